@@ -105,3 +105,14 @@ export function placeFrom(place: string, folder: string, io: Io): string {
   if (file === undefined) return place
   return `${shownPath(path.resolve(folder, file), io)}${place.slice(file.length)}`
 }
+
+/** The absolute folders that the configuration names; the default ones where it does not load. */
+export async function contentFolders(
+  file: string,
+  io: Io,
+): Promise<{ readonly mappingsDir: string; readonly transformsDir: string }> {
+  const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder() })
+  if (loaded.ok) return loaded.configuration.settings.hooks
+  const folder = path.dirname(file)
+  return { mappingsDir: path.join(folder, 'mappings'), transformsDir: path.join(folder, 'transforms') }
+}

@@ -2,12 +2,11 @@
 
 import type { Diagnostic } from '@reveille/engine'
 import { CommandFailure } from '../command-failure.ts'
-import { findConfiguration, formatDiagnostics, load, shownPath } from '../configuration.ts'
+import { contentFolders, findConfiguration, formatDiagnostics, load, shownPath } from '../configuration.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { type Compiled, withCompiled } from './compile.ts'
-import { targetFolders } from './init-target.ts'
 
 export async function check(
   options: {
@@ -27,7 +26,7 @@ export async function check(
 }
 
 async function refuseTypes(file: string, io: Io): Promise<never> {
-  const { transformsDir } = await targetFolders(file, io)
+  const { transformsDir } = await contentFolders(file, io)
   const folder = shownPath(transformsDir, io)
   throw new CommandFailure(
     2,

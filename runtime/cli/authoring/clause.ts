@@ -1,15 +1,15 @@
-/** Owns how a clause that failed is set: what was expected above what was found. */
+/** Formats a clause that failed: what was expected above what was found. */
 
 import type { ClauseTrace } from '@reveille/engine'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
 
-/** Of an object or list that was found; its beginning tells little of it. UTF-16 units. */
+/** A longer object or list that was found is cut, since its beginning says little. UTF-16 units. */
 const longestWhole = 80
-/** Words are not broken into less room than this. */
+/** The columns that words have at least. */
 const leastRoom = 20
 
-/** Lines without indentation, of at most so many columns where their words allow it. */
+/** Returns lines without indentation, of at most so many columns where their words allow it. */
 export function formatClause(
   { path, expected, actual, error }: ClauseTrace,
   columns = Number.POSITIVE_INFINITY,

@@ -1,10 +1,10 @@
-/** Owns the commands by which authors write mappings and come to trust them: names, options and help. */
+/** Registers the commands by which authors write and test mappings: their names, options and help. */
 
 import { Argument, type Command, Option } from 'commander'
 import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
 import { listCodes } from './lint/codes.ts'
 
-/** `init`: the command below which `init mapping` and `init transform` stand. */
+/** `init`: the command that `init mapping` and its like are added to. */
 export function addAuthoringCommands(program: Command, init: Command, { io, finish }: CommandContext): void {
   init
     .command('mapping')
@@ -22,7 +22,7 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
         'reveille init mapping stripe /etc/reveille',
       ),
     )
-    // The option is taken by `init`, which has it too.
+    // `init` has the option too, and takes its value.
     .action((name, dir, { config }, command: Command) =>
       finish(
         import('./init/mapping.ts').then(({ initMapping }) =>
@@ -47,7 +47,7 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
       `
 A credential goes into .env beside the configuration, which names it. One that is in
 the environment or in .env already is used and not asked for; there it belongs where
-nobody is asked, because whoever lists processes sees what --set says.
+no question is asked, because a list of processes shows what --set says.
 ${examples(
   'reveille init channel slack',
   'SLACK_BOT_TOKEN=xoxb-… reveille init channel slack --set defaultTo=C0123456789',
@@ -114,7 +114,7 @@ ${examples(
 
   program
     .command('lint')
-    .description('what a configuration that compiles says without meaning it')
+    .description('find what a configuration that compiles probably does not mean')
     .addOption(configOption())
     .option('--samples <dir>', 'payloads to look fields up in, as <dir>/<endpoint>/<name>.json or .http')
     .option('--allow <code...>', 'let these findings be')
@@ -163,10 +163,13 @@ ${examples(
       finish(import('./testing/test.ts').then(({ test }) => test(patterns, options, io))),
     )
 
-  addTrial('try', 'what a request would do; nothing is sent and nothing is stored')
-  addTrial('explain', 'why each mapping does or does not match a request, and where each field comes from')
+  addRequestCommand('try', 'what a request would do; nothing is sent and nothing is stored')
+  addRequestCommand(
+    'explain',
+    'why each mapping does or does not match a request, and where each field comes from',
+  )
 
-  function addTrial(name: 'try' | 'explain', description: string): void {
+  function addRequestCommand(name: 'try' | 'explain', description: string): void {
     const command = program.command(name).description(description)
     if (name === 'explain')
       command.argument('<endpoint>', 'the <name> of /hooks/<name>, or the id of a request')
@@ -186,7 +189,7 @@ ${examples(
       )
       .addOption(configOption())
       .option('--json', 'answer as JSON')
-      .addHelpText('after', trialExamples[name])
+      .addHelpText('after', requestExamples[name])
       .action((endpoint, options) =>
         finish(
           name === 'try'
@@ -198,14 +201,14 @@ ${examples(
 }
 
 const lintHelp = `
-Besides what loading warns of, it tells of a mapping that
+Besides the warnings of loading, it reports a mapping that
 ${listCodes()}
 
 The bodies of tests are samples too. A comment lets one finding be:
   # reveille-lint-disable-next-line CODE
 ${examples('reveille lint', 'reveille lint --samples payloads', 'reveille lint --allow SHARED_SESSION MISSING_TESTS')}`
 
-const trialExamples = {
+const requestExamples = {
   try: examples(
     "reveille try github --payload pull-request.json --header 'x-github-event: pull_request'",
     'curl -s https://example.com/body.json | reveille try generic --payload -',
@@ -221,7 +224,7 @@ ${examples(
 )}`,
 }
 
-/** An option that may stand several times. */
+/** Collects the values of an option that may be given several times. */
 function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value]
 }

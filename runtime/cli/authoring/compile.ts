@@ -1,4 +1,4 @@
-/** Owns making a snapshot of a configuration as the gateway would, with nothing started but its transforms. */
+/** Compiles a configuration into a snapshot as the gateway would, and starts nothing but its transforms. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,7 @@ export type Compiled =
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
 
-/** Whoever gets a snapshot closes it; {@link withCompiled} does by itself. */
+/** The caller closes the result; {@link withCompiled} does so by itself. */
 async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Promise<Compiled> {
   const randomness: Randomness = { mint: createIdMinter(io.now), randomId: createRandomIds() }
   const transforms = createLateTransforms(io)
@@ -76,7 +76,7 @@ async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Pr
   return { ok: false, diagnostics: built.outcome === 'rejected' ? built.diagnostics : [], watched }
 }
 
-/** What `use` makes of the snapshot, or of what is wrong with the configuration; plugins are asked about theirs on request. */
+/** Returns what `use` makes of the snapshot or the errors. `asksPlugins`: plugins check their own settings too. */
 export async function withCompiled<Result>(
   loaded: Loaded,
   io: Io,
@@ -91,7 +91,7 @@ export async function withCompiled<Result>(
   }
 }
 
-/** What `use` makes of the snapshot, also where secrets are not set. @throws CommandFailure with the diagnostics */
+/** Returns what `use` makes of the snapshot, also where secrets are not set. @throws CommandFailure with the diagnostics */
 export async function withSnapshot<Result>(
   options: { readonly config?: string },
   io: Io,
@@ -119,8 +119,8 @@ async function withPlaces<Result>(
 }
 
 /**
- * Started by the first module. Bundles go to a folder of their own that is deleted in the end: whoever checks a
- * configuration may be another user than the one whom the gateway runs as.
+ * The first module starts them. Bundles go to a folder of their own that is deleted in the end: the user who checks a
+ * configuration may not be the one that the gateway runs as.
  */
 function createLateTransforms(io: Io) {
   let folder: string | undefined
@@ -128,7 +128,7 @@ function createLateTransforms(io: Io) {
   return {
     async start() {
       folder ??= await mkdtemp(join(tmpdir(), 'reveille-'))
-      hosted ??= hostTransforms({ folder, onEvent: (event) => tellOutput(event, io) })
+      hosted ??= hostTransforms({ folder, onEvent: (event) => reportOutput(event, io) })
       return hosted.parts
     },
     started() {
@@ -142,6 +142,6 @@ function createLateTransforms(io: Io) {
   }
 }
 
-function tellOutput(event: TransformEvent, io: Io): void {
+function reportOutput(event: TransformEvent, io: Io): void {
   if (event.type === 'transform-output') io.err(`${event.module}: ${event.text}\n`)
 }

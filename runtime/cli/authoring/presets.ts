@@ -1,4 +1,4 @@
-/** Owns which presets there are, and what is said to who names another. */
+/** Lists the presets, and finds the file of one by its name. */
 
 import { readdirSync } from 'node:fs'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-/** `reveille schema`: the JSON Schemas that editors read. */
+/** `reveille schema`: prints the JSON Schemas that editors read. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-/** Owns what is said once a mailbox is connected: what stands in its way still, and how to see that it works. */
+/** Advises once a mailbox is connected: what still keeps its mails from an agent, and how to see that it works. */
 
 import { stat } from 'node:fs/promises'
 import type { Configuration } from '@reveille/engine'
@@ -11,9 +11,9 @@ import { pasted, shellWord } from '../pasted.ts'
 import { connectionTo } from '../reading/admin-client.ts'
 
 export interface Advice {
-  /** What stands in the way. */
+  /** What keeps mails from an agent. */
   readonly warnings: readonly string[]
-  /** Lines. */
+  /** The next steps, in lines. */
   readonly next: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export async function adviceFor(
     hasOwnChannel ||
     (isRunning && (await isRouted()))
 
-  /** By `reveille route set`, or because somebody wrote last. */
+  /** Whether a running gateway has a last route. */
   async function isRouted(): Promise<boolean> {
     try {
       const { route } = (await (await view.admin()).get('/api/route')) as { readonly route: unknown }
@@ -64,7 +64,7 @@ export async function adviceFor(
   }
 }
 
-/** What stands before the gateway may lead another path there; what ends otherwise is more often a slip. */
+/** A proxy may lead another path to the gateway, but a path with another end is more often a slip. */
 function ledAstray(endpoint: string, { verify }: Readonly<Record<string, unknown>>, path: string): string[] {
   const { audience } = (verify ?? {}) as { readonly audience?: unknown }
   const posted = typeof audience === 'string' ? URL.parse(audience) : null
@@ -74,7 +74,7 @@ function ledAstray(endpoint: string, { verify }: Readonly<Record<string, unknown
   ]
 }
 
-/** As root sets a mailbox up for a gateway that has a user of its own. */
+/** Root may set a mailbox up for a gateway that runs as another user. */
 async function ownedByAnother(dataDir: string): Promise<string[]> {
   const folder = sourcesFolder(dataDir)
   const [whole, part] = await Promise.all(

@@ -1,4 +1,4 @@
-/** Owns the commands by which services are connected that have to be asked for their events: names, options and help. */
+/** Registers the commands that connect services whose events must be fetched: their names, options and help. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CommandContext, examples } from '../command-parts.ts'
@@ -58,8 +58,8 @@ export function addWebhookCommands(program: Command, { io, finish }: CommandCont
     .option('--include-body', 'pass the text of mails on (default)')
     .option('--no-include-body', 'pass on sender, subject and snippet only')
     .option('--max-bytes <n>', "the most of one mail's text (default: 20000)", whole(1, 1_000_000))
-    .option('--renew-minutes <n>', 'how often the watch is begun anew (default: 720)', whole(1, 8640))
-    .option('--again', 'ask for consent anew')
+    .option('--renew-minutes <n>', 'how often the watch is renewed (default: 720)', whole(1, 8640))
+    .option('--again', 'ask for consent again')
     .option('--no-browser', 'only show the address of the consent')
     .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
     .option('--json', 'answer as JSON, and ask nothing')
@@ -70,7 +70,7 @@ export function addWebhookCommands(program: Command, { io, finish }: CommandCont
     .command('run')
     .description('watch the mailbox from this process, and post its mails to a gateway')
     .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
-    .option('--json', 'tell how it fares as JSON lines')
+    .option('--json', 'report its state as JSON lines')
     .addHelpText('after', runHelp)
     .action((options) => finish(import('./gmail-run.ts').then(({ runGmail }) => runGmail(options, io))))
 }

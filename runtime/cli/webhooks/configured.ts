@@ -1,4 +1,4 @@
-/** Owns what a configuration says of the mailbox before it is set up, also where just that is what is wrong with it. */
+/** Reads what a configuration says about the mailbox before it is set up, also where only that part is wrong. */
 
 import { readFile } from 'node:fs/promises'
 import {
@@ -19,54 +19,56 @@ import type { Io } from '../io.ts'
 
 export interface Configured {
   readonly configuration: Configuration
-  /** References resolved. */
+  /** The keys of the mailbox, with references resolved. */
   readonly mailbox: Readonly<Record<string, unknown>>
 }
 
-/** @throws CommandFailure where something else than the mailbox is wrong: before anybody consents for nothing */
+/** @throws CommandFailure where anything but the mailbox is wrong, so that no consent is given for nothing */
 export async function readConfigured(file: string, io: Io): Promise<Configured> {
   const text = await readFile(file, 'utf8')
-  const whole = await tryText(file, text, io)
+  const whole = await checkText(file, text, io)
   if (whole.ok) {
     const { configuration } = whole
     return { configuration, mailbox: configuration.settings.sources['gmail'] ?? {} }
   }
-  const stood = withStandIns(text)
-  const standing = stood && (await tryText(file, stood.text, io))
-  if (stood !== undefined && standing?.ok) {
+  const filled = withPlaceholders(text)
+  const standing = filled && (await checkText(file, filled.text, io))
+  if (filled !== undefined && standing?.ok) {
     const { configuration } = standing
     const mailbox = Object.entries(configuration.settings.sources['gmail'] ?? {})
     return {
       configuration,
-      mailbox: Object.fromEntries(mailbox.filter(([key]) => !stood.keys.includes(key))),
+      mailbox: Object.fromEntries(mailbox.filter(([key]) => !filled.keys.includes(key))),
     }
   }
   const without = withoutMailbox(text)
-  const rest = without && (await tryText(file, without.text, io))
+  const rest = without && (await checkText(file, without.text, io))
   if (without === undefined || !rest?.ok) {
     throw new CommandFailure(1, `${formatDiagnostics(errorsOf(whole.diagnostics), io)}\n\nMend this first.`)
   }
   return { configuration: rest.configuration, mailbox: without.mailbox }
 }
 
-/** What setup will write, and may be all that is missing. */
-const standIns = {
+/** Values for the keys that setup will write, which may be all that is missing. */
+const placeholders = {
   account: 'nobody@example.com',
   topic: 'projects/nowhere/topics/nothing',
   subscription: 'projects/nowhere/subscriptions/nothing',
 }
 
-/** The text with these in their places, so that the rest is read as it is meant. Undefined where none of them is missing. */
-function withStandIns(text: string): { readonly text: string; readonly keys: readonly string[] } | undefined {
+/** The text with placeholders for missing keys, so that the rest can be checked. Undefined where none is missing. */
+function withPlaceholders(
+  text: string,
+): { readonly text: string; readonly keys: readonly string[] } | undefined {
   const document = documentOf(text)
   if (document.errors.length > 0 || !isMap(document.getIn(['hooks', 'gmail']))) return undefined
-  const missing = Object.entries(standIns).filter(([key]) => !document.hasIn(['hooks', 'gmail', key]))
+  const missing = Object.entries(placeholders).filter(([key]) => !document.hasIn(['hooks', 'gmail', key]))
   if (missing.length === 0) return undefined
   for (const [key, value] of missing) document.setIn(['hooks', 'gmail', key], value)
   return { text: String(document), keys: missing.map(([key]) => key) }
 }
 
-export type Tried =
+export type CheckedText =
   | {
       readonly ok: true
       readonly configuration: Configuration
@@ -74,8 +76,8 @@ export type Tried =
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
-/** Whether a gateway would take the file if this were its text. */
-export async function tryText(file: string, text: string, io: Io): Promise<Tried> {
+/** Checks whether a gateway would accept the file if this were its text. */
+export async function checkText(file: string, text: string, io: Io): Promise<CheckedText> {
   return withCompiled(
     await loadText(file, text, io),
     io,
@@ -101,8 +103,8 @@ function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 /**
- * The text without the mailbox, to look at the rest, and the mailbox. Undefined where there is none to leave out, or where
- * it has references: what those lead to, perhaps for the gateway alone, is not to be replaced by what is usual.
+ * Separates the mailbox from the text, so that the rest can be checked. Undefined where there is no mailbox, or where it
+ * has references, since their values, which perhaps only the gateway has, must not be replaced by defaults.
  */
 function withoutMailbox(
   text: string,

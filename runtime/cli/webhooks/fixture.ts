@@ -1,4 +1,4 @@
-/** Owns a mailbox plugin of somebody's own and a person at a terminal, for tests of the commands about mailboxes; used by tests only. */
+/** Fakes a mailbox plugin and a person at a terminal, for tests of the commands about mailboxes; used by tests only. */
 
 import assert from 'node:assert/strict'
 import type { Prompts, Question } from '../prompts.ts'
@@ -11,7 +11,7 @@ export const clientFile = JSON.stringify({
   installed: { client_id: 'id', client_secret: clientSecret, project_id: 'harbour' },
 })
 
-/** Stands in for the plugin `gmail`: it asks a person for a code, keeps it, and asks nobody else. */
+/** Replaces the plugin `gmail`: it asks the person for a code, stores it, and calls no service. */
 export const mailPlugin = {
   'mail/package.json': JSON.stringify({
     name: 'mail',
@@ -83,7 +83,7 @@ export default {
 }`,
 }
 
-/** Somebody who answers by the beginning of the question, and is told what is wrong with an answer. */
+/** A person who answers by the beginning of the question, and sees what is wrong with an answer. */
 export function person(answers: Readonly<Record<string, readonly string[]>>) {
   const told: string[] = []
   const left = Object.entries(answers).map(([question, texts]): [string, string[]] => [question, [...texts]])

@@ -19,7 +19,7 @@ export interface GmailRunOptions {
   readonly json?: boolean
 }
 
-/** @returns 0 once it was told to stop; 1 where the mailbox is somebody else's, or not set up */
+/** @returns 0 once it was stopped; 1 where another process watches the mailbox, or none is set up */
 export async function runGmail(options: GmailRunOptions, io: Io): Promise<number> {
   const { json = false } = options
   const file = findConfiguration(options, io)
@@ -67,9 +67,9 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
     clock: createSourceClock(io.now),
     post: createPost(target, io.fetch),
     limitsOf: (endpoint) => postLimitsOf(snapshot, endpoint),
-    onState: tell,
+    onState: report,
   })
-  // A service's journal has it in its log.
+  // Where there is no terminal, the log says it.
   if (!json && io.columns !== undefined) io.err(`${broken(beginning(mailbox, target), io)}\n`)
   sources.apply()
   try {
@@ -93,7 +93,7 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
     }
   }
 
-  function tell(state: SourceState): void {
+  function report(state: SourceState): void {
     if (json) io.out(`${JSON.stringify({ time: io.now(), ...state })}\n`)
     if (state.state !== 'held-elsewhere') return
     const folder = shownPath(settings.gateway.dataDir, io)
@@ -110,7 +110,7 @@ function beginning({ account }: Readonly<Record<string, unknown>>, { address, pa
   return `Mails of ${account} go to ${address}${path}/gmail until Ctrl-C.`
 }
 
-/** That of `--config`, else REVEILLE_URL, else that of the configuration that was found. @throws CommandFailure */
+/** The gateway of `--config`, else of REVEILLE_URL, else of the configuration that was found. @throws CommandFailure */
 export async function targetOf(
   options: { readonly config?: string },
   settings: Settings,

@@ -10,7 +10,7 @@ import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../signals.ts'
 import { adviceFor } from './advice.ts'
 import { readConfigured } from './configured.ts'
-import { calledOff, type Done, setupFailure, tellDone, unforeseen } from './outcome.ts'
+import { cancelled, type Done, reportDone, setupFailure, unexpected } from './outcome.ts'
 import { createPerson } from './person.ts'
 import { ask, type Known } from './questions.ts'
 import { type GmailSetupOptions, wantedOf } from './setup-options.ts'
@@ -19,7 +19,7 @@ import { writeConnection } from './write.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** @returns 1 where it could not be finished; the same command goes on from there */
+/** @returns 1 where it could not be finished; the same command continues from there */
 export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise<number> {
   const { json = false } = options
   const prompts = json ? undefined : await given.prompts?.()
@@ -29,12 +29,12 @@ export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise
     const wanted = await wantedOf(options, given)
     const file = findConfiguration(options, given)
     const shown = shownPath(file, given)
-    // What is shown to be pasted names the file that was found.
+    // Commands to be pasted name the file that was found.
     const { config: _config, ...rest } = given
     io = configWords(file, given) === '' ? rest : { ...given, config: shown }
     prompts?.begin('Gmail')
     const done = await setUp({ file, wanted, options, prompts, steps }, io)
-    tellDone(done, { shown, json, prompts, steps }, io)
+    reportDone(done, { shown, json, prompts, steps }, io)
     return 0
   } catch (error) {
     const { code, message, exitCode } = setupFailure(error, io)
@@ -72,12 +72,12 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
     const stop =
       io.signals &&
       createStopSignal({ signals: io.signals, now: () => performance.now(), onInsist: () => {} })
-    void stop?.first.then(() => call.abort(calledOff(io)))
+    void stop?.first.then(() => call.abort(cancelled(io)))
     const person = createPerson({
       io,
       prompts,
       browser: options.browser !== false,
-      callOff: () => call.abort(calledOff(io)),
+      cancel: () => call.abort(cancelled(io)),
     })
     try {
       return await connector.connect({
@@ -91,22 +91,22 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
         report: steps.report,
       })
     } catch (error) {
-      // Whatever became of the step that was under way, the person knows why.
+      // The person cancelled, so the error of the step under way says nothing new.
       if (call.signal.aborted) throw call.signal.reason
-      throw isPluginError(error) ? error : unforeseen(error)
+      throw isPluginError(error) ? error : unexpected(error)
     } finally {
       stop?.close()
     }
   }
 }
 
-/** What is wrong in the configuration is said anew. */
+/** The configured values without invalid ones, which are asked for again. */
 function usable(mailbox: Values, { examine }: Connector): Values {
   const wrong = new Set(examine(mailbox).map(({ key }) => key.split('.')[2]))
   return Object.fromEntries(Object.entries(mailbox).filter(([key]) => !wrong.has(key)))
 }
 
-/** From a run before, which may not have come to its end. */
+/** What an earlier run has stored, which may not have finished. */
 async function knownBefore(storage: SourceStorage): Promise<Pick<Known, 'hasClient' | 'account'>> {
   const [client, credentials] = await Promise.all(
     ['client', 'credentials'].map((name) => readOrNothing(storage, name)),
@@ -125,7 +125,7 @@ async function watchEndOf(storage: SourceStorage): Promise<number | undefined> {
   return typeof endsAt === 'number' ? endsAt : undefined
 }
 
-/** What is damaged is asked for anew. */
+/** A damaged entry counts as missing, and is asked for again. */
 function readOrNothing(storage: SourceStorage, name: string): Promise<unknown> {
   return storage.read(name).catch(() => undefined)
 }

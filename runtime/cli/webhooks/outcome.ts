@@ -1,4 +1,4 @@
-/** Owns what is told when setup ends: what is connected now, or why it is not, and what to do then. */
+/** Reports the end of setup: what is connected now, or why it is not, and what to do then. */
 
 import { isPluginError, oneLine } from '@reveille/kit'
 import { PluginSetupError } from '../../plugin/index.ts'
@@ -11,20 +11,20 @@ import type { Steps } from './steps.ts'
 
 export interface Done {
   readonly mailbox: Readonly<Record<string, unknown>>
-  /** Milliseconds since the Unix epoch; where the plugin has written it down. */
+  /** Milliseconds since the Unix epoch; absent where the plugin has not stored it. */
   readonly watchEnds: number | undefined
   readonly changed: boolean
   readonly advice: Advice
 }
 
-interface Telling {
+interface ReportOptions {
   readonly shown: string
   readonly json: boolean
   readonly prompts: Prompts | undefined
   readonly steps: Steps
 }
 
-export function tellDone(done: Done, { shown, json, prompts, steps }: Telling, io: Io): void {
+export function reportDone(done: Done, { shown, json, prompts, steps }: ReportOptions, io: Io): void {
   const { mailbox, watchEnds, changed, advice } = done
   const { account, topic, subscription, label, mode = 'pull' } = mailbox
   if (json) {
@@ -58,7 +58,7 @@ export interface Failure {
   readonly exitCode: number
 }
 
-/** @throws whatever nobody has foreseen */
+/** @throws an error of another kind, which is a fault of the program */
 export function setupFailure(error: unknown, io: Io): Failure {
   if (error instanceof CommandFailure) {
     return { code: 'failed', message: error.message, exitCode: error.exitCode }
@@ -69,13 +69,13 @@ export function setupFailure(error: unknown, io: Io): Failure {
   return { code: error.code, message: `${error.message}\n${again}`, exitCode: 1 }
 }
 
-/** Nobody who sets a mailbox up can do anything with a stack. */
-export function unforeseen(error: unknown): CommandFailure {
+/** An unexpected error without its stack, which does not help the person who sets a mailbox up. */
+export function unexpected(error: unknown): CommandFailure {
   const why = error instanceof Error ? error.message : String(error)
   return new CommandFailure(1, `It failed unexpectedly: ${oneLine(why, 300)}`, { cause: error })
 }
 
-export function calledOff(io: Io): CommandFailure {
+export function cancelled(io: Io): CommandFailure {
   return new CommandFailure(
     1,
     `Called off. What was done is kept: ${pasted('webhooks gmail setup', io)} goes on from there.`,

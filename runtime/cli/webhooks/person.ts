@@ -1,4 +1,4 @@
-/** Owns how the person who sets a mailbox up is shown the page of the consent, and pastes where it led to. */
+/** Shows the person who sets a mailbox up the page of the consent, and asks for the address that it led to. */
 
 import type { Person } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'
@@ -7,15 +7,15 @@ import type { Prompts } from '../prompts.ts'
 
 export interface PersonOptions {
   readonly io: Io
-  /** Absent: nobody is asked by questions. */
+  /** Absent: there is no terminal for questions. */
   readonly prompts: Prompts | undefined
   /** Whether a browser may be opened. */
   readonly browser: boolean
-  /** Told when the person calls it off at a question; what is thrown there afterwards is the reason of `signal`. */
-  callOff(reason: unknown): void
+  /** Is called when the person cancels at a question, which then throws the reason of its `signal`. */
+  cancel(reason: unknown): void
 }
 
-export function createPerson({ io, prompts, browser, callOff }: PersonOptions): Person {
+export function createPerson({ io, prompts, browser, cancel }: PersonOptions): Person {
   return {
     async show(url) {
       const isOpened = browser && io.columns !== undefined && hasScreen(io.env) && (await open(url, io))
@@ -25,7 +25,7 @@ export function createPerson({ io, prompts, browser, callOff }: PersonOptions): 
       if (prompts === undefined) io.err(`${broken(text, io)}\n\n${url}\n\n`)
       else {
         prompts.note(text)
-        // Without the bar at the left, which would be copied too.
+        // The bar at the left, which a prompt has, would be copied too.
         io.out(`\n${url}\n`)
       }
     },
@@ -47,13 +47,13 @@ export function createPerson({ io, prompts, browser, callOff }: PersonOptions): 
     try {
       return await prompts.secret({ message: printable(message) }, signal)
     } catch (error) {
-      if (!signal.aborted) callOff(error)
+      if (!signal.aborted) cancel(error)
       throw error
     }
   }
 }
 
-/** False where there is none after all: the address is shown anyway. */
+/** False where no browser could be opened; the address is shown in any case. */
 async function open(url: string, { browse }: Io): Promise<boolean> {
   try {
     return (await browse?.(url)) ?? false
@@ -62,7 +62,7 @@ async function open(url: string, { browse }: Io): Promise<boolean> {
   }
 }
 
-/** On Linux a browser needs a display, but for WSL, where Windows has it. */
+/** On Linux a browser needs a display, except on WSL, where Windows has it. A remote shell has none. */
 export function hasScreen(env: Io['env'], platform: NodeJS.Platform = process.platform): boolean {
   if (env['SSH_CONNECTION'] || env['SSH_TTY']) return false
   if (platform !== 'linux') return true

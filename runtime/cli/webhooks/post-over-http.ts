@@ -1,9 +1,9 @@
-/** Owns posting to a gateway in another process: what it answers, and how it is known that it was the gateway. */
+/** Posts to a gateway in another process, and recognises whether the answer is the gateway's. */
 
 import { PluginError, type Posted, readRetryAfter } from '@reveille/kit'
 import type { InternalRequest } from '../../http/index.ts'
 
-/** How long one answer may take: it comes when the request is on disk. Milliseconds. */
+/** How long one answer may take, which comes when the request is on disk. Milliseconds. */
 const answerMs = 60_000
 
 export interface Target {
@@ -28,7 +28,7 @@ export function createPost(
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body,
-        // The token is for nobody else.
+        // The token must not go to another server.
         redirect: 'manual',
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
       })
@@ -44,14 +44,14 @@ export function createPost(
   }
 }
 
-/** Such as `ECONNREFUSED`, or what is wrong with its certificate, by which to look for the cause. */
+/** The reason by which to find the cause, such as `ECONNREFUSED` or a fault of the certificate. */
 function reasonOf(error: unknown): string {
   const { code } = (error instanceof Error && (error.cause as { readonly code?: unknown } | undefined)) || {}
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''
 }
 
 /**
- * What stands in front of a gateway may answer for it. Its refusals are taken for what they say; a success that is not
+ * A proxy may answer in the place of the gateway. Its refusals count as what they say; a success that is not
  * the gateway's own would lose what was posted.
  */
 function readAnswer(response: Response, text: string, address: string): Posted {
@@ -75,7 +75,7 @@ function parse(text: string): Readonly<Record<'ok' | 'outcome' | 'code' | 'error
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as ReturnType<typeof parse>
   } catch {
-    // An answer of somebody else's.
+    // Another program has answered.
   }
   return { ok: undefined, outcome: undefined, code: undefined, error: undefined }
 }

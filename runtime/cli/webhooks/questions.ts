@@ -1,4 +1,4 @@
-/** Owns what a person is asked before a mailbox is set up: only what nothing says yet. */
+/** Asks a person before a mailbox is set up for what is not known yet. */
 
 import type { Examiner } from '../../plugin/index.ts'
 import type { Io } from '../io.ts'
@@ -8,15 +8,15 @@ import { tryClient } from './setup-options.ts'
 type Values = Readonly<Record<string, unknown>>
 
 export interface Known {
-  /** By option. */
+  /** Values given by options. */
   readonly wanted: Values
-  /** In the configuration. */
+  /** Values in the configuration. */
   readonly config: Values
-  /** Whether a client is kept from a run before. */
+  /** Whether an earlier run has stored a client. */
   readonly hasClient: boolean
-  /** Who consented in a run before. */
+  /** The account that consented in an earlier run. */
   readonly account: string | undefined
-  /** Says what is wrong with a configuration. */
+  /** Finds what is wrong with a configuration. */
   readonly examine: Examiner
 }
 
@@ -25,14 +25,14 @@ const modes = {
   'push: Google posts to a public address of the gateway': 'push',
 } as const
 
-/** `wanted` with the answers. @throws CommandFailure when the person calls it off */
+/** `wanted` with the answers. @throws CommandFailure when the person cancels */
 export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Values> {
   const { config, hasClient, examine } = known
   const wanted: Record<string, unknown> = { ...known.wanted }
   const isUnsaid = (key: string) => wanted[key] === undefined && config[key] === undefined
   const isFirst = Object.keys(config).every((key) => key === 'baseUrls')
-  /** By the schema of the plugin, in one sentence. */
-  const complaintOf = (key: string, answer: string) => {
+  /** What the plugin's schema finds wrong with an answer, in one sentence. */
+  const problemWith = (key: string, answer: string) => {
     const problem = examine({ ...config, [key]: answer }).find((each) => each.key === `hooks.gmail.${key}`)
     return problem && `It ${problem.message}.`
   }
@@ -43,7 +43,7 @@ export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Value
     const message = 'The mailbox to watch'
     const validate = (answer: string) => {
       if (answer.trim() === '') return fallback === undefined ? 'It is required.' : undefined
-      return complaintOf('account', answer.trim())
+      return problemWith('account', answer.trim())
     }
     const usual =
       fallback === undefined ? { placeholder: 'ada@example.com' } : { placeholder: fallback, fallback }
@@ -52,7 +52,7 @@ export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Value
   if (isFirst && isUnsaid('label')) {
     const message = 'Mails with which label count?'
     const validate = (answer: string) =>
-      answer.trim() === '' ? undefined : complaintOf('label', answer.trim())
+      answer.trim() === '' ? undefined : problemWith('label', answer.trim())
     const usual = { placeholder: 'INBOX', fallback: 'INBOX' }
     wanted['label'] = (await prompts.text({ message, ...usual, validate })).trim()
   }
@@ -64,19 +64,19 @@ export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Value
   return wanted
 }
 
-/** The answer is read where it was checked: the file may be gone a moment later. */
+/** Returns the content that was checked, since the file may change a moment later. */
 async function askForClient(prompts: Prompts, io: Io): Promise<unknown> {
-  for (let complaint: string | undefined; ; ) {
+  for (let problem: string | undefined; ; ) {
     const message = 'The OAuth client (Desktop app): the JSON file that the Google Cloud console gave you'
-    const told = complaint === undefined ? message : `${complaint} Which file?`
-    const file = unquoted(await askFor(prompts, told, 'client_secret.json', required))
+    const question = problem === undefined ? message : `${problem} Which file?`
+    const file = unquoted(await askFor(prompts, question, 'client_secret.json', required))
     const found = await tryClient(file, io)
-    if (found.complaint === undefined) return found.client
-    complaint = `${file}: ${found.complaint}`
+    if (found.problem === undefined) return found.client
+    problem = `${file}: ${found.problem}`
   }
 }
 
-/** A file that is dropped onto a terminal comes as a shell would want it. */
+/** A file that is dropped onto a terminal arrives quoted for a shell. */
 function unquoted(file: string): string {
   const [, , quoted] = /^(['"])(.+)\1$/.exec(file) ?? []
   return quoted ?? file.replaceAll('\\ ', ' ')
@@ -101,9 +101,9 @@ async function askFor(
   prompts: Prompts,
   message: string,
   placeholder: string,
-  complaintOf: (answer: string) => string | undefined,
+  problemWith: (answer: string) => string | undefined,
 ): Promise<string> {
-  const validate = (answer: string) => complaintOf(answer.trim())
+  const validate = (answer: string) => problemWith(answer.trim())
   return (await prompts.text({ message, placeholder, validate })).trim()
 }
 

@@ -1,4 +1,4 @@
-/** Owns what somebody says by options of `webhooks gmail setup`, in the words of the plugin. */
+/** Turns the options of `webhooks gmail setup` into the plugin's own names. */
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -19,13 +19,13 @@ export interface GmailSetupOptions {
   readonly maxBytes?: number
   readonly renewMinutes?: number
   readonly again?: boolean
-  /** False: no browser is opened. */
+  /** Whether a browser may be opened. */
   readonly browser?: boolean
   readonly config?: string
   readonly json?: boolean
 }
 
-/** Without what was not said. @throws CommandFailure (bad usage) where the client's file is none */
+/** Leaves out options that were not given. @throws CommandFailure (bad usage) where the client's file cannot be used */
 export async function wantedOf(options: GmailSetupOptions, io: Io): Promise<Record<string, unknown>> {
   const { clientFile, renewMinutes, browser: _browser, config: _config, json: _json, ...same } = options
   return {
@@ -36,42 +36,42 @@ export async function wantedOf(options: GmailSetupOptions, io: Io): Promise<Reco
 }
 
 async function readClient(file: string, io: Io): Promise<unknown> {
-  const { client, complaint } = await tryClient(file, io)
-  if (complaint !== undefined) throw new CommandFailure(2, `--client-file ${file}: ${complaint}`)
+  const { client, problem } = await tryClient(file, io)
+  if (problem !== undefined) throw new CommandFailure(2, `--client-file ${file}: ${problem}`)
   return client
 }
 
-/** Far more than a client is. Bytes. */
+/** Far more than a client file has. Characters. */
 const longestClient = 64 * 1024
 
-/** What is in the file, or a sentence that says why it cannot be used; never anything of what it holds. */
+/** The content of the file, or a sentence that says why it cannot be used and quotes nothing of it. */
 export async function tryClient(
   file: string,
   io: Pick<Io, 'cwd' | 'env'>,
-): Promise<{ readonly client?: unknown; readonly complaint?: string }> {
+): Promise<{ readonly client?: unknown; readonly problem?: string }> {
   let text: string
   try {
     text = await readFile(path.resolve(io.cwd, withHome(file, io)), 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return { complaint: 'There is no such file.' }
-    if (code === 'EISDIR') return { complaint: 'It is a folder: name the file in it.' }
-    return { complaint: `It cannot be read (${code ?? 'unknown'}).` }
+    if (code === 'ENOENT') return { problem: 'There is no such file.' }
+    if (code === 'EISDIR') return { problem: 'It is a folder: name the file in it.' }
+    return { problem: `It cannot be read (${code ?? 'unknown'}).` }
   }
   const advice = 'It must be the JSON that the Google Cloud console gives to download.'
-  if (text.length > longestClient) return { complaint: advice }
+  if (text.length > longestClient) return { problem: advice }
   try {
-    // Editors on Windows put a mark before it.
+    // Editors on Windows put a byte order mark before it.
     const client: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
     const isObject = typeof client === 'object' && client !== null && !Array.isArray(client)
-    return isObject ? { client } : { complaint: advice }
+    return isObject ? { client } : { problem: advice }
   } catch {
-    // What the parser says quotes the text.
-    return { complaint: `It is no JSON. ${advice}` }
+    // The parser's own message quotes the text.
+    return { problem: `It is no JSON. ${advice}` }
   }
 }
 
-/** A shell does that for options; nobody does it for answers. */
+/** Resolves `~`, which a shell does for options but not for answers. */
 function withHome(file: string, { env }: Pick<Io, 'env'>): string {
   const home = env['HOME'] ?? env['USERPROFILE']
   return home !== undefined && /^~[/\\]/.test(file) ? path.join(home, file.slice(2)) : file

@@ -1,4 +1,4 @@
-/** Owns how what was done is told when it is done: a line for each step, on standard error or between the questions. */
+/** Reports each step when it is done: a line on standard error, or between the questions. */
 
 import type { ConnectStep } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'
@@ -9,19 +9,19 @@ import type { Prompts } from '../prompts.ts'
 export interface Steps {
   readonly all: readonly ConnectStep[]
   report(step: ConnectStep): void
-  /** Something to mend, which stops nothing. */
+  /** Reports something that should be corrected and stops nothing. */
   warn(text: string): void
   readonly warnings: readonly string[]
 }
 
 const marks = { done: '✓', unchanged: '·', warning: '!' } as const
 
-/** As long as the longest name that is usual. */
+/** The length of the longest usual name. */
 const nameWidth = 'configuration'.length
 const gap = '  '
-/** Below that, a column of its own is not worth it. */
+/** The least width of the column of details. */
 const leastRoom = 30
-/** The bar of the questions and the space after it, or the mark and the space after that. */
+/** The columns of the bar of the questions, or of the mark, with the space after it. */
 const margin = 3
 
 export function createSteps({
@@ -38,7 +38,7 @@ export function createSteps({
   const paint = paintFor(io)
   const colours = { done: paint.green, unchanged: paint.dim, warning: paint.yellow }
 
-  function tell(kind: keyof typeof marks, lines: readonly string[]): void {
+  function show(kind: keyof typeof marks, lines: readonly string[]): void {
     const mark = colours[kind](marks[kind])
     if (prompts !== undefined) prompts.step(mark, lines.join('\n'))
     else if (!json) io.err(`${mark} ${lines.join('\n  ')}\n`)
@@ -53,14 +53,14 @@ export function createSteps({
       const room = Math.max(leastRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
       const [first = '', ...more] = wrapWords(printable(step.detail), room)
       const soft = step.outcome === 'unchanged' ? paint.dim : (text: string) => text
-      tell(step.outcome, [
+      show(step.outcome, [
         `${soft(printable(step.step).padEnd(nameWidth))}${gap}${soft(first)}`,
         ...more.map((line) => `${' '.repeat(left)}${soft(line)}`),
       ])
     },
     warn(text) {
       warnings.push(text)
-      tell('warning', wrapWords(printable(text), (io.columns ?? Number.POSITIVE_INFINITY) - margin))
+      show('warning', wrapWords(printable(text), (io.columns ?? Number.POSITIVE_INFINITY) - margin))
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Owns what of a connection is written into the configuration, and that it still loads with it. */
+/** Writes a connection into the configuration, and checks that this still loads with it. */
 
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,7 +12,7 @@ import { contentOf, documentOf } from '../../written-document.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { type Configured, type Tried, tryText } from './configured.ts'
+import { type CheckedText, type Configured, checkText } from './configured.ts'
 import type { Steps } from './steps.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -20,8 +20,8 @@ type Values = Readonly<Record<string, unknown>>
 const preset = 'gmail'
 
 /**
- * What the file says already stays as it is, references included. The file is read anew: a consent takes time, in which
- * somebody may have edited it. @throws CommandFailure where it cannot be written; the file is as it was
+ * What the file says already stays as it is, references included. The file is read again, because a consent takes time in
+ * which it may have been edited. @throws CommandFailure where it cannot be written; then the file is as it was
  */
 export async function writeConnection(
   file: string,
@@ -37,17 +37,17 @@ export async function writeConnection(
   const isFirst = Object.keys(before.mailbox).length === 0
   const withPreset = () => editOrFail(connected, [presetEdit], connection, shown)
   let edited = isFirst ? withPreset() : connected
-  let tried = await tryText(file, edited, io)
-  if (!isFirst && isUnmapped(tried)) {
+  let checked = await checkText(file, edited, io)
+  if (!isFirst && isUnmapped(checked)) {
     edited = withPreset()
-    tried = await tryText(file, edited, io)
+    checked = await checkText(file, edited, io)
   }
   if (edited !== text) {
-    if (!tried.ok) {
-      const why = formatDiagnostics(tried.diagnostics, io)
+    if (!checked.ok) {
+      const why = formatDiagnostics(checked.diagnostics, io)
       throw new CommandFailure(1, `${shown} would not load with the mailbox in it:\n\n${why}\n\n${unwritten}`)
     }
-    // Somebody may be writing it right now.
+    // An editor may have written it just now.
     if ((await readFile(file, 'utf8')) !== text) return writeConnection(file, connection, before, steps, io)
     await replaceOrFail(file, edited, connection, shown)
   }
@@ -63,8 +63,8 @@ export async function writeConnection(
     outcome: isAdded ? 'done' : 'unchanged',
     detail: isAdded ? `Added ${preset} to hooks.presets in ${shown}.` : 'It need not be added.',
   })
-  // Listed, and told another endpoint.
-  if (isUnmapped(tried))
+  // The preset is listed, and the mailbox has another endpoint.
+  if (isUnmapped(checked))
     steps.warn(`No mapping takes the endpoint ${preset}, where mails are posted: they are ignored.`)
   return { changed: edited !== text }
 }
@@ -91,7 +91,7 @@ const presetEdit: Edit = {
 
 type Setting = Extract<Edit, { set: unknown }>
 
-/** None for what is there, whether as it is or by a reference. */
+/** Leaves out what the file has already, as a value or by a reference. */
 function editsFor(
   text: string,
   { config, endpoints = {} }: Connection,
@@ -111,7 +111,7 @@ function editsFor(
   return isDeepStrictEqual({ ...config }, { ...before.mailbox }) ? policies : [mailbox, ...policies]
 }
 
-/** Nobody posts there any more. What somebody wrote beside it stays. */
+/** The push endpoint is not used any more. What was written beside its verification stays. */
 function withoutVerify(text: string, name: string): readonly Setting[] {
   const endpoints = ['hooks', 'endpoints']
   const policy = [...endpoints, name]
@@ -127,12 +127,12 @@ function keysAt(text: string, path: readonly string[]): readonly string[] {
   return Object.keys(value ?? {})
 }
 
-/** Whoever answers mails by a mapping of his own has left the preset out on purpose. */
-function isUnmapped(tried: Tried): boolean {
-  return tried.ok && tried.warnings.some(({ code }) => code === 'MAIL_UNMAPPED')
+/** Where another mapping takes the mails, the preset was left out on purpose. */
+function isUnmapped(checked: CheckedText): boolean {
+  return checked.ok && checked.warnings.some(({ code }) => code === 'MAIL_UNMAPPED')
 }
 
-/** @throws CommandFailure with what a person can write by hand */
+/** @throws CommandFailure with the lines to write by hand */
 function editOrFail(text: string, edits: readonly Edit[], connection: Connection, file: string): string {
   try {
     return editConfiguration(text, edits)
@@ -142,7 +142,7 @@ function editOrFail(text: string, edits: readonly Edit[], connection: Connection
   }
 }
 
-/** @throws CommandFailure with what a person can write by hand, where a folder, a disk or a container forbids it */
+/** @throws CommandFailure with the lines to write by hand, where a folder, a disk or a container forbids writing */
 async function replaceOrFail(file: string, text: string, connection: Connection, shown: string) {
   try {
     await replaceFile(file, text)

@@ -1,20 +1,20 @@
-/** Owns what a person says of a new channel: asked for at a terminal, or given beforehand. */
+/** Gathers the configuration of a new channel: what is given beforehand, and what a person is asked for at a terminal. */
 
 import type { ChannelOffer, Examiner, OfferedKey, PluginProblem } from '../../../plugin/index.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
 import type { Prompts } from '../../prompts.ts'
 
-/** What was gathered: the configuration with its secrets, and where each of those will be kept. */
+/** The configuration with its secrets, and the variables that will hold those. */
 export interface Gathered {
   readonly config: Readonly<Record<string, unknown>>
-  /** Key -> the environment variable that holds it. */
+  /** Key -> the environment variable that holds its value. */
   readonly variables: ReadonlyMap<string, string>
-  /** Those of the variables that were there already. */
+  /** The variables that were there already. */
   readonly found: readonly string[]
 }
 
-/** Of `--set key=value`; the last one of a key holds. @throws CommandFailure (bad usage) */
+/** Parses `--set key=value`; of several for one key the last counts. @throws CommandFailure (bad usage) */
 export function parseAssignments(
   texts: readonly string[],
   offer: ChannelOffer,
@@ -45,13 +45,13 @@ function parseOr(text: string): unknown {
   }
 }
 
-/** Where answers come from. */
+/** Where values come from. */
 export interface Sources {
-  /** By `--set`. */
+  /** The values of `--set`. */
   readonly given: ReadonlyMap<string, unknown>
-  /** Variables of the environment and of `.env`. */
+  /** The variables of the environment and of `.env`. */
   readonly known: Readonly<Record<string, string | undefined>>
-  /** Absent: nobody is asked. */
+  /** Absent: no questions are asked. */
   readonly prompts?: Prompts | undefined
   /** Whether what most people set is asked for as well as what is required. */
   readonly asksUsual: boolean
@@ -69,7 +69,7 @@ export function isMissing(
 }
 
 /**
- * What `--set` gives, then what the environment holds already, then what the person says.
+ * Takes what `--set` gives, then what the environment holds already, then what the person answers.
  * @throws CommandFailure (bad usage) where that is not a configuration
  */
 export async function gather(
@@ -99,16 +99,16 @@ export async function gather(
     }
   }
   const problems = examine(config)
-  if (problems.length > 0) throw new CommandFailure(2, complaint(offer, problems, io))
+  if (problems.length > 0) throw new CommandFailure(2, problemsText(offer, problems, io))
   return { config: inOrder(config, offer), variables, found }
 }
 
-/** As the channel's schema has them, which is how its page tells of them. */
+/** The keys in the order of the channel's schema, which is that of its page. */
 function inOrder(config: Readonly<Record<string, unknown>>, { keys }: ChannelOffer): Record<string, unknown> {
   return Object.fromEntries(keys.flatMap(({ key }) => (key in config ? [[key, config[key]]] : [])))
 }
 
-/** Undefined for a key that was left out. */
+/** Resolves with undefined for a key that was left out. */
 async function ask(
   key: OfferedKey,
   config: Readonly<Record<string, unknown>>,
@@ -134,13 +134,13 @@ async function ask(
   return text === '' ? undefined : readValue(key, text)
 }
 
-/** `SLACK_BOT_TOKEN` of `slack` and `botToken`. */
-function customaryVariable(channel: string, key: string): string {
+/** The usual variable of a key: `SLACK_BOT_TOKEN` for `slack` and `botToken`. */
+export function customaryVariable(channel: string, key: string): string {
   return `${channel}_${key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')}`.replaceAll(/\W/g, '_').toUpperCase()
 }
 
-/** Each problem, what the key is for, and how it is given. */
-function complaint(offer: ChannelOffer, problems: readonly PluginProblem[], io: Io): string {
+/** Lists the problems, each with its hint and the way to give the value. */
+function problemsText(offer: ChannelOffer, problems: readonly PluginProblem[], io: Io): string {
   const lines = problems.flatMap((problem) => {
     const key = offer.keys.find((each) => problem.key === `channels.${offer.name}.${each.key}`)
     return [
@@ -149,8 +149,8 @@ function complaint(offer: ChannelOffer, problems: readonly PluginProblem[], io: 
       ...(key === undefined ? [] : [`  ${wayToGive(key, offer)}`]),
     ]
   })
-  const nobody = io.prompts === undefined ? 'There is no terminal at which somebody could be asked. ' : ''
-  return [...lines, `${nobody}Nothing was written.`].join('\n')
+  const reason = io.prompts === undefined ? 'There is no terminal to ask questions at. ' : ''
+  return [...lines, `${reason}Nothing was written.`].join('\n')
 }
 
 function wayToGive({ key, isSecret, variable }: OfferedKey, { name }: ChannelOffer): string {

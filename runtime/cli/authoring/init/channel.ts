@@ -26,13 +26,13 @@ import { type Gathered, gather, isMissing, parseAssignments } from './channel-qu
 
 export interface InitChannelOptions {
   readonly json?: boolean
-  /** `key=value`, several. */
+  /** Texts of the form `key=value`. */
   readonly set?: readonly string[]
-  /** False: the service is not asked whether the credential is good. */
+  /** Whether the service is asked if the credential is good. */
   readonly check?: boolean
 }
 
-/** @returns 1 where the service refuses what it was given, and nothing was written */
+/** @returns 1 where the service refuses the credential; then nothing was written */
 export async function initChannel(
   name: string,
   folder: string | undefined,
@@ -43,14 +43,14 @@ export async function initChannel(
   const settings = await settingsOf(file, io)
   const offer = offerFor(name, settings)
   const text = await readFile(file, 'utf8')
-  // Before anybody types a credential for nothing.
+  // This fails before a person types a credential for nothing.
   addable(text, name, {}, file, io)
 
   const envFile = path.join(path.dirname(file), '.env')
   const kept = readEnvFile(envFile)
   const given = parseAssignments(options.set ?? [], offer)
   const known = { ...kept, ...io.env }
-  // With `--set` only what is missing is asked for, and with all of it nothing.
+  // With `--set` only required values that are missing are asked for.
   const isAsked = options.set === undefined || isMissing(offer, { given, known })
   const prompts = options.json || !isAsked ? undefined : await io.prompts?.()
   prompts?.begin(`Channel ${name}`)
@@ -71,17 +71,17 @@ export async function initChannel(
 
   const entry = entryOf(gathered)
   const added = addable(text, name, entry, file, io)
-  // The variables first: a gateway that watches both files finds what the configuration names.
+  // The variables come first, so that a gateway that watches both files finds what the configuration names.
   await addToEnvFile(envFile, secretsOf(gathered), file)
   await replaceFile(file, added)
   const shown = shownPath(file, io)
   const facts = { channel: name, written: true, file: shown, variables: [...gathered.variables.values()] }
-  const told = tell(name, gathered, shown, { shown: shownPath(envFile, io), kept }, io)
+  const summary = summaryLines(name, gathered, shown, { shown: shownPath(envFile, io), kept }, io)
   if (prompts === undefined) {
     const good = health?.detail === undefined ? [] : [`${name}: ${health.detail}`]
-    return answer({ ...facts, ...(health && { check: health }) }, options, io, [...good, ...told])
+    return answer({ ...facts, ...(health && { check: health }) }, options, io, [...good, ...summary])
   }
-  prompts.note(told.join('\n'))
+  prompts.note(summary.join('\n'))
   prompts.end('Done.')
   return 0
 }
@@ -91,7 +91,7 @@ interface Tried {
   readonly health: ChannelHealth | undefined
 }
 
-/** What the service refuses is asked for anew as often as somebody likes, unless it was there before they were asked. */
+/** Asks again for a credential that the service refuses, as often as the person likes, unless it was not asked for. */
 async function settle(
   tryOnce: () => Promise<Tried>,
   prompts: Prompts | undefined,
@@ -107,8 +107,8 @@ async function settle(
 }
 
 /**
- * Variables may be unset: none is needed to know the plugins. Of a configuration that does not load for another reason,
- * the settings are those of an empty one, since the channel may be what mends it.
+ * Variables may be unset, since none is needed to know the plugins. Where the configuration does not load for another reason,
+ * the settings are those of an empty one, since the channel may be what it lacks.
  */
 async function settingsOf(file: string, io: Io): Promise<Pick<Settings, 'agents' | 'plugins'>> {
   const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder(), allowsUnset: true })
@@ -142,7 +142,7 @@ function sentence({ key, message, hint }: PluginProblem): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
-/** The configuration with the channel in it. @throws CommandFailure where that cannot be */
+/** The configuration with the channel in it. @throws CommandFailure where the channel cannot be added */
 function addable(text: string, name: string, entry: object, file: string, io: Io): string {
   try {
     return addToConfiguration(text, 'channels', name, entry as Record<string, unknown>)
@@ -170,7 +170,7 @@ function healthText({ ok, detail }: ChannelHealth): string {
   return `${ok ? 'It works' : 'It does not work'}${detail === undefined ? '.' : `: ${detail}`}`
 }
 
-/** Secrets by reference, the rest as it is. */
+/** The entry for the configuration, with references in the place of secrets. */
 function entryOf({ config, variables }: Gathered): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => {
@@ -180,7 +180,7 @@ function entryOf({ config, variables }: Gathered): Record<string, unknown> {
   )
 }
 
-/** Those that were not there. */
+/** The secrets that were not in a variable before. */
 function secretsOf({ config, variables, found }: Gathered): Record<string, string> {
   const secrets = [...variables].map(([key, variable]) => [variable, String(config[key])] as const)
   return Object.fromEntries(secrets.filter(([variable]) => !found.includes(variable)))
@@ -188,11 +188,11 @@ function secretsOf({ config, variables, found }: Gathered): Record<string, strin
 
 interface EnvFile {
   readonly shown: string
-  /** Before anything was added. */
+  /** The variables in it before anything was added. */
   readonly kept: Readonly<Record<string, string | undefined>>
 }
 
-function tell(
+function summaryLines(
   name: string,
   { config, variables, found }: Gathered,
   file: string,

@@ -1,4 +1,4 @@
-/** Owns that editors, and tests run by plain Node, find `@reveille/engine/transform` from a folder of transforms. */
+/** Links a package of this program into a folder, so that editors and plain Node find what files there import. */
 
 import { existsSync } from 'node:fs'
 import { lstat, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
@@ -6,17 +6,12 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Links this program's own engine into the folder, unless the folder is below an installation. The gateway does not
- * need it. A link that leads nowhere, as after an upgrade elsewhere, is made anew.
+ * Links the package, unless the folder is below an installation of it. The gateway does not need the link. A link that
+ * leads nowhere, as after an upgrade elsewhere, is replaced.
  *
  * @param folder absolute
  * @returns the link, absolute; undefined where none was needed
  */
-export function linkTypes(folder: string): Promise<string | undefined> {
-  return linkPackage(folder, '@reveille/engine')
-}
-
-/** The same for another package of this program, which it can import. */
 export async function linkPackage(
   folder: string,
   name: '@reveille/engine' | '@reveille/kit',
@@ -25,14 +20,14 @@ export async function linkPackage(
   const modules = path.join(folder, 'node_modules')
   const link = path.join(modules, name)
   await mkdir(path.dirname(link), { recursive: true })
-  // Links lead to places of this machine, which are of no use to those who share the folder.
+  // A link leads to a place on this machine, which is of no use to others who share the folder.
   await writeFile(path.join(modules, '.gitignore'), '*\n')
   if (await isLink(link)) await rm(link)
   await symlink(path.dirname(fileURLToPath(import.meta.resolve(name))), link, 'junction')
   return link
 }
 
-/** As Node and TypeScript look for a package: in the `node_modules` of each folder on the way up. */
+/** Node and TypeScript look for a package in the `node_modules` of each folder on the way up. */
 function isInstalled(folder: string, name: string): boolean {
   const manifest = path.join(folder, 'node_modules', name, 'package.json')
   if (existsSync(manifest)) return true

@@ -4,14 +4,13 @@ import { constants } from 'node:fs'
 import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../../command-failure.ts'
-import { configWords, findConfiguration, shownPath } from '../../configuration.ts'
+import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import { broken, type Io } from '../../io.ts'
 import { programName } from '../../pasted.ts'
-import { targetFolders } from '../init-target.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
 export interface InitMappingOptions {
-  /** What the copy is called, without `.yaml`. Default: as the preset. */
+  /** The name of the copy, without `.yaml`. Default: the preset's. */
   readonly as?: string
   readonly json?: boolean
 }
@@ -34,7 +33,7 @@ export async function initMapping(
   if (!/^[\w-][\w.-]*$/.test(as))
     throw new CommandFailure(2, '--as takes a name without a folder: --as my-github')
   const configuration = findConfiguration({ config: folder }, io)
-  const { mappingsDir } = await targetFolders(configuration, io)
+  const { mappingsDir } = await contentFolders(configuration, io)
   const target = path.join(mappingsDir, `${as}.yaml`)
   const written = await copyNew(preset, target)
   const file = shownPath(target, io)

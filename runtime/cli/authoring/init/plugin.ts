@@ -1,4 +1,4 @@
-/** `reveille init plugin`: writes a complete small plugin: manifest, schema, module, and the tests that it passes. */
+/** `reveille init plugin`: writes a complete small plugin with its manifest, schema and module, and tests that it passes. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -8,13 +8,14 @@ import { shownPath } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { packageFile } from '../../package-folder.ts'
 import { programName, shellWord } from '../../pasted.ts'
+import { customaryVariable } from './channel-questions.ts'
 import { linkPackage } from './link-package.ts'
 
 const pluginKinds = ['channel', 'runner', 'source'] as const
 type PluginKind = (typeof pluginKinds)[number]
 
 /**
- * Writes into the folder `name` below the working directory, or below `folder`; never into one in which something is.
+ * Writes into the folder `name` below the working directory, or below `folder`; never into a folder that is not empty.
  * @throws CommandFailure (bad usage) for another kind or a name that a configuration cannot hold
  */
 export async function initPlugin(
@@ -59,6 +60,8 @@ export async function initPlugin(
   return 0
 }
 
+const tokenVariable = (name: string) => customaryVariable(name, 'token')
+
 function isKind(kind: string): kind is PluginKind {
   const kinds: readonly string[] = pluginKinds
   return kinds.includes(kind)
@@ -67,34 +70,36 @@ function isKind(kind: string): kind is PluginKind {
 /** @returns the files, absolute */
 async function writeFiles(kind: PluginKind, name: string, target: string): Promise<readonly string[]> {
   const templates = packageFile('scaffold', 'plugin', kind)
-  const variable = name.toUpperCase().replaceAll('-', '_')
+  const variable = tokenVariable(name)
   await mkdir(target, { recursive: true })
   const files: string[] = []
   for (const template of (await readdir(templates)).sort()) {
     const text = await readFile(path.join(templates, template), 'utf8')
-    // Whatever is called `.test.` is left out of the package that ships.
+    // Files with `.test.` in their names are left out of the published package.
     const file = path.join(target, template.replace(/\.txt$/, '').replace('-test.', '.test.'))
-    await writeFile(file, text.replaceAll('VARIABLE', variable).replaceAll('NAME', name), { flag: 'wx' })
+    await writeFile(file, text.replaceAll('VARIABLE_TOKEN', variable).replaceAll('NAME', name), {
+      flag: 'wx',
+    })
     files.push(file)
   }
   return files
 }
 
 const configurations: Readonly<Record<PluginKind, (name: string, variable: string) => readonly string[]>> = {
-  channel: (name, variable) => ['channels:', `  ${name}: { token: "\${${variable}_TOKEN}" }`],
+  channel: (name, variable) => ['channels:', `  ${name}: { token: "\${${variable}}" }`],
   runner: (name, variable) => [
     'agents:',
     '  runners:',
-    `    ${name}: { kind: ${name}, url: "http://127.0.0.1:9000", token: "\${${variable}_TOKEN}" }`,
+    `    ${name}: { kind: ${name}, url: "http://127.0.0.1:9000", token: "\${${variable}}" }`,
   ],
   source: (name, variable) => [
     'sources:',
-    `  ${name}: { url: "http://127.0.0.1:9000", token: "\${${variable}_TOKEN}" }`,
+    `  ${name}: { url: "http://127.0.0.1:9000", token: "\${${variable}}" }`,
   ],
 }
 
 function nextSteps(kind: PluginKind, name: string, folder: string, io: Io): string {
-  const variable = name.toUpperCase().replaceAll('-', '_')
+  const variable = tokenVariable(name)
   return [
     '',
     'It speaks to a service that does not exist: put your own into index.js, and into the test what that service answers.',
@@ -107,7 +112,7 @@ function nextSteps(kind: PluginKind, name: string, folder: string, io: Io): stri
     '',
     'and to the file .env beside it:',
     '',
-    `${variable}_TOKEN=…`,
+    `${variable}=…`,
     '',
     `Check it: ${programName(io)} check`,
     '',

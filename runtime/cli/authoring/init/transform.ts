@@ -1,18 +1,18 @@
 /** `reveille init transform`: writes a first transform, a test beside it, and what an editor needs to know its types. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../../command-failure.ts'
-import { configWords, findConfiguration, shownPath } from '../../configuration.ts'
+import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { packageFile } from '../../package-folder.ts'
 import { programName, shellWord } from '../../pasted.ts'
-import { targetFolders } from '../init-target.ts'
-import { linkTypes } from './link-package.ts'
+import { listOwnFiles } from '../own-files.ts'
+import { linkPackage } from './link-package.ts'
 
 /**
- * Never over a file. Beside a transform that is there it only writes what it lacks of its surroundings.
+ * Never writes over a file. Beside a transform that is there it writes only the files around it that are missing.
  * @throws CommandFailure (bad usage) when no module can have this name, or there is no configuration
  */
 export async function initTransform(
@@ -23,23 +23,23 @@ export async function initTransform(
 ): Promise<number> {
   checkName(name)
   const configuration = findConfiguration({ config: folder }, io)
-  const { mappingsDir, transformsDir } = await targetFolders(configuration, io)
+  const { mappingsDir, transformsDir } = await contentFolders(configuration, io)
   await mkdir(transformsDir, { recursive: true })
   const earlier = existingModule(name, transformsDir)
   const surroundings = await writeSurroundings(transformsDir, configuration, io)
   const module = earlier ?? path.join(transformsDir, `${name}.${await moduleEnding(transformsDir)}`)
   const written = [...(await writeFiles(name, module, earlier === undefined, io)), ...surroundings]
-  const linked = await linkTypes(transformsDir)
+  const linked = await linkPackage(transformsDir, '@reveille/engine')
   const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
   if (options.json) io.out(`${JSON.stringify(shown)}\n`)
   else {
-    io.out(tell(shown))
+    io.out(summaryOf(shown))
     if (earlier === undefined) io.out(nextSteps(name, { module, mappingsDir, configuration }, io))
   }
   return 0
 }
 
-/** What Node and an editor look for around modules; @returns the files that were not there, as shown */
+/** Writes what Node and an editor look for around modules. @returns the files that were not there, as shown */
 async function writeSurroundings(
   transformsDir: string,
   configuration: string,
@@ -47,7 +47,7 @@ async function writeSurroundings(
 ): Promise<readonly string[]> {
   const written: string[] = []
   const manifest = path.join(transformsDir, 'package.json')
-  // Without it, an `npm init` further up would make CommonJS of every module. Those that are there may be just that.
+  // Without it, an `npm init` further up would make CommonJS of every module, which modules that are there may be on purpose.
   const isNeeded = (await packageType(transformsDir)) !== 'module' && !(await holdsModules(transformsDir))
   if (isNeeded && (await writeNew(manifest, '{ "type": "module" }\n'))) written.push(shownPath(manifest, io))
   const launch = path.join(path.dirname(configuration), '.vscode', 'launch.json')
@@ -58,8 +58,7 @@ async function writeSurroundings(
 }
 
 async function holdsModules(folder: string): Promise<boolean> {
-  const names = await readdir(folder, { recursive: true })
-  return names.some((name) => /\.[jt]sx?$/.test(name) && !name.split(path.sep).includes('node_modules'))
+  return (await listOwnFiles(folder)).some((name) => /\.[jt]sx?$/.test(name))
 }
 
 function existingModule(name: string, folder: string): string | undefined {
@@ -67,7 +66,7 @@ function existingModule(name: string, folder: string): string | undefined {
   return files.find((file) => existsSync(file))
 }
 
-/** @returns those that were not there, as shown, the module first */
+/** @returns the files that were not there, as shown, the module first */
 async function writeFiles(name: string, module: string, isNew: boolean, io: Io): Promise<readonly string[]> {
   const files = {
     [path.join(path.dirname(module), 'tsconfig.json')]: 'tsconfig.json',
@@ -102,7 +101,7 @@ interface Shown {
   readonly linked?: string
 }
 
-function tell({ module, written, linked }: Shown): string {
+function summaryOf({ module, written, linked }: Shown): string {
   return [
     ...(written.includes(module) ? [] : [`${module} is there; it was left as it is.`]),
     ...written.map((file) => `wrote ${file}`),
@@ -151,8 +150,8 @@ async function writeNew(file: string, text: string): Promise<boolean> {
 }
 
 /**
- * As the nearest package.json says; one of `npm init` says that files are CommonJS. Without any, Node looks into the
- * file.
+ * The ending by which Node takes a new file for an ES module. A package.json of `npm init` says that files are CommonJS;
+ * without a package.json Node looks into the file.
  *
  * @param folder absolute
  */
@@ -161,7 +160,7 @@ export async function moduleEnding(folder: string): Promise<'ts' | 'mts'> {
   return type === 'commonjs' ? 'mts' : 'ts'
 }
 
-/** What the nearest package.json says of its `type`, from the folder upwards; absolute. */
+/** The `type` in the nearest package.json, from an absolute folder upwards. */
 export async function packageType(folder: string): Promise<unknown> {
   const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined)
   const parent = path.dirname(folder)

@@ -1,4 +1,4 @@
-/** Owns what the codes of lint mean, in the words of its help. */
+/** Describes the codes of lint for its help. */
 
 import type { LintCode } from '@reveille/engine'
 

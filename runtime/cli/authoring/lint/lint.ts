@@ -1,4 +1,4 @@
-/** `reveille lint`: what a configuration that compiles says without meaning it. */
+/** `reveille lint`: finds what a configuration that compiles probably does not mean. */
 
 import { readFileSync } from 'node:fs'
 import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@reveille/engine'
@@ -30,15 +30,15 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
     const findings = await lintConfiguration({ configuration, snapshot, samples })
     const found = inFileOrder([...warnings, ...findings])
     reportUnset(configuration, io)
-    const told = found.filter(
+    const reported = found.filter(
       (each) => each.code !== 'UNRESOLVED_REFERENCE' && !allowed.has(each.code) && !isSuppressed(each),
     )
-    report(told.length === 0, told, file, options, io)
-    return told.length === 0 ? 0 : 1
+    report(reported.length === 0, reported, file, options, io)
+    return reported.length === 0 ? 0 : 1
   })
 }
 
-/** What loading warns of may be allowed too; only a slip in one of our own codes can be known for one. */
+/** Warnings of loading may be allowed too, so only a code that resembles one of lint's can be known to be misspelt. */
 function checkCodes(codes: readonly string[]): ReadonlySet<string> {
   for (const code of codes) {
     if (code in lintCodes) continue
@@ -74,7 +74,7 @@ function countOf(diagnostics: readonly Diagnostic[]): string {
   ].join(', ')
 }
 
-/** `# reveille-lint-disable-next-line CODE, CODE`, among the comments right above the finding's line. */
+/** Whether a comment right above the finding's line suppresses it: `# reveille-lint-disable-next-line CODE, CODE`. */
 export function isSuppressed({ code, place }: Diagnostic): boolean {
   if (place === undefined) return false
   const lines = linesOf(place.file)
@@ -87,7 +87,7 @@ export function isSuppressed({ code, place }: Diagnostic): boolean {
   return false
 }
 
-/** A file that has gone since it was loaded suppresses nothing. */
+/** A file that is gone since it was loaded suppresses nothing. */
 function linesOf(file: string): readonly string[] {
   try {
     return readFileSync(file, 'utf8').split(/\r?\n/)

@@ -40,7 +40,7 @@ async function readMessage(root: string, file: string, io: Io): Promise<LintSamp
   }
 }
 
-/** By its folder, else by its name. */
+/** The endpoint is named by the folder of a file, else by the file itself. */
 function endpointOf(name: string): string {
   const parent = path.dirname(name)
   return (parent === '.' ? name : parent).replaceAll('\\', '/')

@@ -1,4 +1,4 @@
-/** Owns how an expected and an actual value are set against each other. */
+/** Shows the difference between an expected and an actual value. */
 
 import { blanks, type Mismatch } from '@reveille/engine'
 import { diffArrays } from 'diff'
@@ -11,17 +11,17 @@ type Difference = Pick<Mismatch, 'expected' | 'actual' | 'texts'>
 /** Longer lines are cut around the first difference. UTF-16 units. */
 const shownColumns = 100
 const leastColumns = 20
-/** Equal lines around a difference. */
+/** The equal lines that are shown around a difference. */
 const shownAround = 2
-/** Lines of a text that only had to contain something. */
+/** The lines that are shown of a text that only had to contain something. */
 const shownLines = 20
-/** Lines of a difference. */
+/** The most lines of a difference. */
 const mostLines = 60
-/** Beyond so many edits the texts have nothing to do with each other. */
+/** With more edits than this the texts have nothing in common. */
 const mostEdits = 1000
 const labels = { expected: 'expected  ', actual: 'actual    ' }
 
-/** Lines without indentation, of at most so many columns. */
+/** Returns lines without indentation, of at most so many columns. */
 export function formatDifference(
   { expected, actual, texts }: Difference,
   paint: Paint,

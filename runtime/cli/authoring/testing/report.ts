@@ -1,4 +1,4 @@
-/** Owns how the results of tests are set for people: a line for each, and for a failed one all that explains it. */
+/** Formats the results of tests for people: a line for each, and for a failed one everything that explains it. */
 
 import {
   formatPlace,
@@ -19,10 +19,10 @@ import { formatDifference } from './difference.ts'
 import type { TestOutcome, TestRun } from './run.ts'
 import type { UnitRun } from './unit-tests.ts'
 
-/** Mappings that are told where none matched. */
+/** How many mappings are shown where none matched. */
 const shownUnmatched = 3
 
-/** What goes to standard output; diagnostics go to standard error. */
+/** The results go to standard output, diagnostics to standard error. */
 export function formatRun(run: TestRun, io: Io): { readonly out: string; readonly err: string } {
   const paint = paintFor(io)
   if (!run.ok) {
@@ -74,7 +74,7 @@ const example = `
 interface Setting {
   readonly paint: Paint
   readonly io: Io
-  /** Where the places of mappings start. */
+  /** The folder that places of mappings are relative to. */
   readonly folder: string
 }
 
@@ -109,12 +109,12 @@ function setIn(line: string): string {
 
 function formatFailure({ mismatches, observed, unmatched }: TestResult, setting: Setting): string[] {
   const { paint, io } = setting
-  const told = mismatches.flatMap((mismatch) => formatMismatch(mismatch, paint, io))
+  const differences = mismatches.flatMap((mismatch) => formatMismatch(mismatch, paint, io))
   const reason = observed?.reason === undefined ? [] : ['', `because    ${printable(observed.reason)}`]
   const why = unmatched.slice(0, shownUnmatched).flatMap((each) => ['', ...formatUnmatched(each, setting)])
   const more = unmatched.length - shownUnmatched
   return [
-    ...told,
+    ...differences,
     ...reason,
     ...why,
     ...(more > 0 ? [paint.dim(`… and ${more} more that did not match`)] : []),

@@ -1,4 +1,4 @@
-/** Owns one run of a source's tests: which were asked for, and what became of them. */
+/** Runs the tests of a source that patterns ask for. */
 
 import { createHash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
@@ -13,13 +13,13 @@ import type { TestSource } from './source.ts'
 import { findUnitTests, runUnitTests, type UnitRun } from './unit-tests.ts'
 
 export interface TestOutcome extends TestResult {
-  /** Of a preset's test that failed: the mapping of the operator's that took its request, and that it says nothing of. */
+  /** For a preset's test that failed: the operator's own mapping that matched its request. */
   readonly takenBy?: string
 }
 
 export type TestRun = {
   readonly source: string
-  /** Where the places of mappings start. */
+  /** The folder that places of mappings are relative to. */
   readonly folder: string
   readonly watched: readonly string[]
   readonly digest: string
@@ -29,16 +29,16 @@ export type TestRun = {
   | {
       readonly ok: true
       readonly results: readonly TestOutcome[]
-      /** How many there are, asked for or not. */
+      /** The number of all tests, asked for or not. */
       readonly known: number
-      /** Of single functions, beside the transforms; absent where there are none, or none were asked for. */
+      /** The tests of single functions beside the transforms; absent where there are none, or none were asked for. */
       readonly units?: UnitRun
-      /** Patterns that fit no test. */
+      /** The patterns that match no test. */
       readonly unfit: readonly string[]
     }
 )
 
-/** `patterns`: files, folders, or parts of the names of tests, files and presets; a test that fits one of them is run. None: every test. */
+/** `patterns`: files, folders, or parts of the names of tests, files and presets. A test that matches one of them is run; without patterns every test is. */
 export async function runSource(source: TestSource, patterns: readonly string[], io: Io): Promise<TestRun> {
   const startedAt = performance.now()
   const loaded = await source.load()
@@ -89,7 +89,7 @@ async function runPatterns(
   return { results, known: configuration.tests.length, unfit, ...(units && { units }) }
 }
 
-/** A file of tests, as a pattern sees a test. */
+/** A file of unit tests in the form that patterns are compared with. */
 function unitEntry(file: string): Fitted {
   const name = path.basename(file)
   return {
@@ -99,7 +99,7 @@ function unitEntry(file: string): Fitted {
   }
 }
 
-/** Over what is told: the same content gives the same results. */
+/** A digest of everything that decides the results. */
 async function digestOf(content: string, files: readonly string[]): Promise<string> {
   const hash = createHash('sha256').update(content)
   for (const file of files) hash.update(await readFile(file).catch(() => ''))
@@ -113,13 +113,13 @@ function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {
   return takenBy === undefined ? result : { ...result, takenBy }
 }
 
-/** What a pattern is compared with. */
+/** The parts of a test that a pattern is compared with. */
 type Fitted = Pick<TestEntry, 'locate'> & {
   readonly value: { readonly name: string }
   readonly origin: { readonly name: string }
 }
 
-/** A pattern that exists as a file or folder means it; any other is a part of a name. */
+/** A pattern that exists as a file or folder stands for it; any other is a part of a name. */
 function createFit(pattern: string, folders: readonly string[]): (test: Fitted) => boolean {
   const paths = folders.map((folder) => path.resolve(folder, pattern)).filter((each) => existsSync(each))
   if (paths.length > 0) {

@@ -1,4 +1,4 @@
-/** Owns whose tests are run: those of a configuration, or those of presets without any. */
+/** Finds the tests to run: those of a configuration, or those of presets without one. */
 
 import path from 'node:path'
 import { type Files, type Loaded, loadConfiguration, realFiles } from '@reveille/engine'
@@ -15,11 +15,11 @@ export interface SourceOptions {
 }
 
 export interface TestSource {
-  /** For people: a file, or the presets. */
+  /** The name for people: a file, or the presets. */
   readonly name: string
-  /** Where the files of the tests are looked for, besides the working directory. */
+  /** The folder where patterns are looked up as files, besides the working directory. */
   readonly folder: string
-  /** Whether transforms stand beside, with tests of their own. */
+  /** Whether there may be transforms with tests of their own. */
   readonly hasTransforms: boolean
   load(): Promise<Loaded>
 }
@@ -49,7 +49,7 @@ export function findTestSource(options: SourceOptions, io: Io): TestSource {
   }
 }
 
-/** A configuration that exists in memory alone, among the presets; it has nothing to say but their names. */
+/** Loads a configuration that exists in memory alone, in the folder of presets, and only names them. */
 function loadPresets(folder: string, names: readonly string[]): Promise<Loaded> {
   const file = path.join(folder, 'presets.json')
   const text = Buffer.from(JSON.stringify({ hooks: { presets: names } }))

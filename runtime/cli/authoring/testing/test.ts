@@ -1,4 +1,4 @@
-/** `reveille test`: runs the `tests:` of mapping files as the gateway would meet their requests, and stores nothing. */
+/** `reveille test`: runs the `tests:` of mapping files as the gateway would handle their requests, and stores nothing. */
 
 import { formatPlace, writePath } from '@reveille/engine'
 import { placeFrom } from '../../configuration.ts'
@@ -16,11 +16,11 @@ interface TestOptions extends SourceOptions {
 export async function test(patterns: readonly string[], options: TestOptions, io: Io): Promise<number> {
   const source = findTestSource(options, io)
   const run = () => runSource(source, patterns, io)
-  const tell = (done: TestRun) => (options.json ? tellJson(done, io) : tellPeople(done, io))
+  const tell = (done: TestRun) => (options.json ? writeJson(done, io) : tellPeople(done, io))
   if (options.watch) return watchSource(run, tell, { isPlain: options.json === true, io })
   const done = await run()
   tell(done)
-  // A pattern that fits nothing was meant to fit something.
+  // A pattern that matches nothing was meant to match something.
   if (done.ok && done.unfit.length > 0 && done.results.length === 0 && !done.units) return 2
   return isGood(done) ? 0 : 1
 }
@@ -31,8 +31,8 @@ function tellPeople(run: TestRun, io: Io): void {
   if (out !== '') io.out(out)
 }
 
-/** A document for each run. */
-function tellJson(run: TestRun, io: Io): void {
+/** Writes one JSON document for each run. */
+function writeJson(run: TestRun, io: Io): void {
   const { source } = run
   const ms = Math.round(run.tookMs)
   const answer = run.ok

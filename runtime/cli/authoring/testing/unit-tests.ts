@@ -1,32 +1,29 @@
 /** Runs the tests of single functions that stand beside transforms, with the Node.js that runs this program. */
 
 import { spawn } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Io } from '../../io.ts'
+import { listOwnFiles } from '../own-files.ts'
 
 export interface UnitRun {
   /** Absolute. */
   readonly files: readonly string[]
   readonly passed: boolean
-  /** What Node's runner said of them. */
+  /** The output of Node's test runner. */
   readonly output: string
 }
 
 const isTest = /\.test\.[cm]?[jt]s$/
 
-/** The test files below a folder of transforms, sorted; those of packages aside. */
+/** The test files below a folder of transforms, sorted. */
 export async function findUnitTests(transformsDir: string): Promise<readonly string[]> {
-  const names = await readdir(transformsDir, { recursive: true }).catch(() => [])
-  return names
-    .filter((name) => isTest.test(name) && !name.split(path.sep).includes('node_modules'))
-    .sort()
-    .map((name) => path.join(transformsDir, name))
+  const names = await listOwnFiles(transformsDir)
+  return names.filter((name) => isTest.test(name)).map((name) => path.join(transformsDir, name))
 }
 
 export async function runUnitTests(files: readonly string[], io: Io): Promise<UnitRun> {
-  // A runner that finds this variable takes itself for a part of another one.
+  // A test runner that finds this variable takes itself for a part of another one.
   const { NODE_TEST_CONTEXT: _context, ...env } = io.env
   const colour = io.columns !== undefined && !env['NO_COLOR'] ? { FORCE_COLOR: '1' } : {}
   const args = ['--import', typesHook(), '--test', '--test-reporter=spec', ...files]
@@ -43,7 +40,7 @@ export async function runUnitTests(files: readonly string[], io: Io): Promise<Un
   return { files, passed, output: `${out}${err}`.trim() }
 }
 
-/** As in the gateway, `@reveille/engine/transform` leads to this program's own, installed or not. */
+/** Resolves `@reveille/engine/transform` to this program's own file, installed or not, as the gateway does. */
 function typesHook(): string {
   const name = JSON.stringify('@reveille/engine/transform')
   const url = JSON.stringify(import.meta.resolve('@reveille/engine/transform'))

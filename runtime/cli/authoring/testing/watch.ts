@@ -1,4 +1,4 @@
-/** Owns `reveille test --watch`: the tests again whenever a file says something else, until somebody ends it. */
+/** `reveille test --watch`: runs the tests again whenever the content of a file changes, until it is stopped. */
 
 import { createWatcher } from '@reveille/engine'
 import type { Io } from '../../io.ts'
@@ -7,13 +7,13 @@ import { isGood } from './report.ts'
 import type { TestRun } from './run.ts'
 
 /**
- * `isPlain`: nothing stands between two results, for whoever reads them by machine.
+ * `isPlain`: nothing is written between two results, for a program that reads them.
  *
  * @returns the exit code of the last run
  */
 export async function watchSource(
   run: () => Promise<TestRun>,
-  tell: (done: TestRun) => void,
+  report: (done: TestRun) => void,
   { io, isPlain }: { readonly io: Io; readonly isPlain: boolean },
 ): Promise<number> {
   const stop = createStopSignal({
@@ -29,18 +29,18 @@ export async function watchSource(
       io.err(`Changes may go unseen: ${error instanceof Error ? error.message : 'unknown'}\n`),
   })
   let last = await run()
-  tell(last)
+  report(last)
   watcher.watch(last.watched)
   io.err('Watching; Ctrl-C ends it.\n')
   while ((await Promise.race([stopped, changed.promise])) === 'changed') {
     changed = Promise.withResolvers()
     const next = await run()
     watcher.watch(next.watched)
-    // A hint is only a hint: the same content gives the same results.
+    // A change signal may come without a change, and the same content gives the same results.
     if (next.digest === last.digest) continue
     last = next
     if (!isPlain) io.out(`\n${separator(io)}\n`)
-    tell(last)
+    report(last)
   }
   stop.close()
   await watcher.close()

@@ -1,4 +1,4 @@
-/** `reveille explain`: why each mapping does or does not match a request, and where each field comes from. */
+/** `reveille explain`: shows why each mapping does or does not match a request, and where each field comes from. */
 
 import path from 'node:path'
 import type { CandidateTrace, Decision, Explanation } from '@reveille/engine'
@@ -11,21 +11,21 @@ import { fetchOne } from '../../reading/records.ts'
 import { withSnapshot } from '../compile.ts'
 import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
 import { formatReading, withoutCause } from './outcome.ts'
-import { describeEndpoints, endpointIn, readTrial, type TrialOptions } from './request.ts'
+import { describeEndpoints, endpointIn, type RequestOptions, readRequest } from './request.ts'
 
-export async function explain(subject: string, options: TrialOptions, io: Io): Promise<number> {
+export async function explain(subject: string, options: RequestOptions, io: Io): Promise<number> {
   return options.payload === undefined
     ? explainRecorded(subject, options, io)
     : explainTried(subject, options, io)
 }
 
-async function explainTried(given: string, options: TrialOptions, io: Io): Promise<number> {
-  const read = await readTrial(options, io)
+async function explainTried(given: string, options: RequestOptions, io: Io): Promise<number> {
+  const read = await readRequest(options, io)
   return withSnapshot(options, io, async (snapshot) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
     const received = { ...read, endpoint }
     const request = await trialSurface.receive(received, snapshot)
-    // Resolved once: a transform may do more than look.
+    // The request is resolved once, because a transform may have effects.
     const explanation: Explanation =
       'code' in request
         ? { endpoint, decision: request, candidates: [], actions: [] }
@@ -46,14 +46,14 @@ async function explainTried(given: string, options: TrialOptions, io: Io): Promi
   })
 }
 
-/** Without the actions, which the traces tell with nothing secret in them; `try` tells them whole. */
+/** The decision without its actions, which the traces show without secrets; `try` shows them whole. */
 function endOf(decision: Decision): object {
   return decision.outcome === 'accepted'
     ? { outcome: decision.outcome, mapping: decision.mapping }
     : withoutCause(decision)
 }
 
-/** A request as the admin surface shows it, as far as this command needs it. */
+/** The part of a request of the admin surface that this command needs. */
 interface Recorded {
   readonly id: string
   readonly endpoint: string
@@ -61,7 +61,7 @@ interface Recorded {
   readonly status: number
   readonly reason?: string
   readonly mapping?: string
-  /** Why its sender is not believed. */
+  /** Why its sender was not authenticated. */
   readonly failure?: string
   readonly trace?: {
     readonly candidates: readonly CandidateTrace[]
@@ -70,7 +70,7 @@ interface Recorded {
   }
 }
 
-async function explainRecorded(id: string, options: TrialOptions, io: Io): Promise<number> {
+async function explainRecorded(id: string, options: RequestOptions, io: Io): Promise<number> {
   if (!/^[0-9a-f-]{4,36}$/i.test(id)) {
     const message = `Name the body to explain with --payload FILE, or give the id of a request instead of "${id}".`
     throw new CommandFailure(2, message)
@@ -106,7 +106,7 @@ function whyUntraced({ endpoint, failure }: Recorded): string {
         `With its body in a file, \`reveille explain ${name} --payload FILE\` says the same.`
 }
 
-/** Places start at the folder of the configuration; that of a gateway elsewhere is not known. */
+/** Places are relative to the folder of the configuration, which is not known for a gateway elsewhere. */
 function settingFor(io: Io, configuration: string | undefined): Setting {
   const folder = configuration === undefined ? undefined : path.dirname(path.resolve(io.cwd, configuration))
   return {

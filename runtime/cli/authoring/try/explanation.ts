@@ -1,4 +1,4 @@
-/** Owns how an explanation is set: the mappings in their order, then each action's fields with their sources. */
+/** Formats an explanation: the mappings in their order, then the fields of each action with their sources. */
 
 import type {
   ActionTrace,
@@ -16,18 +16,18 @@ import { formatClause } from '../clause.ts'
 import { formatOutcome, formatReading } from './outcome.ts'
 
 const gap = '  '
-/** As deep as a clause is set in. */
+/** The indentation of a clause. */
 const indent = ' '.repeat(4)
 
 export interface Setting {
   readonly paint: Paint
-  /** Of the terminal; absent: nothing is cut. */
+  /** The width of the terminal; absent: nothing is cut. */
   readonly columns: number | undefined
   /** A place of the trace, as the user would write it. */
   placeOf(place: string): string
 }
 
-/** Lines. */
+/** Returns lines. */
 export function formatExplanation(
   explanation: Explanation,
   status: number,
@@ -39,11 +39,11 @@ export function formatExplanation(
     ...formatOutcome(endpoint, decision, status, setting.paint),
     ...formatReading(request),
     ...(candidates.length > 0 ? ['', ...formatCandidates(candidates, setting)] : []),
-    ...actions.filter(isTold).flatMap((action) => ['', ...formatAction(action, setting)]),
+    ...actions.filter(hasTrace).flatMap((action) => ['', ...formatAction(action, setting)]),
   ]
 }
 
-/** Lines: each mapping with its verdict, and of those that failed the clause. */
+/** Returns lines: each mapping with its verdict, and the clause of those that failed. */
 export function formatCandidates(
   candidates: readonly CandidateTrace[],
   { paint, columns = Number.POSITIVE_INFINITY, placeOf }: Setting,
@@ -80,8 +80,8 @@ function markOf(verdict: CandidateTrace['verdict'], paint: Paint): string {
   return verdict === 'failed' ? paint.red('✗') : paint.dim('-')
 }
 
-/** Of one that failed before it had a field there is nothing to tell. */
-function isTold({ vars, fields }: ActionTrace): boolean {
+/** An action that failed before it had a field is left out. */
+function hasTrace({ vars, fields }: ActionTrace): boolean {
   return vars.length > 0 || fields.length > 0
 }
 
@@ -103,7 +103,7 @@ function formatFields(fields: readonly FieldTrace[], paint: Paint, columns: numb
   return fields.flatMap(({ field, from, value, sources }) => {
     const head = `${gap}${printable(field).padEnd(width)}${gap}${paint.dim(from.padEnd(origins))}${gap}`
     const [setting] = from === 'default' ? sources : []
-    // Its value is the field's.
+    // The value of a setting is that of the field.
     if (setting !== undefined) return [`${head}${printable(value)}${gap}${paint.dim(`← ${setting.path}`)}`]
     return [
       `${head}${fitWidth(printable(value), room)}`,

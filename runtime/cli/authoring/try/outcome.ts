@@ -1,10 +1,10 @@
-/** Owns the line that says how a tried request would end. */
+/** Writes the line that says how a tried request would end. */
 
 import type { Decision, HookRequest } from '@reveille/engine'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 
-/** Lines. */
+/** Returns lines. */
 export function formatOutcome(endpoint: string, decision: Decision, status: number, paint: Paint): string[] {
   const isGood = !('code' in decision)
   const outcome = isGood ? paint.green(decision.outcome) : paint.red(decision.outcome)
@@ -26,13 +26,13 @@ export function formatOutcome(endpoint: string, decision: Decision, status: numb
   return [`${head}  ${code}  ${printable(told ?? message)}`, ...pointers, ...beneath]
 }
 
-/** Lines: how a body was read that is no JSON, since its author may have meant it to be some. */
+/** Returns a line that says how a body was read that is no JSON, since its author may have meant JSON. */
 export function formatReading(request: Pick<HookRequest, 'isForm' | 'unwrapped'> | undefined): string[] {
   if (request?.unwrapped !== undefined) return ['  body  read as a form, and its field `payload` as JSON']
   return request?.isForm === true ? ['  body  read as a form: every value is a text'] : []
 }
 
-/** An error is nothing that JSON can tell. */
+/** JSON has no form for an error. */
 export function withoutCause(decision: Decision): object {
   if (!('code' in decision)) return decision
   const { cause: _cause, ...rest } = decision

@@ -1,4 +1,4 @@
-/** Owns a request that is tried from the command line: read as the gateway would receive it. */
+/** Reads the request that `try` and `explain` are given, as the gateway would receive it. */
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
 import { readRequestFile } from '../../request-file.ts'
 
-export interface TrialOptions {
+export interface RequestOptions {
   readonly config?: string
   readonly payload?: string
   readonly header?: readonly string[]
@@ -19,15 +19,18 @@ export interface TrialOptions {
 /** A request without its endpoint. */
 type Read = Omit<ReceivedRequest, 'endpoint'>
 
-/** @throws CommandFailure (bad usage) for a body that cannot be read, or a header or query that is none */
-export async function readTrial({ payload, header = [], query = [] }: TrialOptions, io: Io): Promise<Read> {
+/** @throws CommandFailure (bad usage) for a body that cannot be read, or a malformed header or query */
+export async function readRequest(
+  { payload, header = [], query = [] }: RequestOptions,
+  io: Io,
+): Promise<Read> {
   if (payload === undefined)
     throw new CommandFailure(2, 'Name the body with --payload FILE; --payload - reads standard input.')
   const given: Record<string, string> = Object.create(null)
   for (const line of header) {
     const [name, value] = pairOf(line, ':', "--header 'name: value'")
     const earlier = given[name.toLowerCase()]
-    // As a server joins them.
+    // Node's server joins repeated headers so.
     given[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
   }
   const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
@@ -62,7 +65,7 @@ function pairOf(text: string, separator: string, usage: string): [string, string
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 
-/** That a signature is asked for, which a trial does not look at. Lines. */
+/** Says that the endpoint asks for a signature, which is not checked here. Returns lines. */
 export function describeSignature(endpoint: string, snapshot: Snapshot): string[] {
   const auth = authOf(snapshot.effectivePolicyOf(endpoint) ?? {})
   const isSigned = auth === 'signature' || auth === 'both'
@@ -71,13 +74,13 @@ export function describeSignature(endpoint: string, snapshot: Snapshot): string[
     : []
 }
 
-/** Its path or address is pasted as often as its name. */
+/** The name of an endpoint, which may be given as its path or its address. */
 export function endpointIn(given: string, hooksPath: string): string {
   const path = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given).pathname : given
   return (path.startsWith(`${hooksPath}/`) ? path.slice(hooksPath.length) : path).replace(/^\/+/, '')
 }
 
-/** What to ask for instead of an endpoint that nothing covers. Lines. */
+/** Names the endpoints that exist instead of an unknown one. Returns lines. */
 export function describeEndpoints(endpoint: string, snapshot: Snapshot): string[] {
   const paths = snapshot.mappings.map(({ path }) => path).filter((each) => each !== undefined)
   const known = [...new Set([...paths, ...Object.keys(snapshot.endpoints)])].sort()

@@ -1,4 +1,4 @@
-/** `reveille try`: what the gateway would make of a request. Nothing is sent, and nothing is stored. */
+/** `reveille try`: shows what the gateway would make of a request. Nothing is sent, and nothing is stored. */
 
 import {
   type Action,
@@ -18,25 +18,31 @@ import { type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { withSnapshot } from '../compile.ts'
 import { formatOutcome, formatReading, withoutCause } from './outcome.ts'
-import { describeEndpoints, describeSignature, endpointIn, readTrial, type TrialOptions } from './request.ts'
+import {
+  describeEndpoints,
+  describeSignature,
+  endpointIn,
+  type RequestOptions,
+  readRequest,
+} from './request.ts'
 
-export async function tryEndpoint(given: string, options: TrialOptions, io: Io): Promise<number> {
-  const read = await readTrial(options, io)
+export async function tryEndpoint(given: string, options: RequestOptions, io: Io): Promise<number> {
+  const read = await readRequest(options, io)
   return withSnapshot(options, io, async (snapshot) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
     const received = { ...read, endpoint }
     const tried = await tryRequest(received, snapshot, trialSurface)
     const { decision } = tried
-    tell(endpoint, tried, snapshot, options, io)
+    report(endpoint, tried, snapshot, options, io)
     return 'code' in decision ? 1 : 0
   })
 }
 
-function tell(
+function report(
   endpoint: string,
   { decision, status, request }: Trial,
   snapshot: Snapshot,
-  options: TrialOptions,
+  options: RequestOptions,
   io: Io,
 ): void {
   const paint = paintFor(io)
@@ -56,7 +62,7 @@ function tell(
     io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
 }
 
-/** What the sender would read in place of the gateway's own answer. */
+/** The reply that the sender would read in place of the gateway's own answer. */
 function formatReply({ contentType, body }: Reply, paint: Paint, io: Io): string[] {
   return ['', ...frame(`reply, ${contentType}`, body, paint, io.columns)]
 }
@@ -76,11 +82,11 @@ function formatActions(actions: readonly Action[], paint: Paint, io: Io): string
   })
 }
 
-/** What the prompt does not tell, and the head does not either. */
+/** The fields of an action that neither its prompt nor its head shows. */
 function factsOf(action: Action, isOneOfSeveral: boolean): Facts {
-  const told = ['kind', 'prompt', 'text', 'message', 'trusted', 'sessionKeyGiven']
-  if (!isOneOfSeveral) told.push('mapping')
-  const facts = Object.fromEntries(Object.entries(action).filter(([name]) => !told.includes(name)))
+  const shown = ['kind', 'prompt', 'text', 'message', 'trusted', 'sessionKeyGiven']
+  if (!isOneOfSeveral) shown.push('mapping')
+  const facts = Object.fromEntries(Object.entries(action).filter(([name]) => !shown.includes(name)))
   return { ...facts, ...(action.dedupe && { dedupe: factsOfDedupe(action.dedupe) }) }
 }
 
@@ -94,7 +100,7 @@ function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot, io:
   return isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
 }
 
-/** Lines. The text may come from a payload and cannot leave its bar. */
+/** Returns the lines of a text behind a bar, which a text from a payload cannot leave. */
 export function frame(
   title: string,
   text: string,
