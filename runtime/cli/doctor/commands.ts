@@ -1,7 +1,7 @@
 /** Registers the commands `doctor` and `doctor signature`: their names, options and help. */
 
 import { type Command, Option } from 'commander'
-import { configOption, examples, type CommandContext } from '../command-parts.ts'
+import { type CommandContext, configOption, examples } from '../command-parts.ts'
 
 const doctorHelp = `
 It looks at the configuration, at who may read its files, and at the gateway of
