@@ -1,18 +1,17 @@
-/** Owns the assembly: a gateway's parts, started in order and closed in reverse. */
+/** Assembles a gateway: its parts start in order and close in reverse. */
 
 import { join } from 'node:path'
 import {
-  type Configuration,
-  createLoader,
-  type Diagnostic,
   fence,
   isLoopback,
   type Live,
-  type Loaded,
   loadConfiguration,
   type ReloadEvent,
+  type Reloader,
+  type ReloadListener,
   type ReloadResult,
   realTimers,
+  type Settings,
 } from '@reveille/engine'
 import type { SourceClock } from '@reveille/kit'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
@@ -21,7 +20,7 @@ import { registerProbes } from './api/probes.ts'
 import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
-import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
+import { createLoopGuard, createSentMessages, loadSentMessages } from './guard/index.ts'
 import { createApp, createHookSurface, listen, postLimitsOf } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
@@ -30,9 +29,8 @@ import { createPluginHost } from './plugin/index.ts'
 import { presetsFolder } from './presets-folder.ts'
 import { createRandomIds } from './random-id.ts'
 import { createDryRun } from './reload/dry-run.ts'
-import { createLastGood } from './reload/last-good.ts'
 import { createReloading } from './reload/reloading.ts'
-import { loadRolledBack } from './reload/rolled-back.ts'
+import { ConfigurationError, loadStart, type Start } from './reload/start.ts'
 import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
@@ -51,7 +49,7 @@ export interface GatewayOptions {
   readonly now?: () => number
   /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
-  /** What sources go by. Default: the real time. */
+  /** The clock of sources. Default: the real time. */
   readonly clock?: SourceClock
   /** Where log lines go. Default: standard error. */
   readonly logStream?: LogOptions['stream']
@@ -59,7 +57,7 @@ export interface GatewayOptions {
   readonly watch?: boolean
   /**
    * Whether a configuration that does not load is replaced by the last generation, with its settings and all other files.
-   * Mapping files and transforms are replaced one by one, whatever is said here. Default: false.
+   * Mapping files and transforms are replaced one by one in any case. Default: false.
    */
   readonly lastGood?: boolean
   /** Whether files are looked at regularly, for file systems without events. Default: `hooks.reload.poll`. */
@@ -69,8 +67,8 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly log: Log
   /**
-   * Resolves when the gateway can do nothing more in this process, as its store has stopped for good. It still
-   * answers, with 503; whoever runs it closes it and starts another process.
+   * Resolves when the gateway can do nothing more in this process, as its store has stopped for good. It still replies, with
+   * 503; the program that runs it should close it and start another process.
    */
   readonly failed: Promise<StoreError>
   current(): Live
@@ -83,93 +81,58 @@ export interface Gateway {
   /** A request without a socket. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>
   /**
-   * Stops accepting, waits for running turns up to `graceMs` (default 30,000) and leaves the rest resumable.
-   * Every call answers the same close.
+   * Stops accepting, waits for running turns up to `graceMs` (default 30,000) and leaves the rest resumable. Further calls
+   * return the same promise.
    */
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** A configuration that cannot serve. */
-export class ConfigurationError extends Error {
-  readonly diagnostics: readonly Diagnostic[]
-  /** The generation that was live last, where `lastGood` would serve it. */
-  readonly lastGeneration: number | undefined
-
-  constructor(diagnostics: readonly Diagnostic[], lastGeneration?: number) {
-    super(diagnostics.map(({ message }) => message).join('\n'))
-    this.name = 'ConfigurationError'
-    this.diagnostics = diagnostics
-    this.lastGeneration = lastGeneration
-  }
-}
-
 /**
- * Messages of a session that the store gives; how many of them a turn is shown is decided by `agents.sessions`, which
- * allows fewer, so that a longer history is known to be one.
+ * How many messages of a session the store returns. `agents.sessions` allows fewer, so that a longer history is known to be one.
  */
 const historyMessages = 1100
 const drainGraceMs = 30_000
-const hooksOffHint = 'Write `enabled: true` under `hooks:`.'
 
 /** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
-  const { env = process.env, now = Date.now } = options
+  const { env = process.env } = options
   const files = { file: options.configFile, env, presets: presetsFolder() }
-  const loader = createLoader(files)
-  const lastGood = createLastGood({ ...files, loader, whole: options.lastGood ?? false })
-  const first = await loader.load()
-  const configuration = await configurationToStart()
-
-  const closers: (() => Promise<unknown> | unknown)[] = []
-  const closeAll = async () => {
-    for (const close of closers.reverse()) await close()
-  }
+  const start = await loadStart(files, options.lastGood ?? false)
+  const parts = createParts()
   try {
-    return await assemble(configuration)
+    return await assemble(options, files, start, parts)
   } catch (error) {
-    await closeAll()
+    await parts.close()
     throw error
   }
+}
 
-  async function configurationToStart(): Promise<Configuration> {
-    if (first.ok) return first.configuration
-    const rolledBack = await loadRolledBack(files, first.digest)
-    if (rolledBack) return rolledBack
-    let loaded: Loaded = first
-    while (!loaded.ok && (await lastGood.substitute(loaded.diagnostics))) loaded = await lastGood.load()
-    if (loaded.ok) return loaded.configuration
-    throw new ConfigurationError(first.diagnostics, lastGood.generation())
-  }
+async function assemble(
+  options: GatewayOptions,
+  files: Parameters<typeof loadStart>[0],
+  { first, configuration, lastGood }: Start,
+  parts: Parts,
+): Promise<Gateway> {
+  const { now = Date.now, watch = true, fetch = globalThis.fetch } = options
+  const { settings } = configuration
+  const { dataDir } = settings.gateway
+  const mintId = createIdMinter(now)
+  const randomId = createRandomIds()
+  let isListening = false
 
-  async function assemble(configuration: Configuration): Promise<Gateway> {
-    const { settings } = configuration
-    const ownedLog = createLog({ ...settings.gateway.log, stream: options.logStream })
-    const { log } = ownedLog
-    let listened = false
-    closers.push(() => {
-      if (listened) log.info({ event: 'gateway-stopped' })
-      return ownedLog.flush()
-    })
-    const mintId = createIdMinter(now)
-    const randomId = createRandomIds()
-
-    const plugins = createPluginHost({ log })
-    closers.push(() => plugins.close())
-
-    const transforms = hostTransforms({
-      folder: join(settings.gateway.dataDir, 'transforms'),
-      onEvent: createTransformReporter(log),
-    })
-    closers.push(() => transforms.close())
-
-    const archive = await openGenerationArchive({
-      folder: join(settings.gateway.dataDir, 'generations'),
-      configFile: settings.file,
-      highestElsewhere: () => highestGenerationIn(settings.gateway.dataDir),
-      onDamaged: (found) => log.warn({ event: 'generations-damaged', found }),
-      onFailed: (error) => log.error({ event: 'generations-not-kept', err: error }),
-    })
-    const reloader = createReloading({
+  const ownedLog = createLog({ ...settings.gateway.log, stream: options.logStream })
+  const { log } = ownedLog
+  parts.onClose(() => {
+    if (isListening) log.info({ event: 'gateway-stopped' })
+    return ownedLog.flush()
+  })
+  const plugins = parts.add(createPluginHost({ log }))
+  const transforms = parts.add(
+    hostTransforms({ folder: join(dataDir, 'transforms'), onEvent: createTransformReporter(log) }),
+  )
+  const archive = await openArchive(settings, log)
+  const reloader = parts.add(
+    createReloading({
       first,
       configuration,
       load: (kept) =>
@@ -178,56 +141,32 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       transforms: lastGood.transformParts(transforms.parts),
       plugins,
       randomness: { mint: mintId, randomId },
-      watch: options.watch ?? true,
+      watch,
       poll: options.poll,
       now,
-    })
-    closers.push(() => reloader.close())
-    // A start that fails says why, and nothing else: what went live before that is told once it can serve.
-    const untold: ReloadEvent[] = []
-    const unsubscribe = reloader.subscribe((event) => untold.push(event))
-    const started = await lastGood.start(reloader)
-    if (!started.ok) throw new ConfigurationError(started.diagnostics, lastGood.generation())
+    }),
+  )
+  const { current } = reloader
+  const settingsOfNow = () => current().snapshot.settings
+  const reportTo = holdReports(reloader)
+  const started = await lastGood.start(reloader)
+  if (!started.ok) throw new ConfigurationError(started.diagnostics, lastGood.generation())
 
-    const failed = Promise.withResolvers<StoreError>()
-    const store = await openSqliteStore({
-      location: settings.gateway.dataDir,
-      now,
-      keepMs: settings.history.keepMs,
-      backlog: settings.gateway.limits.backlog,
-      sessionIdleMs: settings.agents.sessions.idleMs,
-      historyMessages,
-      onHealth({ writable, reason }) {
-        if (writable) log.info({ event: 'store-available' }, 'the store can write again')
-        else log.error({ event: 'store-unavailable', reason }, 'the store cannot write; nothing is accepted')
-      },
-      onStopped(error) {
-        log.fatal({ event: 'store-stopped', err: error }, 'the store stopped; nothing can be kept any more')
-        failed.resolve(error)
-      },
-    })
-    closers.push(() => store.close())
-    // The store has locked the data folder: from here on it is ours to write.
-    closers.push(() => archive.close())
-    closers.push(() => (listened ? removeGatewayFile(settings.gateway.dataDir) : undefined))
-    await archive.begin()
-    const report = createReloadReporter(log, process.cwd())
-    unsubscribe()
-    untold.forEach(report)
-    reloader.subscribe(report)
-    let servedLastGood = lastGood.served()
-    let filesReadAt = now()
-    if (servedLastGood) log.error({ event: 'last-good-served', ...servedLastGood })
-    reloader.subscribe(({ type }) => {
-      if (type === 'snapshot-swapped' || type === 'content-unchanged') servedLastGood = undefined
-      if (type !== 'release-failed' && type !== 'watch-failed') filesReadAt = now()
-    })
+  const { store, failed } = await openStore(settings, log, now)
+  parts.add(store)
+  // The store has locked the data folder, so that from here on this process may write to it.
+  parts.add(archive)
+  parts.onClose(() => (isListening ? removeGatewayFile(dataDir) : undefined))
+  await archive.begin()
+  reportTo(createReloadReporter(log, process.cwd()))
+  const reloads = followReloads(reloader, lastGood.served(), log, now)
 
-    const progress = createProgressBoard({ now })
-    const words = createOwnWords({ now })
-    const dispatch = createDispatch({
+  const progress = createProgressBoard({ now })
+  const sentMessages = createSentMessages({ now })
+  const dispatch = parts.add(
+    createDispatch({
       store,
-      current: reloader.current,
+      current,
       runner: plugins.runner,
       channel: plugins.channel,
       fence,
@@ -236,149 +175,218 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       mintId,
       random: Math.random,
       randomId,
-      timers: { setTimeout, clearTimeout },
+      timers: realTimers,
       progress,
       relays: plugins.relays,
-      onDelivered: words.note,
-    })
-    closers.push(() => dispatch.close())
-    const configure = () => {
-      const { gateway, history, agents } = reloader.current().snapshot.settings
-      ownedLog.configure(gateway.log)
-      store.configure({
-        keepMs: history.keepMs,
-        backlog: gateway.limits.backlog,
-        sessionIdleMs: agents.sessions.idleMs,
-      })
-    }
-    const sweepBundles = () =>
-      transforms
-        .sweep(archive.neededBundles())
-        .catch((error) =>
-          log.warn({ event: 'bundles-not-swept', err: error }, 'old bundles could not be removed'),
-        )
-    // What went live while the store was opened was told to nobody.
-    configure()
-    sweepBundles()
-    reloader.subscribe((event) => {
-      if (event.type !== 'snapshot-swapped') return
-      configure()
-      sweepBundles()
-      dispatch.applySettings().catch((error) => log.error({ event: 'settings-not-applied', err: error }))
-    })
+      onDelivered: sentMessages.note,
+    }),
+  )
+  plugins.onCommitted(dispatch.applyChannels)
+  const applySettings = () => {
+    const { gateway } = settingsOfNow()
+    ownedLog.configure(gateway.log)
+    store.configure(storeSettings(settingsOfNow()))
+    transforms
+      .sweep(archive.neededBundles())
+      .catch((error) =>
+        log.warn({ event: 'bundles-not-swept', err: error }, 'old bundles could not be removed'),
+      )
+  }
+  // The reloader may have swapped while the store was opened.
+  applySettings()
+  reloader.subscribe(({ type }) => {
+    if (type !== 'snapshot-swapped') return
+    applySettings()
+    dispatch.applySettings().catch((error) => log.error({ event: 'settings-not-applied', err: error }))
+  })
 
-    plugins.onCommitted(dispatch.applyChannels)
-
-    const draining = new AbortController()
-    const isDraining = () => draining.signal.aborted
-    const app = createApp(() => reloader.current().snapshot.settings.gateway.trustedProxies)
-    const sources = createSources({
+  const draining = new AbortController()
+  const isDraining = () => draining.signal.aborted
+  const app = createApp(() => settingsOfNow().gateway.trustedProxies)
+  const sources = parts.add(
+    createSources({
       live: plugins.sources,
       post: (request) => hooks.post(request),
-      limitsOf: (endpoint) => postLimitsOf(reloader.current().snapshot, endpoint),
-      folder: sourcesFolder(settings.gateway.dataDir),
+      limitsOf: (endpoint) => postLimitsOf(current().snapshot, endpoint),
+      folder: sourcesFolder(dataDir),
       log,
       clock: options.clock ?? createSourceClock(now),
-    })
-    closers.push(() => sources.close())
-    registerProbes(app, { store, isDraining })
-    const traces = createIgnoredTraces()
-    registerAdminSurface(app, {
-      current: reloader.current,
-      store,
-      mintId,
-      log,
-      now,
-      traceOf: traces.of,
-      progressOf: progress.of,
-      heartbeat: dispatch.heartbeat,
-      channels: dispatch.channels,
-      sources: sources.states,
-      droppedLogLines: ownedLog.droppedLines,
-      files: () => ({ watched: options.watch ?? true, readAt: filesReadAt }),
-      lastGood: () => servedLastGood,
-      deliveries: createDeliveriesByHand({
-        store,
-        current: reloader.current,
-        channel: plugins.channel,
-        now,
-        mintId,
-      }),
-      isChannel: (name) => plugins.catalog(reloader.current().snapshot.settings).channels.includes(name),
-      generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
-    })
-    const trust = createTrust({
-      dataDir: settings.gateway.dataDir,
-      fetch: options.fetch ?? fetch,
-      log,
-      now,
-      timers: realTimers,
-    })
-    closers.push(() => trust.close())
-    const hooks = createHookSurface(app, {
-      current: reloader.current,
-      store,
-      log,
-      now,
-      mintId,
-      draining: draining.signal,
-      // Of the host that was bound at the start: a reload may name another one.
-      isBoundToLoopback: isLoopback(settings.gateway.host),
-      verifyDependencies: trust.means,
-      performHandshakeEffects: trust.performHandshakeEffects,
-      onIgnored: traces.note,
-      loopIn: createLoopGuard(words, () =>
-        rememberOwnWords(words, store.read, now()).catch((error) =>
-          log.warn({ event: 'own-words-not-remembered', err: error }, 'echoes of earlier replies pass'),
-        ),
+    }),
+  )
+  const traces = createIgnoredTraces()
+  registerProbes(app, { store, isDraining })
+  registerAdminSurface(app, {
+    current,
+    store,
+    mintId,
+    log,
+    now,
+    traceOf: traces.of,
+    progressOf: progress.of,
+    heartbeat: dispatch.heartbeat,
+    channels: dispatch.channels,
+    sources: sources.states,
+    droppedLogLines: ownedLog.droppedLines,
+    files: () => ({ watched: watch, readAt: reloads.filesReadAt() }),
+    lastGood: reloads.servedLastGood,
+    deliveries: createDeliveriesByHand({ store, current, channel: plugins.channel, now, mintId }),
+    isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
+    generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
+  })
+  const trust = parts.add(createTrust({ dataDir, fetch, log, now, timers: realTimers }))
+  const hooks = createHookSurface(app, {
+    current,
+    store,
+    log,
+    now,
+    mintId,
+    draining: draining.signal,
+    // The host that was bound at the start counts, although a reload may name another one.
+    isBoundToLoopback: isLoopback(settings.gateway.host),
+    verifyDependencies: trust.verifyDependencies,
+    performHandshakeEffects: trust.performHandshakeEffects,
+    onIgnored: traces.note,
+    loopIn: createLoopGuard(sentMessages, () =>
+      loadSentMessages(sentMessages, store.read, now()).catch((error) =>
+        log.warn({ event: 'own-words-not-remembered', err: error }, 'echoes of earlier replies pass'),
       ),
-      relaysEvents: () => plugins.relays(reloader.current().snapshot.settings.agents.defaults.runner),
-      pushHandlerOf: sources.pushHandlerOf,
-    })
-    await app.ready()
-    closers.push(() => app.close())
-    await dispatch.start()
-    plugins.onCommitted(sources.apply)
-    sources.apply()
-    // As after any change that is refused: what is wrong with the files is told wherever that is asked for.
-    if (servedLastGood) await reloader.reload()
+    ),
+    relaysEvents: () => plugins.relays(settingsOfNow().agents.defaults.runner),
+    pushHandlerOf: sources.pushHandlerOf,
+  })
+  await app.ready()
+  parts.add(app)
+  await dispatch.start()
+  plugins.onCommitted(sources.apply)
+  sources.apply()
+  // The broken files are reloaded and refused like any change, so that every command can say what is wrong with them.
+  if (reloads.servedLastGood()) await reloader.reload()
 
-    let closing: Promise<void> | undefined
-    return {
-      log,
-      failed: failed.promise,
-      current: reloader.current,
-      isStuck: () => transforms.isStuck() || store.isStuck(),
-      reload: () => reloader.reload({ endsRollback: true }),
-      async listen() {
-        const { host, port } = settings.gateway
-        const address = await listen(app, { host, port: options.port ?? port })
-        listened = true
-        await writeGatewayFile(settings, address, Date.now()).catch((error) =>
-          log.warn(
-            { event: 'gateway-file-not-written', err: error },
-            'commands look for the gateway by its files',
-          ),
-        )
-        log.info({ event: 'gateway-listening', address, admin: settings.gateway.tokens.length > 0 })
-        const { hooks } = reloader.current().snapshot.settings
-        if (!hooks.enabled) log.warn({ event: 'hooks-off', path: hooks.path, hint: hooksOffHint })
-        return address
-      },
-      inject: (request) => app.inject(request),
-      close({ graceMs = drainGraceMs } = {}) {
-        if (!isDraining() && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
-        draining.abort()
-        closing ??= stop(graceMs)
-        return closing
-      },
-    }
-
-    /** Nothing goes live any more once things begin to end. */
-    async function stop(graceMs: number): Promise<void> {
-      await reloader.close()
-      await Promise.all([sources.close(), app.close(), dispatch.drain(graceMs)])
-      await closeAll()
-    }
+  let closing: Promise<void> | undefined
+  return {
+    log,
+    failed,
+    current,
+    isStuck: () => transforms.isStuck() || store.isStuck(),
+    reload: () => reloader.reload({ endsRollback: true }),
+    async listen() {
+      const { host, port } = settings.gateway
+      const address = await listen(app, { host, port: options.port ?? port })
+      isListening = true
+      await announce(address, settings, log)
+      const { hooks } = settingsOfNow()
+      const hint = 'Write `enabled: true` under `hooks:`.'
+      if (!hooks.enabled) log.warn({ event: 'hooks-off', path: hooks.path, hint })
+      return address
+    },
+    inject: (request) => app.inject(request),
+    close({ graceMs = drainGraceMs } = {}) {
+      if (!isDraining() && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
+      draining.abort()
+      closing ??= stop(graceMs)
+      return closing
+    },
   }
+
+  /** The reloader closes first, so that nothing goes live while the parts end. */
+  async function stop(graceMs: number): Promise<void> {
+    await reloader.close()
+    await Promise.all([sources.close(), app.close(), dispatch.drain(graceMs)])
+    await parts.close()
+  }
+}
+
+interface Parts {
+  add<Part extends { close(): unknown }>(part: Part): Part
+  onClose(close: () => unknown): void
+  /** Closes the parts in the reverse order of their start. */
+  close(): Promise<void>
+}
+
+function createParts(): Parts {
+  const closers: (() => unknown)[] = []
+  return {
+    add(part) {
+      closers.push(() => part.close())
+      return part
+    },
+    onClose: (close) => void closers.push(close),
+    async close() {
+      for (const close of closers.reverse()) await close()
+    },
+  }
+}
+
+function openArchive({ file, gateway: { dataDir } }: Settings, log: Log) {
+  return openGenerationArchive({
+    folder: join(dataDir, 'generations'),
+    configFile: file,
+    highestElsewhere: () => highestGenerationIn(dataDir),
+    onDamaged: (found) => log.warn({ event: 'generations-damaged', found }),
+    onFailed: (error) => log.error({ event: 'generations-not-kept', err: error }),
+  })
+}
+
+async function openStore(settings: Settings, log: Log, now: () => number) {
+  const failed = Promise.withResolvers<StoreError>()
+  const store = await openSqliteStore({
+    location: settings.gateway.dataDir,
+    now,
+    ...storeSettings(settings),
+    historyMessages,
+    onHealth({ writable, reason }) {
+      if (writable) log.info({ event: 'store-available' }, 'the store can write again')
+      else log.error({ event: 'store-unavailable', reason }, 'the store cannot write; nothing is accepted')
+    },
+    onStopped(error) {
+      log.fatal({ event: 'store-stopped', err: error }, 'the store stopped; nothing can be kept any more')
+      failed.resolve(error)
+    },
+  })
+  return { store, failed: failed.promise }
+}
+
+/** The settings of the store that a reload may change. */
+function storeSettings({ gateway, history, agents }: Settings) {
+  return {
+    keepMs: history.keepMs,
+    backlog: gateway.limits.backlog,
+    sessionIdleMs: agents.sessions.idleMs,
+  }
+}
+
+/** A start that fails reports why, and nothing else: what goes live before is held until the gateway can serve. */
+function holdReports(reloader: Reloader): (report: ReloadListener) => void {
+  const held: ReloadEvent[] = []
+  const unsubscribe = reloader.subscribe((event) => held.push(event))
+  return (report) => {
+    unsubscribe()
+    held.forEach(report)
+    reloader.subscribe(report)
+  }
+}
+
+/** Knows when the files were read last, and until they load, what was served in their place at the start. */
+function followReloads(
+  reloader: Reloader,
+  servedAtStart: ReturnType<Start['lastGood']['served']>,
+  log: Log,
+  now: () => number,
+) {
+  let servedLastGood = servedAtStart
+  let filesReadAt = now()
+  if (servedLastGood) log.error({ event: 'last-good-served', ...servedLastGood })
+  reloader.subscribe(({ type }) => {
+    if (type === 'snapshot-swapped' || type === 'content-unchanged') servedLastGood = undefined
+    if (type !== 'release-failed' && type !== 'watch-failed') filesReadAt = now()
+  })
+  return { servedLastGood: () => servedLastGood, filesReadAt: () => filesReadAt }
+}
+
+/** Writes the address to the log, and to the file in which commands look for it. */
+async function announce(address: string, settings: Settings, log: Log): Promise<void> {
+  await writeGatewayFile(settings, address, Date.now()).catch((error) =>
+    log.warn({ event: 'gateway-file-not-written', err: error }, 'commands look for the gateway by its files'),
+  )
+  log.info({ event: 'gateway-listening', address, admin: settings.gateway.tokens.length > 0 })
 }

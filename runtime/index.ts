@@ -1,9 +1,5 @@
-/** The runtime's public face: a gateway to embed. */
+/** The public face of the runtime: a gateway to embed. */
 
-export {
-  ConfigurationError,
-  createGateway,
-  type Gateway,
-  type GatewayOptions,
-} from './gateway.ts'
+export { createGateway, type Gateway, type GatewayOptions } from './gateway.ts'
 export { ListenError, type ListenErrorCode } from './http/index.ts'
+export { ConfigurationError } from './reload/start.ts'

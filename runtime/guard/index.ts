@@ -1,5 +1,4 @@
-/** The guard's public face. */
+/** The public face of the guard. */
 
 export { createLoopGuard, type LoopIn, runHeader } from './loop.ts'
-export { createOwnWords, type OwnWords } from './own-words.ts'
-export { rememberOwnWords } from './remember.ts'
+export { createSentMessages, loadSentMessages, type SentMessages } from './sent-messages.ts'

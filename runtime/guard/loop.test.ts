@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HookRequest } from '@reveille/engine'
 import type { DeliveryRecord, Page, PageOptions } from '../store/port.ts'
-import { createLoopGuard, createOwnWords, rememberOwnWords } from './index.ts'
+import { createLoopGuard, createSentMessages, loadSentMessages } from './index.ts'
 
 const reply = 'The build is green again, all 42 tests.'
 const now = 1_000_000_000_000
@@ -15,7 +15,7 @@ function request(endpoint: string, payload: unknown, headers: HookRequest['heade
 const nothing = async () => {}
 
 test('a request of a mapped endpoint that repeats our words is told apart; a built-in one may repeat them', async () => {
-  const words = createOwnWords({ now: () => now })
+  const words = createSentMessages({ now: () => now })
   const loopIn = createLoopGuard(words, nothing)
   assert.equal(await loopIn(request('slack', { text: reply })), undefined)
   words.note(reply)
@@ -28,7 +28,7 @@ test('a request of a mapped endpoint that repeats our words is told apart; a bui
 })
 
 test('a request that says which run sent it is told apart on every endpoint', async () => {
-  const loopIn = createLoopGuard(createOwnWords({ now: () => now }), () =>
+  const loopIn = createLoopGuard(createSentMessages({ now: () => now }), () =>
     assert.fail('nothing is remembered'),
   )
   for (const endpoint of ['slack', 'wake', 'agent'])
@@ -40,7 +40,7 @@ test('a request that says which run sent it is told apart on every endpoint', as
 })
 
 test('the past is remembered once, for the first request that may be an echo, and all wait for it', async () => {
-  const words = createOwnWords({ now: () => now })
+  const words = createSentMessages({ now: () => now })
   const reading = Promise.withResolvers<void>()
   let times = 0
   const loopIn = createLoopGuard(words, async () => {
@@ -66,14 +66,14 @@ test('a gateway remembers what it delivered within a day, and reads no further b
     second: { items: [delivery(3, now - day + 1), delivery(4, now - day)], next: 'third' },
   }
   const asked: PageOptions[] = []
-  const words = createOwnWords({ now: () => now })
+  const words = createSentMessages({ now: () => now })
   const deliveries = async (options: PageOptions = {}) => {
     asked.push(options)
     return pages[options.cursor ?? 'first'] ?? assert.fail('it read on')
   }
-  await rememberOwnWords(words, { deliveries }, now)
+  await loadSentMessages(words, { deliveries }, now)
   assert.deepEqual(
-    [1, 2, 3, 4].map((number) => words.finds({ text: `${reply} ${number}` })),
+    [1, 2, 3, 4].map((number) => words.isEchoedIn({ text: `${reply} ${number}` })),
     [true, true, true, false],
   )
   assert.deepEqual(asked, [

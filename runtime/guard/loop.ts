@@ -1,40 +1,40 @@
-/** Owns the loop guard: a request that this gateway itself has caused is told apart from all others, and why. */
+/** Finds the requests that this gateway itself has caused, and says why. */
 
 import type { HookRequest } from '@reveille/engine'
-import type { OwnWords } from './own-words.ts'
+import type { SentMessages } from './sent-messages.ts'
 
-/** Programs that a run starts may send it with what they post to hooks. */
+/** A program that a run starts may send this header with what it posts to hooks. */
 export const runHeader = 'x-reveille-run'
 
-/** The built-in bodies are written for us; whoever repeats our words there means it. */
+/** Senders write the bodies of these endpoints for the gateway, so a repeated message is meant there. */
 const builtIn: ReadonlySet<string> = new Set(['wake', 'agent'])
 
 /**
- * Why a request is ignored, in one sentence that quotes nothing of it; undefined where it is nobody's echo. A promise
- * only until what was said before this process is remembered.
+ * Why a request is ignored, in one sentence that quotes nothing of it, or undefined. It is a promise only until the messages that
+ * were sent before this process started are loaded.
  */
 export type LoopIn = (request: HookRequest) => string | undefined | Promise<string | undefined>
 
 /**
- * `remember` is called once, for the first request that may be an echo: a gateway that is only asked for wakes need
- * not read its past. It must not reject.
+ * `load` loads the messages that were sent before this process started. It is called once, for the first request that may be an
+ * echo, so that a gateway that only takes wakes reads nothing. It must not reject.
  */
-export function createLoopGuard(words: OwnWords, remember: () => Promise<void>): LoopIn {
-  let remembering: Promise<void> | undefined
-  let isRemembered = false
+export function createLoopGuard(sent: SentMessages, load: () => Promise<void>): LoopIn {
+  let loading: Promise<void> | undefined
+  let isLoaded = false
 
   function echoIn(payload: unknown): string | undefined {
-    if (words.isEmpty() || !words.finds(payload)) return undefined
+    if (sent.isEmpty() || !sent.isEchoedIn(payload)) return undefined
     return 'it repeats what this gateway delivered within the last 24 hours'
   }
 
   return function loopIn({ endpoint, headers, payload }) {
     if (headers[runHeader]) return `a run of this gateway sent it: it has the header ${runHeader}`
     if (builtIn.has(endpoint)) return undefined
-    if (isRemembered) return echoIn(payload)
-    remembering ??= remember().then(() => {
-      isRemembered = true
+    if (isLoaded) return echoIn(payload)
+    loading ??= load().then(() => {
+      isLoaded = true
     })
-    return remembering.then(() => echoIn(payload))
+    return loading.then(() => echoIn(payload))
   }
 }

@@ -1,4 +1,4 @@
-/** Owns downloads for verifiers: keys and certificates, kept for as long as their server says and no stranger can cost us. */
+/** Downloads keys and certificates for verifiers, and keeps copies within the times that their servers give. */
 
 import { UnavailableError, type VerifyDependencies } from '@reveille/engine'
 import { BoundedMap } from '@reveille/kit'
@@ -24,14 +24,14 @@ interface Failure {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-/** However short or long the server's own. */
+/** The bounds of the time that a server gives. */
 const shortestFreshMs = 5 * minuteMs
 const longestFreshMs = dayMs
 const defaultFreshMs = hourMs
-/** Beyond its time, while nothing newer can be had. */
+/** How long a copy is used beyond its time while its server cannot be reached. */
 const staleMs = dayMs
-/** Between two downloads of one address that were asked for anew. */
-const anewMs = minuteMs
+/** The shortest time between two downloads of one address for callers that want a fresh copy. */
+const refreshMs = minuteMs
 const failureMs = 10_000
 const mostAddresses = 100
 const mostAtOnce = 16
@@ -61,7 +61,7 @@ export function createDownloads({ web, now }: DownloadsOptions): VerifyDependenc
     }
   }
 
-  /** One download of an address at a time, whoever asks for it. */
+  /** All callers that ask for an address at a time share one download. */
   function fetchOnce(url: string): Promise<string> {
     const underway = running.get(url)
     if (underway !== undefined) return underway
@@ -71,13 +71,13 @@ export function createDownloads({ web, now }: DownloadsOptions): VerifyDependenc
     return fetching
   }
 
-  /** Undefined: nobody has been asked in vain of late. */
+  /** The failure of the last download, unless it is older than `withinMs`. */
   function recentFailure(url: string, withinMs: number): UnavailableError | undefined {
     const failure = failures.get(url)
     return failure && isWithin(failure.at, withinMs) ? failure.error : undefined
   }
 
-  /** A clock that was set back makes things old, never young. */
+  /** A clock that was set back makes a copy too old, never too new. */
   function isWithin(at: number, ms: number): boolean {
     const age = now() - at
     return age >= 0 && age < ms
@@ -86,12 +86,12 @@ export function createDownloads({ web, now }: DownloadsOptions): VerifyDependenc
   return {
     async download(url, { fresh = false } = {}) {
       const copy = copies.get(url)
-      if (copy && isWithin(copy.at, fresh ? anewMs : copy.freshMs)) {
+      if (copy && isWithin(copy.at, fresh ? refreshMs : copy.freshMs)) {
         keep(copies, url, copy)
         return copy.text
       }
       try {
-        const failed = recentFailure(url, fresh ? anewMs : failureMs)
+        const failed = recentFailure(url, fresh ? refreshMs : failureMs)
         if (failed) throw failed
         return await fetchOnce(url)
       } catch (error) {
@@ -102,7 +102,7 @@ export function createDownloads({ web, now }: DownloadsOptions): VerifyDependenc
   }
 }
 
-/** As the newest, also where it was there before. */
+/** Puts a value at the end of the order, also if it was there before. */
 function keep<Value>(kept: Map<string, Value>, url: string, value: Value): void {
   kept.delete(url)
   kept.set(url, value)

@@ -1,25 +1,24 @@
-/** The public face of trust: what verifying and handshakes need of this host. */
+/** The public face of this room: what verifying signatures and answering handshakes need of the host. */
 
 import { join } from 'node:path'
 import type { Handshake, Timers, VerifyDependencies } from '@reveille/engine'
 import type { Log } from '../observe/log.ts'
-import { createConfirmations } from './confirmations.ts'
 import { createDownloads } from './downloads.ts'
-import { createEntrustedFiles } from './entrusted.ts'
+import { createConfirmations, createEntrustedFiles } from './handshake-effects.ts'
 
 export { createDownloads } from './downloads.ts'
 
 export interface Trust {
   /** What verifiers may ask for. */
-  readonly means: VerifyDependencies
+  readonly verifyDependencies: VerifyDependencies
   /**
-   * Does what a handshake asks for besides its answer, and resolves when that may be sent: what was entrusted is on the
-   * disk, and a confirmation is on its way. `policy` is the name of the policy whose `verify` it came from (the term's),
-   * never the endpoint of the request, which a stranger may choose.
-   * @throws UnavailableError when what was entrusted cannot be kept
+   * Does what a handshake asks for besides its reply, and resolves when the reply may be sent: a secret is on the disk, and a
+   * confirmation is under way. `policy` is the policy whose `verify` answered the handshake, never the endpoint of the request,
+   * whose name a stranger may choose.
+   * @throws UnavailableError when a secret cannot be kept
    */
   performHandshakeEffects(policy: string, handshake: Handshake): Promise<void>
-  /** Ends what is on its way. */
+  /** Ends downloads and confirmations that are under way. */
   close(): Promise<void>
 }
 
@@ -39,7 +38,7 @@ export function createTrust({ dataDir, fetch, log, now, timers }: TrustOptions):
   const entrustedFiles = createEntrustedFiles({ folder: join(dataDir, 'entrusted'), log, now })
 
   return {
-    means: createDownloads({ web, now }),
+    verifyDependencies: createDownloads({ web, now }),
     async performHandshakeEffects(policy, { confirm, entrusted }) {
       if (entrusted) await entrustedFiles.keep(policy, entrusted)
       if (confirm !== undefined) confirmations.confirm(policy, confirm)

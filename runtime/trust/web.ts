@@ -1,26 +1,25 @@
-/** Owns asking an address for a small text: straight, briefly, and no more of it than is wanted. */
+/** Fetches a small text from an https address: without redirects, within a deadline and a size limit. */
 
 import type { Timers } from '@reveille/engine'
 
-/** The way out. */
 export interface Web {
   readonly fetch: typeof globalThis.fetch
   readonly timers: Timers
-  /** Ends whatever is on its way. */
+  /** Aborted to end all requests. */
   readonly signal: AbortSignal
 }
 
 export interface WebAnswer {
   readonly status: number
   readonly headers: Headers
-  /** Empty unless the status is of the 2xx. */
+  /** Empty unless the status is 2xx. */
   readonly text: string
 }
 
 const longestMs = 5000
 const mostBytes = 256 * 1024
 
-/** Redirects are refused: what was asked for is pinned, and where it would lead is not. @throws Error of any kind */
+/** Redirects are refused, because only the address that was asked for is checked. @throws Error of any kind */
 export async function getText(url: string, { fetch, timers, signal }: Web): Promise<WebAnswer> {
   if (!isPlainHttps(url)) throw new TypeError('Only https addresses without credentials are asked.')
   const overdue = new AbortController()
@@ -51,7 +50,7 @@ function isPlainHttps(url: string): boolean {
 async function readSmall({ body }: Response): Promise<string> {
   const pieces: Uint8Array[] = []
   let bytes = 0
-  // Leaving the loop early cancels the rest.
+  // An exception in the loop cancels the rest of the body.
   for await (const piece of body ?? []) {
     bytes += piece.byteLength
     if (bytes > mostBytes) throw new RangeError(`The answer has more than ${mostBytes} bytes.`)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { ConfigurationError } from '../../runtime/gateway.ts'
+import { ConfigurationError } from '../../runtime/reload/start.ts'
 import { configuration, type Files, gatewayToken, type InstallOptions, install } from '../installation.ts'
 
 const limit = { timeout: 30_000 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigurationError } from '../../runtime/gateway.ts'
+import { ConfigurationError } from '../../runtime/reload/start.ts'
 import { install, rehearsalPlugin, until } from '../installation.ts'
 
 /** Each stands in one kind of place, so that a find says where it came from. */

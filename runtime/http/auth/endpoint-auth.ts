@@ -63,11 +63,11 @@ function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot): End
   const lists = new WeakMap<object, TokenList>()
   const compiled = new WeakMap<EffectivePolicy, EndpointAuth>()
 
-  function listOf(token: NonNullable<EffectivePolicy['token']>): TokenList {
-    const known = lists.get(token)
+  function listOf(given: NonNullable<EffectivePolicy['token']>): TokenList {
+    const known = lists.get(given)
     if (known) return known
-    const list = { place: placeOfPolicyValue('token', token), matches: createSecretMatcher(token.value) }
-    lists.set(token, list)
+    const list = { place: placeOfPolicyValue('token', given), matches: createSecretMatcher(given.value) }
+    lists.set(given, list)
     return list
   }
 

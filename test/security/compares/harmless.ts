@@ -94,12 +94,12 @@ export const harmless: readonly Harmless[] = [
   ...of('runtime/generations/reading.ts', ofContent, [
     "createHash('sha256').update(bytes).digest('hex') !== sha256",
   ]),
-  ...of('runtime/reload/rolled-back.ts', ofContent, ['rollback?.filesDigest === filesDigest']),
+  ...of('runtime/reload/start.ts', ofContent, ['rollback?.filesDigest === filesDigest']),
   ...of('runtime/cli/doctor/checks/live-files.ts', ofContent, [
     'live.digest === compiled.configuration.digest',
   ]),
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
-  ...of('runtime/guard/own-words.ts', ofWords, ['said.get(digest)', 'said.has(digestOf(fold(node)))']),
+  ...of('runtime/guard/sent-messages.ts', ofWords, ['sent.get(digest)', 'sent.has(digestOf(fold(node)))']),
   ...of('runtime/store/sqlite/records/accepting.ts', 'names a body, whose sender has it', [
     'row.digest !== bodyDigest',
   ]),

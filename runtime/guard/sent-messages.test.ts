@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createOwnWords } from './own-words.ts'
+import { createSentMessages } from './sent-messages.ts'
 
 const day = 86_400_000
 const reply = 'The build is green again, all 42 tests.'
 
 function open(options: { most?: number } = {}) {
   const clock = { now: 1_000_000_000_000 }
-  return { clock, words: createOwnWords({ now: () => clock.now, ...options }) }
+  return { clock, words: createSentMessages({ now: () => clock.now, ...options }) }
 }
 
 test('what was said is found wherever it stands in a payload', () => {
@@ -21,14 +21,14 @@ test('what was said is found wherever it stands in a payload', () => {
     [[1, null, true], { comments: [{ body: 'hm' }, { body: reply }] }],
     Object.assign(Object.create(null), { text: ['a', reply] }),
   ])
-    assert.ok(words.finds(payload), JSON.stringify(payload))
+    assert.ok(words.isEchoedIn(payload), JSON.stringify(payload))
 })
 
 test('white space around it and between its words does not hide it', () => {
   const { words } = open()
   words.note(`  ${reply.replaceAll(' ', '\n\n')}\u00a0`)
   const variants = [reply, ` ${reply}\r\n`, reply.replaceAll(' ', '\t\u3000 '), `\ufeff${reply}\u2028`]
-  for (const text of variants) assert.ok(words.finds({ text }), JSON.stringify(text))
+  for (const text of variants) assert.ok(words.isEchoedIn({ text }), JSON.stringify(text))
 })
 
 test('only whole strings count, and no name of a field does', () => {
@@ -46,7 +46,7 @@ test('only whole strings count, and no name of a field does', () => {
     null,
     undefined,
   ])
-    assert.ok(!words.finds(payload), JSON.stringify(payload))
+    assert.ok(!words.isEchoedIn(payload), JSON.stringify(payload))
 })
 
 test('what many people say is nobody in particular', () => {
@@ -55,21 +55,21 @@ test('what many people say is nobody in particular', () => {
   words.note(short)
   words.note(`${short}${' '.repeat(50)}`)
   assert.ok(words.isEmpty())
-  assert.ok(!words.finds({ short }))
+  assert.ok(!words.isEchoedIn({ short }))
   words.note(`${short}y`)
-  assert.ok(words.finds(`${short}y`))
+  assert.ok(words.isEchoedIn(`${short}y`))
 })
 
 test('after a day it is forgotten, counted from when it was said last', () => {
   const { words, clock } = open()
   words.note(reply)
   clock.now += day - 1
-  assert.ok(words.finds({ reply }))
+  assert.ok(words.isEchoedIn({ reply }))
   words.note(reply)
   clock.now += day - 1
-  assert.ok(words.finds({ reply }))
+  assert.ok(words.isEchoedIn({ reply }))
   clock.now += 1
-  assert.ok(!words.finds({ reply }))
+  assert.ok(!words.isEchoedIn({ reply }))
   assert.ok(words.isEmpty())
 })
 
@@ -78,13 +78,13 @@ test('only the newest texts are kept, and of two with one length each goes by it
   const texts = [1, 2, 3].map((number) => `a text that is long enough ${number}`)
   for (const text of texts) words.note(text)
   assert.deepEqual(
-    texts.map((text) => words.finds({ text })),
+    texts.map((text) => words.isEchoedIn({ text })),
     [false, true, true],
   )
   words.note(texts[1] ?? '')
   words.note(texts[0] ?? '')
   assert.deepEqual(
-    texts.map((text) => words.finds({ text })),
+    texts.map((text) => words.isEchoedIn({ text })),
     [true, true, false],
   )
 })
@@ -97,13 +97,13 @@ test('of a large payload the beginning is looked at, in little time', () => {
   const [wide, deep] = [Array<number>(2_000_000).fill(1), { at: reply } as object]
   let nested = deep
   for (let level = 0; level < 900; level += 1) nested = { nested }
-  assert.ok(words.finds(nested))
-  assert.ok(words.finds([reply, ...Array<string>(5000).fill('x')]))
-  assert.ok(words.finds([[[[filler]]], [reply]]), 'what lies higher comes first')
+  assert.ok(words.isEchoedIn(nested))
+  assert.ok(words.isEchoedIn([reply, ...Array<string>(5000).fill('x')]))
+  assert.ok(words.isEchoedIn([[[[filler]]], [reply]]), 'what lies higher comes first')
   const spoken = Array<string>(1000).fill(filler)
   for (const payload of [wide, [...wide.slice(0, 10_000), reply], [...spoken, reply], spoken]) {
     const startedAt = performance.now()
-    assert.ok(!words.finds(payload))
+    assert.ok(!words.isEchoedIn(payload))
     assert.ok(performance.now() - startedAt < 100)
   }
 })

@@ -1,0 +1,178 @@
+/** Remembers what this gateway has sent, as digests, and finds it again in a payload. */
+
+import { hash } from 'node:crypto'
+import type { DeliveryRecord, Reader } from '../store/port.ts'
+
+/** How long a message is remembered. Milliseconds. */
+export const keptMs = 86_400_000
+/** How many messages are remembered, the newest; each takes about 200 bytes, however long it is. */
+const mostMessages = 10_000
+/** A shorter text may come from anybody. UTF-16 units, folded. */
+export const shortestText = 24
+/** How much of the beginning of a text its prefix hash covers. UTF-16 units. */
+const hashedUnits = 12
+/** How much of a payload is looked at, which takes about a millisecond. */
+const mostNodes = 10_000
+const mostUnits = 256 * 1024
+
+export interface SentMessages {
+  /** Whether no message is remembered. */
+  isEmpty(): boolean
+  /** Remembers a message. `at` is when it was sent. Default: now. */
+  note(text: string, at?: number): void
+  /**
+   * Whether a whole string of the payload is a message that was sent. White space at its ends does not count, nor does how
+   * much of it stands between words. Of a large payload only the beginning is looked at, level by level.
+   */
+  isEchoedIn(payload: unknown): boolean
+}
+
+/** `now` is in milliseconds since the Unix epoch. */
+export function createSentMessages({
+  now,
+  most = mostMessages,
+}: {
+  now: () => number
+  most?: number
+}): SentMessages {
+  /** By digest, the oldest first. */
+  const sent = new Map<string, { readonly at: number; readonly prefix: number }>()
+  /** How many of them have a prefix hash: a string that begins like none of them needs no digest. */
+  const prefixes = new Map<number, number>()
+  let longest = 0
+
+  function forget(digest: string): void {
+    const known = sent.get(digest)
+    if (known === undefined) return
+    sent.delete(digest)
+    const others = (prefixes.get(known.prefix) ?? 1) - 1
+    if (others > 0) prefixes.set(known.prefix, others)
+    else prefixes.delete(known.prefix)
+  }
+
+  function forgetOld(): void {
+    const since = now() - keptMs
+    for (const [digest, { at }] of sent) {
+      if (at > since && sent.size <= most) break
+      forget(digest)
+    }
+    if (sent.size === 0) longest = 0
+  }
+
+  return {
+    isEmpty: () => sent.size === 0,
+
+    note(text, at = now()) {
+      const folded = fold(text)
+      const { length } = folded
+      if (length < shortestText) return
+      const [digest, prefix] = [digestOf(folded), prefixHashOf(folded)]
+      // It was sent again while older messages were being loaded.
+      if ((sent.get(digest)?.at ?? at) > at) return
+      forget(digest)
+      sent.set(digest, { at, prefix })
+      prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1)
+      longest = Math.max(longest, length)
+      forgetOld()
+    },
+
+    isEchoedIn(payload) {
+      forgetOld()
+      if (sent.size === 0) return false
+      // Folding makes no string that is far longer than every message equal to one.
+      const most = longest * 2
+      let units = 0
+      const nodes: unknown[] = [payload]
+      for (let at = 0; at < nodes.length; at += 1) {
+        const node = nodes[at]
+        if (typeof node !== 'string') {
+          appendValues(node, nodes)
+          continue
+        }
+        if (node.length < shortestText || node.length > most) continue
+        units += node.length
+        if (units > mostUnits) return false
+        if (prefixes.has(prefixHashOf(node)) && sent.has(digestOf(fold(node)))) return true
+      }
+      return false
+    },
+  }
+}
+
+/**
+ * Appends what a node holds, so that higher levels come first. Object.values() of an array that is far longer than what is looked
+ * at would take long.
+ */
+function appendValues(node: unknown, nodes: unknown[]): void {
+  if (typeof node !== 'object' || node === null) return
+  const values: readonly unknown[] = Array.isArray(node) ? node : Object.values(node)
+  for (let at = 0; at < values.length && nodes.length < mostNodes; at += 1) nodes.push(values[at])
+}
+
+/**
+ * A hash of the beginning of a text without white space, for which nothing has to be folded (FNV-1a,
+ * http://www.isthe.com/chongo/tech/comp/fnv/).
+ */
+function prefixHashOf(text: string): number {
+  let prefix = 0x811c9dc5
+  let units = 0
+  for (let at = 0; at < text.length && units < hashedUnits; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (isSpace(unit)) continue
+    prefix = Math.imul(prefix ^ unit, 0x01000193)
+    units += 1
+  }
+  return prefix
+}
+
+/** The same characters as `\s`. */
+function isSpace(unit: number): boolean {
+  if (unit < 0xa0) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+  return (
+    unit === 0xa0 ||
+    unit === 0x1680 ||
+    (unit >= 0x2000 && unit <= 0x200a) ||
+    unit === 0x2028 ||
+    unit === 0x2029 ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000 ||
+    unit === 0xfeff
+  )
+}
+
+function fold(text: string): string {
+  return text.trim().replace(/\s+/g, ' ')
+}
+
+function digestOf(folded: string): string {
+  return hash('sha256', folded, 'base64')
+}
+
+/** How many deliveries are loaded; a request waits for them. */
+const mostReplies = 1000
+const pageSize = 500
+
+/**
+ * Loads the newest replies that were delivered before this process started. The parts of a reply are not on record, so that only a
+ * reply of one part is recognised. @throws StoreError
+ */
+export async function loadSentMessages(
+  sent: SentMessages,
+  read: Pick<Reader, 'deliveries'>,
+  now: number,
+): Promise<void> {
+  const newest: DeliveryRecord[] = []
+  let cursor: string | undefined
+  do {
+    const page = await read.deliveries({ state: 'delivered', limit: pageSize, ...(cursor && { cursor }) })
+    newest.push(...page.items.filter((delivery) => sentAt(delivery) > now - keptMs))
+    const oldest = page.items.at(-1)
+    cursor = oldest && oldest.createdAt > now - keptMs ? page.next : undefined
+  } while (cursor !== undefined && newest.length < mostReplies)
+  for (const delivery of newest.reverse()) sent.note(delivery.text, sentAt(delivery))
+}
+
+function sentAt({ endedAt, createdAt }: DeliveryRecord): number {
+  return endedAt ?? createdAt
+}

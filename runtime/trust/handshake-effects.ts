@@ -1,0 +1,155 @@
+/** Does what a handshake asks for besides its reply: confirms subscriptions, and keeps secrets for the operator. */
+
+import { hash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UnavailableError } from '@reveille/engine'
+import type { Log } from '../observe/log.ts'
+import { writeWhole } from '../write-whole.ts'
+import { getText, type Web } from './web.ts'
+
+export interface Confirmations {
+  /** Fetches an address once, in the background, and logs the result. `policy` names the endpoint policy that it is for. */
+  confirm(policy: string, url: string): void
+  /** Resolves once no confirmation is under way. Aborting the signal of the web ends them early. */
+  settled(): Promise<void>
+}
+
+export interface ConfirmationsOptions {
+  readonly web: Web
+  readonly log: Pick<Log, 'info' | 'warn'>
+}
+
+/** The waits before each try after the first. */
+const waitsMs = [2000, 10_000, 30_000]
+const mostRemembered = 1000
+const mostAtOnce = 32
+
+export function createConfirmations({ web, log }: ConfirmationsOptions): Confirmations {
+  /** Hashes of addresses, which hold a token; the oldest first. */
+  const seen = new Set<string>()
+  const running = new Set<Promise<void>>()
+
+  async function perform(policy: string, url: string, key: string): Promise<void> {
+    const facts = { endpoint: policy, host: URL.parse(url)?.host }
+    const reason = await fetchWithRetries(url)
+    if (reason === undefined) {
+      log.info({ event: 'subscription-confirmed', ...facts })
+      return
+    }
+    // The provider may ask again, and then the address is tried again.
+    seen.delete(key)
+    log.warn({ event: 'subscription-not-confirmed', ...facts, reason })
+  }
+
+  /** Resolves with the reason of the failure, or with undefined once the address was fetched. */
+  async function fetchWithRetries(url: string): Promise<string | undefined> {
+    let reason: string | undefined
+    for (const waitMs of [0, ...waitsMs]) {
+      if (waitMs > 0) await pause(waitMs, web)
+      if (web.signal.aborted) return 'the gateway is stopping'
+      const { status } = await getText(url, web).catch(() => ({ status: undefined }))
+      if (status !== undefined && status < 300) return undefined
+      reason = status === undefined ? 'it could not be asked' : `it answered ${status}`
+      if (status !== undefined && status < 500 && status !== 429) return reason
+    }
+    return reason
+  }
+
+  return {
+    confirm(policy, url) {
+      const key = hash('sha256', url)
+      if (seen.has(key)) return
+      if (running.size >= mostAtOnce) {
+        const reason = 'too many confirmations are on their way'
+        log.warn({ event: 'subscription-not-confirmed', endpoint: policy, reason })
+        return
+      }
+      seen.add(key)
+      const [oldest] = seen
+      if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest)
+      const performing = perform(policy, url, key).finally(() => running.delete(performing))
+      running.add(performing)
+    },
+    async settled() {
+      await Promise.all(running)
+    },
+  }
+}
+
+function pause(ms: number, { timers, signal }: Web): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = () => {
+      timers.clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = timers.setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+}
+
+export interface Entrusted {
+  readonly name: string
+  readonly value: string
+}
+
+export interface EntrustedFiles {
+  /**
+   * Writes a secret that a provider sent for the operator, in the place of an earlier one. Its sender cannot be authenticated
+   * yet, so the last one counts until a secret is configured.
+   * @throws UnavailableError when the disk fails, or the policy was sent a secret only a moment ago
+   */
+  keep(policy: string, entrusted: Entrusted): Promise<void>
+}
+
+export interface EntrustedOptions {
+  /** A folder below the data folder, made when it is needed. */
+  readonly folder: string
+  readonly log: Pick<Log, 'warn' | 'error'>
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+}
+
+/** Anybody may send a secret, so this bounds how often one is written and logged. Milliseconds. */
+const momentMs = 2000
+
+export function createEntrustedFiles({ folder, log, now }: EntrustedOptions): EntrustedFiles {
+  /** By policy. The operator wrote the policies, so that their number is fixed. */
+  const lastAt = new Map<string, number>()
+  const writing = new Set<string>()
+
+  return {
+    async keep(policy, { name, value }) {
+      const sinceLast = now() - (lastAt.get(policy) ?? Number.NEGATIVE_INFINITY)
+      if (writing.has(policy) || (sinceLast >= 0 && sinceLast < momentMs))
+        throw new UnavailableError('The policy was entrusted with something only a moment ago.')
+      writing.add(policy)
+      lastAt.set(policy, now())
+      try {
+        const file = join(folder, fileNameOf(policy, name))
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await writeWhole(file, `${value}\n`)
+        log.warn({ event: 'entrusted-kept', endpoint: policy, name, file })
+      } catch (cause) {
+        log.error({ event: 'entrusted-not-kept', endpoint: policy, name, err: cause })
+        throw new UnavailableError('What was entrusted to the operator could not be kept.', { cause })
+      } finally {
+        writing.delete(policy)
+      }
+    },
+  }
+}
+
+const plain = /^[a-z0-9][a-z0-9_-]{0,59}$/
+
+/** Different policies have different file names on every file system, whatever characters their names hold. */
+function fileNameOf(policy: string, name: string): string {
+  if (plain.test(policy)) return `${policy}-${name}`
+  const readable = policy
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+  return `${readable}.${hash('sha256', policy).slice(0, 12)}-${name}`
+}
