@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPluginError, type PluginError, type Receipt } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { createSignalChannel } from './channel.ts'
-import { checkConfiguration, type SignalConfig } from './configuration.ts'
+import { checkConfiguration, createSignalChannel } from './channel.ts'
+import type { SignalConfig } from './daemon.ts'
+import { rpcError } from './fake-server/account.ts'
 import { groups, openRestVendor, openVendor, ownNumber, people, visibleText } from './fake-server/index.ts'
-import { rpcError } from './fake-server/refusals.ts'
 import { restError } from './fake-server/rest.ts'
 
 const { ada, stranger, gone } = people
@@ -86,7 +86,7 @@ test('marks become ranges in UTF-16 units, and nested ones overlap', async () =>
   assert.deepEqual(message['styles'], ['8:14:BOLD', '13:4:ITALIC', '23:4:STRIKETHROUGH', '28:5:MONOSPACE'])
 })
 
-test('headings are bold, code is in letters of one width, and the bar of a quote has no style', async () => {
+test('headings are bold, code is monospaced, and the prefix of a quote has no style', async () => {
   await using bed = await open()
   await bed.send('# Title\n\n```ts\nlet x\n  let y\n```\n\n> **one\n> two**\n\n- `a`\n  b')
   const [message] = bed.vendor.messages
@@ -101,7 +101,7 @@ test('headings are bold, code is in letters of one width, and the bar of a quote
   ])
 })
 
-test('a text cannot bring styles of its own', async () => {
+test('a text cannot contain style marks of its own', async () => {
   await using bed = await open()
   await bed.send('\ufdd0x\ufdd5 `\ufdd1y`')
   assert.deepEqual(bed.vendor.messages[0]?.['styles'], ['2:1:MONOSPACE'])
@@ -118,7 +118,7 @@ test('links show their addresses, once', async () => {
   )
 })
 
-test('each part of a long text has the ranges of its own words, and none becomes a file', async () => {
+test('each part of a long text has its own ranges, and none becomes a file', async () => {
   await using bed = await open()
   await bed.send(
     Array.from(
@@ -136,7 +136,7 @@ test('each part of a long text has the ranges of its own words, and none becomes
   assert.equal(messages.flatMap(seen).length, 240)
 })
 
-test('every form of address reaches whom it names', async () => {
+test('every form of address reaches the recipient that it names', async () => {
   await using bed = await open()
   for (const to of [`uuid:${ada.uuid}`, 'username:ada.01', `group:${groups.crew.id}`])
     await bed.send('Hello', to)
@@ -146,7 +146,7 @@ test('every form of address reaches whom it names', async () => {
   )
 })
 
-test('members of a group whom a message did not reach stand in the receipt', async () => {
+test('the receipt lists members of a group that a message did not reach', async () => {
   await using bed = await open()
   const [receipt] = await bed.send('Hello', `group:${groups.half.id}`)
   assert.deepEqual(receipt, {
@@ -159,14 +159,14 @@ test('members of a group whom a message did not reach stand in the receipt', asy
   })
 })
 
-test('a group of which nobody was reached is a failure', async () => {
+test('a message that reached no member of its group is a failure', async () => {
   await using bed = await open()
   const { code, retryable, message } = await bed.failure(`group:${groups.lost.id}`)
   assert.deepEqual([code, retryable], ['bad-target', false])
   assert.match(message, /^signal-cli answers -1: Failed to send message, not registered with Signal\. Mend/)
 })
 
-test('a result that names nobody reached is a failure too', async () => {
+test('a result without any reached recipient is a failure', async () => {
   await using bed = await open()
   const results = [{ type: 'UNREGISTERED_FAILURE', recipientAddress: { number: gone.number } }]
   bed.vendor.script({
@@ -184,7 +184,7 @@ test('a result that names nobody reached is a failure too', async () => {
   )
 })
 
-test('errors of the daemon say whether it helps to try again, and what does', async () => {
+test('errors of the daemon say whether a retry can help and how to fix them', async () => {
   await using bed = await open()
   const refused = async (code: number, data: object | null = null) => {
     bed.vendor.script({ kind: 'answer', answer: { body: rpcError(code, 'Words', 'd:1', data) } })
@@ -203,7 +203,7 @@ test('errors of the daemon say whether it helps to try again, and what does', as
   assert.deepEqual(await refused(-32600), ['bad-request', false, false, false])
 })
 
-test('a proof that Signal asks for is told with its token, because only the operator can give it', async () => {
+test('a proof that Signal demands is reported with its token, because only the operator can give it', async () => {
   await using bed = await open()
   bed.vendor.script({ kind: 'answer', answer: bed.vendor.refusals.rateLimited(90) })
   const { message, retryAfter } = await bed.failure()
@@ -211,7 +211,7 @@ test('a proof that Signal asks for is told with its token, because only the oper
   assert.match(message, /submitRateLimitChallenge --challenge a-token --captcha/)
 })
 
-test('what is no daemon with JSON-RPC is told by its status', async () => {
+test('a server that is not a JSON-RPC daemon is recognised by its status', async () => {
   await using bed = await open()
   const answered = async (status: number) => {
     bed.vendor.always({ kind: 'answer', answer: { status } })
@@ -223,14 +223,14 @@ test('what is no daemon with JSON-RPC is told by its status', async () => {
   assert.deepEqual(await answered(404), ['unavailable', true])
 })
 
-test('somebody whose safety number has changed is not written to', async () => {
+test('a person whose safety number has changed is not written to', async () => {
   await using bed = await open()
   const { code, retryable, message } = await bed.failure(stranger.number)
   assert.deepEqual([code, retryable], ['forbidden', false])
   assert.match(message, /signal-cli trust/)
 })
 
-test('a check says as whom the daemon sends', async () => {
+test('a check names the account that sends', async () => {
   await using bed = await open()
   assert.deepEqual(await bed.check(), { ok: true, detail: `signal-cli sends as ${ownNumber}.` })
   await using other = await open({ account: '+41799999999' })
@@ -260,7 +260,7 @@ test('another machine is refused unless the operator allows it', () => {
     checkConfiguration({ baseUrl, api: 'json-rpc', allowRemote: false })
 })
 
-test('signal-cli-rest-api is told who sends, and to whom in its own words', async () => {
+test('signal-cli-rest-api is told the sender, and the recipients in its own form', async () => {
   await using bed = await open({ api: 'rest', account: ownNumber })
   for (const to of [`uuid:${ada.uuid}`, 'username:ada.01', `group:${groups.crew.id}`]) {
     await bed.send('**Hello** ~ | * `', to)
@@ -275,7 +275,7 @@ test('signal-cli-rest-api is told who sends, and to whom in its own words', asyn
   )
 })
 
-test('refusals of signal-cli-rest-api, nearly all of them 400, are told apart by their words', async () => {
+test('refusals of signal-cli-rest-api, nearly all of them 400, are distinguished by their words', async () => {
   await using bed = await open({ api: 'rest', account: ownNumber })
   const refused = async (status: number, words: string, more?: object) => {
     bed.vendor.script({ kind: 'answer', answer: restError(status, words, more) })

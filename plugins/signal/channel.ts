@@ -1,18 +1,16 @@
-/** Owns the channel: its limits, and which program sends. */
+/** Sends replies to Signal through signal-cli, or through a REST wrapper of it. */
 
-import { type Channel, healthOf, type Part } from '@reveille/kit'
-import { checkConfiguration } from './configuration.ts'
-import type { DaemonOptions } from './daemon.ts'
-import { createJsonRpcDaemon } from './json-rpc/daemon.ts'
-import type { StyledPart } from './marks.ts'
-import { mostParts, partLimit, renderReply } from './render.ts'
-import { createRestDaemon } from './rest/daemon.ts'
+import { type Channel, channelError, checkDefaultTo, healthOf, type Part } from '@reveille/kit'
+import type { DaemonOptions, SignalConfig } from './daemon.ts'
+import { createJsonRpcDaemon } from './json-rpc.ts'
+import { mostParts, partLimit, renderReply, type StyledPart } from './render.ts'
+import { createRestDaemon } from './rest.ts'
 import { parseTarget } from './target.ts'
 
-/** Each member of a group is written to by itself. Milliseconds. */
+/** How long a send may take, in milliseconds. Each member of a group is written to separately. */
 const sendTimeoutMs = 60_000
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+/** @throws PluginError if `checkConfiguration` refuses the configuration */
 export function createSignalChannel(options: DaemonOptions): Channel {
   checkConfiguration(options.config)
   const { api, defaultTo } = options.config
@@ -25,6 +23,31 @@ export function createSignalChannel(options: DaemonOptions): Channel {
     target: parseTarget,
     render: renderReply,
     send: (part: Part & Partial<StyledPart>, call) => daemon.send({ styles: [], ...part }, call),
-    check: (signal) => healthOf(() => daemon.look(signal)),
+    check: (signal) => healthOf(() => daemon.check(signal)),
   }
+}
+
+/** Checks what the schema cannot. @throws PluginError that names the key */
+export function checkConfiguration({ baseUrl, api, account, allowRemote, defaultTo }: SignalConfig): void {
+  const url = URL.parse(baseUrl)
+  if (url === null)
+    throw channelError('bad-request', '`baseUrl` is no URL: write it as http://127.0.0.1:8080.')
+  if (!allowRemote && !isLoopback(url.hostname)) {
+    throw channelError(
+      'forbidden',
+      '`baseUrl` is another machine, and the daemon has no password: let it listen on 127.0.0.1, or set `allowRemote: true` if nobody else can reach it.',
+    )
+  }
+  if (api === 'rest' && account === undefined) {
+    throw channelError(
+      'bad-request',
+      '`api: rest` needs `account`: that API asks with each message who sends it.',
+    )
+  }
+  checkDefaultTo(defaultTo, parseTarget)
+}
+
+/** Whether a host is this machine. `URL` has normalised it, so that 127.1 is written 127.0.0.1. */
+function isLoopback(host: string): boolean {
+  return /^(127(\.\d+){3}|\[::1\]|localhost|.+\.localhost)$/.test(host)
 }

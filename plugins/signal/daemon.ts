@@ -1,19 +1,27 @@
-/** Owns what a channel asks of a program that speaks Signal, whichever of the two it is. */
+/** Describes what the channel asks of a program that speaks Signal, whether that is signal-cli or its REST wrapper. */
 
 import type { Receipt, SendCall } from '@reveille/kit'
-import type { SignalConfig } from './configuration.ts'
-import type { StyledPart } from './marks.ts'
+import type { StyledPart } from './render.ts'
+
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
+export interface SignalConfig {
+  readonly account?: string
+  readonly defaultTo?: string
+  readonly baseUrl: string
+  readonly api: 'json-rpc' | 'rest'
+  readonly allowRemote: boolean
+}
 
 export interface Daemon {
   /** @throws PluginError */
   send(part: StyledPart, call: SendCall): Promise<Receipt>
-  /** As whom it sends, in a sentence. @throws PluginError where it cannot, or where nobody answers */
-  look(signal: AbortSignal): Promise<string>
+  /** Returns a sentence that names the sending account. @throws PluginError if it cannot send or does not answer */
+  check(signal: AbortSignal): Promise<string>
 }
 
 export interface DaemonOptions {
   readonly config: SignalConfig
   readonly fetch: typeof globalThis.fetch
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: () => number
 }

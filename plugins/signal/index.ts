@@ -1,8 +1,8 @@
-/** The channel `signal`: replies through a signal-cli daemon. */
+/** The channel `signal` sends replies through a signal-cli daemon. */
 
 import { definePlugin } from '@reveille/kit'
-import { createSignalChannel } from './channel.ts'
-import { checkConfiguration, type SignalConfig } from './configuration.ts'
+import { checkConfiguration, createSignalChannel } from './channel.ts'
+import type { SignalConfig } from './daemon.ts'
 import { parseTarget } from './target.ts'
 
 export default definePlugin<SignalConfig>({

@@ -1,9 +1,9 @@
-/** Owns what may stand in `to`, and whom signal-cli is to be told. */
+/** Parses the addresses of Signal: a number, an account, a group or a username. */
 
 import { channelError, type Target } from '@reveille/kit'
 
 export interface SignalTarget extends Target {
-  /** As the parameters of `send` name whom it is for. */
+  /** The recipient as the parameters of `send` name it. */
   readonly address: Readonly<Partial<Record<'recipient' | 'groupId' | 'username', readonly string[]>>>
 }
 
@@ -50,7 +50,7 @@ export function parseTarget(to: string): SignalTarget {
   throw channelError('bad-target', `This is no address of Signal: ${known}.`)
 }
 
-/** Group links and some tools write ids in the alphabet for URLs; signal-cli reads the standard one. */
+/** Converts an id in base64url, as group links and some tools write it, to the base64 that signal-cli reads. */
 function standardBase64(id: string): string {
   const bare = id.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
   return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=')

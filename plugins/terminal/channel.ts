@@ -1,9 +1,8 @@
-/** Owns sending: a reply becomes one write to standard output or standard error. */
+/** Writes replies to standard output or standard error, each part in one write. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Channel, PluginError, splitMarkdown, type Target } from '@reveille/kit'
-import { setBlock } from './block.ts'
-import { neutralise } from './neutralise.ts'
+import { setBlock, neutralise } from './render.ts'
 
 export interface TerminalConfig {
   /** Default: `stdout`. */
@@ -12,28 +11,28 @@ export interface TerminalConfig {
 
 export type StreamName = 'stdout' | 'stderr'
 
-/** What is needed of a stream; `process.stdout` is one. */
+/** The part of a stream that the channel needs; `process.stdout` has it. */
 export type TerminalStream = NodeJS.WritableStream & {
   readonly isTTY?: boolean
   readonly columns?: number
-  /** Says no for NO_COLOR and for terminals that have none. */
+  /** Returns false for NO_COLOR and for terminals without colours. */
   hasColors?(): boolean
 }
 
 export interface TerminalOptions extends TerminalConfig {
   readonly stdout: TerminalStream
   readonly stderr: TerminalStream
-  /** Writes all of the text and calls back once. Default: the stream's own write. */
+  /** Writes the whole text and calls back once. Default: the stream's own write. */
   readonly write?: (stream: TerminalStream, text: string, done: (error?: Error | null) => void) => void
 }
 
 export interface TerminalChannel {
   readonly channel: Channel
-  /** Lets go of the streams, which stay open: they are the process's own. */
+  /** Removes the channel's listeners. The streams stay open, since they belong to the process. */
   close(): Promise<void>
 }
 
-/** More than a person reads at one go; it only bounds what one write holds. UTF-16 units. */
+/** The most UTF-16 units of a part, which only bounds a single write. */
 const partLimit = 65_536
 
 export function createTerminalChannel(options: TerminalOptions): TerminalChannel {
@@ -41,7 +40,7 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
   const { write = (stream, text, done) => stream.write(text, done) } = options
   const limits = { part: partLimit, unit: 'utf16' } as const
 
-  // The failed write itself tells of the error; without a listener the event would end the process.
+  // A failed write reports its own error, and an error event without a listener would end the process.
   const ignore = () => {}
   for (const stream of Object.values(streams)) stream.on('error', ignore)
 
@@ -60,13 +59,13 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
           columns: stream.isTTY ? stream.columns : undefined,
           colour: stream.isTTY === true && stream.hasColors?.() === true,
         })
-        await settled((done) => write(stream, block, done), name, signal)
+        await writeAll((done) => write(stream, block, done), name, signal)
         return { id: key }
       },
     },
     async close() {
-      // A failed write emits its error a moment after it has told its caller.
-      await nextTurn()
+      // A failed write emits its error shortly after it has called back.
+      await yieldToEventLoop()
       for (const stream of Object.values(streams)) stream.removeListener('error', ignore)
     },
   }
@@ -80,31 +79,31 @@ export function parseTarget(to: string): Target {
   throw new PluginError('The terminal takes `stdout` or `stderr` as an address.', options)
 }
 
-/** `reply 1d09aa`, and `reply 1d09aa, part 2` from the second part on: the end of an id, as log lines and lists show it. */
+/** Returns `reply 1d09aa`, or `reply 1d09aa, part 2`, with the end of the id that log lines and lists show. */
 function titleOf(key: string): string {
   const [delivery = '', part = '1'] = neutralise(key).split(':')
   return `reply ${delivery.slice(-6)}${part === '1' ? '' : `, part ${part}`}`
 }
 
-/** Settles when the stream has passed the text on, so that a slow reader holds up the lane and not the memory. */
-async function settled(
+/** Waits until the stream has passed the text on, so that a slow reader delays the lane and does not fill the memory. */
+async function writeAll(
   write: (done: (error?: Error | null) => void) => void,
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
-  if (signal.aborted) throw calledOff(signal, false)
+  if (signal.aborted) throw abortError(signal, false)
   const written = Promise.withResolvers<void>()
-  const abort = () => written.reject(calledOff(signal, true))
+  const abort = () => written.reject(abortError(signal, true))
   signal.addEventListener('abort', abort, { once: true })
   try {
-    write((error) => (error ? written.reject(refused(name, error)) : written.resolve()))
+    write((error) => (error ? written.reject(writeError(name, error)) : written.resolve()))
     await written.promise
   } finally {
     signal.removeEventListener('abort', abort)
   }
 }
 
-function calledOff(signal: AbortSignal, maybeDelivered: boolean): PluginError {
+function abortError(signal: AbortSignal, maybeDelivered: boolean): PluginError {
   return new PluginError('The reply was called off.', {
     code: 'aborted',
     retryable: true,
@@ -113,8 +112,8 @@ function calledOff(signal: AbortSignal, maybeDelivered: boolean): PluginError {
   })
 }
 
-/** A reader that went away (EPIPE) does not come back to this process; a full disk may have room again. */
-function refused(name: string, cause: NodeJS.ErrnoException): PluginError {
+/** Returns the error for a failed write. A reader that is gone (EPIPE) does not return; a full disk may get room again. */
+function writeError(name: string, cause: NodeJS.ErrnoException): PluginError {
   const isGone = cause.code === 'EPIPE'
   const text = isGone
     ? `Nobody reads ${name} any more.`

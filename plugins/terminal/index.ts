@@ -1,4 +1,4 @@
-/** The channel `terminal`: replies for the person who watches the gateway. */
+/** The channel `terminal` prints replies for the person who watches the gateway. */
 
 import { writeFile } from 'node:fs'
 import { Socket } from 'node:net'
@@ -16,8 +16,8 @@ export default definePlugin<TerminalConfig>({
 })
 
 /**
- * Node's stream for a file holds the whole gateway up while a disk does not answer, and takes a write that a full disk cut
- * short for a whole one. A file descriptor is written to at its current position, until all of the text is there.
+ * Writes files by their descriptor, at its current position and until the whole text is written. Node's stream for a file
+ * would block the gateway while a disk does not answer, and would report a write that a full disk cut short as complete.
  */
 const write: TerminalOptions['write'] = (stream, text, done) => {
   const { fd } = stream as { readonly fd?: number }

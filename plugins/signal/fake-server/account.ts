@@ -1,19 +1,92 @@
-/** Owns the account that sends: `send` with its rules, and what was sent. */
+/** The account behind both fakes: whom it can reach, the rules of `send`, and the messages that were sent. */
 
-import type { VendorMessage } from '@reveille/kit/fake-server'
-import { membersOf, ownNumber, type Person, personOf } from './people.ts'
-import { type RefusedCall, refuse } from './refusals.ts'
+import { badGateway, type FakeVendor, type VendorMessage } from '@reveille/kit/fake-server'
 
-export interface Account {
+interface Person {
+  readonly number: string
+  readonly uuid: string
+  readonly username?: string
+  /** The failure of messages to this person. Default: they arrive. */
+  readonly type?: string
+}
+
+/** The number of the sending account. */
+export const ownNumber = '+41790000001'
+
+export const people = {
+  ada: { number: '+41791234567', uuid: '6f0b3c1e-8a41-4a6e-9d52-0c1f5b7e2a90', username: 'ada.01' },
+  gone: {
+    number: '+41791111111',
+    uuid: '11111111-2222-4333-8444-555555555555',
+    type: 'UNREGISTERED_FAILURE',
+  },
+  stranger: {
+    number: '+41792222222',
+    uuid: '22222222-2222-4333-8444-555555555555',
+    type: 'IDENTITY_FAILURE',
+  },
+  offline: { number: '+41793333333', uuid: '33333333-2222-4333-8444-555555555555', type: 'NETWORK_FAILURE' },
+} as const satisfies Record<string, Person>
+
+const { ada, gone, stranger, offline } = people
+
+/** The groups, whose ids are 32 bytes in base64. */
+export const groups = {
+  crew: { id: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=', members: [ada] },
+  half: { id: '+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/s=', members: [ada, gone, offline] },
+  lost: { id: 'ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=', members: [gone] },
+} as const satisfies Record<string, { id: string; members: readonly Person[] }>
+
+function personOf(address: unknown): Person | undefined {
+  return [ada, gone, stranger, offline].find((person: Person) =>
+    [person.number, person.uuid, person.username].includes(String(address)),
+  )
+}
+
+function membersOf(id: unknown): readonly Person[] | undefined {
+  return Object.values(groups).find((group) => group.id === id)?.members
+}
+
+interface RefusedCall {
+  readonly code: number
+  readonly message: string
+  readonly data: object | null
+}
+
+function refuse(code: number, message: string, data: object | null = null): RefusedCall {
+  return { code, message, data }
+}
+
+export function rpcError(code: number, message: string, id: string | null, data: object | null = null) {
+  return { jsonrpc: '2.0', error: refuse(code, message, data), id }
+}
+
+/** Signal-cli's answers to what goes wrong: always a status of 200 and an error of JSON-RPC. */
+export const refusals: FakeVendor['refusals'] = {
+  badCredential: { body: rpcError(-6, 'Captcha rejected', '1') },
+  forbidden: { body: rpcError(-4, 'Failed to send message due to untrusted identities', '1') },
+  rateLimited: (retryAfterSeconds) => ({
+    body: rpcError(-5, 'Failed to send message due to rate limiting', '1', {
+      response: {
+        timestamp: 0,
+        results: [{ type: 'RATE_LIMIT_FAILURE', token: 'a-token', retryAfterSeconds }],
+      },
+    }),
+  }),
+  serverError: { body: rpcError(-32603, 'Cannot invoke "Object.toString()"', '1') },
+  badGateway,
+}
+
+interface Account {
   readonly messages: readonly VendorMessage[]
   send(
     params: Readonly<Record<string, unknown>>,
   ): { readonly result: { readonly timestamp: number } } | RefusedCall
 }
 
-/** Camel case alone; the daemon takes the names of the command line's options too. */
+/** The parameters in camel case; the real daemon also takes the names of the command line's options. */
 const known = new Set(['account', 'recipient', 'groupId', 'username', 'message', 'textStyle', 'noteToSelf'])
-/** Bytes of UTF-8; what is longer goes as a text file beside the beginning of it. */
+/** The most bytes of UTF-8 of a message; a longer one is sent as a file beside its beginning. */
 const longestText = 2000
 
 export function createAccount(): Account {
@@ -57,7 +130,7 @@ export function createAccount(): Account {
   return { messages, send }
 }
 
-/** Nobody was reached: one error for all, by what befell them (`SendMessageResultUtils`). */
+/** Returns one error for a message that reached no one, by the failures of its recipients (`SendMessageResultUtils`). */
 function failure(response: { timestamp: number; results: readonly { type: string }[] }): RefusedCall {
   const types = new Set(response.results.map(({ type }) => type))
   const data = { response }
@@ -68,7 +141,7 @@ function failure(response: { timestamp: number; results: readonly { type: string
   return refuse(-1, 'Failed to send message', data)
 }
 
-/** `start:length:STYLE`, inside of the text. */
+/** Whether a style is `start:length:STYLE` and lies within the text. */
 function fits(style: string, message: string): boolean {
   const [, start, length] = /^(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)$/.exec(style) ?? []
   return Number(length) > 0 && Number(start) + Number(length) <= message.length

@@ -1,4 +1,4 @@
-/** Signal as a test has it: a signal-cli daemon with one account, and the people and groups that it can reach. */
+/** A fake of a signal-cli daemon with one account and the people and groups that it can reach. */
 
 import type { Part } from '@reveille/kit'
 import {
@@ -7,11 +7,9 @@ import {
   type FakeVendor,
   openFakeServer,
 } from '@reveille/kit/fake-server'
-import { createAccount } from './account.ts'
-import { ownNumber, people } from './people.ts'
-import { refusals, rpcError } from './refusals.ts'
+import { createAccount, ownNumber, people, refusals, rpcError } from './account.ts'
 
-export { groups, ownNumber, people } from './people.ts'
+export { groups, ownNumber, people } from './account.ts'
 
 export { openRestVendor } from './rest.ts'
 
@@ -31,7 +29,7 @@ export async function openVendor(): Promise<FakeVendor> {
     refusals,
   }
 
-  /** Man page `signal-cli-jsonrpc`, "HTTP". */
+  /** Answers as the man page `signal-cli-jsonrpc` says under "HTTP". */
   function answer(request: FakeServerRequest): FakeServerAnswer {
     const { method, path, headers } = request
     if (!/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers['host'] ?? '')) return { status: 421 }
@@ -49,7 +47,7 @@ export async function openVendor(): Promise<FakeVendor> {
       return { body: rpcError(-32600, 'unexpected type: MISSING', null) }
     }
     const given = answerOf(method, params as Record<string, unknown>)
-    // A call without an id wants no answer.
+    // A call without an id expects no answer.
     if (id === undefined) return { status: 201 }
     return { body: 'code' in given ? { jsonrpc, error: given, id } : { jsonrpc, ...given, id } }
   }
@@ -61,7 +59,7 @@ export async function openVendor(): Promise<FakeVendor> {
   }
 }
 
-/** What a person reads of a part: its text, as the styles lie beside it. */
+/** Returns what a person reads of a part: its text, since the styles are kept separately. */
 export function visibleText({ text }: Part): string {
   return text
 }

@@ -1,4 +1,4 @@
-/** Owns signal-cli-rest-api as a test has it: the same account, behind the other door. */
+/** A fake of signal-cli-rest-api with the same account. */
 
 import {
   badGateway,
@@ -7,8 +7,7 @@ import {
   type FakeVendor,
   openFakeServer,
 } from '@reveille/kit/fake-server'
-import { createAccount } from './account.ts'
-import { ownNumber, people } from './people.ts'
+import { createAccount, ownNumber, people } from './account.ts'
 
 export function restError(status: number, error: string, more: object = {}): FakeServerAnswer {
   return { status, body: { error, account: ownNumber, ...more } }
@@ -61,7 +60,7 @@ export async function openRestVendor(): Promise<FakeVendor> {
   }
 }
 
-/** What the wrapper reads of an error's results. */
+/** Returns what the wrapper reads of the results in an error. */
 function wordsOf(data: object | null): string {
   return /UNREGISTERED/.test(JSON.stringify(data)) ? 'Unregistered user' : ''
 }

@@ -1,13 +1,13 @@
-/** Owns sending through signal-cli-rest-api (bbernhard), which wraps signal-cli. */
+/** Sends through signal-cli-rest-api (bbernhard), which wraps signal-cli. */
 
 import { callVendor, recordOf, textOf, timeOf, urlBelow } from '@reveille/kit'
-import type { Daemon, DaemonOptions } from '../daemon.ts'
-import type { SignalTarget } from '../target.ts'
-import { failureOf } from './failure.ts'
+import type { Daemon, DaemonOptions } from './daemon.ts'
+import { restErrorFrom } from './errors.ts'
+import type { SignalTarget } from './target.ts'
 
 /**
- * Text goes without styles. The mode `styled` of this API takes every `*`, `|`, `~` and backtick for a mark, wherever it is,
- * and drops it (its `textstyleparser.go`); text of an agent would lose letters.
+ * Creates a daemon that sends text without styles. The mode `styled` of this API drops every `*`, `|`, `~` and backtick as
+ * a mark, wherever it stands (its `textstyleparser.go`), so that an agent's text would lose characters.
  */
 export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon {
   return {
@@ -23,21 +23,21 @@ export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon 
         signal,
       })
       const { timestamp } = recordOf(answer.json) ?? {}
-      // Written as a text, though it is a number.
+      // The timestamp is a number written as a string.
       const at = typeof timestamp === 'number' ? timestamp : Number(textOf(timestamp) || Number.NaN)
-      if (answer.status !== 201 || !Number.isSafeInteger(at)) throw failureOf(answer, now())
+      if (answer.status !== 201 || !Number.isSafeInteger(at)) throw restErrorFrom(answer, now())
       return { id: String(at), ...timeOf(at) }
     },
 
-    async look(signal) {
+    async check(signal) {
       const answer = await callVendor(fetch, { url: urlBelow(config.baseUrl, '/v1/health'), signal })
-      if (answer.status !== 204) throw failureOf(answer, now(), false)
+      if (answer.status !== 204) throw restErrorFrom(answer, now(), false)
       return `signal-cli-rest-api answers; it sends as ${config.account}.`
     },
   }
 }
 
-/** Of a group's id this API makes another one: `group.` and the id once more in base64. */
+/** Returns the recipients. This API names a group by `group.` and its id, encoded in base64 once more. */
 function recipientsOf({ address }: SignalTarget): readonly string[] {
   const groups = (address.groupId ?? []).map((id) => `group.${Buffer.from(id).toString('base64')}`)
   return [...(address.recipient ?? []), ...(address.username ?? []), ...groups]

@@ -1,4 +1,4 @@
-/** Owns what the daemon's refusals mean: may it be tried again, when, and what the operator can do. */
+/** Turns refusals of signal-cli and of signal-cli-rest-api into errors that say whether to retry and what to do. */
 
 import {
   type ChannelErrorCode,
@@ -7,19 +7,48 @@ import {
   oneLine,
   type PluginError,
   type PluginErrorOptions,
+  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
-import type { RpcAnswer, RpcError, SendResult } from './rpc.ts'
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly response: SendResponse
+}
+
+/** The outcome for one recipient, or for one member of a group. */
+export interface SendResult {
+  readonly type: string
+  /** The recipient's number, name or UUID. */
+  readonly recipient: string
+  /** The token of the proof that Signal demands before anything else is sent. */
+  readonly token: string | undefined
+  /** The seconds to wait. */
+  readonly retryAfterSeconds: number | undefined
+}
+
+export interface SendResponse {
+  /** The milliseconds since the Unix epoch, which also identify the message. */
+  readonly timestamp: number | undefined
+  readonly results: readonly SendResult[]
+}
+
+/** An answer of the daemon. Without a result and an error it is not an answer of JSON-RPC. */
+export interface RpcAnswer {
+  readonly http: VendorAnswer
+  readonly result?: unknown
+  readonly error?: RpcError
+}
 
 interface Meaning
   extends Partial<Pick<PluginErrorOptions, 'retryAfter' | 'maybeDelivered' | 'wholeChannel'>> {
   readonly code: ChannelErrorCode
-  /** A sentence: what the operator can do. */
+  /** A sentence that tells the operator what to do. */
   readonly hint?: string
 }
 
-/** Errors of signal-cli besides those of JSON-RPC itself (`SignalJsonRpcCommandHandler`). */
+/** The error codes of signal-cli, in addition to those of JSON-RPC (`SignalJsonRpcCommandHandler`). */
 const codes = {
   user: -1,
   io: -3,
@@ -29,7 +58,7 @@ const codes = {
   invalidParams: -32602,
 }
 
-export function failureOf({ http, error }: RpcAnswer, now: number): PluginError {
+export function errorFrom({ http, error }: RpcAnswer, now: number): PluginError {
   if (error === undefined) return notTheDaemon(http, now)
   const { code, hint, ...facts } = meaningOf(error)
   const reasons = new Set(error.response.results.map(reasonOf))
@@ -56,7 +85,7 @@ function meaningOf(error: RpcError): Meaning {
       }
     case codes.invalidParams:
       return { code: 'bad-credential', hint: 'Set `account` to one that `signal-cli listAccounts` names.' }
-    // What JSON-RPC itself refuses has not been tried.
+    // The daemon has not tried to send what JSON-RPC itself refuses.
     case -32600:
     case -32601:
     case -32700:
@@ -68,7 +97,7 @@ function meaningOf(error: RpcError): Meaning {
 
 const unsure: Meaning = { code: 'unavailable', maybeDelivered: true }
 
-/** The message went out, and reached nobody. */
+/** Returns the error for a message that was sent and reached no one. */
 export function unreached(results: readonly SendResult[]): PluginError {
   const { code, hint, ...facts } = meaningOfAll(results) ?? unsure
   const reasons = new Set(results.map(reasonOf))
@@ -98,7 +127,7 @@ const unregistered: Meaning = {
   hint: 'Mend the address, or let them install it.',
 }
 
-/** By what befell all of them; nothing where that differs. */
+/** Returns what the results mean if all of them are the same. */
 function meaningOfAll(results: readonly SendResult[]): Meaning | undefined {
   const types = new Set(results.map(({ type }) => type))
   if (types.size !== 1) return undefined
@@ -108,7 +137,7 @@ function meaningOfAll(results: readonly SendResult[]): Meaning | undefined {
   return undefined
 }
 
-/** A proof is asked of the account, so that nothing else would go out before it either. */
+/** A proof is demanded of the account, so that no other message can be sent before it. */
 function rateLimited(results: readonly SendResult[]): Meaning {
   const waits = results.flatMap(({ retryAfterSeconds: wait }) => wait ?? [])
   const retryAfter = waits.length === 0 ? undefined : Math.max(...waits)
@@ -118,7 +147,7 @@ function rateLimited(results: readonly SendResult[]): Meaning {
   return { code: 'rate-limited', retryAfter, wholeChannel: true, hint }
 }
 
-/** The daemon itself answers everything with 200, but what it does not take for a call. */
+/** Returns the error for an answer that is not JSON-RPC. The daemon answers 200 to everything that it reads as a call. */
 export function notTheDaemon(answer: VendorAnswer, now: number, delivers = true): PluginError {
   if (answer.status === 415) {
     return channelError('bad-request', 'signal-cli answers 415: it does not take what we send for JSON.')
@@ -128,4 +157,43 @@ export function notTheDaemon(answer: VendorAnswer, now: number, delivers = true)
     return channelError('bad-request', `signal-cli answers 421: it is not asked under this name. ${fix}`)
   }
   return foreignAnswer(answer, { vendor: 'a signal-cli daemon with --http', delivers, now })
+}
+
+/** Returns the error for an answer of signal-cli-rest-api, whose refusals all have an `error`. */
+export function restErrorFrom(answer: VendorAnswer, now: number, delivers = true): PluginError {
+  const { status, json } = answer
+  const { error, challenge_tokens: tokens } = recordOf(json) ?? {}
+  if (typeof error !== 'string') {
+    return foreignAnswer(answer, { vendor: 'signal-cli-rest-api', delivers, now })
+  }
+  const words = oneLine(error, 200).replace(/\.$/, '')
+  const token = Array.isArray(tokens) ? tokens[0] : undefined
+  const { code, hint, ...facts } = restMeaningOf(status, words, token)
+  const said = `signal-cli-rest-api answers ${status}${words === '' ? '' : `: ${words}`}.`
+  return channelError(code, hint === undefined ? said : `${said} ${hint}`, facts)
+}
+
+function restMeaningOf(status: number, words: string, token: unknown): Meaning {
+  if (status === 429) return restRateLimited(token)
+  if (status >= 400 && status < 500) return restRefusal(words)
+  return unsure
+}
+
+function restRateLimited(token: unknown): Meaning {
+  if (typeof token !== 'string') return { code: 'rate-limited' }
+  const hint = `Signal asks for a proof, or to wait: POST /v1/accounts/<number>/rate-limit-challenge with the token ${oneLine(token, 100)} and a captcha from signalcaptchas.org.`
+  return { code: 'rate-limited', wholeChannel: true, hint }
+}
+
+/** Reads the words of a refusal. Nearly every failure is a 400 that only its words identify; without known words it is final. */
+function restRefusal(words: string): Meaning {
+  if (/account does not exist|user .* is not registered/i.test(words)) {
+    const hint = 'Set `account` to a number that this API has registered or linked.'
+    return { code: 'bad-credential', hint }
+  }
+  if (/untrusted identit/i.test(words)) {
+    return { code: 'forbidden', hint: 'Compare the safety number and trust it.' }
+  }
+  if (/unregistered|group|recipient/i.test(words)) return { code: 'bad-target' }
+  return /IOException|network failure|timed? ?out|connection/i.test(words) ? unsure : { code: 'bad-request' }
 }

@@ -1,8 +1,14 @@
-/** Owns sending through `signal-cli daemon --http`, which takes styles as ranges and says of each recipient what came of it. */
+/**
+ * Sends through `signal-cli daemon --http`, which takes styles as ranges and reports the outcome for each recipient.
+ *
+ * Source: signal-cli, man page `signal-cli-jsonrpc`.
+ */
 
 import {
   callVendor,
   channelError,
+  listOf,
+  numberOf,
   oneLine,
   type PluginError,
   type Receipt,
@@ -11,12 +17,19 @@ import {
   timeOf,
   urlBelow,
 } from '@reveille/kit'
-import type { Daemon, DaemonOptions } from '../daemon.ts'
-import type { SignalTarget } from '../target.ts'
-import { failureOf, notTheDaemon, reasonOf, unreached } from './failure.ts'
-import { callRpc, responseOf, type SendResult } from './rpc.ts'
+import type { Daemon, DaemonOptions } from './daemon.ts'
+import {
+  errorFrom,
+  notTheDaemon,
+  type RpcAnswer,
+  reasonOf,
+  type SendResponse,
+  type SendResult,
+  unreached,
+} from './errors.ts'
+import type { SignalTarget } from './target.ts'
 
-/** Of a recipient in a receipt. Characters. */
+/** The most UTF-16 units of a recipient's name in a receipt. */
 const longestName = 100
 
 export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
@@ -33,7 +46,7 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
       }
       const answer = await callRpc(options, { id: key, method: 'send', params }, signal)
       const { timestamp, results } = responseOf(answer.result)
-      if (timestamp === undefined) throw failureOf(answer, now())
+      if (timestamp === undefined) throw errorFrom(answer, now())
       const failed = results.filter(({ type }) => type !== 'SUCCESS')
       if (failed.length > 0 && failed.length === results.length) throw unreached(failed)
       return {
@@ -43,14 +56,14 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
       }
     },
 
-    async look(signal) {
+    async check(signal) {
       const answer = await callVendor(fetch, { url: urlBelow(config.baseUrl, '/api/v1/check'), signal })
       if (answer.status !== 200) throw notTheDaemon(answer, now(), false)
       return senderOf(await accounts(signal))
     },
   }
 
-  /** Undefined where the daemon serves one account only, and so has no list of them. */
+  /** Returns the accounts, or undefined if the daemon serves a single account and so has no list. */
   async function accounts(signal: AbortSignal): Promise<string[] | undefined> {
     const { result } = await callRpc(options, { id: 'check', method: 'listAccounts' }, signal)
     if (!Array.isArray(result)) return undefined
@@ -75,4 +88,47 @@ function badAccount(sentence: string): PluginError {
 
 function missed(result: SendResult): { target: string; reason: string } {
   return { target: oneLine(result.recipient, longestName), reason: reasonOf(result) }
+}
+
+interface RpcRequest {
+  readonly id: string
+  readonly method: string
+  readonly params?: object
+}
+
+/** Makes a call and returns whatever the daemon answers. @throws PluginError if it does not answer */
+async function callRpc(
+  { config, fetch }: DaemonOptions,
+  request: RpcRequest,
+  signal: AbortSignal,
+): Promise<RpcAnswer> {
+  const http = await callVendor(fetch, {
+    url: urlBelow(config.baseUrl, '/api/v1/rpc'),
+    // The daemon answers 415 to every other type, and so to one with a character set.
+    headers: { 'content-type': 'application/json' },
+    body: { jsonrpc: '2.0', ...request },
+    signal,
+  })
+  const { result, error } = recordOf(http.json) ?? {}
+  const { code, message, data } = recordOf(error) ?? {}
+  if (typeof code !== 'number') return { http, result }
+  const { response } = recordOf(data) ?? {}
+  return { http, error: { code, message: textOf(message) ?? '', response: responseOf(response) } }
+}
+
+/** Reads what `send` answers, as its result or inside an error. */
+function responseOf(value: unknown): SendResponse {
+  const { timestamp, results } = recordOf(value) ?? {}
+  return { timestamp: numberOf(timestamp), results: listOf(results).map(resultOf) }
+}
+
+function resultOf(value: unknown): SendResult {
+  const { type, recipientAddress, token, retryAfterSeconds } = recordOf(value) ?? {}
+  const { number, uuid, username } = recordOf(recipientAddress) ?? {}
+  return {
+    type: textOf(type) ?? 'no result',
+    recipient: textOf(number) ?? textOf(username) ?? textOf(uuid) ?? 'unknown',
+    token: textOf(token),
+    retryAfterSeconds: Number(numberOf(retryAfterSeconds)) >= 0 ? numberOf(retryAfterSeconds) : undefined,
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { widthOf, wrapLine } from './wrap.ts'
+import { widthOf, wrapLine } from './render.ts'
 
 test('a line that fits is left alone', () => {
   assert.deepEqual(wrapLine('  two  spaces ', 20), ['  two  spaces '])
