@@ -1,9 +1,9 @@
-/** Owns a memory that does not grow for ever: of more than it may hold, what was put in first is forgotten. */
+/** A map of bounded size, which forgets its oldest entries. */
 
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number
 
-  /** `most`: entries. */
+  /** Creates a map that holds at most so many entries. */
   constructor(most: number) {
     super()
     this.#most = most

@@ -1,11 +1,12 @@
-/** Owns what follows from each code of a channel's errors, where the channel knows no better. */
+/** Creates the errors of channels with the facts that follow from their codes, and turns errors into health reports. */
 
-import type { ChannelErrorCode } from './channel.ts'
-import { PluginError, type PluginErrorOptions } from './plugin-error.ts'
+import type { ChannelErrorCode, ChannelHealth, Target } from './channel.ts'
+import { isPluginError, PluginError, type PluginErrorOptions } from './plugin-error.ts'
+import { oneLine } from './quoting.ts'
 
 type Facts = Partial<Omit<PluginErrorOptions, 'code'>>
 
-/** What a later try, or a mended configuration, may give another end. What is not here is final. */
+/** The facts of the codes that a retry or a fixed configuration may end. All other codes are final. */
 const usual: Readonly<Partial<Record<ChannelErrorCode, Facts>>> = {
   'bad-credential': { retryable: true, wholeChannel: true },
   'rate-limited': { retryable: true },
@@ -16,9 +17,39 @@ const usual: Readonly<Partial<Record<ChannelErrorCode, Facts>>> = {
 }
 
 /**
- * An error of a channel: `facts` are those that differ from what the code says by itself. Of a `bad-credential` that is
- * `retryable` for the `wholeChannel`; limits, and services that cannot be had, are `retryable`; all else is final.
+ * Creates an error of a channel. The code implies its facts: `bad-credential` is `retryable` and affects the `wholeChannel`,
+ * rate limits and unavailable services are `retryable`, and everything else is final. `facts` override these.
  */
 export function channelError(code: ChannelErrorCode, message: string, facts: Facts = {}): PluginError {
   return new PluginError(message, { retryable: false, ...usual[code], ...facts, code })
+}
+
+/**
+ * Checks that `defaultTo` is an address, which no schema can. `parseTarget` is the channel's own.
+ * @throws PluginError `bad-target` that names the key and quotes the error of `parseTarget`
+ */
+export function checkDefaultTo(defaultTo: string | undefined, parseTarget: (to: string) => Target): void {
+  if (defaultTo === undefined) return
+  try {
+    parseTarget(defaultTo)
+  } catch (error) {
+    if (!isPluginError(error)) throw error
+    throw channelError('bad-target', `\`defaultTo\` is no address. ${error.message}`, { cause: error })
+  }
+}
+
+/** The most characters of a report, since a service may return names of any length. */
+const longestDetail = 300
+
+/**
+ * Reports the health of a channel. `check` returns a sentence that names the owner of the credential, or throws a PluginError
+ * if something is wrong with the credential or the service. Any other error is thrown on.
+ */
+export async function healthOf(check: () => Promise<string>): Promise<ChannelHealth> {
+  try {
+    return { ok: true, detail: oneLine(await check(), longestDetail) }
+  } catch (error) {
+    if (!isPluginError(error)) throw error
+    return { ok: false, detail: error.message }
+  }
 }

@@ -1,43 +1,43 @@
-/** Owns how a plugin is connected to a service with a person's help, before there is a configuration for it. */
+/** Defines how a plugin is connected to a service with a person's help, before it has a configuration. */
 
 import type { SourceClock, SourceStorage } from './source.ts'
 
 export interface ConnectCall {
-  /** What is configured already; empty where nothing is. */
+  /** The existing configuration; empty if there is none. */
   readonly config: Readonly<Record<string, unknown>>
-  /** What the person asks for this time, by option or answer: it wins over `config`. */
+  /** What the person asks for this time, by option or answer. It takes precedence over `config`. */
   readonly wanted: Readonly<Record<string, unknown>>
-  /** The same as the source will have. Credentials go here, and nowhere else. */
+  /** The storage that the source will have. Credentials are stored here and nowhere else. */
   readonly storage: SourceStorage
   readonly fetch: typeof fetch
   readonly clock: SourceClock
-  /** Aborted when the person calls it off. */
+  /** The signal that is aborted when the person cancels. */
   readonly signal: AbortSignal
   readonly person: Person
-  /** What was done, when it was done. Without secrets. */
+  /** Reports a step once it is done, without secrets. */
   report(step: ConnectStep): void
 }
 
 export interface Person {
-  /** Shows a page in a browser, or its address where there is none. */
+  /** Shows a page in a browser, or its address if there is no browser. */
   show(url: string): Promise<void>
-  /** One line, not shown while it is typed. Never resolves where nobody can answer. @throws the reason of the signal */
+  /** Asks for one line, which is hidden while typed. Never resolves if no one can answer. @throws the reason of the signal */
   ask(question: string, signal: AbortSignal): Promise<string>
 }
 
 export interface ConnectStep {
-  /** In a word: `consent`, `topic`, `watch`. */
+  /** The name of the step, such as `consent`, `topic` or `watch`. */
   readonly step: string
-  /** `unchanged`: it was as it should be. */
+  /** Whether the step changed something. */
   readonly outcome: 'done' | 'unchanged'
-  /** A sentence. */
+  /** A sentence about the step. */
   readonly detail: string
 }
 
-/** What is to stand in the configuration now. Without secrets. */
+/** What the configuration has to contain now, without secrets. */
 export interface Connection {
-  /** Of the source, whole. */
+  /** The whole configuration of the source. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Policies by endpoint, where others post for it. An empty one: nobody does any more, and whoever they were known by goes. */
+  /** Policies by endpoint, if others post for the source. An empty policy removes the authentication of an endpoint. */
   readonly endpoints?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }

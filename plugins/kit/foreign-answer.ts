@@ -1,36 +1,36 @@
 /**
- * Owns what it means that an answer is not in the vendor's form: it comes from a proxy, a tunnel or a firewall before the
- * vendor, or `baseUrl` leads somewhere else.
+ * Turns an answer that is not in the vendor's form into an error. Such an answer comes from a proxy, a tunnel or a firewall
+ * before the vendor, or `baseUrl` leads somewhere else.
  */
 
 import { channelError } from './channel-error.ts'
 import type { PluginError } from './plugin-error.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { readRetryAfter } from './retry.ts'
 import type { VendorAnswer } from './vendor-call.ts'
 
 export interface ForeignAnswerOptions {
-  /** Whose answer it is not: `Slack's Web API`. */
+  /** The vendor that did not answer, such as `Slack's Web API`. */
   readonly vendor: string
   /** Whether the call was the one that sends the message. Default: true. */
   readonly delivers?: boolean
-  /** Milliseconds since the Unix epoch. Default: the system's clock. */
+  /** The time in milliseconds since the Unix epoch. Default: the system's clock. */
   readonly now?: number
 }
 
 /**
- * What stands before a vendor says when it did not reach the vendor: 502, 503, and Cloudflare's own
- * (developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors). A 502 may also be said of a
- * vendor that broke off while it answered; in an outage nearly all of them are of vendors that nobody reached, and a reply
- * that comes late by itself is worth more than one that waits for an operator.
+ * The statuses with which a proxy says that it did not reach the vendor: 502, 503, and Cloudflare's own
+ * (developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors). A 502 may also mean that the
+ * vendor broke off its answer. In an outage nearly every 502 means that the vendor was not reached, and a reply that arrives
+ * late automatically is worth more than one that waits for an operator.
  */
 const unreached: ReadonlySet<number> = new Set([502, 503, 521, 522, 523, 525, 526, 530])
 
-/** These are said of the way, and not of what is sent on it: without a pass, without such an address. */
+/** The statuses that refuse the way to the vendor and not the message: a missing pass, or an unknown address. */
 const noWay: ReadonlySet<number> = new Set([401, 404, 405, 407])
 
 /**
- * What refuses a request has not passed it on; what fails may have. A firewall may refuse one message for its words, so
- * that a refusal says nothing of other messages, where it is not of the way itself.
+ * Returns the error for an answer that is not the vendor's. Whatever refuses a request has not passed it on; whatever fails
+ * may have. A firewall may refuse one message for its words, so only a refusal of the way affects the whole channel.
  */
 export function foreignAnswer(
   { status, headers }: VendorAnswer,

@@ -1,21 +1,17 @@
-/** The kit: everything a plugin may import from Reveille, and nothing else. */
+/** The kit holds everything that a plugin may import from Reveille. */
 
-export * from './backoff.ts'
-export * from './base-url.ts'
 export * from './bounded-map.ts'
 export * from './channel.ts'
 export * from './channel-error.ts'
 export * from './connect.ts'
-export * from './default-to.ts'
 export * from './foreign-answer.ts'
-export * from './health.ts'
 export * from './measure.ts'
 export * from './plugin.ts'
 export * from './plugin-error.ts'
 export * from './plugin-fetch.ts'
 export * from './quoting.ts'
 export * from './record.ts'
-export * from './retry-after.ts'
+export * from './retry.ts'
 export * from './runner.ts'
 export * from './source.ts'
 export * from './split.ts'

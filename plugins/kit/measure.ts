@@ -1,4 +1,4 @@
-/** Owns how long a text is, in what a vendor counts. */
+/** Measures texts in the units of vendors. */
 
 import type { LengthUnit } from './channel.ts'
 
@@ -8,7 +8,7 @@ const measures: Readonly<Record<LengthUnit, (text: string) => number>> = {
   characters: countCodePoints,
 }
 
-/** @throws TypeError for another unit, which it names */
+/** Returns the function that measures texts in this unit. @throws TypeError that names an unknown unit */
 export function measureIn(unit: LengthUnit): (text: string) => number {
   if (Object.hasOwn(measures, unit)) return measures[unit]
   throw new TypeError(
@@ -16,7 +16,7 @@ export function measureIn(unit: LengthUnit): (text: string) => number {
   )
 }
 
-/** A pair of surrogates is one; spreading the text into an array would cost its memory four times over. */
+/** Counts code points without spreading the text into an array, which would take four times its memory. */
 function countCodePoints(text: string): number {
   let count = 0
   for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count += 1

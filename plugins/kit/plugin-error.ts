@@ -1,25 +1,25 @@
-/** Owns the one error shape that crosses the border between a plugin and its host. */
+/** Defines the error that crosses the border between a plugin and its host. */
 
 const BRAND = Symbol.for('reveille.plugin-error')
 
 export interface PluginErrorOptions {
-  /** Stable and machine-readable, kebab-case: `rate-limited`, `bad-credential`, `timeout`. */
+  /** A stable code in kebab-case, such as `rate-limited`, `bad-credential` or `timeout`. */
   readonly code: string
-  /** Whether the same call may succeed later without anybody changing anything. */
+  /** Whether the same call may succeed later without any change. */
   readonly retryable: boolean
-  /** Seconds to wait before the next try, as the vendor asked. Absent: the host's own backoff. */
+  /** The seconds that the vendor asked to wait before a retry. Default: the host's own backoff. */
   readonly retryAfter?: number
-  /** True when the vendor may have acted although the call failed (a cut after the body went out). Default: false. */
+  /** Whether the vendor may have acted although the call failed, as when it was cut after the body was sent. Default: false. */
   readonly maybeDelivered?: boolean
   /**
-   * True when every other call to the service would fare the same: a credential that is refused, a limit for the whole
-   * account. The host then leaves all of the channel's work alone for a while. Default: false.
+   * Whether every other call to the service would fail in the same way, as with a refused credential or a limit for the whole
+   * account. The host then holds back all of the channel's work for a while. Default: false.
    */
   readonly wholeChannel?: boolean
   readonly cause?: unknown
 }
 
-/** What a plugin throws. The message is a sentence for the operator and never carries a secret. */
+/** The error that a plugin throws. Its message is a sentence for the operator and never holds a secret. */
 export class PluginError extends Error {
   readonly [BRAND] = true
   readonly code: string
@@ -39,7 +39,7 @@ export class PluginError extends Error {
   }
 }
 
-/** Recognised by a brand and not by class, because a plugin may bring a second copy of the kit. */
+/** Whether a value is a PluginError, by a brand and not by its class, because a plugin may bring a second copy of the kit. */
 export function isPluginError(value: unknown): value is PluginError {
   return typeof value === 'object' && value !== null && BRAND in value
 }

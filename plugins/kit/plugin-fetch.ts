@@ -1,20 +1,20 @@
-/** Owns the `fetch` that a plugin gets: it follows no redirect and tells nobody where exactly it went. */
+/** Creates the `fetch` that a plugin is given, which follows no redirect and logs no full address. */
 
 import { PluginError } from './plugin-error.ts'
 
 export interface PluginFetchOptions {
   readonly fetch: typeof fetch
   readonly log: { debug(facts: object): void }
-  /** Stands in every line. */
+  /** The fields that every log line has. */
   readonly owner: Readonly<Record<string, string>>
   /** Aborts every call when the plugin is closed. */
   readonly signal: AbortSignal
 }
 
 /**
- * A line per call holds method, host and status. Path, query, headers and body stay out: vendors put credentials
- * into each of them. A redirect is refused, since it would carry the credential to a place that nobody configured.
- * @throws PluginError `bad-request`, `redirected`, `network`; the caller's own abort reason comes as it is.
+ * Logs method, host and status of each call, but not path, query, headers or body, since vendors put credentials into each of
+ * them. A redirect is refused, since it would carry the credential to an address that was not configured.
+ * @throws PluginError `bad-request`, `redirected`, `network`; the caller's own abort reason is thrown as it is
  */
 export function createPluginFetch(options: PluginFetchOptions): typeof globalThis.fetch {
   const { fetch, log, owner, signal } = options
@@ -31,7 +31,7 @@ export function createPluginFetch(options: PluginFetchOptions): typeof globalThi
     } catch (cause) {
       if (either.aborted) throw either.reason
       log.debug({ event: 'plugin-fetched', ...owner, method, host, code: reasonOf(cause) })
-      throw failureOf(host, cause)
+      throw networkError(host, cause)
     }
     log.debug({ event: 'plugin-fetched', ...owner, method, host, status: response.status })
     if (!isRedirect(response)) return response
@@ -43,7 +43,7 @@ export function createPluginFetch(options: PluginFetchOptions): typeof globalThi
   }
 }
 
-/** Checked before fetch does, because its own errors quote the URL. */
+/** Checks the URL before `fetch` does, because the errors of `fetch` quote it. */
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
@@ -60,7 +60,7 @@ function isRedirect(response: Response): boolean {
   )
 }
 
-/** With these the connection was never made, so nothing can have been delivered. */
+/** The codes of connections that were never made, so that nothing can have been delivered. */
 const unconnected = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -71,11 +71,11 @@ const unconnected = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
 ])
 
-/** Codes for a certificate that is not believed, which is before anything is sent. From Node's page on TLS. */
+/** The codes of certificates that are not trusted, before anything is sent. Source: Node's page on TLS. */
 const untrusted =
   /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$)/
 
-/** False only where the request cannot have left. Node says of a cut handshake from where it was going. */
+/** Whether the request may have been sent. Node reports a cut handshake with its local address. */
 function mayHaveLeft(cause: unknown): boolean {
   if (typeof cause !== 'object' || cause === null) return true
   const { code, syscall } = cause as { code?: unknown; syscall?: unknown }
@@ -83,8 +83,8 @@ function mayHaveLeft(cause: unknown): boolean {
   return typeof code !== 'string' || !(unconnected.has(code) || untrusted.test(code))
 }
 
-function failureOf(host: string, error: unknown): PluginError {
-  // A network failure has a cause. What has none is fetch refusing a header or a body, and quoting it.
+function networkError(host: string, error: unknown): PluginError {
+  // A network failure has a cause. An error without one is fetch refusing a header or a body, which it quotes.
   if (!(error instanceof Error) || error.cause === undefined) {
     return new PluginError(`The request to ${host} is malformed.`, { code: 'bad-request', retryable: false })
   }

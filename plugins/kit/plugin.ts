@@ -1,30 +1,30 @@
-/** Owns the plugin contract: one default export per package, inert until `setup`. */
+/** Defines the contract of plugins: one default export per package, without effects until `setup`. */
 
 import type { Channel, Target } from './channel.ts'
 import type { ConnectCall, Connection } from './connect.ts'
 import type { Runner } from './runner.ts'
 import type { Source } from './source.ts'
 
-/** The version of these contracts; a manifest that names another is refused at load. */
+/** The version of these contracts. A manifest that names another version is refused at load. */
 export const KIT_VERSION = 1
 
-/** The `reveille` key of a plugin's package.json, read without running the plugin. */
+/** The `reveille` key of a plugin's package.json, which is read without running the plugin. */
 export interface PluginManifest {
   readonly kit: number
   readonly channels?: readonly string[]
   readonly runners?: readonly string[]
   readonly sources?: readonly string[]
-  /** Keys of `agents` that its runners are given beside their own: `providers`. */
+  /** The keys of `agents` that its runners are given besides their own, such as `providers`. */
   readonly inherits?: readonly string[]
-  /** Whether its runners pass the main session's events on instead of answering them, so that none need wait here. */
+  /** Whether its runners pass the events of the main session on instead of answering them, so that no event waits here. */
   readonly relays?: boolean
-  /** Whether its runners can do nothing without a configuration: they are to be named under `agents.runners`. Default: false. */
+  /** Whether its runners need a configuration under `agents.runners`. Default: false. */
   readonly needsConfiguration?: boolean
-  /** Path of a JSON Schema for the plugin's configuration, relative to the package. */
+  /** The path of a JSON Schema for the plugin's configuration, relative to the package. */
   readonly configSchema: string
 }
 
-/** A log whose lines carry the plugin's name. Never given secrets or message bodies. */
+/** A log whose lines name the plugin. It must not be given secrets or message bodies. */
 export interface PluginLog {
   info(event: string, facts?: Record<string, unknown>): void
   warn(event: string, facts?: Record<string, unknown>): void
@@ -32,19 +32,19 @@ export interface PluginLog {
 }
 
 export interface PluginContext<Config> {
-  /** Valid against the manifest's `configSchema`, its defaults filled in, references resolved; frozen. */
+  /** The configuration: valid against the manifest's `configSchema`, with defaults filled in and references resolved, frozen. */
   readonly config: Config
   readonly log: PluginLog
   /**
-   * Follows no redirect and ends with `signal`. @throws PluginError `network`, `redirected` or `bad-request`; the
-   * caller's own abort reason comes as it is.
+   * A `fetch` that follows no redirect and is aborted with `signal`. @throws PluginError `network`, `redirected` or
+   * `bad-request`; the caller's own abort reason is thrown as it is.
    */
   readonly fetch: typeof fetch
-  /** Aborted just before `close` is called. */
+  /** The signal that is aborted just before `close` is called. */
   readonly signal: AbortSignal
 }
 
-/** What a plugin brings. `close` releases everything that `setup` took; it is called once. */
+/** What a plugin provides. `close` is called once and releases everything that `setup` has acquired. */
 export interface Provided {
   readonly channels?: readonly Channel[]
   readonly runners?: readonly Runner[]
@@ -55,30 +55,30 @@ export interface Provided {
 export interface Plugin<Config = unknown> {
   readonly name: string
   /**
-   * What a schema cannot say about a configuration: throws what `setup` would throw for it. Pure and quick, because
-   * `reveille check` asks it, which sets nothing up. @throws PluginError in words that name the key and the fix
+   * Checks what a schema cannot, and throws what `setup` would throw. It is pure and quick, because `reveille check` calls it
+   * without setting anything up. @throws PluginError that names the key and the fix
    */
   check?(config: Config): void
   /**
-   * The address rule of its channels, where it hangs on nothing that is configured: what `Channel.target` would say of
-   * `to`. With it `reveille check` reports an address that a mapping names; a start asks `Channel.target` itself. Pure.
+   * Parses an address as `Channel.target` does, for channels whose addresses do not depend on the configuration. `reveille
+   * check` uses it to check the addresses in mappings; a start uses `Channel.target` itself. Pure.
    * @throws PluginError `bad-target`
    */
   target?(to: string, channel: string): Target
   /**
-   * Called once for each channel, runner or source that is configured, with that one's configuration; what it brings
-   * must hold one whose `id` is the channel's or source's name, or the runner's kind. A throw refuses the whole
-   * configuration, so an unreachable service is no reason for one.
+   * Sets up one channel, runner or source. It is called once for each that is configured, with its configuration, and must
+   * provide one whose `id` is the name of the channel or source, or the kind of the runner. A throw refuses the whole
+   * configuration, so an unreachable service is no reason to throw.
    */
   setup(context: PluginContext<Config>): Promise<Provided> | Provided
   /**
-   * What a service and a person have to agree on before there is a configuration. Safe to be called again, whatever
-   * became of the last time. @throws PluginError in words that say what to do
+   * Obtains what a service and a person have to agree on before there is a configuration. It can be called again, whatever the
+   * last call ended with. @throws PluginError that says what to do
    */
   connect?(call: ConnectCall): Promise<Connection>
 }
 
-/** A typed identity. Importing a module that calls it does nothing else. */
+/** Returns the plugin as it is, for its types. Importing a module that calls it has no other effect. */
 export function definePlugin<Config>(plugin: Plugin<Config>): Plugin<Config> {
   return plugin
 }

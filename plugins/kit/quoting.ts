@@ -1,13 +1,13 @@
-/** Owns quoting a vendor's words to an operator: without our secrets, and as one line. */
+/** Quotes a vendor's words to an operator, without secrets and as one line. */
 
 export type Redact = (text: string) => string
 
-/** Shorter secrets would blot out half of every line, and are no secrets. Characters. */
+/** The fewest characters of a secret. A shorter one would redact half of every line, and is not a secret. */
 const shortestSecret = 4
 
 /**
- * Takes the secrets out of a text: as they are, as a URL encodes them, and as they stand in an inspected object. Those
- * of fewer than four characters stay.
+ * Creates a function that removes secrets from a text: as they are, URL-encoded, and as JSON writes them. Secrets of fewer
+ * than four characters stay.
  */
 export function compileRedaction(secrets: readonly string[]): Redact {
   const forms = secrets.flatMap((secret) => [
@@ -16,12 +16,12 @@ export function compileRedaction(secrets: readonly string[]): Redact {
     JSON.stringify(secret).slice(1, -1),
   ])
   const texts = [...new Set(forms)].filter((text) => text.length >= shortestSecret)
-  // A secret may be part of another one.
+  // Longer secrets are replaced first, since a secret may be part of another one.
   texts.sort((left, right) => right.length - left.length)
   return (text) => texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
 }
 
-/** At most `limit` UTF-16 units, whole characters, with a mark where something is missing. */
+/** Returns a text as one line of at most `limit` UTF-16 units, with an ellipsis if it was cut. */
 export function oneLine(text: string, limit: number): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
   if (line.length <= limit) return line

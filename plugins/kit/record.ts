@@ -1,28 +1,28 @@
-/** Owns reading what somebody else has written: fields of whatever came, of which no type is promised. */
+/** Reads values of unknown types, such as the fields of a vendor's answer. */
 
 export type Facts = Readonly<Record<string, unknown>>
 
-/** The value, where it has fields by name; undefined for lists and for all that is no object. */
+/** Returns an object with named fields, or undefined for lists and for everything that is not an object. */
 export function recordOf(value: unknown): Facts | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Facts) : undefined
 }
 
-/** The value, where it is a text. */
+/** Returns a string, or undefined for any other value. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The value, where it is a number, and one that can be counted with. */
+/** Returns a finite number, or undefined for any other value. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-/** The list, where it is one. */
+/** Returns a list, or an empty one for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The `at` of a receipt: ISO 8601 of milliseconds since the Unix epoch; nothing where they are no time. */
+/** Returns the `at` of a receipt in ISO 8601 from milliseconds since the Unix epoch; empty if they are not a time. */
 export function timeOf(ms: unknown): { readonly at?: string } {
   const at = new Date(numberOf(ms) ?? Number.NaN)
   return Number.isNaN(at.getTime()) ? {} : { at: at.toISOString() }

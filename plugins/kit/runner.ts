@@ -1,6 +1,6 @@
-/** Owns the runner contract: how one agent turn is asked for and answered. */
+/** Defines the contract of runners: how an agent's turn is requested and answered. */
 
-/** One message of a session, oldest first. */
+/** One message of a session. */
 export interface Message {
   readonly role: 'user' | 'assistant'
   readonly text: string
@@ -11,19 +11,19 @@ export interface Message {
 /** A system event that a heartbeat shows to the main session. */
 export interface TurnEvent {
   readonly id: string
-  /** The event's text as it was rendered, without the boundary. */
+  /** The rendered text of the event, without the boundary. */
   readonly text: string
-  /** The same as a model may see it, boundary applied. */
+  /** The same text as a model may see it, with the boundary applied. */
   readonly prompt?: string
-  /** Whether whoever posted it asked to be heard at once. */
+  /** Whether the sender asked for an immediate heartbeat. */
   readonly mode?: 'now' | 'next-heartbeat'
   /** Milliseconds since the Unix epoch. */
   readonly at: number
 }
 
-/** What was decided besides the prompt: for runners that hand a turn on to another gateway. */
+/** The rest of the decision, for runners that hand a turn over to another gateway. */
 export interface TurnAction {
-  /** Who asks, for people. */
+  /** The name of the sender for people. */
   readonly name?: string
   readonly wakeMode: 'now' | 'next-heartbeat'
   readonly deliver: boolean
@@ -32,86 +32,86 @@ export interface TurnAction {
   readonly to?: string
 }
 
-/** One turn. Frozen: a runner reads it and never changes it. */
+/** One turn. It is frozen, and a runner never changes it. */
 export interface Turn {
   readonly runId: string
   readonly sessionKey: string
-  /** `compaction` asks for a summary of `history`, which takes the place of those messages. */
+  /** The kind of the turn. `compaction` asks for a summary of `history`, which replaces those messages. */
   readonly kind: 'run' | 'heartbeat' | 'compaction'
-  /** What the model is asked, boundary applied. A heartbeat's prompt already holds its events. */
+  /** The prompt for the model, with the boundary applied. The prompt of a heartbeat already holds its events. */
   readonly prompt: string
-  /** The events that the prompt holds; empty unless `kind` is `heartbeat`. */
+  /** The events in the prompt; empty unless `kind` is `heartbeat`. */
   readonly events: readonly TurnEvent[]
-  /** Earlier turns of the session, oldest first, without this one. */
+  /** The earlier messages of the session, oldest first. */
   readonly history: readonly Message[]
   readonly model?: string
   readonly thinking?: string
   readonly systemPrompt?: string
-  /** 1 for the first attempt of this run. */
+  /** The number of the attempt at this run, counted from 1. */
   readonly attempt: number
-  /** What this runner last answered as its `state` in this session: the id of a conversation kept elsewhere. */
+  /** The `state` that this runner last returned in this session, such as the id of a conversation stored elsewhere. */
   readonly state?: string
-  /** Seconds that are left for this turn; the call's signal is aborted then. */
+  /** The seconds that are left for this turn, after which the signal of the call is aborted. */
   readonly timeoutSeconds?: number
-  /** Absent for heartbeats and compactions. */
+  /** The rest of the decision; absent for heartbeats and compactions. */
   readonly action?: TurnAction
 }
 
 export interface Usage {
   readonly inputTokens?: number
-  /** Thinking included. */
+  /** The output tokens, including those for thinking. */
   readonly outputTokens?: number
-  /** Of the input: those that came out of the vendor's cache. */
+  /** The input tokens that came from the vendor's cache. */
   readonly cachedInputTokens?: number
-  /** Of the output: those that were thinking. */
+  /** The output tokens for thinking. */
   readonly reasoningTokens?: number
 }
 
 export interface TurnResult {
-  /** The agent's reply, Markdown. May be empty: the agent had nothing to say. */
+  /** The agent's reply in Markdown, which is empty if the agent had nothing to say. */
   readonly reply: string
   readonly usage?: Usage
-  /** The model that answered, where the runner knows it better than the turn did. */
+  /** The model that answered, if the runner knows it better than the turn does. */
   readonly model?: string
-  /** Kept with the session and given to its next turn of this runner. At most 4,096 characters. */
+  /** A text of at most 4,096 characters that is stored with the session and given to the runner's next turn in it. */
   readonly state?: string
-  /** What the operator should know though the turn succeeded: a setting that the vendor ignored. A sentence each. */
+  /** Sentences for the operator about a turn that succeeded, such as a setting that the vendor ignored. */
   readonly warnings?: readonly string[]
   /**
-   * The turn was taken over by another system, which answers, summarises and delivers by itself: where it can be
-   * followed, such as the run's id there. Then `reply` is empty, and nothing is posted or delivered here.
+   * Where a turn can be followed, such as by its id, if another system has taken it over and answers, summarises and delivers
+   * by itself. Then `reply` is empty, and nothing is posted or delivered here.
    */
   readonly handedOver?: string
 }
 
-/** How far a turn has got. */
+/** The progress of a turn. */
 export interface Progress {
-  /** What the reply has grown by. */
+  /** The text that was added to the reply. */
   readonly text?: string
-  /** What is being done, in a few words: `running a tool`. */
+  /** What the agent is doing, in a few words, such as `running a tool`. */
   readonly note?: string
 }
 
 export interface TurnCall {
-  /** Aborted when the run is cancelled, its time is over or the gateway drains. The runner then throws soon. */
+  /** The signal that is aborted when the run is cancelled, its time is over or the gateway drains. The runner then throws soon. */
   readonly signal: AbortSignal
-  /** Tells how far the turn has got; nothing need ever be told. Never throws. */
+  /** Reports the progress of the turn. A runner need not call it. Never throws. */
   readonly onProgress?: (progress: Progress) => void
 }
 
 /**
- * Runs agent turns. Turns of one session never overlap; turns of different sessions may.
- * `run` throws a {@link PluginError}; any other error counts as permanent.
+ * Runs agent turns. Turns of one session never overlap; turns of different sessions may. `run` throws a {@link PluginError};
+ * any other error counts as permanent.
  */
 export interface Runner {
-  /** The name that configuration uses: `echo`, `ai`. */
+  /** The name of the runner in the configuration, such as `echo` or `ai`. */
   readonly id: string
   /**
-   * Whether the conversation is kept elsewhere and found again by `state` or by the session's key. Such a runner is
-   * shown no history, and nothing of it is ever compacted. Default: false.
+   * Whether the conversation is stored elsewhere and found by `state` or by the key of the session. Such a runner is given no
+   * history, and its history is never compacted. Default: false.
    */
   readonly keepsHistory?: boolean
-  /** Pure. Why it cannot take that model, as a sentence; nothing where it can. Asked at load. */
+  /** Returns a sentence that says why the runner cannot use this model, or undefined if it can. Called at load. Pure. */
   checkModel?(model: string): string | undefined
   run(turn: Turn, call: TurnCall): Promise<TurnResult>
 }

@@ -1,97 +1,97 @@
-/** Owns the contract of sources: what fetches events from a service, for the gateway to take as if they had been posted. */
+/** Defines the contract of sources, which fetch events from a service and post them to the gateway. */
 
-/** One that is configured. `run` is where it lives: making it does nothing. */
+/** A configured source. Creating it has no effect; everything happens in `run`. */
 export interface Source {
-  /** What its manifest calls it: `gmail`. */
+  /** The name of the source in its manifest, such as `gmail`. */
   readonly id: string
   /**
-   * Fetches and posts until `call.signal` is aborted, and then settles soon: within ten seconds. At no time are there
-   * two calls for one data folder, in whatever processes. A call that throws or returns before is made again, after a
-   * wait that grows to five minutes, or after `retryAfter`. What a person has to mend is no reason to throw: a source
-   * reports it, and looks now and then whether it is mended.
+   * Fetches and posts until `call.signal` is aborted, and then settles within ten seconds. There are never two calls at a time
+   * for one data folder, in any processes. A call that throws or returns earlier is repeated after a wait that grows to five
+   * minutes, or after `retryAfter`. A source does not throw for what a person has to fix, but reports it and checks from time
+   * to time whether it is fixed.
    */
   run(call: SourceCall): Promise<void>
 }
 
 export interface SourceCall {
-  /** Aborted when the source is to end: the gateway stops, or its configuration changed. */
+  /** The signal that is aborted when the gateway stops or the configuration of the source changes. */
   readonly signal: AbortSignal
   readonly clock: SourceClock
   /** What the source stores from one run to the next. */
   readonly storage: SourceStorage
   /**
-   * As if `body` had been posted to `hooks.path` + `endpoint` by somebody who is trusted: what comes of it is decided
-   * by mappings, and the answer comes when that is on disk. Refusals are answers.
-   * @throws PluginError `network`, retryable, where the gateway cannot be reached; the reason of the signal
+   * Posts `body` to `hooks.path` + `endpoint` as a trusted sender. Mappings decide what becomes of it, and the answer comes
+   * when that is on disk. Refusals are answers.
+   * @throws PluginError `network`, retryable, if the gateway cannot be reached; the reason of the signal
    */
   post(endpoint: string, body: unknown, signal?: AbortSignal): Promise<Posted>
-  /** What one request to that endpoint may hold, by the configuration of now. */
+  /** Returns what one request to this endpoint may hold under the current configuration. */
   limitsOf(endpoint: string): PostLimits
   /**
-   * Takes over what others post to that endpoint, for as long as this run lasts. They have proven who they are as its
-   * policy asks. `take` settles when the request may be answered with success; a throw answers 503, and the sender
-   * comes again. Returns false where requests cannot be received, as in a process without a hook surface.
+   * Receives what others post to this endpoint as long as this run lasts. They are authenticated as the endpoint's policy
+   * requires. `take` settles when the request may be answered with success; if it throws, the answer is 503 and the sender
+   * retries. Returns false if requests cannot be received, as in a process without a hook surface.
    */
   receive(endpoint: string, take: (body: unknown) => Promise<void>): boolean
   /**
-   * Calls back after each change of the gateway's configuration that leaves the source as it is: what was refused may be
-   * taken now. Until this run ends.
+   * Registers a listener that is called, until this run ends, after each change of the gateway's configuration that does not
+   * change the source, because what was refused may be accepted now.
    */
   onReloaded(listener: () => void): void
-  /** How the source fares, for logs and status. The last report holds until the next. Without secrets. */
+  /** Reports the state of the source for logs and status, without secrets. A report holds until the next one. */
   report(report: SourceReport): void
 }
 
 export interface SourceClock {
-  /** Milliseconds since the Unix epoch. */
+  /** Returns the time in milliseconds since the Unix epoch. */
   now(): number
-  /** Resolves so many milliseconds from now. @throws the reason of the signal */
+  /** Waits so many milliseconds. @throws the reason of the signal */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Small values by name, on disk in a folder that is the source's own, for its owner's eyes only. What `write` has
- * resolved for survives a crash; a value is there whole or as it was.
+ * Stores small values by name in a folder of the source, which only its owner can read. A value for which `write` has resolved
+ * survives a crash; a write is complete or has no effect.
  */
 export interface SourceStorage {
-  /** As JSON gives it back; undefined where there is none. @throws PluginError `kept-damaged` */
+  /** Returns a value as JSON restores it, or undefined if there is none. @throws PluginError `kept-damaged` */
   read(name: string): Promise<unknown>
-  /** @throws PluginError `kept-failed`, retryable: the disk did not take it */
+  /** @throws PluginError `kept-failed`, retryable, if the disk refuses the write */
   write(name: string, value: unknown): Promise<void>
 }
 
 export interface Posted {
-  /** Of HTTP. 2xx: it is on disk, or no mapping wanted it; never to be posted again. */
+  /** The HTTP status. With 2xx the body is on disk or no mapping wanted it, and it must not be posted again. */
   readonly status: number
-  /** Of a success: nothing came of the whole of it, since no mapping wanted it or it repeats what the gateway delivered. */
+  /** Whether nothing came of a success, because no mapping wanted it or it repeats an earlier delivery. */
   readonly isIgnored?: boolean
-  /** Of a refusal: the stable code, as `BODY_TOO_LARGE`. */
+  /** The stable code of a refusal, such as `BODY_TOO_LARGE`. */
   readonly code?: string
-  /** Of a refusal, in one sentence. */
+  /** A sentence about a refusal. */
   readonly message?: string
-  /** Seconds that the gateway asks to wait. */
+  /** The seconds that the gateway asks to wait. */
   readonly retryAfter?: number
 }
 
 export interface PostLimits {
-  /** Of the body as JSON, in bytes. */
+  /** The most bytes of the body as JSON. */
   readonly maxBodyBytes: number
-  /** Actions, which a mapping with `forEach` makes of one body. */
+  /** The most actions that mappings with `forEach` make of one body. */
   readonly maxActions: number
-  /** Bytes that the templates may render of one body. */
+  /** The most bytes that templates render for one body. */
   readonly maxRenderedBytes: number
 }
 
 export interface SourceReport {
   /**
-   * `working`: all is well. `failing`: something is wrong that may pass by itself. `waiting`: a person has to do
-   * something, which `detail` says.
+   * `working` means that all is well, `failing` that something is wrong which may pass by itself, and `waiting` that a person
+   * has to do what `detail` says.
    */
   readonly state: 'working' | 'failing' | 'waiting'
   /** A sentence for the operator. */
   readonly detail: string
-  /** Milliseconds since the Unix epoch, by what happens then: `watchEnds`, `lastMail`. */
+  /** Times in milliseconds since the Unix epoch, by what happens then, such as `watchEnds` or `lastMail`. */
   readonly times?: Readonly<Record<string, number>>
-  /** Numbers by what they count: `posted`; `refused` is what the gateway did not take, to be tried again. */
+  /** Numbers by what they count, such as `posted`. `refused` counts what the gateway refused and the source retries. */
   readonly counts?: Readonly<Record<string, number>>
 }

@@ -1,19 +1,75 @@
-/** Owns cutting a long reply into parts: between blocks, then lines, sentences, words, and graphemes last. */
+/** Cuts a long Markdown text into parts: between blocks, then lines, sentences, words, and graphemes last. */
 
 import type { ChannelLimits } from './channel.ts'
 import { measureIn } from './measure.ts'
-import { codePoints, graphemes, lines, type Piece, sentences, words } from './pieces.ts'
+
+/** A piece of text and the white space after it, which is dropped if the text is cut there. */
+export interface Piece {
+  readonly text: string
+  readonly gap: string
+}
+
+export function lines(text: string): Piece[] {
+  return text.split('\n').map((line) => {
+    const content = line.trimEnd()
+    return { text: content, gap: `${line.slice(content.length)}\n` }
+  })
+}
+
+export function sentences(text: string): Piece[] {
+  return segments(text, 'sentence').map((sentence) => {
+    const end = wordEnd(sentence)
+    return { text: sentence.slice(0, end), gap: sentence.slice(end) }
+  })
+}
+
+export function words(text: string): Piece[] {
+  const pieces: Piece[] = []
+  let start = 0
+  for (const found of text.matchAll(wordGap)) {
+    if (found.index === 0) continue
+    pieces.push({ text: text.slice(start, found.index), gap: found[0] })
+    start = found.index + found[0].length
+  }
+  pieces.push({ text: text.slice(start), gap: '' })
+  return pieces
+}
+
+export function graphemes(text: string): Piece[] {
+  return segments(text, 'grapheme').map(asPiece)
+}
+
+/** Splits a grapheme that has more combining marks than a whole part can hold. */
+export function codePoints(text: string): Piece[] {
+  return [...text].map(asPiece)
+}
+
+/** White space without a combining mark; a space with an accent is one grapheme. */
+const wordGap = /\s+(?![\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200d])/gu
+
+function wordEnd(text: string): number {
+  const end = text.trimEnd().length
+  return end === 0 ? text.length : end
+}
+
+function segments(text: string, granularity: 'sentence' | 'grapheme'): string[] {
+  return Array.from(new Intl.Segmenter('en', { granularity }).segment(text), (each) => each.segment)
+}
+
+function asPiece(text: string): Piece {
+  return { text, gap: '' }
+}
 
 const proseLevels = [lines, sentences, words, graphemes, codePoints]
 const codeLevels = [graphemes, codePoints]
 
 /**
- * Markdown in parts of at most `limits.part`, in order; none for blank text. A part is what a person reads on
- * its own, so a code fence that runs over a cut is closed and opened again with its language. White space at a
- * cut and on blank lines goes; nothing else does. A grapheme is cut only where it alone is longer than a part.
+ * Splits Markdown into parts of at most `limits.part`, in order; none for blank text. Each part can be read on its own, so
+ * that a code fence that runs over a cut is closed and opened again with its language. White space at a cut and on blank
+ * lines is dropped, and nothing else. A grapheme is cut only if it alone is longer than a part.
  *
- * `measure` is what the vendor counts. It may overestimate, and two texts together must never measure more
- * than each for itself. Default: `limits.unit`.
+ * `measure` counts as the vendor does. It may overestimate, and two texts together must never measure more than the sum of
+ * both. Default: `limits.unit`.
  */
 export function splitMarkdown(
   markdown: string,
@@ -43,11 +99,11 @@ interface Fence {
 }
 
 interface Block extends Piece {
-  /** Present for fenced code: how the fence reads, its info string whole. */
+  /** The fence of a code block, with its whole info string. */
   readonly fence?: { readonly indent: string; readonly marker: string; readonly info: string }
 }
 
-/** Paragraphs with the blank lines that follow them, and fenced code; an open fence runs to the end. */
+/** Parses paragraphs with the blank lines that follow them, and fenced code. An open fence runs to the end. */
 function parseBlocks(text: string): Block[] {
   const blocks: Block[] = []
   const all = text.split('\n')
@@ -85,7 +141,7 @@ function isBlank(line: string | undefined): boolean {
   return line === undefined || line.trim() === ''
 }
 
-/** What to write around each piece of the code; none when that would fill the parts with fence instead of code. */
+/** Returns the fence for each piece of the code, or undefined if fences would fill half of a part. */
 function fitFence(
   { indent, marker, info }: NonNullable<Block['fence']>,
   limit: number,
@@ -98,7 +154,7 @@ function fitFence(
 
 type Levels = readonly ((text: string) => Piece[])[]
 
-/** Fills one part after the other. `size` never underestimates what the part being filled measures. */
+/** Creates a packer that fills one part after the other. `size` never underestimates the part that is being filled. */
 function createPacker(limit: number, measure: (text: string) => number) {
   const parts: string[] = []
   let current = ''
@@ -116,7 +172,7 @@ function createPacker(limit: number, measure: (text: string) => number) {
     fenceIsOpen = false
   }
 
-  /** Adds the piece if the part being filled, or else an empty one, can hold it whole. */
+  /** Adds a piece if it fits whole into the current part, or else into an empty one. */
   function take(piece: Piece): boolean {
     if (piece.text === '' && current === '' && fence === undefined) return true
     const closing = fence === undefined ? 0 : measure(`\n${fence.close}`)

@@ -1,19 +1,24 @@
-/** Owns one call of a vendor's HTTP API: a bounded answer, or an error that says whether the vendor may have acted. */
+/** Calls a vendor's HTTP API, and returns a bounded answer or an error that says whether the vendor may have acted. */
 
 import { isPluginError, PluginError } from './plugin-error.ts'
 import { parseJson } from './record.ts'
 
+/** Appends a path, which begins with a slash, to a base URL, which may end with one. */
+export function urlBelow(baseUrl: string, path: string): string {
+  return `${baseUrl.replace(/\/+$/, '')}${path}`
+}
+
 export interface VendorCall {
   readonly url: string | URL
-  /** Default: `POST` where there is a body, else `GET`. */
+  /** The method. Default: `POST` with a body, and `GET` without one. */
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** An object goes as JSON, with its content type; a text or a form goes as it is. */
+  /** The body. An object is sent as JSON with its content type; a string or a form is sent as it is. */
   readonly body?: object | string
   readonly signal: AbortSignal
   /**
-   * Whether the call is the one that sends the message. One that only looks something up, or opens a conversation,
-   * never fails with `maybeDelivered`. Default: true, unless the method is `GET`.
+   * Whether the call is the one that sends the message. A call that only looks something up or opens a conversation never
+   * fails with `maybeDelivered`. Default: true, unless the method is `GET`.
    */
   readonly delivers?: boolean
 }
@@ -22,23 +27,23 @@ export interface VendorAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The text as JSON; undefined where it is none. */
+  /** The text parsed as JSON; undefined if it is not JSON. */
   readonly json: unknown
 }
 
-/** A vendor's answer to one message is a few hundred bytes. Bytes, after decompression. */
+/** The most bytes of an answer after decompression. A vendor's usual answer has a few hundred. */
 const longestAnswer = 1_048_576
 
 /**
- * Whatever the status is, the answer is answered. `fetch` is the one that the plugin was given.
+ * Makes a call with the `fetch` that the plugin was given, and returns the answer whatever its status is.
  * @throws PluginError `network`, `redirected`, `bad-request` as that fetch does; `timeout` or `aborted` where the signal
- * ends the call; `unavailable` for an answer of more than 1 MiB
+ * ends the call; `unavailable` if the answer is longer than 1 MiB
  */
 export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCall): Promise<VendorAnswer> {
   const { url, headers, body, signal } = call
   const { method = body === undefined ? 'GET' : 'POST' } = call
   const { delivers = method !== 'GET' } = call
-  if (signal.aborted) throw calledOff(signal, false)
+  if (signal.aborted) throw abortError(signal, false)
   const isJson = typeof body === 'object' && !(body instanceof URLSearchParams)
   try {
     const response = await fetch(url, {
@@ -50,7 +55,7 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
     const text = await readText(response)
     return { status: response.status, headers: response.headers, text, json: parseJson(text) }
   } catch (error) {
-    if (signal.aborted) throw calledOff(signal, delivers)
+    if (signal.aborted) throw abortError(signal, delivers)
     if (!isPluginError(error)) {
       throw new PluginError('The answer was cut off.', {
         code: 'network',
@@ -64,7 +69,7 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
   }
 }
 
-function calledOff(signal: AbortSignal, maybeDelivered: boolean): PluginError {
+function abortError(signal: AbortSignal, maybeDelivered: boolean): PluginError {
   const isTimeout = (signal.reason as Error | undefined)?.name === 'TimeoutError'
   return new PluginError(isTimeout ? 'The service did not answer in time.' : 'The call was called off.', {
     code: isTimeout ? 'timeout' : 'aborted',

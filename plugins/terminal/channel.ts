@@ -2,7 +2,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Channel, PluginError, splitMarkdown, type Target } from '@reveille/kit'
-import { setBlock, neutralise } from './render.ts'
+import { neutralise, setBlock } from './render.ts'
 
 export interface TerminalConfig {
   /** Default: `stdout`. */

@@ -1,7 +1,5 @@
 /** Prints a reply as a block with a title and a bar before every line, which the text of the reply cannot break out of. */
 
-
-
 interface BlockOptions {
   readonly title: string
   /** The width of the terminal; absent for files and pipes, whose lines are not wrapped. */

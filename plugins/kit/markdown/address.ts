@@ -1,13 +1,13 @@
-/** Owns which addresses may become links. */
+/** Decides which addresses may become links. */
 
 const schemes = new Set(['http:', 'https:', 'mailto:', 'tel:'])
-/** Control characters, white space, and the characters that turn the direction of text around. */
+/** Control characters, white space, and the characters that change the direction of text. */
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}\s\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u
 const longest = 8192
 
 /**
- * The address as it may stand in a link: http, https, mailto or tel, at most 8,192 characters, without credentials, white
- * space or control characters. Undefined for everything else, which stays text.
+ * Returns the address as it may stand in a link: http, https, mailto or tel, at most 8,192 characters, without credentials,
+ * white space or control characters. Returns undefined for everything else, which stays text.
  */
 export function safeAddress(text: string): string | undefined {
   const address = text.trim().replaceAll(' ', '%20')
@@ -19,11 +19,11 @@ export function safeAddress(text: string): string | undefined {
     /[<>"'`\\{}|^]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   )
-  // A backslash ends a host, and what stands for it does not: then the address is none.
+  // A backslash ends a host and its encoded form does not, so that the encoded address may be invalid.
   return URL.canParse(safe) ? safe : undefined
 }
 
-/** Whether a link's label says what its address says. */
+/** Whether a link's label equals its address. */
 export function isSameAddress(label: string, address: string): boolean {
   return (
     label === address ||
@@ -34,8 +34,8 @@ export function isSameAddress(label: string, address: string): boolean {
 }
 
 /**
- * Whether the label makes a reader expect another host than the one that the address leads to: "bank.example.com" on a
- * link to elsewhere. File names (`README.md`) are no hosts.
+ * Whether the label names another host than the address, such as "bank.example.com" on a link to a different site. File
+ * names (`README.md`) are not hosts.
  */
 export function isDeceptive(label: string, address: string): boolean {
   const shown = shownHost(label)

@@ -1,17 +1,33 @@
-/** Owns tables for surfaces that have none: columns in letters of equal width, or a line for each cell. */
+/** Writes tables for surfaces that have none: as columns in monospace, or as a line for each cell. */
 
-import { readInlines } from './read-text.ts'
-import type { Block, Inline } from './tree.ts'
-import { widthOf } from './width.ts'
+import { type Block, type Inline, readInlines } from './tree.ts'
+
+const wide =
+  /[\p{Emoji_Presentation}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\ufe0f/u
+const unseen = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u
+/** Latin, Greek and Cyrillic letters and the usual signs: a grapheme is one unit, and one column. */
+const narrow =
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u203a\u2190-\u2199]*$/
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** In columns: two for the letters of East Asia and for emoji, none for what is not seen. */
+export function widthOf(text: string): number {
+  if (narrow.test(text)) return text.length
+  let width = 0
+  for (const { segment } of graphemes.segment(text))
+    width += unseen.test(segment) ? 0 : wide.test(segment) ? 2 : 1
+  return width
+}
 
 type Table = Extract<Block, { type: 'table' }>
 
-/** More columns of text than this break on most screens, and an aligned table that breaks cannot be read. */
+/** The most columns of text that most screens show unbroken. An aligned table that is broken cannot be read. */
 export const widestTable = 72
 
 /**
- * The table in columns, for letters of equal width: the head, a rule, the rows, each on a line. `write` gives the text of a
- * cell. Undefined where it would be wider than `widest` (default: 72 columns); `tableRecords` is for these.
+ * Returns the table in monospaced columns, with the head, a rule and the rows each on a line, or undefined if it would be
+ * wider than `widest` (default: 72 columns), which is what `tableRecords` is for. `write` returns the text of a cell.
  */
 export function alignTable(
   table: Table,
@@ -48,12 +64,12 @@ function pad(text: string, width: number, align: Table['align'][number]): string
 }
 
 /**
- * The table as blocks that every surface has: for each row its first cell in bold, and the others below it as items of a
- * list, each after the head of its column.
+ * Returns the table as blocks that every surface has: for each row the first cell in bold, and below it the others as items
+ * of a list, each after the head of its column.
  */
 export function tableRecords(table: Table): readonly Block[] {
   if (table.rows.length === 0) return table.head.map((children) => ({ type: 'paragraph', children }))
-  return table.rows.flatMap((row, index): Block[] => {
+  return table.rows.flatMap((row): Block[] => {
     const [first = [], ...others] = row
     const title = titleOf(table.head[0] ?? [], first)
     const items = others.flatMap((cell, column) => {
@@ -62,7 +78,7 @@ export function tableRecords(table: Table): readonly Block[] {
     })
     const blocks: Block[] = title.length === 0 ? [] : [{ type: 'paragraph', children: title }]
     if (items.length > 0) blocks.push({ type: 'list', start: undefined, items })
-    return blocks.length > 0 ? blocks : index === 0 ? [] : []
+    return blocks
   })
 }
 

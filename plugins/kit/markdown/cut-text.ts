@@ -1,24 +1,24 @@
-/** Owns where a person would cut a text: after a line, a sentence, a word, a grapheme. */
+/** Chooses where to cut a text: after a line, a sentence, a word or a grapheme. */
 
-/** A link, a code span or the like: a cut may be at either end of it. */
-export interface Stretch {
+/** A link, a code span or the like, which may be cut at either end but not inside. */
+export interface Span {
   readonly start: number
   readonly end: number
 }
 
 export interface TextRoom {
-  /** The cut is after `low`, and at `high` at the latest. */
+  /** The cut is after `low` and at `high` at the latest. */
   readonly low: number
   readonly high: number
-  /** How full a message is that ends at this position: 1 at `high`. */
+  /** Returns how full a message is that ends at this position, which is 1 at `high`. */
   fill(at: number): number
-  /** Whether the message begins with this text, so that it would be empty without a cut in it. */
+  /** Whether the message begins with this text and so would be empty without a cut in it. */
   readonly isFirst: boolean
 }
 
-/** A message that has less than this of what would fit is nearly empty. */
+/** How full a message is that counts as nearly empty. */
 export const nearlyEmpty = 0.25
-/** A line or a sentence less than this far on is not worth waiting for: a word will do. */
+/** How full a message has to be to end with a line or a sentence rather than with a word. */
 const half = 0.5
 
 const segmenters = {
@@ -26,24 +26,24 @@ const segmenters = {
   word: new Intl.Segmenter('en', { granularity: 'word' }),
   grapheme: new Intl.Segmenter('en', { granularity: 'grapheme' }),
 }
-/** How far before the end of the room sentences are looked for, and how far after it a text is read to tell them. */
+/** How far before the end of the room sentences are looked for, and how far after it the text is read to recognise them. */
 const lookBehind = 4096
 const lookAhead = 64
 const white = /\s/
 const combining = /[\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200d]/u
 
-/** Undefined where only what should not be cut lies in the room. White space at a cut goes with the text before it. */
-export function cutProse(text: string, whole: readonly Stretch[], room: TextRoom): number | undefined {
+/** Returns the cut, or undefined if the room holds only spans. White space at a cut stays with the text before it. */
+export function cutProse(text: string, spans: readonly Span[], room: TextRoom): number | undefined {
   const { low, high, fill, isFirst } = room
 
   function isFree(at: number): boolean {
-    const stretch = whole[stretchAt(whole, at)]
-    if (stretch === undefined || at <= stretch.start) return true
-    // What the message begins with and does not hold has to be cut, be it what it may.
-    return isFirst && stretch.start <= low && stretch.end > high
+    const span = spans[spanAt(spans, at)]
+    if (span === undefined || at <= span.start) return true
+    // A span that begins the message and does not fit into it has to be cut.
+    return isFirst && span.start <= low && span.end > high
   }
 
-  /** The last place of its kind; `accepts` is asked about the position after the white space that may be there. */
+  /** Returns the last position that `accepts`, which is asked about the position after any white space. */
   function last(accepts: (at: number) => boolean, least: number): number | undefined {
     for (let at = high; at > low && fill(at) >= least; at -= 1) {
       const next = pastWhite(text, at)
@@ -53,7 +53,7 @@ export function cutProse(text: string, whole: readonly Stretch[], room: TextRoom
   }
 
   function startsOf(granularity: keyof typeof segmenters): (at: number) => boolean {
-    // Graphemes are told apart from where one surely begins; whatever stands where looking begins would seem to begin there.
+    // Graphemes are counted from a position where one certainly begins, as any text would seem to begin at the first position.
     const first = granularity === 'grapheme' ? low : Math.max(low, high - lookBehind)
     const segments = segmenters[granularity].segment(text.slice(first, high + lookAhead))
     const starts = new Set(Array.from(segments, ({ index }) => first + index))
@@ -75,7 +75,7 @@ export function cutProse(text: string, whole: readonly Stretch[], room: TextRoom
   return isFirst ? last(startsOf('grapheme'), 0) : undefined
 }
 
-/** After a line; within one that no message holds after a grapheme. */
+/** Cuts code after a line, or after a grapheme inside a line that no message can hold. */
 export function cutCode(text: string, { low, high, fill, isFirst }: TextRoom): number | undefined {
   const lineEnd = text.lastIndexOf('\n', high)
   if (lineEnd >= low && fill(lineEnd + 1) >= nearlyEmpty) return lineEnd + 1
@@ -97,13 +97,13 @@ function characterAt(text: string, at: number): string {
   return String.fromCodePoint(text.codePointAt(at) ?? 32)
 }
 
-/** The first stretch that ends after the position. */
-function stretchAt(whole: readonly Stretch[], at: number): number {
+/** Returns the index of the first span that ends after the position. */
+function spanAt(spans: readonly Span[], at: number): number {
   let low = 0
-  let high = whole.length
+  let high = spans.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((whole[middle]?.end ?? 0) <= at) low = middle + 1
+    if ((spans[middle]?.end ?? 0) <= at) low = middle + 1
     else high = middle
   }
   return low

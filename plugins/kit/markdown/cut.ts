@@ -1,28 +1,27 @@
-/** Owns where a person would cut a message that has become too long. */
+/** Chooses where to cut a reply that is too long for one message. */
 
-import { cutCode, cutProse, nearlyEmpty, type Stretch, type TextRoom } from './cut-text.ts'
-import { readInlines } from './read-text.ts'
+import { cutCode, cutProse, nearlyEmpty, type Span, type TextRoom } from './cut-text.ts'
 import { type Children, childAt, type Slicer } from './slice.ts'
-import type { Block, Inline, ListItem } from './tree.ts'
+import { type Block, type Inline, type ListItem, readInlines } from './tree.ts'
 
 export interface Room {
-  /** Where the message begins, and the last position up to which all of it fits. */
+  /** The position where the message begins, and the last position up to which it fits. */
   readonly from: number
   readonly to: number
-  /** Whether these blocks would be a message by themselves. */
+  /** Whether these blocks fit into a message by themselves. */
   fits(blocks: readonly Block[]): boolean
 }
 
-/** A block that has to be cut in any case is not begun in what little is left. */
+/** How full a message is that begins no block which has to be cut anyway. */
 const nearlyFull = 0.8
 
 /**
- * Where to end the message, after `from` and at `to` at the latest; undefined where only what should not be cut lies
- * between them.
+ * Returns where to end the message, after `from` and at `to` at the latest, or undefined if everything between them should
+ * stay whole.
  *
- * What fits a message of its own is not cut, but begins the next one. Code and tables do so even where that leaves
- * a message nearly empty: an introduction alone in a message reads well, and code in two messages cannot be copied.
- * Other blocks are cut then.
+ * A block that fits into a message of its own is not cut but begins the next one. Code and tables do so even if that leaves
+ * a message nearly empty: an introduction alone in a message reads well, and code in two messages cannot be copied. Other
+ * blocks are cut then.
  */
 export function chooseCut(blocks: readonly Block[], slicer: Slicer, room: Room): number | undefined {
   const { from, to } = room
@@ -36,7 +35,7 @@ export function chooseCut(blocks: readonly Block[], slicer: Slicer, room: Room):
     if (child === undefined) return to
     if (start >= to) return keepHeading(children, positions, index, base)
     if (start > from) {
-      const isWhole = isPrecious(child) || fill(start) >= nearlyEmpty
+      const isWhole = isCodeOrTable(child) || fill(start) >= nearlyEmpty
       if (fill(start) >= nearlyFull || (isWhole && fitsAlone(child)))
         return keepHeading(children, positions, index, base)
     }
@@ -45,11 +44,11 @@ export function chooseCut(blocks: readonly Block[], slicer: Slicer, room: Room):
     return start > from ? start : undefined
   }
 
-  /** A heading stays with what it is the heading of, and so does a line that announces what follows. */
+  /** Keeps a heading, or a line that announces the next block, in one message with that block. */
   function keepHeading(children: Children, positions: Float64Array, index: number, base: number): number {
-    let kept = index
-    while (kept > 0 && announces(children[kept - 1])) kept -= 1
-    const start = base + (positions[kept] ?? 0)
+    let first = index
+    while (first > 0 && announces(children[first - 1])) first -= 1
+    const start = base + (positions[first] ?? 0)
     return start > from && fill(start) >= nearlyEmpty ? start : base + (positions[index] ?? 0)
   }
 
@@ -74,7 +73,7 @@ export function chooseCut(blocks: readonly Block[], slicer: Slicer, room: Room):
         return at(start, cutCode(node.text, roomIn(start)))
       case 'paragraph':
       case 'heading':
-        return at(start, cutProse(readPositions(node.children), uncuttable(node.children), roomIn(start)))
+        return at(start, cutProse(readPositions(node.children), spansOf(node.children), roomIn(start)))
       case 'rule':
         return undefined
     }
@@ -88,7 +87,7 @@ export function chooseCut(blocks: readonly Block[], slicer: Slicer, room: Room):
   return cutBetween(blocks, 0)
 }
 
-function isPrecious(child: Children[number]): boolean {
+function isCodeOrTable(child: Children[number]): boolean {
   return !Array.isArray(child) && 'type' in child && (child.type === 'code' || child.type === 'table')
 }
 
@@ -102,7 +101,7 @@ function announces(child: Children[number] | undefined): boolean {
 
 const positionTexts = new WeakMap<readonly Inline[], string>()
 
-/** The text of a paragraph, a unit for each position. */
+/** Returns the text of a paragraph with one UTF-16 unit for each position. */
 export function readPositions(inlines: readonly Inline[]): string {
   const known = positionTexts.get(inlines)
   if (known !== undefined) return known
@@ -116,22 +115,21 @@ export function readPositions(inlines: readonly Inline[]): string {
   return text
 }
 
-const stretches = new WeakMap<readonly Inline[], readonly Stretch[]>()
+const knownSpans = new WeakMap<readonly Inline[], readonly Span[]>()
 
-function uncuttable(inlines: readonly Inline[]): readonly Stretch[] {
-  const known = stretches.get(inlines)
+function spansOf(inlines: readonly Inline[]): readonly Span[] {
+  const known = knownSpans.get(inlines)
   if (known !== undefined) return known
-  const found: Stretch[] = []
+  const found: Span[] = []
   let at = 0
   for (const each of inlines) {
     const length = readPositions([each]).length
     if (each.type === 'link' || each.type === 'code') found.push({ start: at, end: at + length })
     else if ('children' in each)
-      for (const inner of uncuttable(each.children))
-        found.push({ start: at + inner.start, end: at + inner.end })
+      for (const inner of spansOf(each.children)) found.push({ start: at + inner.start, end: at + inner.end })
     at += length
   }
-  stretches.set(inlines, found)
+  knownSpans.set(inlines, found)
   return found
 }
 

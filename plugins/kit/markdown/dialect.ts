@@ -1,60 +1,60 @@
-/** Owns what a chat surface's markup is made of. */
+/** Describes the markup of a chat surface. */
 
 import type { Block, Inline } from './tree.ts'
 
 /**
- * What stands beside a piece of a line. `before` and `after` are one character each, empty at the line's ends; where markup
- * follows, the first character of it.
+ * The surroundings of a piece of a line. `before` and `after` are one character each, empty at the ends of the line; if markup
+ * follows, `after` is its first character.
  */
 export interface Place {
   readonly before: string
   readonly after: string
-  /** Up to 16 characters after it, as far as they are known: text as it will be read, with no marks around it. */
+  /** Up to 16 known characters after the piece, as a person reads them, without marks. */
   readonly rest?: string
-  /** Within another mark. */
+  /** Whether the piece is inside another mark. */
   readonly isInMark?: boolean
-  /** Within the label of a link. */
+  /** Whether the piece is inside the label of a link. */
   readonly isInLink: boolean
 }
 
 export type Mark = 'strong' | 'emphasis' | 'strike'
 
 export interface ItemMarker {
-  /** Undefined for bullets. */
+  /** The item's number; undefined for bullets. */
   readonly number?: number
-  /** Of a task list. */
+  /** Whether an item of a task list is done. */
   readonly checked?: boolean
-  /** 0 for the items of a list that lies in no other. */
+  /** How many lists the item's own list is nested in. */
   readonly depth: number
-  /** The list follows another of its kind, and would be taken for the same one. */
+  /** Whether the list follows another of its kind and would be read as the same one. */
   readonly isApart?: boolean
 }
 
 /**
- * How one surface writes what the tree says. `inner` is markup already; `text` is what a person shall read. Of the
- * marks, `inner` has no white space at its ends and no mark of the same kind in it.
+ * Writes the parts of a tree as one surface's markup. `inner` is markup already, and `text` is what a person reads. Inside a
+ * mark, `inner` has no white space at its ends and no mark of the same kind.
  */
 export interface Dialect {
-  /** With all that would be markup, or would call somebody, made harmless. */
+  /** Writes text, with everything neutralised that would be markup or a mention. */
   text(text: string, place: Place): string
-  /** Whether marks would be taken for marks around this; if not, what they mark is written without them. Default: always. */
+  /** Whether marks around this would be read as marks; otherwise the text is written without them. Default: always. */
   takesMarks?(inner: string, mark: Mark, place: Place): boolean
   strong(inner: string, place: Place): string
   emphasis(inner: string, place: Place): string
   strike(inner: string, place: Place): string
   code(text: string, place: Place): string
-  /** `isBare`: the label says what the address says. */
+  /** `isBare` tells that the label equals the address. */
   link(inner: string, address: string, isBare: boolean, place: Place): string
   image(description: string, address: string, place: Place): string
-  /** A line's end inside a paragraph. */
+  /** The end of a line inside a paragraph. */
   readonly lineBreak: string
-  /** A whole paragraph; for markup that only counts at the beginning of a line. Default: as it is. */
+  /** Writes a whole paragraph, for markup that only counts at the start of a line. Default: as it is. */
   paragraph?(inner: string): string
   heading(inner: string, level: number): string
   codeBlock(text: string, language: string): string
   /** `inner` may have several lines. */
   quote(inner: string): string
-  /** One item, its marker included; `inner` may have several lines, those after the first are to be indented here. */
+  /** Writes one item with its marker. `inner` may have several lines, of which this function indents all but the first. */
   item(inner: string, marker: ItemMarker): string
   table(table: Extract<Block, { type: 'table' }>, write: (cell: readonly Inline[]) => string): string
   readonly rule: string

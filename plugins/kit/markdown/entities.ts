@@ -1,9 +1,14 @@
 /**
- * Owns character references. Numeric ones, the 252 names of HTML 4.01 (section 24 of its recommendation), and those of
- * HTML 5 that people write by hand; the other two thousand, mostly of mathematics, stay as they were written.
+ * Decodes character references: numeric ones, the 252 names of HTML 4.01 (section 24 of its recommendation), and those of
+ * HTML 5 that people write by hand. The other two thousand names, mostly of mathematics, stay as they were written.
  */
 
-import { withoutUnseen } from './unseen.ts'
+/** The control characters other than tab and line feed, and the overrides of direction, which make a text read differently. */
+const controls = /(?![\t\n])\p{Cc}|[\u202d\u202e\ufeff\ufff9-\ufffb]/gu
+
+export function withoutControls(text: string): string {
+  return text.replace(controls, '')
+}
 
 const latin1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro ' +
@@ -49,8 +54,8 @@ export const characterReference = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-
 const everyReference = new RegExp(characterReference, 'g')
 
 /**
- * What a person reads. A number that is no character gives U+FFFD, one of a control character nothing, and an unknown name
- * stays.
+ * Returns what a person reads. A number without a character becomes U+FFFD, a control character disappears, and an unknown
+ * name stays.
  */
 export function decodeReferences(text: string): string {
   if (!text.includes('&')) return text
@@ -62,5 +67,5 @@ export function decodeReferences(text: string): string {
 
 function character(code: number): string {
   const isNone = code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)
-  return isNone ? '\ufffd' : withoutUnseen(String.fromCodePoint(code))
+  return isNone ? '\ufffd' : withoutControls(String.fromCodePoint(code))
 }

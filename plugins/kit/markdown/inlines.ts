@@ -1,18 +1,49 @@
-/** Owns the inline half of the parser: marks, links and text out of the lexer's tokens. */
+/** Converts the inline tokens of the lexer into marks, links and text. */
 
 import type { Token } from 'marked'
 import { isDeceptive, isSameAddress, safeAddress } from './address.ts'
 import { decodeReferences } from './entities.ts'
-import { readTag, type Tag } from './html.ts'
-import { readInlines } from './read-text.ts'
-import type { Inline } from './tree.ts'
+import { type Inline, readInlines } from './tree.ts'
 
-/** Neighbouring texts are one, lines are apart by `break`, and there is no white space at either end of a line. */
+type Tag =
+  | { readonly kind: 'break' }
+  | { readonly kind: 'open'; readonly name: TagName; readonly address?: string }
+  | { readonly kind: 'close'; readonly name: TagName }
+
+type TagName = 'strong' | 'emphasis' | 'strike' | 'code' | 'link'
+
+const names: ReadonlyMap<string, TagName> = new Map([
+  ['b', 'strong'],
+  ['strong', 'strong'],
+  ['i', 'emphasis'],
+  ['em', 'emphasis'],
+  ['s', 'strike'],
+  ['del', 'strike'],
+  ['strike', 'strike'],
+  ['code', 'code'],
+  ['kbd', 'code'],
+  ['a', 'link'],
+])
+
+/** Reads one of the few HTML tags that are marks, or undefined if it has more than a name and, for a link, an address. */
+function readTag(text: string): Tag | undefined {
+  if (text.length > 10_000) return undefined
+  if (/^<br *\/?>$/i.test(text)) return { kind: 'break' }
+  const found = /^<(\/?)([a-z]+) *>$/i.exec(text)
+  const name = names.get(found?.[2]?.toLowerCase() ?? '')
+  if (name !== undefined && found?.[1] === '/') return { kind: 'close', name }
+  if (name !== undefined && name !== 'link') return { kind: 'open', name }
+  const link = /^<a +href *= *(?:"([^"<>]*)"|'([^'<>]*)') *>$/i.exec(text)
+  if (link === null) return undefined
+  return { kind: 'open', name: 'link', address: decodeReferences(link[1] ?? link[2] ?? '') }
+}
+
+/** Converts tokens so that adjacent texts are joined, `break` separates lines, and no line has white space at its ends. */
 export function toInlines(tokens: readonly Token[]): Inline[] {
   return trimInlines(trimLines(joinTexts(convert(tokens))))
 }
 
-/** Without white space beside the ends of lines. */
+/** Removes white space beside the ends of lines. */
 function trimLines(inlines: readonly Inline[]): Inline[] {
   if (!inlines.some((each) => each.type === 'break')) return [...inlines]
   return inlines.flatMap((each, index): Inline[] => {
@@ -23,16 +54,16 @@ function trimLines(inlines: readonly Inline[]): Inline[] {
   })
 }
 
-/** Tags inside each other that become marks; those further in stay text. */
+/** How many nested tags become marks; deeper ones stay text. */
 const deepestTags = 12
 
 interface OpenTag {
   readonly tag: Extract<Tag, { kind: 'open' }>
-  /** Where its own text stands among what has been converted, to go if the tag is closed. */
+  /** The index of the tag's own text in the converted inlines, which is removed if the tag is closed. */
   readonly index: number
 }
 
-/** Tags that are closed become marks; the others are what they are, text. */
+/** Converts tokens. HTML tags that are closed become marks, and the others stay text. */
 function convert(tokens: readonly Token[]): Inline[] {
   const converted: Inline[] = []
   let open: OpenTag[] = []
@@ -95,10 +126,10 @@ function inlinesOf(token: Token): Inline[] {
   }
 }
 
-/** What is no address that a link may have stays beside the label, as long as a person can read it. */
+/** Makes a link. An address that no link may have is written beside the label if a person can read it. */
 function link(given: string, inside: readonly Inline[]): Inline[] {
   const address = safeAddress(given)
-  // A picture would be a link in a link, which no surface has: badges lead where their link leads.
+  // An image would be a link inside a link, which no surface has, so that a badge leads where its link leads.
   const children = address === undefined ? inside : joinTexts(inside.map(asLabel))
   const label = readInlines(children)
   if (address === undefined) {
@@ -146,7 +177,7 @@ function append(target: Inline[], more: readonly Inline[]): void {
   for (const each of more) target.push(each)
 }
 
-/** Texts beside each other as one; marks without content go. */
+/** Joins adjacent texts, and removes marks without content. */
 export function joinTexts(inlines: readonly Inline[]): Inline[] {
   const joined: Inline[] = []
   let run: string[] = []
@@ -168,7 +199,7 @@ export function joinTexts(inlines: readonly Inline[]): Inline[] {
   return joined
 }
 
-/** Without white space and line ends at the beginning and the end, or at only one of them. */
+/** Removes white space and line ends at the beginning and the end, or at only one of them. */
 export function trimInlines(inlines: readonly Inline[], at: 'both' | 'start' | 'end' = 'both'): Inline[] {
   let result = [...inlines]
   if (at !== 'end') result = trimOne(result, 'start')
@@ -198,7 +229,7 @@ function trimInline(inline: Inline, side: 'start' | 'end'): Inline | undefined {
   return children.length === 0 ? undefined : { ...inline, children }
 }
 
-/** Not by a pattern: one that looks for white space before the end reads each run of it again from every character. */
+/** Trims without a pattern, which would read each run of white space again from every one of its characters. */
 function trimEnd(text: string): string {
   let end = text.length
   while (end > 0 && ' \t\n'.includes(text[end - 1] ?? '.')) end -= 1

@@ -1,31 +1,32 @@
 /**
- * Owns `marked`'s lexer with its work bounded. Some texts cost it time that grows with their square, or overflow the
- * stack; here they give less markup instead, and never less text.
+ * Bounds the work of `marked`'s lexer. Some texts cost it time that grows with their square, or overflow the stack. Here they
+ * give less markup instead, and never less text.
  */
 
 import { Lexer, type Token, Tokenizer, type Tokens } from 'marked'
 
-/** Quotes and lists inside each other. What is deeper is one paragraph. */
+/** How deep quotes and lists are nested. Anything deeper is one paragraph. */
 const deepest = 12
 /**
- * What lies in quotes and lists is read again at each level, and where their lines lack markers, again for each such line.
- * A text that takes more than this many times its length to read is shown as it was written.
+ * How many times its length a text may take to read; beyond that it is shown as it was written. The lexer reads the content
+ * of quotes and lists again at each level, and again for each of their lines that lacks a marker.
  */
 const mostPasses = 8
-const passesForFree = 65_536
-/** Inline marks are looked for in stretches of this length at most: the lexer's time grows with the square of it. */
-const longestStretch = 2048
-/** And so it does for the lines of a quote. A longer one is two. */
+/** The work that is allowed in addition, so that short texts are always read. */
+const freeWork = 65_536
+/** The longest chunk in which inline marks are looked for, since the lexer's time grows with the square of it. */
+const longestChunk = 2048
+/** The longest quote, for the same reason. A longer one becomes two. */
 const longestQuote = 16_384
-/** In an item of a list each line is tried as the first of a heading with a line under it. */
+/** The longest underlined heading. Each line of a list item is tried as the first line of one. */
 const longestHeading = 512
-/** A line that might be the rule of a table has all that follows read as its rows. Among many of them a paragraph is no longer. */
+/** The longest paragraph with more than `mostRules` lines that may be rules of tables, after which all is read as rows. */
 const longestAmongRules = 2048
 const mostRules = 8
 
-/** The blocks of a text that has line feeds only. Never throws. */
+/** Returns the blocks of a text whose lines end with line feeds. Never throws. */
 export function lexBlocks(text: string): Token[] {
-  const lexer = new BoundedLexer(new Budget(mostPasses * text.length + passesForFree))
+  const lexer = new BoundedLexer(new Budget(mostPasses * text.length + freeWork))
   try {
     lexer.blockTokens(text, lexer.tokens)
   } catch (error) {
@@ -58,7 +59,7 @@ function asText(raw: string): Tokens.Text {
 }
 
 class BoundedTokenizer extends Tokenizer {
-  /** Looking for the end of one emphasis reads all that may begin or end another. */
+  /** Whether emphasis is looked for. The search for one end reads everything that may begin or end another. */
   marksEmphasis = true
   readonly #budget: Budget
 
@@ -101,8 +102,8 @@ class BoundedTokenizer extends Tokenizer {
   }
 
   /**
-   * Rows are filled up to the length of the head, which would make a great deal out of a wide head and many short rows. The
-   * rest is read only where the first two lines are those of a table: any line might be.
+   * Refuses tables with a wide head and many short rows, because every row is filled up to the length of the head. The rest
+   * is read only if the first two lines are those of a table.
    */
   override table(source: string) {
     const headEnd = source.indexOf('\n')
@@ -119,13 +120,13 @@ class BoundedTokenizer extends Tokenizer {
     return cells > 20_000 && cells > 2 * text.length ? undefined : super.table(source)
   }
 
-  /** The punctuation that ends a bare address is given back sign by sign, each time from the beginning. */
+  /** Refuses addresses with much punctuation at the end, which the lexer removes sign by sign, each time from the beginning. */
   override url(source: string) {
     const isPunctuated = /^(?:https?:|ftp:|www\.)\S{0,2000}?[?!.,:;*_'"~)]{32}/i.test(source)
     return isPunctuated ? undefined : super.url(source)
   }
 
-  /** A footnote of one word would be the definition of an address otherwise, and go. */
+  /** Keeps a footnote of one word, which would otherwise disappear as the definition of a link. */
   override def(source: string) {
     return /^ {0,3}\[\^/.test(source) ? undefined : super.def(source)
   }
@@ -158,22 +159,22 @@ class BoundedLexer extends Lexer {
   }
 
   lexInline(source: string, tokens: Token[]): void {
-    for (const stretch of stretches(source)) {
+    for (const chunk of chunksOf(source)) {
       this.state.inLink = false
       this.state.inRawBlock = false
-      this.#tokenizer.marksEmphasis = hasFewMarks(stretch)
+      this.#tokenizer.marksEmphasis = hasFewMarks(chunk)
       const found: Token[] = []
       try {
-        this.inlineTokens(stretch, found)
+        this.inlineTokens(chunk, found)
         tokens.push(...found)
       } catch {
-        tokens.push(asText(stretch))
+        tokens.push(asText(chunk))
       }
     }
   }
 }
 
-/** A text that people or agents write has a mark every dozen characters where it has many. */
+/** Whether a text has no more marks than people or agents write, which is at most one every dozen characters. */
 function hasFewMarks(text: string): boolean {
   const most = 24 + text.length / 24
   let count = 0
@@ -182,18 +183,18 @@ function hasFewMarks(text: string): boolean {
   return true
 }
 
-function* stretches(text: string): Generator<string> {
+function* chunksOf(text: string): Generator<string> {
   let start = 0
-  while (text.length - start > longestStretch) {
-    const end = start + quietPlace(text.slice(start, start + longestStretch))
+  while (text.length - start > longestChunk) {
+    const end = start + chunkEnd(text.slice(start, start + longestChunk))
     yield text.slice(start, end)
     start = end
   }
   yield text.slice(start)
 }
 
-/** Where a stretch may end: after the last white space that seems to lie in no mark, link or code; else after the last of all. */
-function quietPlace(text: string): number {
+/** Returns where a chunk may end: after the last white space that seems to be outside marks, links and code, or else after the last white space. */
+function chunkEnd(text: string): number {
   let best = 0
   let last = 0
   let brackets = 0

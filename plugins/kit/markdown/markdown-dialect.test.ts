@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { randomTexts, randomTrees } from '../../../test/channels/random-trees.ts'
 import { markdownDialect } from './markdown-dialect.ts'
 import { parseMarkdown } from './parse.ts'
-import { readText } from './read-text.ts'
-import type { Block } from './tree.ts'
+import { type Block, readText } from './tree.ts'
 import { createWriter } from './writer.ts'
 
 const write = createWriter(markdownDialect())

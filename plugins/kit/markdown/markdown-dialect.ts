@@ -1,4 +1,4 @@
-/** Owns Markdown as the surfaces take it that read Markdown themselves. */
+/** Writes Markdown for surfaces that read Markdown themselves. */
 
 import { alignTable, tableRecords } from './align-table.ts'
 import type { Dialect, Place } from './dialect.ts'
@@ -8,23 +8,23 @@ import type { Inline } from './tree.ts'
 import { createInlineWriter, createWriter } from './writer.ts'
 
 export interface MarkdownOptions {
-  /** Makes harmless what the surface would take for a mention, in text that has no markup. Default: as it is. */
+  /** Neutralises what the surface would read as a mention in text without markup. Default: as it is. */
   readonly neutralise?: (text: string) => string
-  /** The same for the text of code, on surfaces that look for mentions there. Default: as it is. */
+  /** Does the same for the text of code, on surfaces that look for mentions there. Default: as it is. */
   readonly neutraliseCode?: (text: string) => string
-  /** `code`: aligned in a code block, or as lists where that is too wide. Default: `keep`. */
+  /** With `code` a table is aligned in a code block, or written as lists if it is too wide. Default: `keep`. */
   readonly tables?: 'keep' | 'code'
-  /** `strong`: as lines in bold. Default: `keep`. */
+  /** With `strong` a heading becomes a line in bold. Default: `keep`. */
   readonly headings?: 'keep' | 'strong'
-  /** Default: `keep`; `plain`: `[x]` and `[ ]` where the surface shows no boxes, as `☑` and `☐`. */
+  /** With `plain` tasks have `☑` and `☐` instead of `[x]` and `[ ]`, for surfaces without task lists. Default: `keep`. */
   readonly tasks?: 'keep' | 'plain'
-  /** Default: a line feed. CommonMark proper wants a backslash or two spaces before it. */
+  /** The end of a line in a paragraph. CommonMark wants a backslash or two spaces before it. Default: a line feed. */
   readonly lineBreak?: string
   /** Default: `---`. */
   readonly rule?: string
 }
 
-/** Writes what, read again, gives the same tree, with no more backslashes than that takes. Images become links. */
+/** Creates a dialect whose Markdown parses to the same tree, with as few backslashes as possible. Images become links. */
 export function markdownDialect(options: MarkdownOptions = {}): Dialect {
   const { neutralise = asIs, neutraliseCode = asIs, lineBreak = '\n' } = options
   const writePlainCell = createInlineWriter({ ...plainDialect, text: neutraliseCode, code: neutraliseCode })
@@ -33,10 +33,10 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
     text: (text, place) => escapeText(neutralise(text), place),
     takesMarks(inner, type, place) {
       const { before, after, isInMark } = place
-      // What stands before an address of mail is taken for its beginning.
+      // Text directly before an e-mail address is read as its beginning.
       if (!canMark(inner, place) || (!isGap(before) && /^\S+@/.test(inner.slice(0, 80)))) return false
       if (type === 'strike') return before !== '~' && after !== '~'
-      // Asterisks beside asterisks are told apart by rules that not everybody knows.
+      // Readers differ in how they split adjacent asterisks.
       if (type === 'strong') return before !== '*'
       if (!touchesWord(place)) return before !== '_'
       return !isInMark && before !== '*' && after !== '*' && !inner.includes('*')
@@ -97,7 +97,7 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
   return dialect
 }
 
-/** Not everybody takes the backslash away that a bar in a table needs where the bar is in code. */
+/** Writes code with a bar as text, because some readers show the backslash that the bar needs in a table. */
 function withoutBars(cell: readonly Inline[]): readonly Inline[] {
   return cell.map((each): Inline => {
     if (each.type === 'code') return each.text.includes('|') ? { type: 'text', text: each.text } : each
@@ -105,7 +105,7 @@ function withoutBars(cell: readonly Inline[]): readonly Inline[] {
   })
 }
 
-/** After a box only the text of a paragraph can stand. */
+/** Matches a block that cannot follow a task box, which only a paragraph's text can. */
 const beginsBlock = /^(?:```|(?:[-*+>|]|#{1,6}|\d+[.)]|---)(?:\s|$))/
 
 const atLine: Place = { before: '', after: '', isInLink: false }
@@ -119,8 +119,8 @@ const space = /^\s/
 const letter = /^[\p{L}\p{N}]/u
 
 /**
- * The signs of a text that would be marks where they stand, each after a backslash. `hidesInLabels`: addresses too that stand
- * in the label of a link, for surfaces that look for them there. Default: false.
+ * Returns a text with a backslash before each sign that would be markup in this place. With `hidesInLabels` addresses in the
+ * label of a link are escaped as well, for surfaces that look for them there. Default: false.
  */
 export function escapeText(text: string, { before, after, isInLink }: Place, hidesInLabels = false): string {
   const runAt = createRuns(text)
@@ -129,7 +129,7 @@ export function escapeText(text: string, { before, after, isInLink }: Place, hid
     const next = at === text.length - 1 ? after : (text[at + 1] ?? '')
     const isLoose = isGap(previous) && isGap(next)
     switch (sign) {
-      // A bare address is taken as it is, backslashes and marks included; in a label there is none.
+      // A bare address is read literally, with backslashes and marks; a label holds no bare address.
       case ':':
       case '.': {
         if (isInLink && !hidesInLabels) return sign
@@ -166,7 +166,7 @@ export function escapeText(text: string, { before, after, isInLink }: Place, hid
   })
 }
 
-/** Where the letters without white space between them end in which a position lies, and where the last mark of them is. */
+/** Finds the run of characters without white space at a position: its end, and the last mark in it. */
 function createRuns(text: string): (at: number) => { readonly end: number; readonly lastMark: number } {
   let run = { end: -1, lastMark: -1 }
   return (at) => {
@@ -188,7 +188,7 @@ function isWordEnd(text: string, at: number, before: string): boolean {
   return /[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at))
 }
 
-/** What would begin another block at the beginning of a line. */
+/** Escapes what would begin another block at the start of a line. */
 function escapeLineStarts(inner: string): string {
   return inner.replace(/^[ \t]*(?:[-+*=>#~|:]|\d{1,9}[.)]|\[[ xX]\]|_).*$/gm, (line) => {
     if (/^\s*(?:[-+*]|#{1,6})(?:\s|$)/.test(line) || /^\s*(?:>|={2,}\s*$|-{2,}\s*$|~{3})/.test(line))
@@ -205,12 +205,12 @@ function touchesWord({ before, after, rest = after }: Place): boolean {
   return letter.test(before) || letter.test(after) || letter.test(rest)
 }
 
-/** Text that the marks would not be taken for marks around stays without them. */
+/** Marks a text, or returns it without marks if they would not be read as marks. */
 function mark(inner: string, sign: string, place: Place): string {
   return canMark(inner, place) ? sign + inner + sign : inner
 }
 
-/** CommonMark, "left-flanking" and "right-flanking": a sign outside may not be a letter where the one inside is none. */
+/** Applies CommonMark's rules of left-flanking and right-flanking: no letter outside if there is punctuation inside. */
 function canMark(inner: string, { before, after, rest = after }: Place): boolean {
   const first = String.fromCodePoint(inner.codePointAt(0) ?? 32)
   const last = [...inner.slice(-2)].at(-1) ?? ' '
@@ -220,7 +220,7 @@ function canMark(inner: string, { before, after, rest = after }: Place): boolean
   return opens && closes && !isGap(first) && !isGap(last)
 }
 
-/** A tilde is taken for a letter beside other marks by some, since it may be within them, and an emoji by others. */
+/** Whether a mark may begin or end here. Some readers treat a tilde beside a mark as a letter, and others an emoji. */
 function isEdge(sign: string): boolean {
   return isGap(sign) || (isPunctuation(sign) && sign !== '~' && (sign.codePointAt(0) ?? 0) < 0x10000)
 }
@@ -235,7 +235,7 @@ function codeSpan(text: string): string {
   return fence + padded + fence
 }
 
-/** Backticks that are not in the text so many at a time. */
+/** Returns a run of backticks that is longer than any in the text. */
 function fenceAround(text: string, least: number): string {
   let longest = 0
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
@@ -248,7 +248,7 @@ function shownAddress(address: string): string {
   return address.replace(/^mailto:/, '')
 }
 
-/** Undefined where the address alone would not be taken for a link, or not for the whole of it. */
+/** Returns a bare link, or undefined if the address alone would not be read as one link. */
 function bareLink(address: string, { before, after, rest = after }: Place): string | undefined {
   const shown = shownAddress(address)
   if (/^tel:/i.test(address)) return undefined
@@ -260,7 +260,7 @@ function bareLink(address: string, { before, after, rest = after }: Place): stri
   return /^[^\s<>]+$/.test(shown) ? `<${shown}>` : undefined
 }
 
-/** Between the parentheses of a link. */
+/** Writes an address between the parentheses of a link. */
 function destination(address: string): string {
   const balanced = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(address)
   const safe = address.replaceAll('&', (sign, at: number) => (isReference(address, at) ? '&amp;' : sign))

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { safeAddress } from './address.ts'
 import { parseMarkdown } from './parse.ts'
-import { readText } from './read-text.ts'
-import type { Block, Inline } from './tree.ts'
+import { type Block, type Inline, readText } from './tree.ts'
 
 const text = (each: string): Inline => ({ type: 'text', text: each })
 const paragraph = (...children: Inline[]): Block => ({ type: 'paragraph', children })

@@ -1,26 +1,25 @@
-/** Owns reading Markdown (CommonMark with GitHub's tables, task lists, strikes and bare links) into the tree. */
+/** Parses Markdown (CommonMark with GitHub's tables, task lists, strikes and bare links) into a tree. */
 
 import type { Token, Tokens } from 'marked'
+import { withoutControls } from './entities.ts'
 import { toInlines } from './inlines.ts'
 import { lexBlocks } from './lexer.ts'
-import { readInlines } from './read-text.ts'
-import type { Block, Inline, ListItem } from './tree.ts'
-import { withoutUnseen } from './unseen.ts'
+import { type Block, type Inline, type ListItem, readInlines } from './tree.ts'
 
-/** More of these in a row than one show nothing more, and would fill messages. */
+/** Runs of invisible characters, which would fill messages and show no more than one of them. */
 const invisibleRuns = /([\u00ad\u200b\u2060])[\u00ad\u200b\u2060]+/g
-/** A text without any of these shows nothing. */
+/** The characters that are visible. */
 export const visible = /[^\s\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u
 
 /**
- * The tree of a reply. It never throws, and its time grows with the length of the text. Every character that a person
- * would read is in it: raw HTML is text (save `<br>`, and `<b>`, `<i>`, `<s>`, `<code>` and `<a href>` that are closed), an
- * unterminated mark is its characters, footnotes are text, images their descriptions. The end of a line is the end of a
- * line. Control characters go.
+ * Returns the tree of a reply. It never throws, and takes time in proportion to the length of the text. The tree holds every
+ * character that a person would read: raw HTML is text (except `<br>` and the closed tags `<b>`, `<i>`, `<s>`, `<code>` and
+ * `<a href>`), an unterminated mark is its characters, footnotes are text, and images their descriptions. Every end of a line
+ * is kept. Control characters are removed.
  */
 export function parseMarkdown(markdown: string): readonly Block[] {
   const lines = markdown.toWellFormed().replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
-  const text = withoutUnseen(lines).replace(invisibleRuns, '$1')
+  const text = withoutControls(lines).replace(invisibleRuns, '$1')
   return toBlocks(lexBlocks(text))
 }
 
@@ -94,7 +93,8 @@ function toList(token: Tokens.List): Block {
 }
 
 function toTable(token: Tokens.Table): Block {
-  const row = (cells: readonly Tokens.TableCell[]) => cells.map((cell) => oneLine(toInlines(cell.tokens)))
+  const row = (cells: readonly Tokens.TableCell[]) =>
+    cells.map((cell) => withoutBreaks(toInlines(cell.tokens)))
   return {
     type: 'table',
     align: token.align.map((each) => each ?? undefined),
@@ -103,11 +103,11 @@ function toTable(token: Tokens.Table): Block {
   }
 }
 
-function oneLine(inlines: readonly Inline[]): Inline[] {
+function withoutBreaks(inlines: readonly Inline[]): Inline[] {
   return inlines.map((each): Inline => {
     if (each.type === 'break') return { type: 'text', text: ' ' }
     return 'children' in each && readInlines(each.children).includes('\n')
-      ? { ...each, children: oneLine(each.children) }
+      ? { ...each, children: withoutBreaks(each.children) }
       : each
   })
 }

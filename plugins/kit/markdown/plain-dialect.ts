@@ -1,4 +1,4 @@
-/** Owns messages without any markup: what marks mean is said by signs and by the arrangement of lines. */
+/** Writes messages without markup, in which signs and the arrangement of lines take its place. */
 
 import { alignTable, tableRecords } from './align-table.ts'
 import type { Dialect, ItemMarker } from './dialect.ts'
@@ -23,14 +23,14 @@ export const plainDialect: Dialect = {
 
 const writePlain = createWriter(plainDialect)
 
-/** `3.` for numbers, boxes for tasks, `•` for all others. */
+/** Returns `3.` for numbers, boxes for tasks, and `•` for all other items. */
 export function plainMarker({ number, checked }: ItemMarker): string {
   const box = checked === undefined ? [] : [checked ? '☑' : '☐']
   if (number !== undefined) return [`${number}.`, ...box].join(' ')
   return box[0] ?? '•'
 }
 
-/** The lines after the first stand below the text of the first, not below its marker. */
+/** Writes an item whose lines after the first are indented to the text of the first, behind its marker. */
 export function indentItem(marker: string, inner: string, width: number = marker.length): string {
   if (inner === '') return marker.trimEnd()
   return marker + inner.replaceAll(/\n(?!\n)/g, `\n${' '.repeat(width)}`)

@@ -5,8 +5,8 @@ import { randomTexts, randomTrees } from '../../../test/channels/random-trees.ts
 import { markdownDialect } from './markdown-dialect.ts'
 import { parseMarkdown } from './parse.ts'
 import { plainDialect } from './plain-dialect.ts'
-import { readText } from './read-text.ts'
 import { renderBlocks, renderParts } from './render-parts.ts'
+import { readText } from './tree.ts'
 import { createWriter } from './writer.ts'
 
 const write = createWriter(markdownDialect())

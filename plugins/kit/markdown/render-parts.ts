@@ -1,6 +1,6 @@
-/** Owns the way from a reply to the messages that it becomes. */
+/** Renders a reply as the messages that it becomes. */
 
-import { codePoints, graphemes, type Piece } from '../pieces.ts'
+import { codePoints, graphemes, type Piece } from '../split.ts'
 import { chooseCut, readPositions } from './cut.ts'
 import { parseMarkdown, visible } from './parse.ts'
 import { shorten } from './shorten.ts'
@@ -8,26 +8,26 @@ import { type Children, childAt, createSlicer } from './slice.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
 
 export interface RenderOptions<Part> {
-  /** Pure. The message that says these blocks. */
+  /** Returns the message that shows these blocks. Pure. */
   write(blocks: readonly Block[]): Part
-  /** What the vendor counts of a message. */
+  /** Returns the length of a message as the vendor counts it. */
   measure(part: Part): number
-  /** In what `measure` counts. */
+  /** The longest message, in the unit of `measure`. */
   readonly limit: number
 }
 
 /**
- * The reply as messages of at most `limit`, in order; none for blank text. Cut between blocks, then between lines, sentences,
- * words and graphemes; never inside a code span, a link or a grapheme that fits a message. Code, lists, quotes and tables
- * that go on in the next message are closed and begun again there.
+ * Returns the reply as messages of at most `limit`, in order; none for blank text. It is cut between blocks, then between
+ * lines, sentences, words and graphemes, and never inside a code span, a link or a grapheme that fits into a message. Code,
+ * lists, quotes and tables that continue in the next message are closed and opened again there.
  *
- * @throws RangeError when `limit` holds not even one character of the text
+ * @throws RangeError if `limit` does not hold a single character of the text
  */
 export function renderParts<Part>(markdown: string, options: RenderOptions<Part>): Part[] {
   return renderBlocks(parseMarkdown(markdown), options)
 }
 
-/** The same of a tree. */
+/** Renders a tree in the same way. */
 export function renderBlocks<Part>(
   given: readonly Block[],
   { write, measure, limit }: RenderOptions<Part>,
@@ -38,11 +38,11 @@ export function renderBlocks<Part>(
   const blocks = given.flatMap((block) => shorten(block, limit, fits))
   const end = slicer.extent(blocks)
   const messages: Part[] = []
-  /** What a position measured in the messages so far, for the first guess at the next one. */
+  /** The length per position in the last message, for a first guess at the end of the next one. */
   let density = 1.1
 
-  /** The last position up to which everything fits; `from` where nothing does. */
-  function reach(from: number): number {
+  /** Returns the last position up to which everything fits, or `from` if nothing does. */
+  function lastFitting(from: number): number {
     const size = (to: number) => measure(write(slicer.slice(blocks, from, to)))
     let low = from
     let lowSize = 0
@@ -72,7 +72,7 @@ export function renderBlocks<Part>(
   }
 
   function cut(from: number): { part: Part; to: number } | undefined {
-    for (let to = reach(from); to > from; ) {
+    for (let to = lastFitting(from); to > from; ) {
       const chosen = to === end ? end : chooseCut(blocks, slicer, { from, to, fits })
       if (chosen === undefined) return undefined
       const part = write(slicer.slice(blocks, from, chosen))
@@ -86,8 +86,8 @@ export function renderBlocks<Part>(
     return undefined
   }
 
-  /** For what should not be cut and has to be: out of everything that it lies in, and if need be without its marks. */
-  function force(from: number): { part: Part; to: number } {
+  /** Cuts what should stay whole and does not fit: without its surroundings and, if necessary, without its marks. */
+  function forceCut(from: number): { part: Part; to: number } {
     const leaf = leafAt(blocks, from)
     const start = from - leaf.start
     const rest = leaf.text.slice(start, start + 2 * limit)
@@ -126,7 +126,7 @@ export function renderBlocks<Part>(
   }
 
   for (let from = 0; from < end; ) {
-    const { part, to } = cut(from) ?? force(from)
+    const { part, to } = cut(from) ?? forceCut(from)
     // Services refuse a message in which nothing can be seen, and with it the rest of the reply.
     if (slicer.slice(blocks, from, to).some(isSeen)) messages.push(part)
     from = to
@@ -160,7 +160,7 @@ function endsOf(pieces: readonly Piece[]): number[] {
   })
 }
 
-/** The greatest number up to `most` that holds; 0 where not even 1 does. */
+/** Returns the greatest number up to `most` for which `holds` is true, or 0 if there is none. */
 function mostThat(holds: (count: number) => boolean, most: number): number {
   let low = 0
   let high = most + 1

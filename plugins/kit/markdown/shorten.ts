@@ -1,11 +1,10 @@
-/** Owns what is done to the few things that cannot be cut and do not fit a message: they become what can be cut. */
+/** Converts the few things that cannot be cut and do not fit into a message to things that can be cut. */
 
 import { tableRecords } from './align-table.ts'
 import { joinTexts } from './inlines.ts'
-import { readInlines } from './read-text.ts'
-import type { Block, Inline } from './tree.ts'
+import { type Block, type Inline, readInlines } from './tree.ts'
 
-/** A link of an address that is longer than a message becomes text, a table whose rows are longer a list. */
+/** Turns a link whose address is longer than a message into text, and a table whose rows are longer into a list. */
 export function shorten(block: Block, limit: number, fits: (blocks: readonly Block[]) => boolean): Block[] {
   const inner = (blocks: readonly Block[], wrap: (blocks: readonly Block[]) => readonly Block[]) =>
     mapAll(blocks, (each) => shorten(each, limit, (within) => fits(wrap(within))))
@@ -40,10 +39,10 @@ export function shorten(block: Block, limit: number, fits: (blocks: readonly Blo
   }
 }
 
-/** Stands where an item goes on. */
+/** Marks an item that continues from the message before. */
 const ellipsis: Block = { type: 'paragraph', children: [{ type: 'text', text: '…' }] }
 
-/** The same array where nothing in it has changed. */
+/** Maps blocks, and returns the same array if nothing has changed. */
 function mapAll(blocks: readonly Block[], map: (block: Block) => Block[]): readonly Block[] {
   const mapped = blocks.flatMap(map)
   return mapped.length === blocks.length && mapped.every((each, index) => each === blocks[index])
@@ -51,7 +50,7 @@ function mapAll(blocks: readonly Block[], map: (block: Block) => Block[]): reado
     : mapped
 }
 
-/** No row of the table is longer than this one. */
+/** Returns a row of the longest cell of each column, so that no row of the table is longer. */
 function longestCells({ head, rows }: Extract<Block, { type: 'table' }>): (readonly Inline[])[] {
   const longest = head.map((): { cell: readonly Inline[]; length: number } => ({ cell: [], length: 0 }))
   for (const row of rows)
@@ -84,7 +83,7 @@ function shortenInlines(
     if ('address' in each) {
       const label = each.type === 'image' ? each.description : readInlines(each.children)
       if (4 * (each.address.length + label.length) < limit) return [each]
-      // Of the label some must fit beside the address, so that it can be cut.
+      // Some of the label must fit beside the address, so that the link can be cut.
       const least: Inline =
         each.type === 'image' ? each : { ...each, children: [{ type: 'text', text: label.slice(0, 8) }] }
       if (fits([{ type: 'paragraph', children: [least] }])) return [each]

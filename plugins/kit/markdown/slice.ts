@@ -1,20 +1,20 @@
-/** Owns positions in a tree, and the tree between two of them. */
+/** Counts positions in a tree, and slices the tree between two of them. */
 
 import { trimInlines } from './inlines.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
 
 /**
- * Positions count what a person reads, in UTF-16 units; a break, an image, a rule and what is empty count one. The end of
- * what is last in something is the end of that thing as well, and where the next thing begins.
+ * Positions count the UTF-16 units that a person reads; a break, an image, a rule and an empty node count one. The end of a
+ * node's last child is also the end of the node, and the beginning of the next one.
  */
 export interface Slicer {
-  /** How many positions a list of blocks has. */
+  /** Returns how many positions a list of blocks has. */
   extent(blocks: readonly Block[]): number
-  /** Where each child begins, and, as the last number, where the last one ends. */
+  /** Returns where each child begins and, as the last number, where the last child ends. */
   starts(children: Children): Float64Array
   /**
-   * The blocks between two positions. What is cut goes on as the same kind of thing: a list from the right number, a
-   * table under its head, code in its language. An item that does not begin here begins with an ellipsis.
+   * Returns the blocks between two positions. A block that is cut continues as the same kind of block: a list from the right
+   * number, a table under its head, code in its language. An item that continues begins with an ellipsis.
    */
   slice(blocks: readonly Block[], from: number, to: number): Block[]
 }
@@ -22,7 +22,7 @@ export interface Slicer {
 export type Cells = readonly (readonly Inline[])[]
 export type Children = readonly Block[] | readonly ListItem[] | readonly Cells[] | Cells | readonly Inline[]
 
-/** Remembers what it has counted, so that cutting a long text again and again stays cheap. */
+/** Creates a slicer that remembers its counts, so that cutting a long text many times stays cheap. */
 export function createSlicer(): Slicer {
   const known = new WeakMap<Children, Float64Array>()
 
@@ -69,7 +69,7 @@ export function createSlicer(): Slicer {
     }
   }
 
-  /** What of each child lies between the positions; `isWhole` where that is all of it. */
+  /** Yields the part of each child between the positions; `isWhole` tells whether that is the whole child. */
   function* within<T extends Children[number]>(children: readonly T[], from: number, to: number) {
     const positions = starts(children as unknown as Children)
     let index = childAt(positions, from)
@@ -120,7 +120,7 @@ export function createSlicer(): Slicer {
         const items = parts.map((part) => {
           if (part.isWhole) return part.child
           const blocks = slice(part.child.blocks, part.from, part.to)
-          return { ...part.child, blocks: part.from > 0 ? goingOn(blocks) : blocks }
+          return { ...part.child, blocks: part.from > 0 ? withEllipsis(blocks) : blocks }
         })
         const start = block.start === undefined ? undefined : block.start + (parts[0]?.index ?? 0)
         return { ...block, start, items }
@@ -155,7 +155,7 @@ export function createSlicer(): Slicer {
   return { extent, starts, slice }
 }
 
-/** The child that a position lies in: the one that begins there rather than the one that ends. */
+/** Returns the child at a position, which is the one that begins there rather than the one that ends. */
 export function childAt(positions: Float64Array, position: number): number {
   let low = 0
   let high = positions.length - 1
@@ -169,7 +169,7 @@ export function childAt(positions: Float64Array, position: number): number {
 
 const ellipsis: Inline = { type: 'text', text: '… ' }
 
-function goingOn(blocks: readonly Block[]): Block[] {
+function withEllipsis(blocks: readonly Block[]): Block[] {
   const [first, ...others] = blocks
   if (first?.type === 'paragraph') return [{ ...first, children: [ellipsis, ...first.children] }, ...others]
   return [{ type: 'paragraph', children: trimInlines([ellipsis]) }, ...blocks]

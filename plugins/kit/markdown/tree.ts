@@ -1,11 +1,11 @@
-/** Owns what Markdown can say, free of how it was written: the tree between the parser and the dialects. */
+/** Defines the tree of a reply, and reads its text. */
 
 export type Inline =
-  /** What a person reads: no escapes, no entities. */
+  /** The text that a person reads, without escapes and entities. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'strong' | 'emphasis' | 'strike'; readonly children: readonly Inline[] }
   | { readonly type: 'code'; readonly text: string }
-  /** `address` is one that `safeAddress` let pass. */
+  /** The address is one that `safeAddress` accepts. */
   | { readonly type: 'link'; readonly address: string; readonly children: readonly Inline[] }
   | { readonly type: 'image'; readonly address: string; readonly description: string }
   | { readonly type: 'break' }
@@ -30,7 +30,60 @@ export type Block =
   | { readonly type: 'rule' }
 
 export interface ListItem {
-  /** Of a task list. */
+  /** Whether an item of a task list is done. */
   readonly checked?: boolean
   readonly blocks: readonly Block[]
+}
+
+/**
+ * Returns the text of a tree, with each block, item, row and line of code on its own line and a space between cells. Markers,
+ * rules and the addresses of links are left out.
+ */
+export function readText(blocks: readonly Block[]): string {
+  const lines: string[] = []
+  gather(blocks, lines)
+  return lines.join('\n')
+}
+
+export function readInlines(inlines: readonly Inline[]): string {
+  let text = ''
+  for (const each of inlines) {
+    switch (each.type) {
+      case 'text':
+      case 'code':
+        text += each.text
+        break
+      case 'image':
+        text += each.description
+        break
+      case 'break':
+        text += '\n'
+        break
+      default:
+        text += readInlines(each.children)
+    }
+  }
+  return text
+}
+
+function gather(blocks: readonly Block[], lines: string[]): void {
+  for (const block of blocks) {
+    switch (block.type) {
+      case 'paragraph':
+      case 'heading':
+        lines.push(readInlines(block.children))
+        break
+      case 'code':
+        lines.push(block.text)
+        break
+      case 'quote':
+        gather(block.blocks, lines)
+        break
+      case 'list':
+        for (const item of block.items) gather(item.blocks, lines)
+        break
+      case 'table':
+        for (const row of [block.head, ...block.rows]) lines.push(row.map(readInlines).join(' '))
+    }
+  }
 }

@@ -1,12 +1,11 @@
-/** Owns the walk over a tree that writes it in a dialect. */
+/** Walks over a tree and writes it in a dialect. */
 
 import { isSameAddress } from './address.ts'
 import type { Dialect, Mark, Place } from './dialect.ts'
 import { trimInlines } from './inlines.ts'
-import { readInlines } from './read-text.ts'
-import type { Block, Inline, ListItem } from './tree.ts'
+import { type Block, type Inline, type ListItem, readInlines } from './tree.ts'
 
-/** The text of the blocks, an empty line between them; none after the last. */
+/** Creates a function that writes blocks with an empty line between them and none after the last. */
 export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => string {
   const inlines = createInlineWriter(dialect)
 
@@ -55,7 +54,7 @@ export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => st
   return (blocks) => writeBlocks(blocks, 0, betweenBlocks)
 }
 
-/** An empty line would end the paragraph, on most surfaces. */
+/** Joins several line breaks into one, since an empty line would end the paragraph on most surfaces. */
 function oneBreak(inner: string, lineBreak: string): string {
   const two = lineBreak + lineBreak
   let written = inner
@@ -67,7 +66,7 @@ function betweenBlocks(): string {
   return '\n\n'
 }
 
-/** What belongs to the paragraph above it stands right below it, where Markdown takes it for no line of that paragraph. */
+/** Keeps a block directly below the paragraph that it belongs to, if Markdown does not read it as a line of that paragraph. */
 function insideItem(next: Block): string {
   if (next.type === 'code') return '\n'
   const follows = next.type === 'list' && (next.start ?? 1) === 1 && next.items[0]?.blocks.length !== 0
@@ -79,24 +78,24 @@ function isSameKind(previous: Block | undefined, next: Block): boolean {
   return (previous.start === undefined) === (next.start === undefined)
 }
 
-/** Has more than one paragraph and what belongs to it. */
+/** Whether an item has more than one paragraph besides its lists and code. */
 function isRoomy({ blocks }: ListItem): boolean {
   return blocks.filter((each) => each.type !== 'list' && each.type !== 'code').length > 1
 }
 
-/** Stands for the mark around a text while that is written: a sign that is neither white space nor a letter. */
+/** A sign that takes the place of the mark around a text while the text is written: neither white space nor a letter. */
 const someMark = '"'
 
 /** Writes a line or several of a paragraph. */
 export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[]) => string {
-  interface Surroundings extends Place {
+  interface Around extends Place {
     readonly marks: readonly Mark[]
   }
 
-  function writeAll(given: readonly Inline[], around: Surroundings): string {
+  function writeAll(given: readonly Inline[], around: Around): string {
     const inlines = mergeMarks(withoutMarks(given, around.marks))
     let written = ''
-    // Of the pieces, not of the whole: to look at its end a text that grows would be copied each time.
+    // The last character is read from the piece, because reading it from the growing text would copy the text each time.
     let before = around.before
     for (const [index, each] of inlines.entries()) {
       const next = inlines[index + 1]
@@ -114,7 +113,7 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
     return written
   }
 
-  function writeOne(inline: Inline, place: Surroundings): string {
+  function writeOne(inline: Inline, place: Around): string {
     switch (inline.type) {
       case 'text':
         return dialect.text(inline.text, place)
@@ -140,7 +139,7 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
     }
   }
 
-  function writeMark(type: Mark, children: readonly Inline[], place: Surroundings): string {
+  function writeMark(type: Mark, children: readonly Inline[], place: Around): string {
     const text = readInlines(children)
     const [start = ''] = /^[ \t\n]*/.exec(text) ?? []
     const end = start === text ? '' : whiteEnd(text)
@@ -156,7 +155,7 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
       isInMark: true,
       marks: [...place.marks, type],
     })
-    const outside: Surroundings = {
+    const outside: Around = {
       ...place,
       before: head === '' ? place.before : ' ',
       after: tail === '' ? place.after : ' ',
@@ -166,7 +165,7 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
     return head + dialect[type](inner, outside) + tail
   }
 
-  /** White space at the ends of what is marked stands outside of the marks. */
+  /** Writes the white space at the ends of a marked text, which stands outside the marks. */
   function gap(text: string): string {
     return text.includes('\n') ? dialect.lineBreak : text === '' ? '' : ' '
   }
@@ -180,7 +179,7 @@ function whiteEnd(text: string): string {
   return text.slice(start)
 }
 
-/** Two marks of one kind beside each other would be read as one mark's end and a text, and so would two codes. */
+/** Merges adjacent marks of one kind and adjacent code, which would be read as the end of one and a text. */
 function mergeMarks(inlines: readonly Inline[]): readonly Inline[] {
   if (!inlines.some((each, index) => inlines[index + 1]?.type === each.type)) return inlines
   const merged: Inline[] = []
@@ -195,7 +194,7 @@ function mergeMarks(inlines: readonly Inline[]): readonly Inline[] {
   return merged
 }
 
-/** A mark in another of its kind marks nothing. */
+/** Removes a mark inside another of its kind. */
 function withoutMarks(inlines: readonly Inline[], marks: readonly Mark[]): readonly Inline[] {
   if (!inlines.some((each) => isMark(each) && marks.includes(each.type))) return inlines
   return inlines.flatMap((each) =>
@@ -207,7 +206,7 @@ function isMark(inline: Inline): inline is Extract<Inline, { type: Mark }> {
   return inline.type === 'strong' || inline.type === 'emphasis' || inline.type === 'strike'
 }
 
-/** What may follow next to it: marks are left out, since it depends on what is beside them whether they are written. */
+/** Returns the text that may follow, without marks, since whether they are written depends on their own surroundings. */
 function readAhead(inlines: readonly Inline[], index: number, after: string): string {
   const next = inlines[index]
   if (next === undefined) return after

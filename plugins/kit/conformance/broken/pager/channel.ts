@@ -4,7 +4,7 @@ import type { Channel, ChannelHealth, Part, Receipt, SendCall, Target } from '..
 import { createWriter, type Dialect, renderParts } from '../../../markdown/index.ts'
 import { PluginError } from '../../../plugin-error.ts'
 import type { Redact } from '../../../quoting.ts'
-import { readRetryAfter } from '../../../retry-after.ts'
+import { readRetryAfter } from '../../../retry.ts'
 import { callVendor, type VendorAnswer } from '../../../vendor-call.ts'
 
 export interface PagerConfig {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { backoffMs, retryDelayMs } from './backoff.ts'
+import { backoffMs, readRetryAfter, retryDelayMs } from './retry.ts'
 
 const backoff = { firstMs: 1000, mostMs: 60_000 }
 
@@ -45,4 +45,14 @@ test('a fraction of a millisecond is waited for whole', () => {
     retryDelayMs({ retryAfterMs: 64_569.999 }, 1, backoff, () => 1),
     64_570,
   )
+})
+
+test('Retry-After is seconds or a date; anything else is nothing', () => {
+  const now = Date.UTC(2026, 0, 1)
+  const header = (text: string | null | undefined) => readRetryAfter(text, now)
+  assert.deepEqual([header('0'), header(' 30 '), header('1.5')], [0, 30, 1.5])
+  assert.equal(header(new Date(now + 90_000).toUTCString()), 90)
+  assert.equal(header(new Date(now - 90_000).toUTCString()), 0)
+  const none = [undefined, null, '', 'soon', '-1e999']
+  assert.deepEqual(none.map(header), none.fill(undefined))
 })
