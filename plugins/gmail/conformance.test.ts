@@ -1,7 +1,7 @@
-/** Gmail keeps what every source promises, against the stand-in for Google. */
+/** Tests that Gmail keeps the promises of every source, against the fake Google. */
 
 import { sourceConformance } from '@reveille/kit/conformance'
-import { createStandInGoogle } from '../../test/google/index.ts'
+import { createFakeGoogle } from '../../test/google/index.ts'
 import type { Credentials } from './google/credentials.ts'
 import type { MailPost } from './mail/index.ts'
 
@@ -9,7 +9,7 @@ sourceConformance({
   name: 'Gmail conforms',
   plugin: new URL('./index.ts', import.meta.url),
   async create() {
-    const google = await createStandInGoogle()
+    const google = await createFakeGoogle()
     const { topic, subscription } = google.prepare()
     const credentials = google.credentials() as Credentials
     const { clientSecret, refreshToken, accessToken } = credentials

@@ -1,4 +1,4 @@
-/** The promise to those who get mail: each one wakes the agent exactly once, though the gateway dies while they arrive. */
+/** Tests that each mail wakes the agent exactly once, though the gateway is killed while mails arrive. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { RunRecord } from '../../runtime/store/port.ts'
 import { dieWhileStarting, seeded, useKilledGateways } from '../durability/killed-gateway.ts'
 import { createMailbox } from './mailbox.ts'
 
-/** The same seed gives the same kills, as far as two machines can be alike. */
+/** The same seed gives the same kills, as far as machines behave alike. */
 export function testArrivals({ mails, kills }: { readonly mails: number; readonly kills: number }): void {
   const install = useKilledGateways()
 
@@ -20,13 +20,16 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     const gateway = await install(mailbox.hooks)
     await mailbox.consent(join(gateway.folder, 'data'))
     await gateway.start()
-    // What came before anybody watched is no news.
+    // Mails from before the first watch do not count.
     await eventually(
       () => google.watch !== undefined && google.callsOf('gmail.users.history.list').length > 0,
     )
 
     const arrived = new Set<string>()
-    /** So many may have arrived by now, that each gateway gets some while it is up and finds some that came before. */
+    /**
+     * This many mails may have arrived by now, so that each gateway gets some while it runs and finds some that came
+     * before.
+     */
     let due = mails / (kills + 1)
     const arriving = (async () => {
       while (arrived.size < mails) {
@@ -39,7 +42,7 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     for (let killed = 0; killed < kills; killed++) {
       const known = fetched()
       await eventually(() => fetched() > known)
-      // In the midst of fetching, posting, writing down and acknowledging.
+      // The kill hits fetching, posting, storing or acknowledging.
       await pause(200)
       await gateway.kill('SIGKILL')
       due += mails / (kills + 1) / 2
@@ -53,14 +56,14 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     const runsOfMails = async () =>
       [...(await gateway.readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run')
     await eventually(async () => (await runsOfMails()).length >= mails, { withinMs: 60_000, everyMs: 200 })
-    // Those that were given to one that died come again, one lease after the other: tokens last for an hour.
+    // Messages that were leased to a killed gateway come again after their lease. Tokens last for an hour.
     await eventually(() => google.unacknowledged === 0 || google.advance(61_000), { everyMs: 500 })
     await gateway.everyRunEnded()
     const runs = await runsOfMails()
     assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
     gateway.checkStore()
 
-    assert.deepEqual(google.complaints, [])
+    assert.deepEqual(google.mistakes, [])
     const wanted = [...arrived].map((id) => `hook:gmail:${id}`).sort()
     assert.deepEqual(runs.map(({ sessionKey }) => sessionKey).sort(), wanted, 'each mail is one run')
     assert.deepEqual([...new Set(runs.map(({ state }) => state))], ['succeeded'])
@@ -69,7 +72,7 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
   })
 }
 
-/** A real process has no clock of ours. */
+/** A real process does not use the test's clock. */
 async function eventually(
   holds: () => unknown,
   { withinMs = 20_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},

@@ -1,4 +1,4 @@
-/** The commands for a mailbox, against the stand-in for Google: `webhooks gmail setup`, and `run`. */
+/** Tests the commands `webhooks gmail setup` and `webhooks gmail run` against the fake Google. */
 
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
@@ -9,9 +9,9 @@ import { parse } from 'yaml'
 import type { Io } from '../../runtime/cli/io.ts'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
 import { person } from '../../runtime/cli/webhooks/fixture.ts'
-import { createStandInGoogle, type StandInGoogle } from '../google/index.ts'
+import { createFakeGoogle, type FakeGoogle } from '../google/index.ts'
 
-/** Operations that leave Google as it was; whatever is not named here changes something. */
+/** Operations that change nothing at Google. All others do. */
 const reads = [
   'oauth.auth',
   'oauth.token',
@@ -24,7 +24,7 @@ const reads = [
 ]
 
 async function begin(t: TestContext, overrides: Partial<Io> = {}) {
-  const google = await createStandInGoogle()
+  const google = await createFakeGoogle()
   t.after(() => google.close())
   const line = await createCommandLine(
     t,
@@ -44,7 +44,7 @@ async function begin(t: TestContext, overrides: Partial<Io> = {}) {
     },
     {
       now: Date.now,
-      // The gateway is not there; Google is.
+      // The gateway is not reachable; Google is.
       fetch: (url, init) =>
         String(url).includes(':8787') ? Promise.reject(new TypeError('refused')) : fetch(url, init),
       ...overrides,
@@ -62,17 +62,17 @@ async function readStored(cwd: string) {
 
 const flags = ['--client-file', 'client.json', '--account', 'ada@example.com']
 
-/** The address of the consent, once it is shown. */
+/** Resolves with the address of the consent once it is shown. */
 async function addressIn(going: { until(fits: RegExp): Promise<string> }): Promise<string> {
   const all = await going.until(/^http\S+\/auth\?\S+$/m)
   return /^http\S+\/auth\?\S+$/m.exec(all)?.[0] ?? ''
 }
 
-function clientSecretOf({ clientFile }: StandInGoogle): string {
+function clientSecretOf({ clientFile }: FakeGoogle): string {
   return (clientFile as { readonly installed: { readonly client_secret: string } }).installed.client_secret
 }
 
-/** Every file but those that are there to hold secrets. */
+/** Reads every file but those that hold secrets on purpose. */
 async function openFiles(cwd: string): Promise<readonly string[]> {
   const names = await readdir(cwd, { recursive: true })
   const open = names.filter(
@@ -120,7 +120,7 @@ test('setup works with flags and a consent in the browser alone, and no secret l
     assert.ok(secret !== undefined && secret.length > 10)
     for (const shown of [out, err, ...(await openFiles(cwd))]) assert.ok(!shown.includes(secret), secret)
   }
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('a second setup changes nothing at Google and nothing in the file, and asks no question', async (t) => {
@@ -136,7 +136,7 @@ test('a second setup changes nothing at Google and nothing in the file, and asks
   const changes = google.calls.slice(known).filter(({ operation }) => !reads.includes(operation))
   assert.deepEqual(changes, [])
   assert.doesNotMatch(err, /^✓/m, 'no step was to be done')
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('a person at a terminal answers four questions and consents in the browser that opens', async (t) => {
@@ -151,7 +151,7 @@ test('a person at a terminal answers four questions and consents in the browser 
     env: { DISPLAY: ':0' },
     prompts: async () => ({
       ...(await prompts()),
-      // Nobody pastes: the browser gets through.
+      // The person pastes nothing, because the browser reaches the loopback address.
       secret: (_question, signal) =>
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
     }),
@@ -163,7 +163,7 @@ test('a person at a terminal answers four questions and consents in the browser 
   assert.ok(isAnswered())
   assert.ok(google.watch)
   assert.ok(told.some((text) => /configuration {2}Wrote hooks\.gmail/.test(text)))
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('without a browser the person pastes the final address, and anything else is asked for again', async (t) => {
@@ -218,7 +218,7 @@ test('a step that Google refuses leaves the steps before it done, and a second s
 })
 
 test('gmail run posts arriving mails to the gateway, and stops on a signal', async (t) => {
-  const google = await createStandInGoogle({ pullWait: 50 })
+  const google = await createFakeGoogle({ pullWait: 50 })
   t.after(() => google.close())
   const { topic, subscription } = google.prepare()
   const posted: unknown[] = []
@@ -264,5 +264,5 @@ test('gmail run posts arriving mails to the gateway, and stops on a signal', asy
     [[id, 'Lunch?', 'At noon']],
   )
   assert.equal(posted.length, 1)
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })

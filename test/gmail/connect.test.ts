@@ -1,4 +1,4 @@
-/** Setup's part with Google, with the plugin as it is, its libraries, and the stand-in that checks each call. */
+/** Tests setup with the real plugin and Google's libraries, against the fake Google, which checks each call. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { inspect } from 'node:util'
 import { type ConnectStep, createPluginFetch } from '@reveille/kit'
 import plugin from '../../plugins/gmail/index.ts'
 import { createSourceStorage } from '../../runtime/sources/index.ts'
-import { createStandInGoogle } from '../google/index.ts'
+import { createFakeGoogle } from '../google/index.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -17,7 +17,7 @@ const dayMs = 24 * 60 * 60_000
 const pushEndpoint = 'https://hooks.example.com/hooks/gmail/push'
 
 async function open() {
-  const google = await createStandInGoogle({ now: Date.parse('2026-01-15T12:00:00Z') })
+  const google = await createFakeGoogle({ now: Date.parse('2026-01-15T12:00:00Z') })
   const folder = await mkdtemp(join(tmpdir(), 'reveille-connect-'))
   const storage = createSourceStorage(folder)
   const { signal } = new AbortController()
@@ -59,7 +59,7 @@ async function open() {
         throw error
       }
     },
-    /** Calls that change something at Google. */
+    /** Lists the calls that change something at Google. */
     changes: () =>
       google.calls
         .filter(
@@ -97,7 +97,7 @@ test('setup connects a mailbox without a request that Google would refuse', asyn
     'roles/pubsub.publisher': ['serviceAccount:gmail-api-push@system.gserviceaccount.com'],
   })
   assert.deepEqual(google.watch, { topic, labelIds: ['INBOX'], endsAt: google.now() + 7 * dayMs })
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 
   google.deliver({ subject: 'Hello' })
   assert.ok(google.unacknowledged > 0, 'a mail reaches the subscription')
@@ -116,7 +116,7 @@ test('a second setup asks for no consent and changes nothing', async () => {
   )
   assert.deepEqual(setup.changes(), changes)
   assert.deepEqual(await contentOf(setup.folder), before)
-  assert.deepEqual(setup.google.complaints, [])
+  assert.deepEqual(setup.google.mistakes, [])
 })
 
 test('the stored files are readable for their owner alone, and no step or result contains a secret', async () => {
@@ -165,7 +165,7 @@ test('after a failure of any Google call, a second setup goes on with the first 
     await setup.run({})
     assert.equal(asked, operation === 'gmail.users.getProfile' ? 1 : 0, operation)
     assert.equal(google.resources.length, 2)
-    assert.deepEqual(google.complaints, [], operation)
+    assert.deepEqual(google.mistakes, [], operation)
   }
 })
 
@@ -213,7 +213,7 @@ test('without a browser, the person pastes the address where the browser ended',
 test('a consent that is denied, partial, or of another account leaves no credentials stored', async () => {
   await using setup = await open()
   const { google } = setup
-  // Somebody else's tokens are not written down when they are renewed, either.
+  // Renewed tokens of another account must not be stored either.
   google.fail('gmail.users.getProfile', { status: 401, reason: 'authError' })
   for (const [answer, wanted, code] of [
     ['deny', {}, 'consent-denied'],
@@ -257,7 +257,7 @@ test('the subscription changes to push and back', async () => {
   const pulled = await setup.run({ mode: 'pull' }, { ...pushed?.config })
   assert.deepEqual(pulled?.endpoints, { 'gmail/push': {} })
   assert.equal(google.callsOf('pubsub.projects.subscriptions.modifyPushConfig').length, 2)
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('a new topic replaces the earlier one, because Gmail serves only one', async () => {
@@ -267,7 +267,7 @@ test('a new topic replaces the earlier one, because Gmail serves only one', asyn
   await setup.run({ topic: 'another', subscription: 'another' }, { ...first?.config })
   assert.equal(google.watch?.topic, `projects/${google.project}/topics/another`)
   assert.equal(google.callsOf('gmail.users.stop').length, 1)
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('a missing right in the project is reported with the role to grant', async () => {

@@ -1,11 +1,11 @@
-/** A gateway whose configuration names a mailbox, and Google's stand-in: from a mail to a run, whatever goes wrong between. */
+/** Tests a gateway whose configuration names a mailbox, from a mail to a run, with every failure between. */
 
 import assert from 'node:assert/strict'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { DeliveryRecord, RequestRecord } from '../../runtime/store/port.ts'
-import type { StandInGoogle } from '../google/index.ts'
+import type { FakeGoogle } from '../google/index.ts'
 import { until } from '../installation.ts'
 import { hooksFor, watchMailbox } from './mailbox.ts'
 
@@ -15,8 +15,8 @@ const dayMs = 24 * hourMs
 const idsOf = (runs: readonly { readonly sessionKey: string }[]) =>
   runs.map(({ sessionKey }) => sessionKey.replace('hook:gmail:', '')).sort()
 
-/** Whoever came with a token of yesterday has come again with another one. */
-function isNobodyTurnedAway({ calls }: StandInGoogle): boolean {
+/** Returns whether the last call of each operation was accepted with its token. */
+function everyCallIsAccepted({ calls }: FakeGoogle): boolean {
   const last = new Map(calls.map(({ operation, status }) => [operation, status]))
   return ![...last.values()].includes(401)
 }
@@ -42,7 +42,7 @@ test("a new mail causes one run in its own session, with the stranger's text in 
   assert.ok(BigInt(String((await stored('cursor'))['historyId'])) > 0n)
   const request = await gateway.read<RequestRecord>(`/api/requests/${run.requestId}`)
   assert.deepEqual([request.endpoint, request.client, request.outcome], ['gmail', 'source gmail', 'accepted'])
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('a mail that Google announces or returns twice causes no second run', async (t) => {
@@ -184,8 +184,8 @@ test('a watch is renewed long before it ends, and status shows when', async (t) 
       const ends = (await fares('working')).times?.['watchEnds'] ?? 0
       return (ends === google.watch?.endsAt && ends > clock.now() + 5 * dayMs) || undefined
     }, `the watch to be renewed on day ${day}`)
-    // A token that is refused as soon as it is given is taken for a consent that was revoked.
-    await google.until(() => isNobodyTurnedAway(google))
+    // A token that is refused as soon as it is issued counts as a revoked consent.
+    await google.until(() => everyCallIsAccepted(google))
   }
   google.deliver()
   await runs(1)

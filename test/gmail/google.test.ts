@@ -7,18 +7,18 @@ import type { Credentials } from '../../plugins/gmail/google/credentials.ts'
 import { createHost } from '../../plugins/gmail/google/fixture.ts'
 import { readNotification } from '../../plugins/gmail/google/notification.ts'
 import { openGoogle } from '../../plugins/gmail/google/open.ts'
-import { createStandInGoogle, type Fault } from '../google/index.ts'
+import { createFakeGoogle, type Fault } from '../google/index.ts'
 
 const role = 'roles/pubsub.publisher'
 const member = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
 
-/** The room of Google, as the plugin opens it, with the stand-in at the other end. */
+/** Opens Google as the plugin does, with the fake Google at the other end. */
 async function open(credentials?: (usual: Credentials) => Partial<Credentials>) {
-  const standIn = await createStandInGoogle({ now: Date.parse('2026-01-15T12:00:00Z'), pullWait: 20 })
-  const given = standIn.credentials() as Credentials
+  const fake = await createFakeGoogle({ now: Date.parse('2026-01-15T12:00:00Z'), pullWait: 20 })
+  const given = fake.credentials() as Credentials
   const { disk, storage, fetch, signal } = createHost()
-  const clock = { now: standIn.now, sleep: () => Promise.reject(new Error('nothing here sleeps')) }
-  const { baseUrls } = standIn
+  const clock = { now: fake.now, sleep: () => Promise.reject(new Error('nothing here sleeps')) }
+  const { baseUrls } = fake
   const google = openGoogle({
     credentials: { ...given, ...credentials?.(given) },
     storage,
@@ -39,22 +39,22 @@ async function open(credentials?: (usual: Credentials) => Partial<Credentials>) 
     }
     return error
   }
-  return { standIn, disk, ...google, signal, fetch, clock, failureOf, [Symbol.asyncDispose]: standIn.close }
+  return { fake, disk, ...google, signal, fetch, clock, failureOf, [Symbol.asyncDispose]: fake.close }
 }
 
 test('mail is watched, announced, found in the history, fetched and acknowledged', async () => {
   await using bed = await open()
-  const { standIn, gmail, pubsub, signal, disk } = bed
-  const { topic, subscription } = standIn.prepare()
-  assert.equal((await gmail.profile(signal)).emailAddress, standIn.account)
+  const { fake, gmail, pubsub, signal, disk } = bed
+  const { topic, subscription } = fake.prepare()
+  assert.equal((await gmail.profile(signal)).emailAddress, fake.account)
   assert.ok((await gmail.labels(signal)).some(({ id, name }) => id === 'INBOX' && name === 'INBOX'))
   const { historyId: since, endsAt } = await gmail.watch({ topic, labelId: 'INBOX' }, signal)
-  assert.equal(endsAt, standIn.watch?.endsAt)
+  assert.equal(endsAt, fake.watch?.endsAt)
 
-  const ids = standIn.deliverMany(3, (index) => ({ subject: `Mail ${index}`, text: `Text ${index}` }))
-  standIn.deliver({ labels: ['SPAM'] })
+  const ids = fake.deliverMany(3, (index) => ({ subject: `Mail ${index}`, text: `Text ${index}` }))
+  fake.deliver({ labels: ['SPAM'] })
   const notifications = await pubsub.pull(subscription, 10, signal)
-  assert.ok(notifications.every(({ ackId, about }) => ackId && about?.emailAddress === standIn.account))
+  assert.ok(notifications.every(({ ackId, about }) => ackId && about?.emailAddress === fake.account))
   const page = await gmail.history({ since, labelId: 'INBOX' }, signal)
   assert.deepEqual(page.messageIds, ids)
   const told = notifications.map(({ about }) => BigInt(about?.historyId ?? 0))
@@ -65,7 +65,7 @@ test('mail is watched, announced, found in the history, fetched and acknowledged
   const ackIds = notifications.flatMap(({ ackId }) => ackId ?? [])
   await pubsub.extend(subscription, ackIds, 120, signal)
   await pubsub.acknowledge(subscription, ackIds, signal)
-  assert.equal(standIn.unacknowledged, 0)
+  assert.equal(fake.unacknowledged, 0)
   assert.deepEqual(await pubsub.pull(subscription, 10, signal), [])
 
   const [id = ''] = ids
@@ -73,25 +73,25 @@ test('mail is watched, announced, found in the history, fetched and acknowledged
   const lean = await gmail.message(id, { text: false }, signal)
   assert.match(JSON.stringify(full), new RegExp(Buffer.from('Text 0').toString('base64url').slice(0, 7)))
   assert.deepEqual([lean?.snippet, lean?.payload?.body?.data], [full?.snippet, undefined])
-  standIn.remove(id)
+  fake.remove(id)
   assert.equal(await gmail.message(id, { text: true }, signal), undefined)
 
-  const listed = await gmail.list({ labelId: 'INBOX', after: standIn.now() - 1000, max: 1 }, signal)
+  const listed = await gmail.list({ labelId: 'INBOX', after: fake.now() - 1000, max: 1 }, signal)
   assert.deepEqual(listed.messageIds, [ids[2]])
   assert.ok(listed.nextPageToken)
-  const request = { labelId: 'INBOX', after: standIn.now() - 1000, max: 9, pageToken: listed.nextPageToken }
+  const request = { labelId: 'INBOX', after: fake.now() - 1000, max: 9, pageToken: listed.nextPageToken }
   assert.deepEqual((await gmail.list(request, signal)).messageIds, [ids[1]])
 
-  assert.equal(standIn.callsOf('oauth.token').length, 1)
+  assert.equal(fake.callsOf('oauth.token').length, 1)
   assert.ok((disk.get('credentials') as Credentials).accessToken)
-  assert.deepEqual(standIn.complaints, [])
+  assert.deepEqual(fake.mistakes, [])
 })
 
 test('a long history comes in pages, and an expired one has its own error', async () => {
   await using bed = await open()
-  const { standIn, gmail, signal } = bed
+  const { fake, gmail, signal } = bed
   const { historyId: since } = await gmail.profile(signal)
-  const ids = standIn.deliverMany(600)
+  const ids = fake.deliverMany(600)
   const found: string[] = []
   let pageToken: string | undefined
   do {
@@ -100,20 +100,20 @@ test('a long history comes in pages, and an expired one has its own error', asyn
     pageToken = page.nextPageToken
   } while (pageToken !== undefined)
   assert.deepEqual(found, ids)
-  assert.equal(standIn.callsOf('gmail.users.history.list').length, 2)
-  standIn.expireHistory()
+  assert.equal(fake.callsOf('gmail.users.history.list').length, 2)
+  fake.expireHistory()
   assert.equal(
     (await bed.failureOf(gmail.history({ since, labelId: 'INBOX' }, signal))).code,
     'history-expired',
   )
-  assert.deepEqual(standIn.complaints, [])
+  assert.deepEqual(fake.mistakes, [])
 })
 
 test('topic, role and subscription are made, found and changed', async () => {
   await using bed = await open()
-  const { standIn, gmail, pubsub, signal } = bed
-  const topic = `projects/${standIn.project}/topics/mail`
-  const name = `projects/${standIn.project}/subscriptions/mail`
+  const { fake, gmail, pubsub, signal } = bed
+  const topic = `projects/${fake.project}/topics/mail`
+  const name = `projects/${fake.project}/subscriptions/mail`
   assert.equal(await pubsub.topic(topic, signal), undefined)
   await pubsub.createTopic(topic, signal)
   await pubsub.createTopic(topic, signal)
@@ -123,7 +123,7 @@ test('topic, role and subscription are made, found and changed', async () => {
   assert.equal(refused.code, 'forbidden')
   assert.equal(await pubsub.grant(topic, role, member, signal), 'granted')
   assert.equal(await pubsub.grant(topic, role, member, signal), 'had')
-  assert.deepEqual(standIn.roles[role], [member])
+  assert.deepEqual(fake.roles[role], [member])
   await gmail.watch({ topic, labelId: 'INBOX' }, signal)
 
   assert.equal(await pubsub.subscription(name, signal), undefined)
@@ -135,51 +135,51 @@ test('topic, role and subscription are made, found and changed', async () => {
   )
   const push = {
     endpoint: 'https://hooks.example.com/hooks/gmail/push',
-    serviceAccount: `push@${standIn.project}.iam.gserviceaccount.com`,
+    serviceAccount: `push@${fake.project}.iam.gserviceaccount.com`,
     audience: 'reveille',
   }
   await pubsub.changePush(name, push, signal)
   assert.deepEqual((await pubsub.subscription(name, signal))?.push, push)
   await pubsub.changePush(name, undefined, signal)
   assert.equal((await pubsub.subscription(name, signal))?.push, undefined)
-  assert.deepEqual(standIn.complaints, [])
+  assert.deepEqual(fake.mistakes, [])
 })
 
 test('a role that another process is changing too is granted in the second attempt', async () => {
   await using bed = await open()
-  const { standIn, pubsub, signal } = bed
-  const { topic } = standIn.prepare()
-  standIn.setRole({ isGranted: false })
-  standIn.fail('pubsub.projects.topics.setIamPolicy', { status: 409 })
+  const { fake, pubsub, signal } = bed
+  const { topic } = fake.prepare()
+  fake.setRole({ isGranted: false })
+  fake.fail('pubsub.projects.topics.setIamPolicy', { status: 409 })
   assert.equal(await pubsub.grant(topic, role, member, signal), 'granted')
-  assert.deepEqual(standIn.roles[role], [member])
+  assert.deepEqual(fake.roles[role], [member])
 })
 
 test('void tokens are renewed, and a withdrawn consent has its own error', async () => {
   await using bed = await open()
-  const { standIn, gmail, signal } = bed
+  const { fake, gmail, signal } = bed
   await gmail.profile(signal)
-  standIn.expireAccessTokens()
+  fake.expireAccessTokens()
   await Promise.all(Array.from({ length: 20 }, () => gmail.labels(signal)))
-  assert.equal(standIn.callsOf('oauth.token').length, 2)
-  standIn.advance(3_600_000)
+  assert.equal(fake.callsOf('oauth.token').length, 2)
+  fake.advance(3_600_000)
   await gmail.profile(signal)
-  assert.equal(standIn.callsOf('oauth.token').length, 3)
+  assert.equal(fake.callsOf('oauth.token').length, 3)
   assert.equal(
-    standIn.callsOf('gmail.users.getProfile').at(-1)?.status,
+    fake.callsOf('gmail.users.getProfile').at(-1)?.status,
     200,
     'it was renewed before it was refused',
   )
-  standIn.revoke()
+  fake.revoke()
   const error = await bed.failureOf(gmail.profile(signal))
   assert.deepEqual([error.code, error.retryable], ['consent-revoked', false])
-  assert.deepEqual(standIn.complaints, [])
+  assert.deepEqual(fake.mistakes, [])
 })
 
 test('each failure of a call has its code, and the port makes no retry', async () => {
   await using bed = await open()
-  const { standIn, gmail, pubsub, signal } = bed
-  const { subscription } = standIn.prepare()
+  const { fake, gmail, pubsub, signal } = bed
+  const { subscription } = fake.prepare()
   await gmail.profile(signal)
   const cases: readonly (readonly [Fault, string, boolean, number?])[] = [
     [{ status: 429, retryAfter: 9 }, 'rate-limited', true, 9],
@@ -202,18 +202,18 @@ test('each failure of a call has its code, and the port makes no retry', async (
   ] as const
   for (const [operation, ask] of asks) {
     for (const [fault, code, retryable, retryAfter] of cases) {
-      const before = standIn.calls.length
-      standIn.fail(operation, fault)
+      const before = fake.calls.length
+      fake.fail(operation, fault)
       const error = await bed.failureOf(ask())
       const told = [error.code, error.retryable, error.retryAfter]
       assert.deepEqual(told, [code, retryable, retryAfter], `${operation} ${JSON.stringify(fault)}`)
-      assert.equal(standIn.calls.length, before + 1)
+      assert.equal(fake.calls.length, before + 1)
     }
     await ask()
   }
-  standIn.fail('gmail.users.getProfile', { status: 400, reason: 'failedPrecondition' })
+  fake.fail('gmail.users.getProfile', { status: 400, reason: 'failedPrecondition' })
   assert.equal((await bed.failureOf(gmail.profile(signal))).code, 'forbidden')
-  standIn.fail('pubsub.projects.subscriptions.pull', { status: 504 })
+  fake.fail('pubsub.projects.subscriptions.pull', { status: 504 })
   assert.deepEqual(await pubsub.pull(subscription, 1, signal), [])
 })
 
@@ -225,27 +225,27 @@ test('an unknown OAuth client is another error than a withdrawn consent', async 
 
 test('a person consents on the page, and the code gives working tokens once', async () => {
   await using bed = await open()
-  const { standIn, fetch, clock, signal } = bed
-  const { clientId, clientSecret } = standIn.credentials() as Credentials
-  const { baseUrls } = standIn
+  const { fake, fetch, clock, signal } = bed
+  const { clientId, clientSecret } = fake.credentials() as Credentials
+  const { baseUrls } = fake
   const { verifier, challenge } = await newVerifier()
   const redirectUri = 'http://127.0.0.1:50123'
-  const page = { clientId, baseUrls, redirectUri, state: 'the-state', challenge, loginHint: standIn.account }
-  const redirected = new URL(await standIn.consentByHand(authorizationUrl(page)))
+  const page = { clientId, baseUrls, redirectUri, state: 'the-state', challenge, loginHint: fake.account }
+  const redirected = new URL(await fake.consentByHand(authorizationUrl(page)))
   assert.equal(redirected.searchParams.get('state'), 'the-state')
   const code = redirected.searchParams.get('code') ?? ''
   const client = { id: clientId, secret: clientSecret }
   const request = { client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }
   const { scopes, ...tokens } = await exchange(request)
   assert.equal(scopes.length, 2)
-  const credentials = { account: standIn.account, clientId, clientSecret, scopes, ...tokens }
+  const credentials = { account: fake.account, clientId, clientSecret, scopes, ...tokens }
   const storage: SourceStorage = {
     read: async () => undefined,
     write: () => assert.fail('nothing is renewed'),
   }
   const google = openGoogle({ credentials, storage, baseUrls, fetch, clock })
-  assert.equal((await google.gmail.profile(signal)).emailAddress, standIn.account)
-  assert.deepEqual(standIn.complaints, [])
+  assert.equal((await google.gmail.profile(signal)).emailAddress, fake.account)
+  assert.deepEqual(fake.mistakes, [])
   assert.equal((await bed.failureOf(exchange(request))).code, 'bad-code')
 })
 

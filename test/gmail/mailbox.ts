@@ -1,4 +1,4 @@
-/** Owns what tests of a watched mailbox share: the stand-in for Google with a consent, and a gateway's configuration for it. */
+/** Provides a watched mailbox for tests: the fake Google with a consent, and a gateway's configuration for it. */
 
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { SourceState } from '../../runtime/sources/index.ts'
 import { createManualSourceClock } from '../../runtime/sources/test-bed.ts'
 import type { Page, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
-import { createStandInGoogle, type StandInGoogle } from '../google/index.ts'
+import { createFakeGoogle, type FakeGoogle } from '../google/index.ts'
 import {
   configuration,
   createFolder,
@@ -20,12 +20,12 @@ import {
 } from '../installation.ts'
 
 export interface Mailbox {
-  readonly google: StandInGoogle
-  /** What stands under `hooks.gmail`. */
+  readonly google: FakeGoogle
+  /** The values under `hooks.gmail`. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** What stands under `hooks:`, indented by two. */
+  /** Lines under `hooks:`, indented by two. */
   readonly hooks: string
-  /** As setup would have left it: puts the consent into the data folder. */
+  /** Stores the consent in the data folder, as setup does. */
   consent(dataFolder: string): Promise<void>
 }
 
@@ -33,9 +33,9 @@ export async function createMailbox(
   t: TestContext,
   more: Readonly<Record<string, unknown>> = {},
   now = Date.now(),
-  prepared?: Parameters<StandInGoogle['prepare']>[0],
+  prepared?: Parameters<FakeGoogle['prepare']>[0],
 ): Promise<Mailbox> {
-  const google = await createStandInGoogle({ now })
+  const google = await createFakeGoogle({ now })
   atEnd(t, () => google.close())
   const settings = {
     account: google.account,
@@ -70,30 +70,32 @@ export interface WatchedMailbox extends Mailbox {
   readonly clock: {
     now(): number
     advance(ms: number): Promise<void>
-    /** At once, as over a machine that sleeps. */
+    /** Moves the clock at once, as when the machine sleeps. */
     leap(ms: number): void
   }
-  /** The gateway of now. */
+  /** The gateway that runs now. */
   readonly gateway: Installation
-  /** Ends the gateway as it is told to, and starts another one on the same data. */
+  /** Stops the gateway and starts another one on the same data. */
   restart(): Promise<void>
-  /** Starts one where there is none. */
+  /** Starts a gateway if there is none. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** The source, once it is in that state. Moves the clock on while it is not, a second at a time. */
+  /** Returns the source once it is in that state. Moves the clock on meanwhile, a second at a time. */
   fares(state: SourceState['state']): Promise<SourceState>
-  /** The runs of mails, once there are so many. Moves the clock on while there are not, a second at a time. */
+  /** Returns the runs of mails once there are this many. Moves the clock on meanwhile, a second at a time. */
   runs(count: number): Promise<readonly RunRecord[]>
-  /** What the source has written down. */
+  /** Returns what the source has stored. */
   stored(name: 'cursor' | 'credentials'): Promise<Readonly<Record<string, unknown>>>
 }
 
-/** A gateway in this process that watches the mailbox. Sources go by a clock that stands still unless something is waited for. */
+/**
+ * Starts a gateway in this process that watches the mailbox. The clock of its sources moves only while a test waits.
+ */
 export async function watchMailbox(
   t: TestContext,
   options: {
     readonly settings?: Readonly<Record<string, unknown>>
-    /** More under `hooks:`, in place of the preset. */
+    /** Lines under `hooks:`, in place of the preset. */
     readonly hooks?: (mailbox: Mailbox) => string
     /** Default: true. */
     readonly hasConsent?: boolean
@@ -101,7 +103,7 @@ export async function watchMailbox(
   } = {},
 ): Promise<WatchedMailbox> {
   const hands = createManualSourceClock(Date.UTC(2026, 0, 15, 12))
-  /** From one who wakes to the next, so that each can do at once what it woke for. */
+  /** Moves from one sleeper to the next, so that each can act at its time. */
   const clock = {
     ...hands,
     leap: hands.advance,

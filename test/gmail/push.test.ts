@@ -1,4 +1,4 @@
-/** Mode push: Google posts its notifications to the gateway, and is believed by what it signs. */
+/** Tests mode push: Google posts signed notifications to the gateway. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ const origin = 'https://hooks.example.com'
 const endpoint = `${origin}/hooks/gmail/push`
 const serviceAccount = 'pusher@harbour-lights-4711.iam.gserviceaccount.com'
 
-/** As it stands behind a proxy at `origin`, and is reached by Google over it. */
+/** The gateway stands behind a proxy at `origin`, and Google reaches it there. */
 async function createPushed(t: TestContext) {
   const push = { endpoint, serviceAccount }
-  // What Google signs is judged by the time of the gateway, which is the real one.
+  // The gateway verifies Google's signatures by the real time.
   const clock = createManualSourceClock(Date.now())
   const mailbox = await createMailbox(t, { mode: 'push' }, clock.now(), { push })
   const { google } = mailbox
@@ -34,7 +34,7 @@ async function createPushed(t: TestContext) {
   const { gateway, read } = installation
   google.tunnel(origin, await gateway.listen())
 
-  /** Google's clock goes on meanwhile, as far as it takes for what was refused to come again. */
+  /** Moves Google's clock meanwhile, so that refused pushes come again. */
   const eventually = <Value>(ask: () => Promise<Value | undefined> | Value | undefined, what: string) =>
     until(async () => {
       const value = await ask()
@@ -45,7 +45,7 @@ async function createPushed(t: TestContext) {
     const { sources } = await read<{ sources: SourceState[] }>('/api/status')
     return sources.find(({ times }) => times?.['readAt'] !== undefined)
   }, 'the first reading')
-  // The watch began with a notification, maybe before there was a way here.
+  // The watch began with a notification, perhaps before the tunnel existed.
   await eventually(() => google.unacknowledged === 0 || undefined, 'the first acknowledgement')
   const known = google.pushes.length
   return {
@@ -54,7 +54,7 @@ async function createPushed(t: TestContext) {
     clock,
     pushes: () => google.pushes.slice(known),
     acknowledged: () => eventually(() => google.unacknowledged === 0 || undefined, 'the acknowledgements'),
-    /** The session keys of the runs of mails, once there are so many. */
+    /** Returns the session keys of the runs of mails once there are this many. */
     runs: (count: number) =>
       eventually(async () => {
         const { items } = await read<Page<RunRecord>>('/api/runs?limit=100')
@@ -77,7 +77,7 @@ test('a notification that Google signed brings the mail, and is acknowledged onc
   )
   const { items } = await read<Page<RequestRecord>>('/api/requests?limit=100')
   assert.ok(items.every(({ outcome, endpoint }) => outcome !== 'refused' || endpoint !== 'gmail'))
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('while mails cannot be stored Google is asked to post again, and then each mail causes one run', async (t) => {

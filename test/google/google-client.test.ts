@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gmail } from '@googleapis/gmail'
 import { OAuth2Client } from 'google-auth-library'
-import { createStandInGoogle, type StandInGoogle } from './index.ts'
+import { createFakeGoogle, type FakeGoogle } from './index.ts'
 
 async function open() {
-  const google = await createStandInGoogle({ now: Date.now(), pullWait: 20 })
+  const google = await createFakeGoogle({ now: Date.now(), pullWait: 20 })
   return { google, ...clientOf(google), [Symbol.asyncDispose]: google.close }
 }
 
-/** Google's own client, as its documentation shows it. */
-function clientOf(google: StandInGoogle) {
+/** Google's own client, set up as its documentation shows. */
+function clientOf(google: FakeGoogle) {
   const { baseUrls } = google
   const { clientId, clientSecret, refreshToken } = google.credentials() as Record<string, string>
   const auth = new OAuth2Client({
@@ -20,7 +20,7 @@ function clientOf(google: StandInGoogle) {
   })
   auth.setCredentials({ refresh_token: refreshToken })
   const { users } = gmail({ version: 'v1', auth })
-  /** For each call: the client drops the path of an address that is set for all. */
+  /** The root URL is set for each call, because the client drops the path of one that is set for all. */
   const at = { rootUrl: `${baseUrls.gmail}/`, retry: false }
   async function pubsub<Data>(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -97,5 +97,5 @@ test("Google's own client watches, pulls, and reads history and mails without a 
     at,
   )
   assert.deepEqual(listed.data.messages, [{ id, threadId: id }])
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })

@@ -1,86 +1,95 @@
-/** Owns the face of the stand-in for Google: what a test can do to a mailbox, a project and the people behind them. */
+/** Declares what a test can do with the fake Google: to a mailbox, a project and the people behind them. */
 
-export interface StandInGoogle {
-  /** For `hooks.gmail.baseUrls`. All of them lead to one server on loopback. */
+export interface FakeGoogle {
+  /** The value of `hooks.gmail.baseUrls`. All addresses lead to one server on loopback. */
   readonly baseUrls: {
     readonly accounts: string
     readonly oauth: string
     readonly gmail: string
     readonly pubsub: string
   }
-  /** Google's keys for the tokens of push, as `https://www.googleapis.com/oauth2/v3/certs` answers them. */
+  /** Google's keys for push tokens, as `https://www.googleapis.com/oauth2/v3/certs` answers them. */
   readonly certsUrl: string
-  /** What the Cloud console gives to download for an OAuth client of the kind desktop. */
+  /** The JSON that the Cloud console gives to download for an OAuth client of the type Desktop. */
   readonly clientFile: object
   readonly project: string
   readonly account: string
-  /** By credentials that no person had to be asked for: as kept under `credentials`. Makes a consent. */
+  /** Makes a consent without asking a person, and returns its credentials as they are stored under `credentials`. */
   credentials(): object
-  /** Makes topic, subscription and role, as setup would; answers their names. */
+  /** Makes topic, subscription and role as setup would, and returns their names. */
   prepare(options?: { push?: { endpoint: string; serviceAccount: string; audience?: string } }): {
     topic: string
     subscription: string
   }
 
-  /** What the person does with a page that is shown: follows it as a browser would, through to the redirect. */
+  /** Follows the page as the person's browser would, through to the redirect. */
   consent(
     url: string,
     answer?: 'allow' | 'deny' | { only: readonly string[] } | { as: string },
   ): Promise<Response>
-  /** The same, but stops before the redirect, whose address a person would paste. */
+  /** Does the same, but stops before the redirect, whose address a person would paste. */
   consentByHand(url: string): Promise<string>
-  /** As in the settings of the Google account: every token is void. */
+  /** Withdraws the consent, as in the settings of the Google account: every token is void. */
   revoke(): void
-  /** The access tokens of now are void; refresh tokens are good. */
+  /** Makes the current access tokens void. Refresh tokens stay good. */
   expireAccessTokens(): void
 
-  /** A new mail. Gmail notifies the topic while a watch lasts whose label it has. Answers its id. */
+  /** Delivers a new mail and returns its id. Gmail notifies the topic of a watch that covers one of its labels. */
   deliver(mail?: NewMail): string
   deliverMany(count: number, mail?: (index: number) => NewMail): readonly string[]
   remove(id: string): void
   relabel(id: string, change: { add?: readonly string[]; remove?: readonly string[] }): void
-  /** History up to now is not to be had any more: 404. */
+  /** Forgets the history up to now: it gets 404. */
   expireHistory(): void
   /** Notifies once more, as Pub/Sub may. */
   notifyAgain(): void
-  /** The next so many notifications are never published, as Gmail says may happen. */
+  /** Never publishes the next notifications, this many, as Gmail says may happen. */
   loseNotifications(count: number): void
-  /** A label of the person's own. Answers its id. */
+  /** Makes a label of the person's own, and returns its id. */
   addLabel(name: string): string
-  /** What the watch is, where there is one. */
+  /** The current watch, if there is one. */
   readonly watch:
     | { readonly topic: string; readonly labelIds: readonly string[]; readonly endsAt: number }
     | undefined
-  /** Notifications that were not acknowledged. */
+  /** The number of notifications that were not acknowledged. */
   readonly unacknowledged: number
-  /** Roles of the topic: `roles/pubsub.publisher` -> members. */
+  /** The roles of the topic: `roles/pubsub.publisher` -> members. */
   readonly roles: Readonly<Record<string, readonly string[]>>
-  /** Topics and subscriptions there are. */
+  /** The existing topics and subscriptions. */
   readonly resources: readonly string[]
-  /** Somebody else changes who has a role on the topics. Default: Gmail's push account as publisher. */
+  /**
+   * Changes the members of a role on the topics, as another administrator would. Default: Gmail's push account as
+   * publisher.
+   */
   setRole(change: { role?: string; member?: string; isGranted: boolean }): void
-  /** What Pub/Sub has posted; `status` is 0 where nobody answered. */
+  /** The pushes of Pub/Sub. `status` is 0 if there was no answer. */
   readonly pushes: readonly {
     readonly endpoint: string
     readonly messageId: string
     readonly status: number
     readonly at: number
   }[]
-  /** What Pub/Sub pushes to the origin of `from` (`https://hooks.example.com`) goes to `to`, on loopback. */
+  /** Sends pushes for the origin `from` (`https://hooks.example.com`) to `to`, on loopback. */
   tunnel(from: string, to: string): void
 
-  /** What the next calls of an operation meet, once each, in order: `gmail.users.messages.get`. `*` is every operation. */
+  /**
+   * Adds faults, one for each of the next calls of an operation, in order: `gmail.users.messages.get`. `*` is every
+   * operation.
+   */
   fail(operation: string, ...faults: readonly Fault[]): void
-  /** Every call, in order. */
+  /** All calls, in order. */
   readonly calls: readonly Call[]
   callsOf(operation: string): readonly Call[]
-  /** Calls that Google would not have taken, though they were answered somehow: to be empty at the end of a test. */
-  readonly complaints: readonly string[]
-  /** Resolves when it holds; it is asked when a call comes or ends, after each push and each move of the clock. @throws Error after 20 s */
+  /** Calls that Google would have refused. A test asserts that the list is empty at its end. */
+  readonly mistakes: readonly string[]
+  /**
+   * Resolves when the condition holds. It is checked when a call comes or ends, after each push and each move of the
+   * clock. @throws Error after 20 s
+   */
   until(isSo: () => boolean): Promise<void>
-  /** What Google's clock says. */
+  /** Returns the time of Google's clock. */
   now(): number
-  /** Moves Google's clock; watches end, ack deadlines pass. */
+  /** Moves Google's clock, so that watches and ack deadlines end. */
   advance(ms: number): void
   close(): Promise<void>
 }
@@ -93,20 +102,22 @@ export interface NewMail {
   readonly html?: string
   /** Default: INBOX and UNREAD. */
   readonly labels?: readonly string[]
-  /** The whole payload, in place of what is made of the fields above. */
+  /** The whole payload, in place of one made of the fields above. */
   readonly payload?: object
 }
 
-/** `status` with Google's own body for it; `reason` as in Google's errors: `rateLimitExceeded`, `accessNotConfigured`. */
+/**
+ * Answers `status` with Google's own body. `reason` is one of Google's: `rateLimitExceeded`, `accessNotConfigured`.
+ */
 export type Fault =
   | { readonly status: number; readonly reason?: string; readonly retryAfter?: number }
-  /** The connection ends before the answer, before or after the call took effect. */
+  /** Ends the connection before the answer, before or after the call took effect. */
   | { readonly cut: 'before' | 'after' }
-  /** No answer until the caller gives up. */
+  /** Gives no answer until the caller aborts. */
   | { readonly hang: true }
-  /** 200 with this text. */
+  /** Answers 200 with this text. */
   | { readonly garbage: string }
-  /** Held until the promise settles, then as usual. */
+  /** Holds the call until the promise settles, and then answers as usual. */
   | { readonly until: Promise<unknown> }
 
 export interface Call {
@@ -116,8 +127,8 @@ export interface Call {
   readonly path: string
   readonly query: Readonly<Record<string, readonly string[]>>
   readonly body: unknown
-  /** What it was answered with; 0 where it was cut. */
+  /** The status of the answer, or 0 if the call was cut. */
   readonly status: number
-  /** By the stand-in's clock. */
+  /** The time by the fake's clock. */
   readonly at: number
 }

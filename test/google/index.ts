@@ -1,9 +1,9 @@
-/** The stand-in for Google: what it is made of, put together. */
+/** Assembles the fake Google. */
 
 import { randomBytes } from 'node:crypto'
 import { createClock } from './clock.ts'
 import { describeGoogle } from './description/operations.ts'
-import type { StandInGoogle } from './google.ts'
+import type { FakeGoogle } from './google.ts'
 import { createGmail, isWatched, type Watch } from './mail/gmail.ts'
 import { createMailbox, type Mailbox } from './mail/mailbox.ts'
 import { type Answer, answerConsent, type Page, readConsentRequest } from './oauth/consent-page.ts'
@@ -16,21 +16,23 @@ import { createSubscriptions } from './pubsub/subscriptions.ts'
 import { createTopics } from './pubsub/topics.ts'
 import { openServer } from './server/server.ts'
 
-export type { Call, Fault, NewMail, StandInGoogle } from './google.ts'
+export type { Call, FakeGoogle, Fault, NewMail } from './google.ts'
 
-export interface StandInGoogleOptions {
-  /** Where its clock stands still until it is advanced. Without it, the clock goes as ours does. */
+export interface FakeGoogleOptions {
+  /** The time at which its clock stands until it is advanced. Without it, the clock runs. */
   readonly now?: number
-  /** How long a pull waits for a message, in real milliseconds; Google's own is a minute and a half. Default: 1,000. */
+  /**
+   * How long a pull waits for a message, in real milliseconds. Google waits for a minute and a half. Default: 1,000.
+   */
   readonly pullWait?: number
 }
 
-/** After which a test that waits has failed. Milliseconds. */
+/** A test that waits longer fails. Milliseconds. */
 const patienceMs = 20_000
 /** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
 const publisher = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
 const publisherRole = 'roles/pubsub.publisher'
-/** Roles that hold the permission `pubsub.topics.publish`: https://cloud.google.com/pubsub/docs/access-control#roles */
+/** Roles with the permission `pubsub.topics.publish`: https://cloud.google.com/pubsub/docs/access-control#roles */
 const publishing = [publisherRole, 'roles/pubsub.editor', 'roles/pubsub.admin', 'roles/editor', 'roles/owner']
 const basicScopes = [
   ...['openid', 'email', 'profile'],
@@ -42,7 +44,7 @@ const usualScopes = [
   'https://www.googleapis.com/auth/pubsub',
 ]
 
-export async function createStandInGoogle(options: StandInGoogleOptions = {}): Promise<StandInGoogle> {
+export async function createFakeGoogle(options: FakeGoogleOptions = {}): Promise<FakeGoogle> {
   const { now, pullWait = 1_000 } = options
   const clock = createClock(now)
   const project = 'harbour-lights-4711'
@@ -145,7 +147,7 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
     onCall: changed,
   })
 
-  /** As a browser does: the page is asked for, then the person's answer leads on. */
+  /** Opens the page as a browser does, and then follows the person's answer. */
   async function openPage(url: string): Promise<{ page: Page } | { refused: Response }> {
     const response = await fetch(url, { redirect: 'manual' })
     if (!response.ok) return { refused: response }
@@ -265,7 +267,7 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
     fail: (operation, ...faults) => server.fail(operation, faults),
     calls: server.calls,
     callsOf: (operation) => server.calls.filter((call) => call.operation === operation),
-    complaints: server.complaints,
+    mistakes: server.mistakes,
     until(isSo) {
       return new Promise((resolve, reject) => {
         const end = (settle: () => void) => {
@@ -305,7 +307,7 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
   }
 }
 
-/** What a person would read. */
+/** Returns the text that a person would read. */
 function htmlOf({ scopes }: Page): string {
   return `<!doctype html><title>Sign in</title><p>Reveille wants access to your account</p><ul>${scopes.map((scope) => `<li>${scope}</li>`).join('')}</ul>`
 }

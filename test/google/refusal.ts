@@ -1,4 +1,4 @@
-/** Owns what Google answers in place of what was asked for, in its own shapes. */
+/** Writes Google's refusals in their own shapes. */
 
 import type { Service } from './description/operations.ts'
 
@@ -6,7 +6,7 @@ export class Refusal extends Error {
   readonly status: number
   readonly body: object | string
   readonly headers: Readonly<Record<string, string>>
-  /** Google would have refused it whatever had happened before: the caller is in error. */
+  /** Whether the request is wrong whatever the state is, so that the caller made a mistake. */
   readonly isWrong: boolean
 
   constructor(
@@ -38,7 +38,7 @@ const statuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-/** Gmail's own words besides. https://developers.google.com/workspace/gmail/api/guides/handle-errors */
+/** Gmail's additional words. https://developers.google.com/workspace/gmail/api/guides/handle-errors */
 const reasons: Readonly<Record<number, string>> = {
   400: 'invalidArgument',
   401: 'authError',
@@ -54,10 +54,10 @@ const reasons: Readonly<Record<number, string>> = {
 export interface Wrong {
   readonly code: number
   readonly message: string
-  /** Default: what goes with the code. */
+  /** Default: the status that belongs to the code. */
   readonly status?: string
   readonly reason?: string
-  /** Of the entry in `errors`; default: the message. */
+  /** The message of the entry in `errors`. Default: the message. */
   readonly said?: string
   readonly location?: { readonly location: string; readonly locationType: string }
   readonly details?: readonly object[]
@@ -65,7 +65,7 @@ export interface Wrong {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** As Gmail says it, with `errors`, or as younger services do, without. */
+/** Writes the error as Gmail does, with `errors`, or as newer services do, without. */
 export function refusal(service: Service, wrong: Wrong): Refusal {
   const { code, message, status = statuses[code] ?? 'UNKNOWN', details, isWrong, headers } = wrong
   const { reason = reasons[code] ?? 'badRequest', said = message, location } = wrong
@@ -76,12 +76,12 @@ export function refusal(service: Service, wrong: Wrong): Refusal {
 }
 
 export interface Violation {
-  /** As Google writes paths: `policy.bindings[0].role`. */
+  /** The field, as Google writes paths: `policy.bindings[0].role`. */
   readonly field: string
   readonly description: string
 }
 
-/** What the request does not have as it is described. */
+/** Refuses a request that differs from its description. */
 export function badRequest(service: Service, violations: readonly Violation[]): Refusal {
   return refusal(service, {
     code: 400,
@@ -99,12 +99,12 @@ export function badRequest(service: Service, violations: readonly Violation[]): 
   })
 }
 
-/** An argument that no state of Google's would make good. */
+/** Refuses an argument that no state would make valid. */
 export function badArgument(service: Service, message: string): Refusal {
   return refusal(service, { code: 400, message, isWrong: true })
 }
 
-/** RFC 6749, 5.2: of the endpoints of OAuth. */
+/** Refuses a request to an OAuth endpoint, as RFC 6749, 5.2, says. */
 export function oauthRefusal(
   code: number,
   error: string,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Ask, type Asking, openAsking } from './asking.ts'
+import { type Ask, type Asking, openAsking } from './client.ts'
 import { checkAnswer } from './description/check.ts'
 import { describeGoogle } from './description/operations.ts'
 
@@ -11,7 +11,7 @@ interface Good extends Ask {
   readonly path: string
 }
 
-/** One good request for each operation that is acted on, in an order in which all of them are taken. */
+/** One valid request for each implemented operation, in an order in which all of them succeed. */
 function goodRequests({ topic, subscription, google }: Asking): readonly Good[] {
   const id = google.deliver()
   const historyId = '1204551'
@@ -126,10 +126,10 @@ test('a valid request of each kind is accepted and answered as the discovery doc
     assert.equal(status, operation.answer.kind === 'nothing' ? 204 : 200, `${id}: ${JSON.stringify(body)}`)
     if (status === 200) assert.deepEqual(checkAnswer(operation, body, schemas[operation.service]), [], id)
   }
-  assert.deepEqual(asking.google.complaints, [])
+  assert.deepEqual(asking.google.mistakes, [])
 })
 
-/** Each is one change that makes a good request a bad one; undefined where there is nothing to change. */
+/** Each mutation makes a valid request invalid, or returns undefined if it does not apply. */
 type Change = (request: Good, pick: number) => Good | undefined
 
 const changes: Readonly<Record<string, Change>> = {
@@ -259,17 +259,17 @@ test("a valid request with one mistake is refused in Google's words and recorded
   for (const [name, change] of Object.entries(changes)) {
     let count = 0
     for (const request of goodRequests(asking)) {
-      // Which of its parameters and fields is another one in each run; a failure shows it.
+      // The parameter or field is another one in each run. A failure shows it.
       const changed = change(request, Math.floor(Math.random() * 50))
       if (changed === undefined) continue
       count += 1
-      const complaints = google.complaints.length
+      const mistakes = google.mistakes.length
       const { path, ...ask } = changed
       const { status, body } = await asking.ask(path, ask)
       assert.ok(status >= 400 && status < 500, `${status} ${JSON.stringify(changed)}`)
       assert.equal(body.error.code, status)
       assert.ok(typeof body.error.message === 'string' && typeof body.error.status === 'string')
-      assert.equal(google.complaints.length, complaints + 1, `${name}: ${JSON.stringify(changed)}`)
+      assert.equal(google.mistakes.length, mistakes + 1, `${name}: ${JSON.stringify(changed)}`)
     }
     assert.ok(count > 0, name)
   }
@@ -355,7 +355,7 @@ test('each refusal has the body that Google sends', async () => {
     [somebody.status, somebody.body.error.message],
     [403, 'Delegation denied for ada@example.com'],
   )
-  assert.equal(google.complaints.length, 6)
+  assert.equal(google.mistakes.length, 6)
 })
 
 test('a fault that a test injects is not recorded as a mistake of the client', async () => {
@@ -365,7 +365,7 @@ test('a fault that a test injects is not recorded as a mistake of the client', a
   assert.equal((await ask(`${users}/profile`)).body.error.errors[0].reason, 'authError')
   google.revoke()
   assert.equal((await ask(`pubsub/v1/${topic}`)).body.error.status, 'UNAUTHENTICATED')
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('an access token expires after an hour', async () => {
@@ -380,5 +380,5 @@ test('an access token expires after an hour', async () => {
 test('a call of an operation that is not implemented is recorded as a mistake', async () => {
   await using asking = await openAsking()
   assert.equal((await asking.ask(`${users}/threads`)).status, 501)
-  assert.match(asking.google.complaints[0] ?? '', /gmail\.users\.threads\.list: The stand-in does not know/)
+  assert.match(asking.google.mistakes[0] ?? '', /gmail\.users\.threads\.list: The fake Google does not know/)
 })

@@ -1,6 +1,6 @@
 /**
- * Owns whether a request is as Google describes it: each parameter and each field known, of its type, and there where it has
- * to be. The sentences are Google's own, as its servers say them.
+ * Checks that a request is as Google describes it: each parameter and field is known, of its type, and present if
+ * required. The messages are those of Google's servers.
  */
 
 import type { Violation } from '../refusal.ts'
@@ -9,7 +9,7 @@ import type { Field, Fields, Type } from './typings.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** Query parameters as values of their types. */
+/** The query parameters as values of their types. */
 export function readQuery(
   operation: Operation,
   query: URLSearchParams,
@@ -59,11 +59,11 @@ function readText(name: string, text: string, type: Type, violations: Violation[
 
 export interface Bodies {
   readonly schemas: ReadonlyMap<string, Fields>
-  /** Fields that the path has already. */
+  /** Fields that the path supplies. */
   readonly bound: readonly string[]
 }
 
-/** `body` is what JSON gave; undefined where the request has none. */
+/** `body` is the parsed JSON, or undefined if the request has no body. */
 export function checkBody(operation: Operation, body: unknown, { schemas, bound }: Bodies): Violation[] {
   const { body: type } = operation
   if (type === undefined) {
@@ -75,7 +75,7 @@ export function checkBody(operation: Operation, body: unknown, { schemas, bound 
   return checkValue(body ?? {}, type, '', schemas, bound)
 }
 
-/** What of the answer is not as it is described: the stand-in's own words are measured as well. */
+/** Returns what of an answer differs from its description. The fake's own answers are checked as well. */
 export function checkAnswer(
   { answer }: Operation,
   value: unknown,
@@ -93,7 +93,7 @@ function checkValue(
   schemas: ReadonlyMap<string, Fields>,
   bound: readonly string[] = [],
 ): Violation[] {
-  // In JSON of protocol buffers, null stands for an absent field. https://protobuf.dev/programming-guides/json/
+  // In the JSON of protocol buffers, null means an absent field. https://protobuf.dev/programming-guides/json/
   if (value === null && at !== '') return []
   switch (type.kind) {
     case 'any':
@@ -163,7 +163,7 @@ function checkFields(
   return violations
 }
 
-/** The discovery documents say it in words. */
+/** The discovery documents say this in words. */
 function isRequired({ description }: Field): boolean {
   return /^required[.:]/i.test(description)
 }
@@ -197,12 +197,12 @@ function nameOf(type: Type): string {
   }
 }
 
-/** All numbers that requests may have are whole ones of 32 bits, as a number or, as Google takes it too, as a text. */
+/** All numbers in requests are whole ones of 32 bits. Google accepts them as texts too. */
 function isInteger(text: string): boolean {
   return /^-?\d+$/.test(text) && Math.abs(Number(text)) < 2 ** 31
 }
 
-/** `pushConfig.oidcToken` is `push_config.oidc_token` to Google. */
+/** Google accepts `pushConfig.oidcToken` as `push_config.oidc_token` too. */
 function pathOf(at: string, name: string): string {
   const inSnakeCase = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return at === '' ? inSnakeCase : `${at}.${inSnakeCase}`

@@ -1,4 +1,4 @@
-/** Owns reading where Gmail's operations are, and which scopes they take, in the client that Google generates. */
+/** Reads the paths and scopes of Gmail's operations from the client that Google generates. */
 
 export interface Place {
   readonly method: string
@@ -9,7 +9,7 @@ export interface Place {
 const start = /\n {8}(?=\w+\(paramsOrCallback, )/
 const called = /^(?<name>\w+).*?\burl: \(rootUrl \+\s+'(?<path>[^']+)'\).*?\bmethod: '(?<method>[A-Z]+)'/s
 
-/** Of `build/v1.js`, by id in lower case: its classes are not told by the exact names. */
+/** Reads `build/v1.js`. Ids are in lower case, because its classes do not have the exact names. */
 export function readPlaces(source: string): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>()
   const classes = source.split(/\n {4}class (?=Resource\$)/).slice(1)
@@ -24,10 +24,12 @@ export function readPlaces(source: string): ReadonlyMap<string, Place> {
   return places
 }
 
-/** Of `build/v1.d.ts`: its examples ask for every scope that an operation takes; any one of them is enough. */
+/**
+ * Reads `build/v1.d.ts`. Its examples ask for every scope that an operation accepts, and any one of them is enough.
+ */
 export function readScopes(source: string): ReadonlyMap<string, readonly string[]> {
   const scopes = new Map<string, readonly string[]>()
-  // An example without scopes must not lend those of the next one.
+  // An example without scopes must not take those of the next one.
   const examples = source.matchAll(
     /scopes: \[(?<list>[^\]]*)\](?:(?!scopes: \[).)*?await (?<id>gmail\.[\w.]+)\(\{/gs,
   )

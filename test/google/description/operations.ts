@@ -1,4 +1,4 @@
-/** Owns the operations that Google has, as it describes them itself. */
+/** Lists Google's operations as Google describes them. */
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -14,23 +14,23 @@ export interface Operation {
   readonly id: string
   readonly service: Service
   readonly method: string
-  /** As it is described: `/gmail/v1/users/{userId}/history`. */
+  /** The path as it is described: `/gmail/v1/users/{userId}/history`. */
   readonly path: string
-  /** Matches the path as it comes; its groups are parameters, in the order of `inPath`. */
+  /** Matches the path of a request. Its groups are the parameters, in the order of `inPath`. */
   readonly pattern: RegExp
-  /** Names of parameters in the path. */
+  /** The names of the parameters in the path. */
   readonly inPath: readonly string[]
   readonly inQuery: Fields
   readonly body?: Type
   readonly answer: Type
-  /** Any one is enough. */
+  /** Any one of these scopes is enough. */
   readonly scopes: readonly string[]
 }
 
 export interface Description {
   readonly operations: readonly Operation[]
   readonly schemas: Readonly<Record<Service, ReadonlyMap<string, Fields>>>
-  /** Of the discovery documents, as `20260307`. */
+  /** The revision of the discovery documents: `20260307`. */
   readonly revisions: Readonly<Record<Service, string>>
 }
 
@@ -38,7 +38,7 @@ const require = createRequire(import.meta.url)
 
 let known: Description | undefined
 
-/** Read once in each process, in some twenty milliseconds. */
+/** Reads the descriptions, once in each process, in about twenty milliseconds. */
 export function describeGoogle(): Description {
   known ??= read()
   return known
@@ -49,7 +49,7 @@ function read(): Description {
     parseTypings(readText(`@maxim_mazurok/gapi.client.${service}-v1/index.d.ts`), service),
   )
   if (gmail === undefined || pubsub === undefined) throw new Error('A description is missing.')
-  // The client's package has its files inside `build` only; its main file is one of them.
+  // The client's package exports only files inside `build`, such as its main file.
   const build = dirname(require.resolve('@googleapis/gmail'))
   const places = readPlaces(readFileSync(join(build, 'v1.js'), 'utf8'))
   const scopes = readScopes(readFileSync(join(build, 'v1.d.ts'), 'utf8'))

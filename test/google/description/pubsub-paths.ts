@@ -1,6 +1,7 @@
 /**
- * Owns where Pub/Sub's operations are: the typings do not say. From https://cloud.google.com/pubsub/docs/reference/rest, with
- * the name of the parameter as there; all of them are whole resource names.
+ * Lists the paths of Pub/Sub's operations, which the typings lack. They are those of
+ * https://cloud.google.com/pubsub/docs/reference/rest, with its names of parameters. All parameters are whole
+ * resource names.
  */
 
 const topic = '{topic=projects/*/topics/*}'
@@ -8,7 +9,7 @@ const subscription = '{subscription=projects/*/subscriptions/*}'
 const snapshot = '{snapshot=projects/*/snapshots/*}'
 const schema = '{name=projects/*/schemas/*}'
 
-/** By id without the service: method and path. */
+/** Maps an id without the service to method and path. */
 export const pubsubPaths: Readonly<Record<string, string>> = {
   'projects.topics.create': 'PUT /v1/{name=projects/*/topics/*}',
   'projects.topics.delete': `DELETE /v1/${topic}`,
@@ -62,7 +63,7 @@ function policies(id: string, collection: string): Readonly<Record<string, strin
   }
 }
 
-/** Any one is enough. https://developers.google.com/identity/protocols/oauth2/scopes#pubsub */
+/** Any one of these scopes is enough. https://developers.google.com/identity/protocols/oauth2/scopes#pubsub */
 export const pubsubScopes: readonly string[] = [
   'https://www.googleapis.com/auth/cloud-platform',
   'https://www.googleapis.com/auth/pubsub',

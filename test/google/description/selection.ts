@@ -1,16 +1,16 @@
 /**
- * Owns partial answers: what `fields` asks for, as `messages(id,threadId),nextPageToken` or `payload/headers`.
+ * Selects parts of answers by `fields`: `messages(id,threadId),nextPageToken` or `payload/headers`.
  * https://developers.google.com/workspace/gmail/api/guides/performance#partial
  */
 
 import type { Fields, Type } from './typings.ts'
 
-/** What is kept of an object, by field; undefined keeps all of it. */
+/** Maps each selected field to its own selection. Undefined selects all of an object. */
 export interface Selection {
   readonly fields: ReadonlyMap<string, Selection> | undefined
 }
 
-/** Undefined where the text selects a field that the answer cannot have, or is no selection. */
+/** Returns undefined if the text is no selection, or selects a field that the answer cannot have. */
 export function parseSelection(
   text: string,
   answer: Type,

@@ -1,7 +1,7 @@
 /**
- * Owns reading the typings that are generated from Google's discovery documents
- * (https://github.com/Maxim-Mazurok/google-api-typings-generator). They are written by a program, in few forms: what is in
- * none of them throws, so that nothing is passed over.
+ * Reads the typings that are generated from Google's discovery documents
+ * (https://github.com/Maxim-Mazurok/google-api-typings-generator). A program writes them in few forms. Any other form
+ * throws, so that nothing is overlooked.
  */
 
 export type Type =
@@ -14,7 +14,7 @@ export type Type =
 
 export interface Field {
   readonly type: Type
-  /** It may be absent, as far as types go. */
+  /** Whether the field may be absent, as far as types say. */
   readonly isOptional: boolean
   readonly description: string
 }
@@ -23,16 +23,16 @@ export type Fields = ReadonlyMap<string, Field>
 
 export interface Method {
   readonly parameters: Fields
-  /** Of the request; absent where it has none. */
+  /** The body of the request. Absent if there is none. */
   readonly body?: Type
   readonly answer: Type
 }
 
 export interface Typings {
-  /** By id without the service: `users.history.list`. */
+  /** Maps an id without the service to an operation: `users.history.list`. */
   readonly methods: ReadonlyMap<string, Method>
   readonly schemas: ReadonlyMap<string, Fields>
-  /** As `20260307`. */
+  /** The revision: `20260307`. */
   readonly revision: string
 }
 
@@ -67,7 +67,7 @@ interface Resource {
   readonly resources: ReadonlyMap<string, Resource>
 }
 
-/** Of one service: `gmail`. */
+/** Reads the typings of one service: `gmail`. */
 export function parseTypings(source: string, service: string): Typings {
   const revision = /^\/\/ Revision: (\d+)$/m.exec(source)?.[1] ?? ''
   const start = source.indexOf(`  namespace ${service} {`)
@@ -77,8 +77,8 @@ export function parseTypings(source: string, service: string): Typings {
 
   const schemas = new Map<string, Fields>()
   /**
-   * Interfaces of resources share names (`SubscriptionsResource` of projects and of topics). Each stands after all that it
-   * is made of, so that a name means the last one that nobody has taken yet.
+   * Interfaces of resources share names (`SubscriptionsResource` of projects and of topics). Each stands after its
+   * parts, so a name means the last one that has not been used yet.
    */
   const untaken: { readonly name: string; readonly resource: Resource }[] = []
   const methods = new Map<string, Method>()
@@ -111,7 +111,7 @@ export function parseTypings(source: string, service: string): Typings {
     if (!take(text)) throw new Error(`The typings have ${JSON.stringify(peek().text)} instead of ${text}.`)
   }
 
-  /** What is said of the next token. */
+  /** The documentation of the next token. */
   function description(): string {
     let said = ''
     for (; tokens[at]?.kind === 'comment'; at += 1) said = tokens[at]?.text ?? ''
@@ -131,7 +131,7 @@ export function parseTypings(source: string, service: string): Typings {
         values: all.flatMap((type) => (type.kind === 'string' ? (type.values ?? []) : [])),
       }
     }
-    // Parameters that may be repeated are either one value or a list: `string | string[]`.
+    // A parameter that may be repeated is one value or a list: `string | string[]`.
     const list = all.find((type) => type.kind === 'list')
     if (list === undefined) throw new Error(`The typings have an unknown union: ${JSON.stringify(all)}`)
     return list
@@ -186,7 +186,7 @@ export function parseTypings(source: string, service: string): Typings {
     return { kind: 'object', fields: readFields() }
   }
 
-  /** To the closing brace, which is taken. */
+  /** Reads up to the closing brace, and past it. */
   function readFields(): Fields {
     const fields = new Map<string, Field>()
     for (;;) {
@@ -211,7 +211,7 @@ export function parseTypings(source: string, service: string): Typings {
         continue
       }
       const method = readMethod()
-      // Of two forms the second one has the parameters and the body apart.
+      // Of two forms, the second has the parameters and the body apart.
       if (method.body !== undefined || !own.has(name)) own.set(name, method)
     }
     return { methods: own, resources }

@@ -1,4 +1,4 @@
-/** Owns what Gmail's operations do. https://developers.google.com/workspace/gmail/api/reference/rest */
+/** Implements Gmail's operations. https://developers.google.com/workspace/gmail/api/reference/rest */
 
 import type { GoogleClock } from '../clock.ts'
 import type { Handlers, Request } from '../handler.ts'
@@ -17,13 +17,13 @@ export interface Watch {
 export interface GmailOptions {
   readonly clock: GoogleClock
   readonly project: string
-  /** Of the account; made where there is none. */
+  /** Returns the mailbox of an account, and makes it if there is none. */
   mailboxOf(account: string): Mailbox
-  /** By account. */
+  /** The watches by account. */
   readonly watches: Map<string, Watch>
-  /** Why Gmail may not publish there, as Pub/Sub says it; undefined: it may. */
+  /** Returns why Gmail may not publish to the topic, in Pub/Sub's words, or undefined if it may. */
   whyNotPublish(topic: string): 'NOT_FOUND' | 'PERMISSION_DENIED' | undefined
-  /** Tells the account's topic where its history stands. */
+  /** Publishes the end of the history to the account's topic. */
   notify(account: string): void
 }
 
@@ -40,7 +40,7 @@ const metadataScope = 'https://www.googleapis.com/auth/gmail.metadata'
 export function createGmail(options: GmailOptions): Handlers {
   const { clock, project, mailboxOf, watches, whyNotPublish, notify } = options
 
-  /** @throws Refusal where it is somebody else's */
+  /** Returns the mailbox. @throws Refusal for another account's mailbox */
   function own({ path, caller }: Request): Mailbox {
     const { userId = '' } = path
     if (userId !== 'me' && userId.toLowerCase() !== caller.account.toLowerCase()) {
@@ -119,7 +119,7 @@ export function createGmail(options: GmailOptions): Handlers {
   }
 }
 
-/** Whether the watch wants to know. */
+/** Returns whether the watch covers the change. */
 export function isWatched(watch: Watch, { touches }: HistoryRecord): boolean {
   if (watch.labelIds.length === 0) return true
   return watch.labelIds.some((id) => touches.includes(id)) !== watch.isExclusion
@@ -138,7 +138,7 @@ function listHistory(mailbox: Mailbox, { query }: Request): object {
   const after = Math.max(from, afterPage(query, start))
   const rest = mailbox.history.filter(({ id }) => id > after)
   const page = rest.slice(0, max)
-  // A page may have fewer records than there is room for, or none, and still not be the last one: https://google.aip.dev/158
+  // A page may have fewer records than fit, or none, and still not be the last one: https://google.aip.dev/158
   const wanted = page.filter(
     (record) =>
       (types.length === 0 || types.includes(record.type)) &&
@@ -176,7 +176,7 @@ function listMessages(mailbox: Mailbox, request: Request): object {
   }
   const matches = compileSearch(q ?? '')
   if (matches === undefined) {
-    throw refusal('gmail', { code: 501, message: `The stand-in cannot search for ${q}`, isWrong: true })
+    throw refusal('gmail', { code: 501, message: `The fake Google cannot search for ${q}`, isWrong: true })
   }
   const showsAll =
     query['includeSpamTrash'] === true || labelIds.some((id) => id === 'SPAM' || id === 'TRASH')
@@ -229,7 +229,7 @@ function headOf({ partId, mimeType, filename, headers = [] }: Part, wanted: read
   return { partId, mimeType, filename, headers: shown }
 }
 
-/** Google writes no empty lists. */
+/** Google leaves empty lists out. */
 function unlessEmpty<Lists extends Readonly<Record<string, readonly unknown[]>>>(
   lists: Lists,
 ): Partial<Lists> {
@@ -246,7 +246,7 @@ function pageSize(query: Request['query']): number {
   return size
 }
 
-/** A token is good for the list that it came from. */
+/** A page token is valid for the list that it came from. */
 function pageToken(key: string, at: number): string {
   return Buffer.from(JSON.stringify([key, at])).toString('base64url')
 }
@@ -261,7 +261,7 @@ function afterPage(query: Request['query'], key: string): number {
   throw badArgument('gmail', 'Invalid pageToken')
 }
 
-/** Of the scopes that an operation takes, one sees headers only; it wins only where it is alone. */
+/** One of the scopes shows headers only, and it decides only if the token has no other. */
 function seesOnlyMetadata({ caller }: Request): boolean {
   const ofMail = caller.scopes.filter((scope) => /\/auth\/gmail\.|mail\.google\.com/.test(scope))
   return ofMail.length > 0 && ofMail.every((scope) => scope === metadataScope)
@@ -271,7 +271,7 @@ function notFound(): Refusal {
   return refusal('gmail', { code: 404, message: 'Requested entity was not found.' })
 }
 
-/** As people have reported it: https://github.com/googleapis/google-api-nodejs-client/issues/2843 */
+/** People have reported these words: https://github.com/googleapis/google-api-nodejs-client/issues/2843 */
 function testMessageFailed(topic: string, why: 'NOT_FOUND' | 'PERMISSION_DENIED'): Refusal {
   const said =
     why === 'NOT_FOUND'

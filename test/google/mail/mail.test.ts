@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Asking, openAsking, start } from '../asking.ts'
+import { type Asking, openAsking, start } from '../client.ts'
 
 const users = 'gmail/gmail/v1/users/me'
 
@@ -78,7 +78,7 @@ test('a page has a hundred records by default, and none is missing or repeated',
     found.push(...page.history.map(({ messages }: { messages: { id: string }[] }) => messages[0]?.id))
     pageToken = page.nextPageToken
     pages += 1
-    // What comes meanwhile is on a later page.
+    // Mails that come meanwhile are on a later page.
     if (pages === 1) found.unshift(google.deliver())
   } while (pageToken !== undefined)
   assert.equal(pages, 3)
@@ -103,7 +103,7 @@ test('a history id that is too old, or in the future, is not found', async () =>
     const { status, body } = await ask(`${users}/history`, { query: { startHistoryId } })
     assert.deepEqual([status, body.error.errors[0].reason], [404, 'notFound'])
   }
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
   await historyOf(asking, { startHistoryId: await standing(asking) })
 })
 
@@ -143,7 +143,7 @@ test('a mail is returned in each format as Gmail does', async () => {
   assert.deepEqual((await ask(`${users}/messages/${odd}`)).body.payload, payload)
   google.remove(id)
   assert.equal((await ask(`${users}/messages/${id}`)).status, 404)
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('mails are listed newest first, without spam and trash, by label and time', async () => {
@@ -194,7 +194,7 @@ test("a watch needs an existing topic of the client's project to which Gmail may
     `Invalid topicName does not match projects/${project}/topics/*`,
   ])
   assert.deepEqual(await watch(topic, { labelIds: ['Label_99'] }), [400, 'Invalid label: Label_99'])
-  assert.equal(google.complaints.length, 2)
+  assert.equal(google.mistakes.length, 2)
   const failed = 'Error sending test message to Cloud PubSub'
   const none = `projects/${project}/topics/none`
   assert.deepEqual(await watch(none), [404, `${failed} ${none} : Resource not found (resource=none).`])
@@ -206,7 +206,7 @@ test("a watch needs an existing topic of the client's project to which Gmail may
   google.setRole({ isGranted: true })
   assert.deepEqual(await watch(topic), [200, undefined])
   assert.deepEqual(google.watch, { topic, labelIds: [], endsAt: start + 7 * 86_400_000 })
-  assert.equal(google.complaints.length, 2, 'the state of a project is no mistake of the caller')
+  assert.equal(google.mistakes.length, 2, 'the state of a project is no mistake of the caller')
 })
 
 test('a watch for another topic needs a stop first, until the earlier watch is over', async () => {
@@ -224,7 +224,7 @@ test('a watch for another topic needs a stop first, until the earlier watch is o
   assert.equal(google.watch, undefined)
   await asking.renew()
   assert.equal(await watch(topic), 200)
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('a watch announces mails with its labels, from its beginning to its end', async () => {

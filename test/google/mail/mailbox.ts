@@ -1,4 +1,4 @@
-/** Owns what is in a mailbox, and the history of how it came to be. */
+/** Keeps the mails of a mailbox and the history of its changes. */
 
 import type { GoogleClock } from '../clock.ts'
 import type { NewMail } from '../google.ts'
@@ -8,16 +8,16 @@ export interface Mail {
   readonly id: string
   readonly threadId: string
   labelIds: readonly string[]
-  /** When Gmail got it. */
+  /** When Gmail received the mail. */
   readonly at: number
-  /** Of the last record that changed it. */
+  /** The id of the last record that changed the mail. */
   historyId: number
   readonly payload: Part
   readonly snippet: string
   readonly size: number
 }
 
-/** Of `historyTypes`, in the order of the discovery document. */
+/** The types of `historyTypes`, in the order of the discovery document. */
 export type ChangeType = 'messageAdded' | 'messageDeleted' | 'labelAdded' | 'labelRemoved'
 
 export interface HistoryRecord {
@@ -25,11 +25,11 @@ export interface HistoryRecord {
   readonly type: ChangeType
   readonly mailId: string
   readonly threadId: string
-  /** What the mail had then, or has now. */
+  /** The labels that the mail had then, or has now. */
   readonly labelIds: readonly string[]
-  /** What it had before and after, for filters. */
+  /** The labels before and after the change, for filters. */
   readonly touches: readonly string[]
-  /** Labels that were added or removed. */
+  /** The labels that were added or removed. */
   readonly changed: readonly string[]
 }
 
@@ -49,10 +49,10 @@ export interface Mailbox {
   readonly account: string
   readonly labels: readonly Label[]
   readonly historyId: number
-  /** Nothing before it is known any more. */
+  /** History before this id is forgotten. */
   readonly historyStart: number
   readonly history: readonly HistoryRecord[]
-  /** The newest first. */
+  /** Lists the newest first. */
   readonly mails: readonly Mail[]
   mail(id: string): Mail | undefined
   addLabel(name: string): string
@@ -82,7 +82,7 @@ export function createMailbox({ account, clock, onChange }: MailboxOptions): Mai
     changed: readonly string[],
     before: readonly string[] = [],
   ): void {
-    // Ids grow, with gaps that nobody can tell beforehand.
+    // Ids grow by gaps that cannot be predicted.
     historyId += 3 + ((historyId * 7) % 11)
     mail.historyId = historyId
     const touches = [...new Set([...before, ...mail.labelIds])]

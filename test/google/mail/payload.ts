@@ -1,4 +1,4 @@
-/** Owns how Gmail shows a mail: the tree of its parts, its beginning, and the mail itself as it was sent. */
+/** Shows a mail as Gmail does: the tree of its parts, its snippet, and the mail as it was sent. */
 
 import type { NewMail } from '../google.ts'
 
@@ -11,7 +11,7 @@ export interface Part {
   readonly parts?: readonly Part[]
 }
 
-/** The tree as `users.messages.get` answers it with format `full`. */
+/** Builds the tree that `users.messages.get` answers with format `full`. */
 export function payloadOf(mail: NewMail, id: string, account: string, at: number): Part {
   if (mail.payload !== undefined) return mail.payload as Part
   const { from = 'Grace <grace@example.com>', to = account, subject = 'Hello', text, html } = mail
@@ -54,7 +54,7 @@ function leaf(mimeType: string, text: string) {
   }
 }
 
-/** The first words of the text, as HTML writes them: Gmail's snippets have entities in them. */
+/** Returns the first words of the text, with the entities that Gmail's snippets have. */
 export function snippetOf(payload: Part): string {
   const text = textOf(payload, 'text/plain') || textOf(payload, 'text/html').replace(/<[^>]*>/g, ' ')
   const words = text.replace(/\s+/g, ' ').trim()
@@ -63,7 +63,7 @@ export function snippetOf(payload: Part): string {
   return short.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign).replaceAll("'", '&#39;')
 }
 
-/** Tests give payloads that break every promise, so nothing in them is relied on. */
+/** Tests give malformed payloads, so any field may be wrong. */
 function partsOf({ parts }: Part): readonly Part[] {
   return Array.isArray(parts) ? parts.filter((part) => typeof part === 'object' && part !== null) : []
 }
@@ -82,7 +82,7 @@ function textOf(part: Part, mimeType: string): string {
   return ''
 }
 
-/** The mail as it was sent (RFC 5322), for format `raw`. */
+/** Writes the mail as it was sent (RFC 5322), for format `raw`. */
 export function rawOf(part: Part, id: string): string {
   const headers = Array.isArray(part.headers) ? part.headers : []
   const head = headers.map((header) => `${header?.name}: ${header?.value}\r\n`).join('')
@@ -97,13 +97,13 @@ function boundaryOf(id: string): string {
   return `000000000000${id}`
 }
 
-/** Google writes it with padding; readers have to take both. */
+/** Google writes padding, and readers have to accept both. */
 export function base64url(bytes: Buffer): string {
   const text = bytes.toString('base64url')
   return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
 }
 
-/** Roughly what the mail weighs, in bytes. */
+/** Estimates the size of the mail in bytes. */
 export function sizeOf(payload: Part): number {
   return Math.floor((JSON.stringify(payload).length * 3) / 4)
 }

@@ -1,4 +1,6 @@
-/** Owns the part of Gmail's search language that is known here; the rest is refused, so that nobody is answered at random. */
+/**
+ * Reads the supported part of Gmail's search language, and refuses the rest, so that no search gets a random answer.
+ */
 
 import type { Mail } from './mailbox.ts'
 
@@ -38,7 +40,7 @@ function compileWord(word: string): Test | undefined {
   }
 }
 
-/** In seconds since the Unix epoch. Dates are read in the person's own time zone, which the stand-in has none of. */
+/** In seconds since the Unix epoch. Google reads dates in the person's time zone; the fake has none. */
 function boundary(value: string, holds: (at: number, limit: number) => boolean): Test | undefined {
   if (!/^\d{9,11}$/.test(value)) return undefined
   const limit = Number(value)

@@ -1,5 +1,5 @@
 /**
- * Owns the page on which a person consents, and the redirect that follows. By
+ * Shows the page on which a person consents, and redirects afterwards. It follows
  * https://developers.google.com/identity/protocols/oauth2/native-app, RFC 6749, RFC 7636 and RFC 8252.
  */
 
@@ -14,7 +14,7 @@ export interface ConsentOptions {
 
 export type Answer = 'allow' | 'deny' | { readonly only: readonly string[] } | { readonly as: string }
 
-/** What a person is asked. */
+/** The question that a person is asked. */
 export interface Page {
   readonly redirectUri: string
   readonly scopes: readonly string[]
@@ -38,7 +38,9 @@ const parameters = new Set([
   ...['login_hint', 'access_type', 'prompt', 'include_granted_scopes', 'enable_granular_consent', 'hd'],
 ])
 
-/** @throws Refusal as a page, never as a redirect: Google does not send people to where it does not know */
+/**
+ * Checks a request for the page. @throws Refusal as a page, because Google redirects only to addresses that it knows
+ */
 export function readConsentRequest(query: URLSearchParams, { client, knownScopes }: ConsentOptions): Page {
   for (const name of query.keys()) {
     if (!parameters.has(name)) {
@@ -72,10 +74,10 @@ export function readConsentRequest(query: URLSearchParams, { client, knownScopes
   if (unknown.length > 0) {
     throw errorPage('invalid_scope', `Some requested scopes were invalid. {invalid=[${unknown.join(', ')}]}`)
   }
-  // Google takes requests without PKCE still; RFC 8252, 8.1, asks native apps for it, and so do we.
+  // Google still accepts requests without PKCE. RFC 8252, 8.1, requires it of native apps, and so does this server.
   const challenge = need('code_challenge')
   const challengeMethod = oneOf('code_challenge_method', 'S256', 'plain') === 'S256' ? 'S256' : 'plain'
-  // RFC 7636, 4.2: 43 characters are what SHA-256 gives in base64url.
+  // RFC 7636, 4.2: SHA-256 gives 43 characters of base64url.
   const isWellFormed = challengeMethod === 'S256' ? /^[\w-]{43}$/ : /^[\w.~-]{43,128}$/
   if (!isWellFormed.test(challenge)) throw errorPage('invalid_request', 'Invalid code challenge.')
   oneOf('include_granted_scopes', 'true', 'false')
@@ -97,7 +99,7 @@ export function readConsentRequest(query: URLSearchParams, { client, knownScopes
   }
 }
 
-/** Where the person's browser is sent. */
+/** Returns the address to which the person's browser is sent. */
 export function answerConsent(
   page: Page,
   answer: Answer,
@@ -120,7 +122,7 @@ export function answerConsent(
   return target.href
 }
 
-/** RFC 8252, 7.3 and 8.3: any port; Google's page for installed apps takes `localhost` too. */
+/** RFC 8252, 7.3 and 8.3, allow any port. Google's page for installed apps allows `localhost` too. */
 function isLoopback(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || url.protocol !== 'http:' || url.hash !== '' || url.username !== '') return false

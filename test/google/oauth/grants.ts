@@ -1,4 +1,4 @@
-/** Owns what people have consented to, and the codes and tokens that stand for it. */
+/** Keeps what people consented to, with the codes and tokens of each consent. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { GoogleClock } from '../clock.ts'
@@ -13,7 +13,7 @@ export interface OAuthClient {
 export interface Grant {
   readonly account: string
   scopes: readonly string[]
-  /** Scopes that were asked for and left out. */
+  /** The requested scopes that the person left out. */
   isPartial: boolean
   isRevoked: boolean
 }
@@ -35,7 +35,7 @@ export interface CodeRequest {
   readonly challenge: string
   readonly challengeMethod: 'S256' | 'plain'
   readonly isOffline: boolean
-  /** The consent page was shown although there was a consent. */
+  /** Whether the consent page was shown although a consent existed. */
   readonly isForced: boolean
 }
 
@@ -60,7 +60,7 @@ export function createGrants(clock: GoogleClock) {
   const accessTokens = new Map<string, AccessToken>()
 
   return {
-    /** As a person consents; scopes that were allowed before are kept only where they are asked for again. */
+    /** Records a consent as a person gives it. Earlier scopes stay only if they are asked for again. */
     consent(account: string, scopes: readonly string[], isPartial: boolean) {
       const before = grants.get(account)
       const isFirst = before === undefined || before.isRevoked

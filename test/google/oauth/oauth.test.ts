@@ -5,8 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { OAuth2Client } from 'google-auth-library'
-import { openAsking } from '../asking.ts'
-import type { StandInGoogle } from '../google.ts'
+import { openAsking } from '../client.ts'
+import type { FakeGoogle } from '../google.ts'
 import { provesChallenge } from './grants.ts'
 
 /** RFC 7636, appendix B. */
@@ -16,13 +16,13 @@ const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 const mail = 'https://www.googleapis.com/auth/gmail.readonly'
 const pubsub = 'https://www.googleapis.com/auth/pubsub'
 
-function clientOf(google: StandInGoogle): { id: string; secret: string } {
+function clientOf(google: FakeGoogle): { id: string; secret: string } {
   const { installed } = google.clientFile as { installed: Record<string, string> }
   return { id: installed['client_id'] ?? '', secret: installed['client_secret'] ?? '' }
 }
 
-/** What a page for consent is asked with; undefined takes a parameter away. */
-function pageOf(google: StandInGoogle, changes: Readonly<Record<string, string | undefined>> = {}): string {
+/** Builds the parameters of a consent page. Undefined removes a parameter. */
+function pageOf(google: FakeGoogle, changes: Readonly<Record<string, string | undefined>> = {}): string {
   const url = new URL(`${google.baseUrls.accounts}/o/oauth2/v2/auth`)
   const parameters = {
     client_id: clientOf(google).id,
@@ -41,7 +41,7 @@ function pageOf(google: StandInGoogle, changes: Readonly<Record<string, string |
   return url.href
 }
 
-function exchangeOf(google: StandInGoogle, code: string): Record<string, string> {
+function exchangeOf(google: FakeGoogle, code: string): Record<string, string> {
   const { id, secret } = clientOf(google)
   return {
     grant_type: 'authorization_code',
@@ -53,7 +53,7 @@ function exchangeOf(google: StandInGoogle, code: string): Record<string, string>
   }
 }
 
-async function codeOf(google: StandInGoogle, changes?: Readonly<Record<string, string | undefined>>) {
+async function codeOf(google: FakeGoogle, changes?: Readonly<Record<string, string | undefined>>) {
   const back = new URL(await google.consentByHand(pageOf(google, changes)))
   return back.searchParams.get('code') ?? ''
 }
@@ -111,7 +111,7 @@ test("Google's own client gets tokens for a consent over the loopback redirect, 
     auth.setCredentials({ refresh_token: tokens.refresh_token })
     const renewed = await auth.getAccessToken()
     assert.notEqual(renewed.token, tokens.access_token)
-    assert.deepEqual(google.complaints, [])
+    assert.deepEqual(google.mistakes, [])
     await auth.revokeToken(tokens.refresh_token)
     await assert.rejects(
       auth.getAccessToken().then(() => auth.refreshAccessToken()),
@@ -148,11 +148,11 @@ test('a request that Google refuses gets no consent page and no redirect', async
   await using asking = await openAsking()
   const { google } = asking
   for (const [name, changes, reason] of badPages) {
-    const count = google.complaints.length
+    const count = google.mistakes.length
     const response = await google.consent(pageOf(google, changes))
     assert.ok(response.status >= 400 && response.status < 500, name)
     assert.match(await response.text(), reason, name)
-    assert.equal(google.complaints.length, count + 1, name)
+    assert.equal(google.mistakes.length, count + 1, name)
     await assert.rejects(google.consentByHand(pageOf(google, changes)), /shows no page/)
   }
 })
@@ -188,7 +188,7 @@ test('a code works once, for its client, its redirect and its verifier', async (
     assert.deepEqual([answer.status, answer.body.error], [status, error], JSON.stringify(form))
     assert.equal(typeof answer.body.error_description, 'string')
   }
-  assert.equal(google.complaints.length, cases.length)
+  assert.equal(google.mistakes.length, cases.length)
   const { status, body } = await submit(good)
   assert.equal(status, 200)
   assert.deepEqual([body.expires_in, body.token_type, body.scope], [3599, 'Bearer', `${mail} ${pubsub}`])
@@ -208,7 +208,7 @@ test('a refresh token comes with the first consent only, unless the page is aske
   const { google, submit } = asking
   const lasting = async (changes: Readonly<Record<string, string | undefined>>) =>
     'refresh_token' in (await submit(exchangeOf(google, await codeOf(google, changes)))).body
-  // There is a consent already: that of `credentials()`.
+  // A consent exists already: that of `credentials()`.
   assert.deepEqual([await lasting({}), await lasting({ prompt: 'consent' })], [false, true])
   google.revoke()
   assert.deepEqual([await lasting({}), await lasting({})], [true, false])
@@ -239,7 +239,7 @@ test('a person can deny, consent to a part, or be another account', async () => 
     const refused = await ask(`pubsub/v1/${asking.topic}`, bearer(partly.access_token))
     assert.equal(refused.status, 403)
     assert.equal(refused.body.error.details[0].reason, 'ACCESS_TOKEN_SCOPE_INSUFFICIENT')
-    assert.deepEqual(google.complaints, [], 'it was the person who left it out')
+    assert.deepEqual(google.mistakes, [], 'it was the person who left it out')
 
     const grace = await tokenFor({ as: 'grace@example.com' })
     const profile = await ask('gmail/gmail/v1/users/me/profile', bearer(grace.access_token))
@@ -259,7 +259,7 @@ test('a scope that was not asked for is missing, and its use is recorded as a mi
     headers: { authorization: `Bearer ${token}` },
   })
   assert.deepEqual([status, body.error.message], [403, 'Request had insufficient authentication scopes.'])
-  assert.equal(google.complaints.length, 1)
+  assert.equal(google.mistakes.length, 1)
 })
 
 test("a withdrawn consent is refused in Google's words", async () => {
@@ -277,7 +277,7 @@ test("a withdrawn consent is refused in Google's words", async () => {
   const { status, body } = await submit(form)
   assert.equal(status, 400)
   assert.deepEqual(body, { error: 'invalid_grant', error_description: 'Token has been expired or revoked.' })
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
   const again = google.credentials() as Record<string, string>
   assert.equal((await submit({ ...form, refresh_token: again['refreshToken'] ?? '' })).status, 200)
 })

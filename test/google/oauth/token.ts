@@ -1,5 +1,5 @@
 /**
- * Owns the endpoints that give tokens and take them back. By RFC 6749, RFC 7636, RFC 7009 and
+ * Implements the endpoints that give out and revoke tokens. It follows RFC 6749, RFC 7636, RFC 7009 and
  * https://developers.google.com/identity/protocols/oauth2/native-app.
  */
 
@@ -15,7 +15,7 @@ export interface TokenOptions {
 const ofCode = ['grant_type', 'client_id', 'client_secret', 'code', 'code_verifier', 'redirect_uri']
 const ofRefresh = ['grant_type', 'client_id', 'client_secret', 'refresh_token', 'scope']
 
-/** What is wrong with the form itself, whatever the tokens in it are worth. @throws Refusal */
+/** Checks the form itself, whatever its tokens are worth. @throws Refusal */
 export function checkTokenForm(form: URLSearchParams, { client }: TokenOptions): void {
   const type = need(form, 'grant_type')
   const known = { authorization_code: ofCode, refresh_token: ofRefresh }[type]
@@ -75,7 +75,7 @@ function refresh(form: URLSearchParams, { grants }: TokenOptions): object {
     throw oauthRefusal(400, 'invalid_grant', 'Token has been expired or revoked.', { isWrong: false })
   }
   const asked = (form.get('scope') ?? '').split(' ').filter(Boolean)
-  // RFC 6749, 6: no more than what was granted.
+  // RFC 6749, 6: a renewal may ask for no more scopes than were granted.
   if (asked.some((scope) => !token.grant.scopes.includes(scope))) {
     throw oauthRefusal(400, 'invalid_scope', 'Some requested scopes were invalid.')
   }
@@ -84,7 +84,7 @@ function refresh(form: URLSearchParams, { grants }: TokenOptions): object {
 
 function tokenOf(grant: Grant, grants: Grants): object {
   const { text, scopes } = grants.issueAccessToken(grant)
-  // Google counts the second in which it answers.
+  // Google counts the second of its answer.
   return {
     access_token: text,
     expires_in: accessTokenSeconds - 1,

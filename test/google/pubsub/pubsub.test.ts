@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Asking, openAsking } from '../asking.ts'
+import { type Asking, openAsking } from '../client.ts'
 
 interface Received {
   readonly ackId: string
@@ -39,7 +39,7 @@ test('an unacknowledged message comes again after its deadline, under another ac
   assert.equal(google.unacknowledged, 0)
   google.advance(600_000)
   assert.deepEqual(await pull(asking), [])
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
   assert.equal((await acknowledge(['nonsense'])).status, 400)
 })
 
@@ -126,7 +126,7 @@ test('resources are made once, under valid names, and on existing resources only
   assert.deepEqual(await put(subscription, { topic }), [409, 'ALREADY_EXISTS'])
   const free = `projects/${project}/subscriptions/free`
   assert.deepEqual(await put(free, { topic: `projects/${project}/topics/none` }), [404, 'NOT_FOUND'])
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
   const bad: readonly (readonly [string, object])[] = [
     [`projects/${project}/topics/ab`, {}],
     [`projects/${project}/topics/1st`, {}],
@@ -146,7 +146,7 @@ test('resources are made once, under valid names, and on existing resources only
   for (const [path, body] of bad) {
     assert.deepEqual(await put(path, body), [400, 'INVALID_ARGUMENT'], JSON.stringify([path, body]))
   }
-  assert.equal(google.complaints.length, bad.length)
+  assert.equal(google.mistakes.length, bad.length)
   assert.deepEqual(await put(`projects/other/topics/mine`, {}), [403, 'PERMISSION_DENIED'])
   assert.deepEqual(await put(free, { topic }), [200, undefined])
   const { body } = await ask(`pubsub/v1/${free}`)
@@ -174,7 +174,7 @@ test('a policy is written only on the version that was read', async () => {
   const written = await write({ etag, bindings })
   assert.deepEqual([written.status, google.roles[role]], [200, ['user:ada@example.com']])
   assert.notEqual(written.body.etag, etag)
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
   for (const binding of [
     { role: 'publisher', members: ['user:a@b'] },
     { role, members: ['ada@example.com'] },

@@ -1,4 +1,4 @@
-/** Owns what Pub/Sub's operations do. https://cloud.google.com/pubsub/docs/reference/rest */
+/** Implements Pub/Sub's operations. https://cloud.google.com/pubsub/docs/reference/rest */
 
 import type { Handler, Handlers, Request } from '../handler.ts'
 import { refusal } from '../refusal.ts'
@@ -8,7 +8,7 @@ import type { Topics } from './topics.ts'
 export interface PubSubOptions {
   readonly topics: Topics
   readonly subscriptions: Subscriptions
-  /** Whether the account may do all of this in the project. */
+  /** Whether the account has these permissions in the project. */
   owns(account: string, project: string): boolean
 }
 
@@ -65,12 +65,12 @@ export function createPubSub({ topics, subscriptions, owns }: PubSubOptions): Ha
   )
 }
 
-/** All have one parameter in the path: the resource. */
+/** All operations have one parameter in the path: the resource. */
 function nameIn(path: Request['path']): string {
   return Object.values(path)[0] ?? ''
 }
 
-/** Google answers an empty object where there is nothing to say. */
+/** Google answers an empty object if there is nothing to return. */
 function done(_nothing: unknown): object {
   return {}
 }

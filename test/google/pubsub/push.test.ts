@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { OAuth2Client } from 'google-auth-library'
-import { openAsking, start } from '../asking.ts'
+import { openAsking, start } from '../client.ts'
 
 interface Posted {
   readonly path: string

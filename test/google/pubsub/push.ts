@@ -1,6 +1,6 @@
 /**
- * Owns posting messages to where a subscription pushes them.
- * https://cloud.google.com/pubsub/docs/push and https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
+ * Posts messages to the address of a subscription. https://cloud.google.com/pubsub/docs/push and
+ * https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
  */
 
 import { createHash, generateKeyPair, type KeyObject, sign } from 'node:crypto'
@@ -11,7 +11,7 @@ import { isLoopback, type PubSubMessage, type PushConfig } from './subscriptions
 export interface Push {
   readonly endpoint: string
   readonly messageId: string
-  /** 0 where nobody answered. */
+  /** 0 if there was no answer. */
   readonly status: number
   readonly at: number
 }
@@ -25,7 +25,7 @@ interface Signer {
 const makePair = promisify(generateKeyPair)
 let signer: Promise<Signer> | undefined
 
-/** One for the process: making it takes a tenth of a second. */
+/** The process has one key, because making one takes a tenth of a second. */
 function theSigner(): Promise<Signer> {
   signer ??= makePair('rsa', { modulusLength: 2048 }).then(({ publicKey, privateKey }) => {
     const der = publicKey.export({ type: 'spki', format: 'der' })
@@ -34,7 +34,7 @@ function theSigner(): Promise<Signer> {
   return signer
 }
 
-/** As https://www.googleapis.com/oauth2/v3/certs has them. */
+/** Returns the keys as https://www.googleapis.com/oauth2/v3/certs has them. */
 export async function publicKeys(): Promise<object> {
   const { publicKey, kid } = await theSigner()
   return { keys: [{ ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' }] }
@@ -45,7 +45,9 @@ export interface Claims {
   readonly email: string
 }
 
-/** An OIDC token for an hour. https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions#jwt_format */
+/**
+ * Makes an OIDC token for an hour. https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions#jwt_format
+ */
 async function signToken({ audience, email }: Claims, now: number): Promise<string> {
   const { privateKey, kid } = await theSigner()
   const iat = Math.floor(now / 1000)
@@ -71,12 +73,12 @@ interface PushCall {
   readonly config: PushConfig
   readonly message: PubSubMessage
   readonly clock: GoogleClock
-  /** Where an origin leads, as through a tunnel. */
+  /** Returns the origin behind a tunnel. */
   readonly tunnels: ReadonlyMap<string, string>
   readonly signal: AbortSignal
 }
 
-/** Answers the status; 0 where there was none. */
+/** Returns the status of the answer, or 0 if there was none. */
 export async function push({
   subscription,
   config,

@@ -1,4 +1,4 @@
-/** Owns when a subscription that posts does so: at once, and again when who was asked has not answered in time. */
+/** Decides when a subscription posts: at once, and again if there was no good answer in time. */
 
 import type { GoogleClock } from '../clock.ts'
 import { isAcknowledgement, type Push, push } from './push.ts'
@@ -6,9 +6,9 @@ import type { Subscription } from './subscriptions.ts'
 
 export interface PushingOptions {
   readonly clock: GoogleClock
-  /** Origin -> where it leads. */
+  /** Maps an origin to the one behind its tunnel. */
   readonly tunnels: ReadonlyMap<string, string>
-  /** After each push, whatever came of it. */
+  /** Called after each push, whatever its result. */
   onEnd(): void
 }
 
@@ -34,18 +34,18 @@ export function createPushing({ clock, tunnels, onEnd }: PushingOptions) {
     if (isAcknowledgement(status)) {
       subscription.deliveries = subscription.deliveries.filter((each) => each !== delivery)
     }
-    // Comes again when the clock is advanced.
+    // The message comes again when the clock is advanced.
     delivery.leasedUntil = clock.now() + 1
   }
 
   return {
-    /** Those that have ended. */
+    /** The pushes that have ended. */
     pushes,
-    /** Posts all that is not with somebody who may still answer. */
+    /** Posts all messages that are not with a receiver that may still answer. */
     begin(subscription: Subscription): void {
       for (const delivery of subscription.deliveries) {
         if (delivery.leasedUntil > clock.now()) continue
-        // Who has not answered by then is asked again.
+        // A receiver that has not answered by then is asked again.
         delivery.leasedUntil = clock.now() + subscription.resource.ackDeadlineSeconds * 1000
         delivery.attempts += 1
         const attempt = pushOne(subscription, delivery).finally(() => {

@@ -1,9 +1,8 @@
 /**
- * Owns subscriptions: which messages wait in each, for whom, and until when.
- * https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
- *
- * A message is waiting (`leasedUntil` is past), leased (it was given to somebody, who has time until then to acknowledge it)
- * or gone (acknowledged). Each time that it is given away it has another ack id.
+ * Keeps subscriptions and the messages that wait in them.
+ * https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions A message is waiting (`leasedUntil`
+ * is past), leased (a caller has until then to acknowledge it) or gone (acknowledged). It gets a new ack id with each
+ * lease.
  */
 
 import type { GoogleClock } from '../clock.ts'
@@ -43,7 +42,7 @@ export interface SubscriptionOptions {
   readonly topics: Topics
   /** How long a pull waits for a message, in real milliseconds. */
   readonly pullWait: number
-  /** Something of a subscription that pushes waits. */
+  /** Called when a message waits in a subscription that pushes. */
   readonly onPush: (subscription: Subscription) => void
 }
 
@@ -82,7 +81,7 @@ export function createSubscriptions({ clock, topics, pullWait, onPush }: Subscri
     })
   }
 
-  /** Those that the ids stand for still; an id of a lease that is over stands for nothing. */
+  /** Returns the messages of the ids. The id of an expired lease has none. */
   function leased(subscription: Subscription, ackIds: readonly string[]): Delivery[] {
     return ackIds.flatMap((ackId) => {
       const parts = readAckId(ackId)
@@ -96,7 +95,7 @@ export function createSubscriptions({ clock, topics, pullWait, onPush }: Subscri
     })
   }
 
-  /** Settles when something may have come, the time is over, or nobody asks any more. */
+  /** Settles when a message may have come, when the time is over, or when the caller aborts. */
   function untilWoken(subscription: Subscription, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const { waiters } = subscription
@@ -107,7 +106,7 @@ export function createSubscriptions({ clock, topics, pullWait, onPush }: Subscri
         shutdown.signal.removeEventListener('abort', end)
         resolve()
       }
-      // Who waits holds the process; this does not.
+      // The waiting caller holds the process; this timer does not.
       const timer = setTimeout(end, ms).unref()
       waiters.add(end)
       signal.addEventListener('abort', end)
@@ -185,7 +184,8 @@ export function createSubscriptions({ clock, topics, pullWait, onPush }: Subscri
           const message = 'This method is not supported for this subscription type.'
           throw refusal('pubsub', { code: 400, status: 'FAILED_PRECONDITION', message })
         }
-        // What is given to somebody who has gone is lost until its deadline; to those whose leaving is known, nothing is given.
+        // A message that is given to a caller who has gone is lost until its deadline, so a caller that is known to
+        // have gone gets none.
         if (signal.aborted) return {}
         const receivedMessages = take(subscription, Math.min(max, 1000))
         if (receivedMessages.length > 0) return { receivedMessages }
@@ -211,7 +211,7 @@ export function createSubscriptions({ clock, topics, pullWait, onPush }: Subscri
       if (seconds === 0) wake(subscription)
     },
 
-    /** After the clock was moved. */
+    /** To be called after the clock was moved. */
     wakeAll(): void {
       for (const subscription of subscriptions.values()) wake(subscription)
     },
@@ -243,8 +243,8 @@ function checkDeadline(seconds: number, least: number): void {
 }
 
 /**
- * "A publicly accessible HTTPS address": https://cloud.google.com/pubsub/docs/create-push-subscription. Addresses on loopback
- * are taken too, as tests have no others.
+ * Google requires "A publicly accessible HTTPS address":
+ * https://cloud.google.com/pubsub/docs/create-push-subscription. Addresses on loopback are allowed too, for tests.
  */
 function checkPush({ pushEndpoint, oidcToken }: PushConfig): void {
   if (pushEndpoint === undefined) {

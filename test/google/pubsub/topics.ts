@@ -1,4 +1,4 @@
-/** Owns topics and who may do what with them. https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics */
+/** Keeps topics and their policies. https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics */
 
 import { badArgument, type Refusal, refusal } from '../refusal.ts'
 
@@ -67,7 +67,7 @@ export function createTopics() {
         if (condition !== undefined) {
           throw refusal('pubsub', {
             code: 501,
-            message: 'The stand-in knows no conditions of roles.',
+            message: 'The fake Google knows no conditions of roles.',
             isWrong: true,
           })
         }
@@ -102,7 +102,7 @@ export function createTopics() {
       topic.policyVersion += 1
     },
 
-    /** Whether one of the roles is the member's. */
+    /** Returns whether the member has one of the roles. */
     allows(name: string, member: string, ...roles: readonly string[]): boolean {
       return known(name).bindings.some(
         ({ role, members }) =>
@@ -112,7 +112,7 @@ export function createTopics() {
   }
 }
 
-/** One that nobody has changed yet has nothing but its etag. */
+/** A policy that was never changed has nothing but its etag. */
 function showPolicy(topic: Topic): object {
   const etag = etagOf(topic)
   return topic.bindings.length === 0 ? { etag } : { version: 1, etag, bindings: topic.bindings }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openAsking } from '../asking.ts'
+import { openAsking } from '../client.ts'
 
 const profile = 'gmail/gmail/v1/users/me/profile'
 
@@ -32,7 +32,7 @@ test('a fault hits one call of its operation, in order, and is not recorded as a
   const garbage = await ask(profile)
   assert.deepEqual([garbage.status, garbage.body], [200, '<html>'])
   assert.equal((await ask(profile)).status, 200)
-  assert.deepEqual(google.complaints, [])
+  assert.deepEqual(google.mistakes, [])
 })
 
 test('a fault for every operation hits the next call', async () => {

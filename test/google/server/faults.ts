@@ -1,4 +1,4 @@
-/** Owns what befalls calls in place of their answers. */
+/** Injects faults in place of answers. */
 
 import type { Fault } from '../google.ts'
 import { oauthRefusal, Refusal, refusal, type Wrong } from '../refusal.ts'
@@ -9,7 +9,7 @@ export function createFaults() {
     add(operation: string, faults: readonly Fault[]): void {
       queues.set(operation, [...(queues.get(operation) ?? []), ...faults])
     },
-    /** The next one of the operation itself, or of all. */
+    /** Returns the next fault of the operation, or of all operations. */
     take(operation: string): Fault | undefined {
       return queues.get(operation)?.shift() ?? queues.get('*')?.shift()
     },
@@ -22,7 +22,7 @@ interface Asked {
   readonly retryAfter?: number
 }
 
-/** As the real one answers it. */
+/** Answers as the real service does. */
 export function refusalOf(operation: string, fault: Asked, project: string): Refusal {
   const { status, reason, retryAfter } = fault
   const headers: Record<string, string> =
@@ -32,7 +32,7 @@ export function refusalOf(operation: string, fault: Asked, project: string): Ref
     const made = oauthRefusal(status, error, oauthSentences[error] ?? error, { isWrong: false })
     return new Refusal(made.message, status, made.body, { headers: { ...made.headers, ...headers } })
   }
-  // Of something before the service, which knows no JSON.
+  // A server before the service answers without JSON.
   if (status === 502) {
     const page =
       '<!DOCTYPE html><html lang=en><title>Error 502 (Server Error)!!1</title><p>That’s an error.</html>'
@@ -83,7 +83,7 @@ function wrongOf(
   return reason === undefined ? { code: status, message } : { code: status, message, reason }
 }
 
-/** As both services say it where a token is good, and not for this. */
+/** Both services say this if a token is good, but not for the call. */
 export function missingScope(service: 'gmail' | 'pubsub', method: string): Wrong {
   return {
     code: 403,

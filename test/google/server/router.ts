@@ -1,10 +1,10 @@
-/** Owns which operation a request is for. */
+/** Finds the operation of a request. */
 
 import { describeGoogle, type Operation, type Service } from '../description/operations.ts'
 
 export const prefixes = ['accounts', 'oauth', 'gmail', 'pubsub', 'certs'] as const
 
-/** Where the endpoints are that Google describes in words only. */
+/** Paths of the endpoints that Google describes in words only. */
 const plain: Readonly<Record<string, { readonly id: string; readonly method: string }>> = {
   '/accounts/o/oauth2/v2/auth': { id: 'oauth.auth', method: 'GET' },
   '/oauth/token': { id: 'oauth.token', method: 'POST' },
@@ -22,7 +22,7 @@ export type Route =
     }
   | { readonly kind: 'unknown'; readonly id: 'unknown'; readonly service: Service; readonly why: string }
 
-/** `path` is as it came, not decoded. */
+/** `path` is not decoded. */
 export function findRoute(method: string, path: string): Route {
   const known = plain[path]
   if (known?.method === method) return { kind: 'plain', id: known.id }

@@ -1,4 +1,4 @@
-/** Owns the server: one call from its request to its answer, and the record of it. */
+/** Serves one call from its request to its answer, and records it. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -15,12 +15,12 @@ import { findRoute, type Route } from './router.ts'
 
 type Described = Extract<Route, { kind: 'described' }>
 
-/** What an endpoint that is described in words does: first what its form is worth, then the rest. */
+/** An endpoint that Google describes in words. It checks its form first, and then its content. */
 export type PlainHandler = (query: URLSearchParams, body: string) => { act(): Promise<Answer> | Answer }
 
 export interface Answer {
   readonly status: number
-  /** An object goes as JSON. */
+  /** An object is sent as JSON. */
   readonly body: object | string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -31,7 +31,7 @@ export interface ServerOptions {
   readonly grants: Grants
   readonly project: string
   now(): number
-  /** When a call has come, and when it is over. */
+  /** Called when a call has come, and when it is over. */
   onCall(): void
 }
 
@@ -43,7 +43,7 @@ export async function openServer(options: ServerOptions) {
   const { handlers, plain, grants, project, now, onCall } = options
   const faults = createFaults()
   const calls: OpenCall[] = []
-  const complaints: string[] = []
+  const mistakes: string[] = []
 
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(incoming.url ?? '/', 'http://google')
@@ -66,8 +66,8 @@ export async function openServer(options: ServerOptions) {
     calls.push(call)
     onCall()
 
-    function complain(why: string): void {
-      complaints.push(`${route.id === 'unknown' ? `${method} ${url.pathname}` : route.id}: ${why}`)
+    function recordMistake(why: string): void {
+      mistakes.push(`${route.id === 'unknown' ? `${method} ${url.pathname}` : route.id}: ${why}`)
     }
 
     function end({ status, body, headers = {} }: Answer): void {
@@ -86,16 +86,16 @@ export async function openServer(options: ServerOptions) {
       if (!isAnswered) response.destroy()
     } catch (error) {
       if (!(error instanceof Refusal)) {
-        complain(`the stand-in failed: ${String(error instanceof Error ? error.stack : error)}`)
+        recordMistake(`the fake Google failed: ${String(error instanceof Error ? error.stack : error)}`)
         end({ status: 599, body: String(error) })
         return
       }
-      if (error.isWrong) complain(error.message)
+      if (error.isWrong) recordMistake(error.message)
       end(error)
     }
   }
 
-  /** False where the connection is to be cut. */
+  /** Returns false if the connection is to be cut. */
   async function meet(
     fault: Fault | undefined,
     id: string,
@@ -108,7 +108,7 @@ export async function openServer(options: ServerOptions) {
     } else if ('status' in fault) {
       throw refusalOf(id, fault, project)
     } else if ('cut' in fault) {
-      // Nobody hears of a refusal either.
+      // A refusal would not be received either.
       if (fault.cut === 'after') await attempt(act)
       return false
     } else if ('hang' in fault) {
@@ -126,7 +126,7 @@ export async function openServer(options: ServerOptions) {
     return true
   }
 
-  /** Everything that is wrong with the request itself. @throws Refusal */
+  /** Checks everything about the request that does not depend on state. @throws Refusal */
   function prepare(
     route: Route,
     query: URLSearchParams,
@@ -170,7 +170,7 @@ export async function openServer(options: ServerOptions) {
     const { service } = operation
     const token = authenticate(incoming, service)
     if (!operation.scopes.some((scope) => token.scopes.includes(scope))) {
-      // A person may leave scopes out, which is no mistake of the caller's.
+      // A person may leave scopes out, which is not the caller's mistake.
       throw refusal(service, { ...missingScope(service, id), isWrong: !token.grant.isPartial })
     }
     if (text !== '' && ['GET', 'DELETE'].includes(operation.method)) {
@@ -191,7 +191,7 @@ export async function openServer(options: ServerOptions) {
     ].find((name) => query.has(name))
     const handler = handlers[id]
     if (handler === undefined || unsupported !== undefined || (query.get('alt') ?? 'json') !== 'json') {
-      const message = `The stand-in does not know ${unsupported ?? id}.`
+      const message = `The fake Google does not know ${unsupported ?? id}.`
       throw refusal(service, { code: 501, message, isWrong: true })
     }
     const fields = query.get('fields') ?? '*'
@@ -243,7 +243,7 @@ export async function openServer(options: ServerOptions) {
       said: 'Invalid Credentials',
       location,
       details: info('ACCESS_TOKEN_EXPIRED'),
-      // One that was good before is nobody's mistake.
+      // A token that was good before is not the caller's mistake.
       isWrong: token === undefined,
       headers: { 'www-authenticate': `${headers['www-authenticate']}, error="invalid_token"` },
     })
@@ -272,7 +272,7 @@ export async function openServer(options: ServerOptions) {
       .catch(() => response.destroy())
       .finally(onCall)
   })
-  // A connection that is kept open must not keep a process alive; the server does, until it is closed.
+  // An open connection must not keep the process alive; the server does, until it is closed.
   server.on('connection', (socket) => socket.unref())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -281,7 +281,7 @@ export async function openServer(options: ServerOptions) {
   return {
     url: `http://127.0.0.1:${port}`,
     calls: calls as readonly Call[],
-    complaints: complaints as readonly string[],
+    mistakes: mistakes as readonly string[],
     fail: faults.add,
     async close(): Promise<void> {
       closed ??= once(server, 'close')
@@ -315,7 +315,7 @@ function isOf(incoming: IncomingMessage, type: string): boolean {
   return (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() === type
 }
 
-/** For the record of calls. */
+/** Describes an answer for the record of calls. */
 function readBody(incoming: IncomingMessage, text: string): unknown {
   if (isOf(incoming, 'application/x-www-form-urlencoded'))
     return Object.fromEntries(new URLSearchParams(text))

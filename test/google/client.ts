@@ -1,12 +1,12 @@
-/** Owns asking the stand-in as a client does that knows nothing of it, for its own tests. */
+/** Calls the fake Google as an independent client does, for its own tests. */
 
-import { createStandInGoogle, type StandInGoogle, type StandInGoogleOptions } from './index.ts'
+import { createFakeGoogle, type FakeGoogle, type FakeGoogleOptions } from './index.ts'
 
 export interface Ask {
   readonly method?: string
   readonly query?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: unknown
-  /** In place of JSON of `body`. */
+  /** The text to send in place of `body` as JSON. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -19,23 +19,23 @@ export interface Answered {
 }
 
 export interface Asking extends AsyncDisposable {
-  readonly google: StandInGoogle
-  /** The first one. */
+  readonly google: FakeGoogle
+  /** Returns the first mistake. */
   readonly token: string
   readonly topic: string
   readonly subscription: string
-  /** With a good token. `path` begins with a service: `gmail/gmail/v1/users/me/profile`. */
+  /** Calls with a good token. `path` begins with a service: `gmail/gmail/v1/users/me/profile`. */
   ask(path: string, request?: Ask): Promise<Answered>
-  /** A token for an hour more. */
+  /** Makes a token for another hour. */
   renew(): Promise<void>
-  /** A form, to the endpoint of tokens by default. */
+  /** Posts a form, by default to the token endpoint. */
   submit(form: Readonly<Record<string, string>>, endpoint?: string): Promise<Answered>
 }
 
 export const start = Date.UTC(2026, 0, 2, 9)
 
-export async function openAsking(options: StandInGoogleOptions = {}): Promise<Asking> {
-  const google = await createStandInGoogle({ now: start, pullWait: 0, ...options })
+export async function openAsking(options: FakeGoogleOptions = {}): Promise<Asking> {
+  const google = await createFakeGoogle({ now: start, pullWait: 0, ...options })
   const base = google.baseUrls.gmail.replace(/\/gmail$/, '')
   const { clientId, clientSecret, refreshToken } = google.credentials() as Record<string, string>
 
