@@ -2,10 +2,11 @@
 
 import { join } from 'node:path'
 import {
+  createLoader,
   fence,
   isLoopback,
   type Live,
-  loadConfiguration,
+  type Loader,
   type ReloadEvent,
   type Reloader,
   type ReloadListener,
@@ -97,10 +98,11 @@ const drainGraceMs = 30_000
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { env = process.env } = options
   const files = { file: options.configFile, env, presets: presetsFolder() }
-  const start = await loadStart(files, options.lastGood ?? false)
   const parts = createParts()
+  const loader = parts.add(createLoader(files))
   try {
-    return await assemble(options, files, start, parts)
+    const start = await loadStart(loader, files, options.lastGood ?? false)
+    return await assemble(options, loader, start, parts)
   } catch (error) {
     await parts.close()
     throw error
@@ -109,7 +111,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function assemble(
   options: GatewayOptions,
-  files: Parameters<typeof loadStart>[0],
+  loader: Loader,
   { first, configuration, lastGood }: Start,
   parts: Parts,
 ): Promise<Gateway> {
@@ -135,8 +137,7 @@ async function assemble(
     createReloading({
       first,
       configuration,
-      load: (kept) =>
-        kept ? loadConfiguration({ ...files, files: createKeptFiles(kept) }) : lastGood.load(),
+      load: (kept) => (kept ? loader.load(createKeptFiles(kept)) : lastGood.load()),
       archive,
       transforms: lastGood.transformParts(transforms.parts),
       plugins,

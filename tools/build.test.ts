@@ -24,6 +24,7 @@ async function createSources(t: TestContext) {
   await write('runtime/store/sqlite/writer/sqlite-writer.ts', 'export {}')
   await write('runtime/store/sqlite/reader/sqlite-reader.ts', 'export {}')
   await write('engine/transform/worker/transform-worker.ts', 'export {}')
+  await write('engine/config/file/parse-thread.ts', 'export {}')
   await write('engine/transform/bundle/builder-thread.ts', 'export {}')
   const output = async (file: string) => (await promisify(execFile)(process.execPath, [file])).stdout.trim()
   return { folder, write, output }
@@ -41,6 +42,7 @@ test('the entries are bundled as flat files that run without their sources', asy
     'sqlite-writer.js',
     'sqlite-reader.js',
     'transform-worker.js',
+    'parse-thread.js',
     'builder-thread.js',
     'plugin-echo.js',
   ]

@@ -26,6 +26,7 @@ tests:
 async function createBench(t: TestContext) {
   const folder = await createSampleFolder(t, files)
   const loader = createLoader({ file: folder.at('reveille.yaml'), env: {} })
+  t.after(() => loader.close())
   const remember = createSettledTests()
   let digest = 'd1'
   const failing = new Set<string>()

@@ -5,9 +5,13 @@ import { nextTurn } from '../turn.ts'
 import type { Configuration, Loaded } from './configuration.ts'
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import { createFindings, type Findings } from './diagnostic/findings.ts'
-import { type CheckedFile, checkFile, readText, startOf, unreadable } from './file/checked-file.ts'
+import { type CheckedFile, checkFile, readText, unreadable } from './file/checked-file.ts'
+import type { TextParser } from './file/parse-text.ts'
+import { createThreadParser, parserInPlace } from './file/parser.ts'
+import { startOf } from './file/places.ts'
 import { createReading, type Environment, type Files, type Reading, realFiles } from './file/reading.ts'
 import { freezeDeep } from './freeze-deep.ts'
+import { createLoadCache, type LoadCache } from './load-cache.ts'
 import { mergeEndpoints } from './mapping/endpoint-policies.ts'
 import { createEntries, type Entries } from './mapping/entries.ts'
 import { mappingItems, policySets, testItems } from './mapping/items.ts'
@@ -16,7 +20,6 @@ import { createPayloadSchemas } from './mapping/payload-schema.ts'
 import { checkPolicies } from './mapping/policy-rules.ts'
 import { loadPresets } from './mapping/presets.ts'
 import { createTests } from './mapping/tests.ts'
-import { createRecollections, type Memory } from './memory.ts'
 import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules, unusedEndpoints, unusedModules } from './rules.ts'
@@ -44,33 +47,41 @@ export interface LoadOptions {
  * neither parsed nor checked again, and what was made of it is the same object as before.
  */
 export interface Loader {
-  /** As {@link loadConfiguration}; the answer is the same. */
-  load(): Promise<Loaded>
+  /**
+   * As {@link loadConfiguration}, but files are parsed in place by the first call alone, and in a thread by later ones.
+   * `files`: what is read in the place of the loader's own.
+   */
+  load(files?: Files): Promise<Loaded>
+  /** Ends the thread. */
+  close(): Promise<void>
 }
 
 export function createLoader(options: LoadOptions): Loader {
-  const begin = createRecollections()
+  const loadWithCache = createLoadCache()
+  const thread = createThreadParser()
+  let parser: TextParser = parserInPlace
   return {
-    async load() {
-      const { memory, end } = begin()
-      const loaded = await loadWith(options, memory)
-      end(loaded.ok)
+    load(files = options.files ?? realFiles) {
+      const loaded = loadWithCache((cache) => loadWith({ ...options, files }, cache, parser))
+      parser = thread
       return loaded
     },
+    close: () => thread.close(),
   }
 }
 
 /**
- * Never rejects for what an operator can write: everything wrong is a diagnostic, and all of it is told at once. Gives
- * everything else a turn every few milliseconds.
+ * Never rejects for what an operator can write: everything wrong is a diagnostic, and all of it is reported at once. Files
+ * are parsed in place.
  */
 export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
-  return createLoader(options).load()
+  return createLoadCache()((cache) => loadWith(options, cache, parserInPlace))
 }
 
-async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
+async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextParser): Promise<Loaded> {
+  const { env, allowsUnset = false } = options
   const file = resolve(options.file)
-  const reading = createReading(file, options.env, options.files ?? realFiles, memory, options.allowsUnset)
+  const reading = createReading({ file, env, files: options.files ?? realFiles, cache, parser, allowsUnset })
   const findings = createFindings()
   try {
     await reading.readEnvironment()
@@ -83,7 +94,7 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   if (main) applyRules(main, findings)
   const files = await loadMappingFiles(main, file, reading, findings)
   const presets = await loadPresets(main, options.presets, reading, findings)
-  const policies = mergeEndpoints(policySets(main, files, presets), memory, findings)
+  const policies = mergeEndpoints(policySets(main, files, presets), cache, findings)
   if (main) await checkPolicies(policies, main, findings)
   const { endpoints } = policies
   const schemas = createPayloadSchemas(reading, findings)
@@ -151,12 +162,8 @@ async function loadMain(
     findings.add({ severity: 'error', ...emptyConfiguration, place: startOf(file) })
     return undefined
   }
-  const written = { kind: 'configuration', file, text, holdsSecrets } as const
+  const written = { kind: 'configuration', file, text } as const
   return checkFile<ConfigurationValue>(configurationShape, written, reading, findings)
-}
-
-function holdsSecrets(path: Path): boolean {
-  return !(path[0] === 'hooks' && path[1] === 'mappings')
 }
 
 const emptyConfiguration = {

@@ -267,6 +267,7 @@ test('a mapping’s foreign key is said again at each load, whatever was remembe
     'reveille.yaml': 'hooks:\n  mappings:\n    - { id: a, message: x, agentId: reader }\n',
   })
   const loader = createLoader({ file: folder.at('reveille.yaml'), env: {} })
+  context.after(() => loader.close())
   const entries = []
   for (const _ of [1, 2]) {
     const loaded = await loader.load()

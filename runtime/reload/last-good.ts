@@ -149,7 +149,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
     async load() {
       if (isFinished || !isReplaced()) return loader.load()
       const kept = isWhole && last ? createKeptFiles(last.content.sources) : files
-      return loadConfiguration({ ...options, files: kept })
+      return loader.load(kept)
     },
     transformParts: (parts) => ({
       async bundle(wanted, configuration) {

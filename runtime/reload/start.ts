@@ -3,9 +3,9 @@
 import { join, resolve } from 'node:path'
 import {
   type Configuration,
-  createLoader,
   type Diagnostic,
   type Loaded,
+  type Loader,
   type LoadOptions,
   loadConfiguration,
 } from '@reveille/engine'
@@ -36,8 +36,7 @@ export interface Start {
 }
 
 /** `whole`: whether the last generation may stand in for the configuration itself. @throws ConfigurationError */
-export async function loadStart(options: LoadOptions, whole: boolean): Promise<Start> {
-  const loader = createLoader(options)
+export async function loadStart(loader: Loader, options: LoadOptions, whole: boolean): Promise<Start> {
   const lastGood = createLastGood({ ...options, loader, whole })
   const first = await loader.load()
   const configuration = first.ok

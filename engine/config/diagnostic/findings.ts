@@ -1,6 +1,6 @@
 /** Owns the findings of one load: collected from everywhere, told as diagnostics, in the order of the files. */
 
-import type { Source } from '../file/source.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, touches } from '../path.ts'
 import type { Finding } from '../schema/violation.ts'
 import type { Diagnostic } from './diagnostic.ts'
@@ -8,21 +8,21 @@ import { inFileOrder } from './diagnostic-order.ts'
 
 export interface Findings {
   /** About a part of a file. */
-  report(source: Source, finding: Finding, severity?: Diagnostic['severity']): void
+  report(source: ParsedFile, finding: Finding, severity?: Diagnostic['severity']): void
   /** Suppresses later findings at or below a path whose value is not known. */
-  suppress(source: Source, path: Path): void
+  suppress(source: ParsedFile, path: Path): void
   /** About something without a path. */
   add(...diagnostics: Diagnostic[]): void
   /** Whether nothing is wrong at, above or below these paths of the file. */
-  isSound(source: Source, ...paths: Path[]): boolean
+  isSound(source: ParsedFile, ...paths: Path[]): boolean
   errors(): readonly Diagnostic[]
   warnings(): readonly Diagnostic[]
 }
 
 export function createFindings(): Findings {
   const all: Diagnostic[] = []
-  const unsound = new Map<Source, Path[]>()
-  const suppressed = new Map<Source, Path[]>()
+  const unsound = new Map<ParsedFile, Path[]>()
+  const suppressed = new Map<ParsedFile, Path[]>()
   let ordered: readonly Diagnostic[] | undefined
   const of = (severity: Diagnostic['severity']) => {
     ordered ??= inFileOrder(all)

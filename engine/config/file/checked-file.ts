@@ -4,22 +4,22 @@ import { basename } from 'node:path'
 import type { ErrorObject } from 'ajv'
 import type { TSchema } from 'typebox'
 import { backgroundMs, takeTurn } from '../../turn.ts'
-import type { Diagnostic, Place } from '../diagnostic/diagnostic.ts'
+import type { Diagnostic } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { isRecord } from '../is-record.ts'
-import { remember } from '../memory.ts'
 import { type Path, writePath } from '../path.ts'
 import { describeErrors, validateValue } from '../schema/check.ts'
 import type { FileShape } from '../schema/file-shape.ts'
-import type { Finding } from '../schema/violation.ts'
+import type { WrittenText } from './parse-text.ts'
+import { createParsedFile, listAt, type ParsedFile } from './parsed-file.ts'
+import { startOf } from './places.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
-import { type Budget, createBudget, type SchemaNode, shapeValue } from './shape.ts'
-import { type Parsed, parseSource, type Source, type SourceOptions } from './source.ts'
+import { type SchemaNode, shapeValue } from './shape.ts'
 
 /** A file whose value has its schema's shape wherever `findings` has nothing against it. */
 export interface CheckedFile<Value> {
-  readonly source: Source
+  readonly source: ParsedFile
   readonly value: Value
 }
 
@@ -52,39 +52,52 @@ export function unreadable(file: string, error: unknown): Diagnostic {
 const forbiddenHint =
   'The user that the gateway runs as has to be able to read it: as root, `chown` it to that user, or run this as that user.'
 
-export function startOf(file: string): Place {
-  return { file, line: 1, column: 1, text: '' }
+/** A file's text, read as YAML; or why it could not be. */
+export type Parsed = { readonly source: ParsedFile } | { readonly problems: readonly Diagnostic[] }
+
+/** What the next load needs of a parsed file. */
+interface KnownFile {
+  readonly text: string
+  readonly parsed: Parsed
+}
+
+/** A text that an earlier load parsed is not parsed again. */
+export async function parseFile(written: WrittenText, reading: Reading): Promise<Parsed> {
+  const { kind, file, calledFile, text } = written
+  const { cache, parser } = reading
+  const known = cache.recall<KnownFile>(kind, file).find((one) => one.text === text)
+  if (known) {
+    cache.note(kind, file, known)
+    return known.parsed
+  }
+  try {
+    const answer = await parser.parse(written)
+    const parsed =
+      'problems' in answer ? answer : { source: createParsedFile(calledFile ?? reading.nameOf(file), answer) }
+    cache.note(kind, file, { text, parsed } satisfies KnownFile)
+    return parsed
+  } catch (error) {
+    return { problems: [unreadable(file, error)] }
+  }
 }
 
 /** Parses, resolves references, fills defaults and checks; undefined when there is no value to go on with. */
 export async function checkFile<Value>(
   shape: FileShape,
-  file: Omit<SourceOptions, 'name' | 'lists'>,
+  written: WrittenText,
   reading: Reading,
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
-  const parsed = await parseFile(shape, file, reading)
-  if ('problems' in parsed) {
-    findings.add(...parsed.problems)
-    return undefined
-  }
-  return checkSource(shape, parsed.source, reading, findings)
-}
-
-/** What {@link checkFile} does first. */
-export function parseFile(
-  { lists }: FileShape,
-  file: Omit<SourceOptions, 'name' | 'lists'>,
-  reading: Reading,
-): Promise<Parsed> {
-  const name = file.calledFile ?? reading.nameOf(file.file)
-  return parseSource({ ...file, name, lists: lists.map(({ path }) => path) }, reading.memory)
+  const parsed = await parseFile(written, reading)
+  if ('source' in parsed) return checkSource(shape, parsed.source, reading, findings)
+  findings.add(...parsed.problems)
+  return undefined
 }
 
 /** What {@link checkFile} does once the file is parsed. */
 export async function checkSource<Value>(
   shape: FileShape,
-  source: Source,
+  source: ParsedFile,
   reading: Reading,
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
@@ -99,52 +112,57 @@ export async function checkSource<Value>(
     })
     return undefined
   }
-  try {
-    if (endless.has(source)) throw new RangeError('known to have no end')
-    const lists = shape.lists.flatMap(({ path, item }) => {
-      const items = source.items(path)
-      return items ? { path, item, items } : []
-    })
-    const frame = lists.reduce((value, { path }) => replaceAt(value, path, []), root)
-    const budget = createBudget()
-    const { value, pending } = shapeValue(frame, shape.frame as SchemaNode, budget)
-    await resolveReferences(pending, reading, { source, findings })
-    const violations = describeErrors(validateValue(shape.frame, value), value)
-    const referring = new Set(pending.map(({ path }) => writePath(path)))
-    for (const violation of violations.filter(({ path }) => findings.isSound(source, path))) {
-      const isOfValue = violation.code === 'INVALID_VALUE' && referring.has(writePath(violation.path))
-      const hint = isOfValue ? referredHint : violation.hint
-      findings.report(source, { ...violation, hint })
-    }
-    for (const { path, item, items } of lists) {
-      const checked: unknown[] = []
-      for (const [index, one] of items.entries()) {
-        await takeTurn(backgroundMs)
-        // What was remembered uses up nothing, so only files whose items are all new or all known may share.
-        const own = source.isCut ? createBudget() : budget
-        const { made, errors } = remember(one.stages, item, [], () => checkItem(one.value, item, own))
-        checked.push(made)
-        if (errors.length === 0) continue
-        for (const each of describeErrors(errors, made, [...path, index])) findings.report(source, each)
-      }
-      putAt(value as Record<string, unknown>, path, checked)
-    }
-    return { source, value: value as Value }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    endless.add(source)
-    findings.report(source, endlessAliases)
-    return undefined
+  const lists = shape.lists.flatMap(({ path, item }) => {
+    const items = listAt(root, path)
+    return items ? { path, item, items } : []
+  })
+  const frame = lists.reduce((value, { path }) => replaceAt(value, path, []), root)
+  const { value, pending } = shapeValue(frame, shape.frame as SchemaNode)
+  await resolveReferences(pending, reading, { source, findings })
+  const violations = describeErrors(validateValue(shape.frame, value), value)
+  const referring = new Set(pending.map(({ path }) => writePath(path)))
+  for (const violation of violations.filter(({ path }) => findings.isSound(source, path))) {
+    const isOfValue = violation.code === 'INVALID_VALUE' && referring.has(writePath(violation.path))
+    const hint = isOfValue ? referredHint : violation.hint
+    findings.report(source, { ...violation, hint })
   }
+  for (const { path, item, items } of lists) {
+    const checked = await checkItems(items, item)
+    for (const [index, { made, errors }] of checked.entries()) {
+      if (errors.length === 0) continue
+      for (const each of describeErrors(errors, made, [...path, index])) findings.report(source, each)
+    }
+    const all = checked.map(({ made }) => made)
+    putAt(value as Record<string, unknown>, path, all)
+  }
+  return { source, value: value as Value }
 }
 
-function checkItem(
-  written: unknown,
-  schema: TSchema,
-  budget: Budget,
-): { readonly made: unknown; readonly errors: readonly ErrorObject[] } {
-  const { value: made } = shapeValue(written, schema as SchemaNode, budget)
-  return { made, errors: validateValue(schema, made) }
+interface CheckedItem {
+  /** With its defaults. */
+  readonly made: unknown
+  readonly errors: readonly ErrorObject[]
+}
+
+interface CheckedList {
+  readonly schema: TSchema
+  readonly checked: readonly CheckedItem[]
+}
+
+/** Items hold no references, so what was made of a list is the same as long as its file is. */
+const checkedLists = new WeakMap<readonly unknown[], CheckedList>()
+
+async function checkItems(items: readonly unknown[], schema: TSchema): Promise<readonly CheckedItem[]> {
+  const known = checkedLists.get(items)
+  if (known?.schema === schema) return known.checked
+  const checked: CheckedItem[] = []
+  for (const item of items) {
+    await takeTurn(backgroundMs)
+    const { value: made } = shapeValue(item, schema as SchemaNode)
+    checked.push({ made, errors: validateValue(schema, made) })
+  }
+  checkedLists.set(items, { schema, checked })
+  return checked
 }
 
 type Tree = Readonly<Record<string, unknown>>
@@ -159,17 +177,6 @@ function putAt(tree: Record<string, unknown>, [key, ...rest]: Path, value: unkno
   const name = String(key)
   if (rest.length === 0) tree[name] = value
   else putAt(tree[name] as Record<string, unknown>, rest, value)
-}
-
-/** Sources that expand to more than can be walked. A later load remembers what was walked, so no limit would stop it. */
-const endless = new WeakSet<Source>()
-
-/** Of a file whose value is too large to be walked, which only aliases make it; they may even be circles. */
-export const endlessAliases: Finding = {
-  path: [],
-  code: 'TOO_MANY_ALIASES',
-  message: "The file's aliases expand to more values than can be read",
-  hint: 'Write fewer aliases of anchors that hold aliases themselves, and none inside its own anchor.',
 }
 
 const referredHint = 'The value comes from the reference: mend the variable or the file that it names.'

@@ -4,11 +4,6 @@
  * collection it is one too. Everywhere else, and in the middle of a text, it is text.
  */
 
-import { atOnce } from '../../turn.ts'
-
-/** Characters between two steps: about a millisecond. */
-const charactersAtOnce = 20_000
-
 /** Most texts have nothing that could be one. */
 const mayHoldOne = /(?:^|[\s,[\]{}:"'])\/[/*]/
 
@@ -19,27 +14,22 @@ export interface Blanked {
   readonly unclosed?: number
 }
 
-/** The text with spaces in place of such comments. In steps that are short however long the text is. */
-export function* blankComments(text: string): Generator<void, Blanked> {
+/** The text with spaces in place of such comments. */
+export function blankComments(text: string): Blanked {
   if (!mayHoldOne.test(text)) return { text }
   const scanner = createScanner(text)
-  for (let next = charactersAtOnce; scanner.step(); )
-    if (scanner.at() > next) {
-      next = scanner.at() + charactersAtOnce
-      yield
-    }
+  while (scanner.step());
   return scanner.end()
 }
 
 /** The same at once, for commands that look into a configuration by themselves. */
 export function withoutJson5Comments(text: string): string {
-  return atOnce(blankComments(text)).text
+  return blankComments(text).text
 }
 
 interface Scanner {
   /** Reads one token; false at the end. */
   step(): boolean
-  at(): number
   end(): Blanked
 }
 
@@ -249,7 +239,6 @@ function createScanner(text: string): Scanner {
       else stepInBlock()
       return true
     },
-    at: () => at,
     end() {
       const blanked = copied === 0 ? text : parts.join('') + text.slice(copied)
       return unclosed === undefined ? { text: blanked } : { text: blanked, unclosed }

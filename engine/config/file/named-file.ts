@@ -3,8 +3,8 @@
 import { dirname } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
 import { type Path, writePath } from '../path.ts'
+import type { ParsedFile } from './parsed-file.ts'
 import { ReadError, type Reading } from './reading.ts'
-import type { Source } from './source.ts'
 
 interface NamedFile {
   /** Absolute. */
@@ -13,14 +13,14 @@ interface NamedFile {
 }
 
 /** Where a name that stands in `source` leads. */
-export function namedFile(source: Source, name: string, reading: Reading): string {
+export function namedFile(source: ParsedFile, name: string, reading: Reading): string {
   return reading.resolvePath(name, dirname(source.file))
 }
 
 /** Nothing where it cannot be read, which is reported at `path`. */
 export async function readNamedFile(
   name: string,
-  { source, path }: { readonly source: Source; readonly path: Path },
+  { source, path }: { readonly source: ParsedFile; readonly path: Path },
   reading: Reading,
   findings: Findings,
 ): Promise<NamedFile | undefined> {

@@ -5,8 +5,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { Memory } from '../memory.ts'
-import { inParallel } from './in-parallel.ts'
+import type { LoadCache } from '../load-cache.ts'
+import type { TextParser } from './parse-text.ts'
 
 /** The part of `node:fs/promises` that loading needs. */
 export interface Files {
@@ -76,17 +76,29 @@ export interface Reading {
   referenced(): ReadonlySet<string>
   /** SHA-256 in hex over all that had a say so far, whatever the order in which it was read. */
   digest(): string
-  /** What is remembered from load to load. */
-  readonly memory: Memory
+  /** What earlier loads left. */
+  readonly cache: LoadCache
+  readonly parser: TextParser
 }
 
-export function createReading(
-  file: string,
-  env: Environment,
-  files: Files,
-  memory: Memory,
-  allowsUnset = false,
-): Reading {
+/** A text, and the SHA-256 of it in hex. */
+interface KnownText {
+  readonly text: string
+  readonly digest: string
+}
+
+export interface ReadingOptions {
+  /** The configuration file; absolute. */
+  readonly file: string
+  readonly env: Environment
+  readonly files: Files
+  readonly cache: LoadCache
+  readonly parser: TextParser
+  readonly allowsUnset: boolean
+}
+
+export function createReading(options: ReadingOptions): Reading {
+  const { file, env, files, cache, parser, allowsUnset } = options
   const folder = dirname(file)
   const dotEnv = join(folder, '.env')
   const watched = new Set([file, dotEnv])
@@ -110,6 +122,14 @@ export function createReading(
     } catch (cause) {
       throw readError(cause)
     }
+  }
+
+  /** The same string as before where it is equal, so that a text is not kept twice. */
+  function known(path: string, text: string): KnownText {
+    const same = cache.recall<KnownText>('text', path).find((one) => one.text === text)
+    const made = same ?? { text, digest: createHash('sha256').update(text).digest('hex') }
+    cache.note('text', path, made)
+    return made
   }
 
   async function list(below: string, prefix: string, depth: number): Promise<string[]> {
@@ -163,7 +183,7 @@ export function createReading(
       }
     },
     async readText(path) {
-      const { text, digest } = await memory.text(path, await read(path, longestFile))
+      const { text, digest } = known(path, await read(path, longestFile))
       seen.set(`text ${fromFolder(path)}`, digest)
       sources.set(path, text)
       return text
@@ -203,7 +223,8 @@ export function createReading(
         throw readError(cause)
       }
     },
-    memory,
+    cache,
+    parser,
     watch: (path) => watched.add(path),
     watched: () => [...watched],
     sources() {
@@ -247,4 +268,20 @@ function readError(cause: unknown): ReadError {
 function isForbidden(cause: unknown): boolean {
   const { code } = (cause ?? {}) as NodeJS.ErrnoException
   return code === 'EACCES' || code === 'EPERM'
+}
+
+const atOnce = 16
+
+/** In the order of what was asked for. Files are many, and the threads that read them few, so not all are asked for at once. */
+export async function inParallel<One, Made>(
+  all: readonly One[],
+  make: (one: One) => Promise<Made>,
+): Promise<Made[]> {
+  const made = new Array<Made>(all.length)
+  const left = all.entries()
+  const work = async (): Promise<void> => {
+    for (const [index, one] of left) made[index] = await make(one)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, work))
+  return made
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
 import { nearestName } from '../nearest.ts'
 import { writePath } from '../path.ts'
+import type { ParsedFile } from './parsed-file.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { foreignReference, parseReferences, type Reference, type ReferenceText } from './reference.ts'
 import type { Pending } from './shape.ts'
-import type { Source } from './source.ts'
 import { unsetText } from './unset.ts'
 
 /**
@@ -17,7 +17,7 @@ import { unsetText } from './unset.ts'
 export async function resolveReferences(
   pending: readonly Pending[],
   reading: Reading,
-  { source, findings }: { readonly source: Source; readonly findings: Findings },
+  { source, findings }: { readonly source: ParsedFile; readonly findings: Findings },
 ): Promise<void> {
   for (const slot of pending) {
     const text = await resolveText(slot)

@@ -31,24 +31,10 @@ interface Shaped {
   readonly pending: readonly Pending[]
 }
 
-/** More values than any configuration has; only expanded aliases get there. */
-export const valueLimit = 1_000_000
-
-/** How many values the parts of one file may still have, together. */
-export interface Budget {
-  left: number
-}
-
-export function createBudget(): Budget {
-  return { left: valueLimit }
-}
-
-/** @throws RangeError when the aliases of the value expand to more than a million values, or without end. */
-export function shapeValue(value: unknown, schema: SchemaNode, budget: Budget = createBudget()): Shaped {
+export function shapeValue(value: unknown, schema: SchemaNode): Shaped {
   const pending: Pending[] = []
 
   function shape(current: unknown, node: SchemaNode | undefined, path: Path, open: boolean): unknown {
-    if (--budget.left < 0) throw new RangeError(`more than ${valueLimit} values`)
     const references = open && node?.references !== false
     if (Array.isArray(current)) {
       const list: unknown[] = []
@@ -114,4 +100,10 @@ function emptyOf(node: SchemaNode | undefined): unknown {
 function typesOf(node: SchemaNode | undefined): readonly string[] {
   if (node?.type === undefined) return []
   return typeof node.type === 'string' ? [node.type] : node.type
+}
+
+/** A part of a file's value as JSON would give it: nothing shared, and maps like any other. */
+export function plainCopy<Value>(value: Value): Value {
+  const { value: copied } = shapeValue(value, { references: false })
+  return JSON.parse(JSON.stringify(copied)) as Value
 }

@@ -1,9 +1,17 @@
 /** Owns the words for what the YAML parser refuses; its own would quote the text, which may be a secret. */
 
 import type { ErrorCode } from 'yaml'
+import type { Diagnostic } from '../diagnostic/diagnostic.ts'
+import { type PlacedText, placeAt, positionAt } from './places.ts'
 
 /** The parser's, and ours for what it only stumbles over later. */
-type FaultCode = ErrorCode | 'BAD_MERGE' | 'FOREIGN_COMMENT' | 'OPEN_COMMENT'
+type FaultCode =
+  | ErrorCode
+  | 'BAD_MERGE'
+  | 'FOREIGN_COMMENT'
+  | 'LOST_ALIAS'
+  | 'OPEN_COMMENT'
+  | 'TOO_MANY_ALIASES'
 
 const sentences: Readonly<Record<FaultCode, string>> = {
   ALIAS_PROPS: 'An alias takes no anchor and no tag',
@@ -21,6 +29,7 @@ const sentences: Readonly<Record<FaultCode, string>> = {
   FOREIGN_COMMENT: 'This begins as a comment of JSON5 does, and would be read as a text',
   IMPOSSIBLE: 'This text cannot be read as YAML',
   KEY_OVER_1024_CHARS: 'A key is longer than 1024 characters',
+  LOST_ALIAS: 'This alias has no anchor before it',
   MISSING_CHAR: 'Something is missing here: a closing quote or bracket, a comma, or the space after a colon',
   MULTILINE_IMPLICIT_KEY: 'A key cannot go over several lines',
   MULTIPLE_ANCHORS: 'Only one anchor can stand here',
@@ -31,6 +40,7 @@ const sentences: Readonly<Record<FaultCode, string>> = {
   RESOURCE_EXHAUSTION: 'The file is nested too deeply',
   TAB_AS_INDENT: 'A tab indents this line',
   TAG_RESOLVE_FAILED: 'This tag is not known',
+  TOO_MANY_ALIASES: "The file's aliases expand to more values than can be read",
   UNEXPECTED_TOKEN: 'This does not belong here',
 }
 
@@ -40,13 +50,22 @@ const hints: Partial<Record<FaultCode, string>> = {
   BAD_SCALAR_START: 'Put the text in quotes.',
   BLOCK_AS_IMPLICIT_KEY: 'Text that holds `: ` needs quotes, or a `|` and the text on the next lines.',
   DUPLICATE_KEY: 'Keep one of the two, and move under it what only the other holds.',
+  LOST_ALIAS: 'Text that begins with `*` needs quotes; an anchor is written `&name` before its first alias.',
   MISSING_CHAR: 'Close what this line or one above it opened.',
   OPEN_COMMENT: 'Write `*/` after it; a text that begins with `/*` needs quotes.',
   MULTIPLE_DOCS: 'Write one document per file.',
   TAB_AS_INDENT: 'Indent with spaces.',
   TAG_RESOLVE_FAILED: 'Remove the tag; text that begins with `!` needs quotes.',
+  TOO_MANY_ALIASES:
+    'Write fewer aliases of anchors that hold aliases themselves, and none inside its own anchor.',
   UNEXPECTED_TOKEN: 'Text that begins with a quote and goes on after it needs quotes around the whole.',
 }
+
+/** What is told by a code of its own, and not as `YAML_SYNTAX`. */
+const ownCodes: ReadonlySet<FaultCode> = new Set(['DUPLICATE_KEY', 'TOO_MANY_ALIASES'])
+
+/** What is wrong with a text that the parser understood: its line needs no search for secrets, and no guess at what was meant. */
+const ofSoundText: ReadonlySet<FaultCode> = new Set(['LOST_ALIAS', 'TOO_MANY_ALIASES'])
 
 /** For a comment of JSON5 where none can stand, so that it may even be read as part of a key. */
 export const foreignComment =
@@ -64,6 +83,27 @@ interface SyntaxFault {
   readonly hint?: string
 }
 
+/** One mistake often makes several errors on its line; the first is the one to mend. */
+export function problemsOf(faults: readonly Fault[], placed: PlacedText): Diagnostic[] {
+  const explain = createExplainer(placed.text)
+  const seen = new Set<number>()
+  return faults.flatMap(({ code, offset }) => {
+    const isUnderstood = ofSoundText.has(code)
+    const place = placeAt(placed, offset, !isUnderstood)
+    // A line that does not belong where it begins is a consequence of what is wrong above it.
+    const isConsequence = code === 'UNEXPECTED_TOKEN' && seen.size > 0 && isLineStart(placed, offset)
+    if (isConsequence || seen.has(place.line)) return []
+    seen.add(place.line)
+    const words = isUnderstood ? wordsOf(code) : explain(code, place.text, offset)
+    return [{ severity: 'error' as const, place, ...words }]
+  })
+}
+
+function isLineStart({ text, lineStarts }: PlacedText, offset: number): boolean {
+  const { line } = positionAt({ text, lineStarts }, offset)
+  return text.slice(lineStarts[line - 1], offset).trim() === ''
+}
+
 /** A template without quotes that begins what stands behind a key or a dash, in a block or between braces. */
 const beginsBare = /^\s*(?:-\s+)*(?:["']?[\w.$-]+["']?\s*:\s+)?\{[{%]/
 const bareInBraces = /[{,]\s*["']?[\w.$-]+["']?\s*:\s+\{[{%]/
@@ -75,28 +115,31 @@ const isEscapedQuote = /'[^'"]*\\'/
  * Of a text's faults: `line` is the one with the fault, `offset` its place in the text. What is asked of the whole text is
  * asked once.
  */
-export function createExplainer(
-  text: string,
-): (code: FaultCode, line: string, offset: number) => SyntaxFault {
+function createExplainer(text: string): (code: FaultCode, line: string, offset: number) => SyntaxFault {
   const isConflict = /^<{7} /m.test(text)
   const isForeign = /^\s*\/[/*]/m.test(text)
   return (code, line, offset) => {
-    // A newer parser may know codes that this table does not.
-    const message = sentences[code] ?? sentences.IMPOSSIBLE
     if (isConflict || /^(<{7}|={7}|>{7})( |$)/.test(line)) {
       return { code: 'MERGE_CONFLICT', message: 'The file holds a merge conflict', hint: 'Resolve it first.' }
     }
     const isAtComment = /^\/[/*]/.test(text.slice(offset, offset + 2))
     if ((isForeign || isAtComment) && code !== 'OPEN_COMMENT') {
-      const told = isAtComment ? sentences.FOREIGN_COMMENT : message
-      return { code: 'YAML_SYNTAX', message: told, hint: foreignComment }
+      const { message } = wordsOf(isAtComment ? 'FOREIGN_COMMENT' : code)
+      return { code: 'YAML_SYNTAX', message, hint: foreignComment }
     }
     const isBare = beginsBare.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareInBraces.test(line))
     const hint = isBare
       ? 'A template that begins with `{{` or `{%` needs quotes around it.'
       : isEscapedQuote.test(line)
         ? "In single quotes `\\'` ends the text: write `''`, or use double quotes."
-        : hints[code]
-    return { code: code === 'DUPLICATE_KEY' ? code : 'YAML_SYNTAX', message, hint }
+        : undefined
+    return { ...wordsOf(code), ...(hint !== undefined && { hint }) }
   }
+}
+
+function wordsOf(code: FaultCode): SyntaxFault {
+  // A newer parser may know codes that these tables do not.
+  const message = sentences[code] ?? sentences.IMPOSSIBLE
+  const hint = hints[code]
+  return { code: ownCodes.has(code) ? code : 'YAML_SYNTAX', message, ...(hint !== undefined && { hint }) }
 }

@@ -3,21 +3,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
-import type { Source } from '../file/source.ts'
-import type { Memory } from '../memory.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
+import type { LoadCache } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
 import type { Finding } from '../schema/violation.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 import { checkRates } from './rate-rules.ts'
 
-/** Whether a path of a mapping file leads to policies, which is where such a file holds secrets. */
-export function holdsPolicies(path: Path): boolean {
-  return path[0] === 'endpoints'
-}
-
 /** The policies of one file. */
 export interface PolicySet {
-  readonly source: Source
+  readonly source: ParsedFile
   readonly path: Path
   /** By endpoint name; anything else has been refused. */
   readonly policies: unknown
@@ -39,7 +34,7 @@ export interface JoinedPolicies {
 }
 
 /** The configuration wins over files, and they over presets, key by key; two files cannot speak about one endpoint. */
-export function mergeEndpoints(sets: PolicySets, memory: Memory, findings: Findings): JoinedPolicies {
+export function mergeEndpoints(sets: PolicySets, cache: LoadCache, findings: Findings): JoinedPolicies {
   const merged: Record<string, EndpointPolicy> = Object.create(null)
   // Presets may agree: what they say is the same whichever of them is asked.
   const layers = [
@@ -49,7 +44,7 @@ export function mergeEndpoints(sets: PolicySets, memory: Memory, findings: Findi
   ]
   for (const layer of layers)
     for (const [name, { policy }] of layer) merged[name] = joined(merged[name], policy)
-  for (const [name, policy] of Object.entries(merged)) merged[name] = memory.keep('endpoint', name, policy)
+  for (const [name, policy] of Object.entries(merged)) merged[name] = cache.keep('endpoint', name, policy)
   return {
     endpoints: Object.freeze(merged),
     writtenAbout: (name) =>
@@ -72,7 +67,7 @@ export type PolicyOrigin = (typeof layerNames)[number]
 /** As one file has it. */
 export interface WrittenPolicy {
   readonly policy: EndpointPolicy
-  readonly source: Source
+  readonly source: ParsedFile
   readonly path: Path
   /** What kind of file it is. */
   readonly from?: PolicyOrigin

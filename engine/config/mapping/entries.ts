@@ -2,16 +2,15 @@
 
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
-import { detached } from '../detached.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { parseDuration } from '../duration.ts'
 import { otherNames } from '../fields.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Reading } from '../file/reading.ts'
 import { resolveReferences } from '../file/resolution.ts'
 import { shapeValue } from '../file/shape.ts'
-import type { Source } from '../file/source.ts'
 import { freezeDeep } from '../freeze-deep.ts'
-import { type Memory, remember, type Stages } from '../memory.ts'
+import { type LoadCache, type Memo, remember } from '../load-cache.ts'
 import type { Path } from '../path.ts'
 import { foreignInMapping } from '../schema/foreign-keys.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
@@ -30,21 +29,17 @@ import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
 /** One item of a list, with the place of the list. */
 export interface Item<Value = MappingValue> {
   readonly value: Value
-  readonly source: Source
+  readonly source: ParsedFile
   readonly path: Path
   /** From 1, for the name of an entry that has none. */
   readonly position: number
   readonly origin: Origin
-  /** What was made of it as it is written. */
-  readonly stages: Stages
-  /** Whether its value is not as it is written: then nothing is remembered of it. */
-  readonly isAdjusted?: boolean
   /** Where a field was written instead, by its name; that of `match.path` is `match.path`. */
   readonly overridden?: ReadonlyMap<string, Written>
 }
 
 export interface Written {
-  readonly source: Source
+  readonly source: ParsedFile
   readonly path: Path
 }
 
@@ -75,7 +70,7 @@ export async function createEntries(
   const taken = new Map<string, Item>()
   for (const item of items) {
     await takeTurn(backgroundMs)
-    const { value, source, path, origin, stages } = item
+    const { value, source, path, origin } = item
     if (!findings.isSound(source, path)) continue
     const id = value.id ?? `${origin.name}#${item.position}`
     const other = taken.get(id)
@@ -86,9 +81,9 @@ export async function createEntries(
     if (other) findings.report(source, duplicateId(id, item, other))
     else taken.set(id, item)
     reportFaults(item, hooks, findings)
-    for (const place of source.cutTexts(path)) findings.add({ ...cutText, place })
-    const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] }, stages)
-    const folded = foldItem(item, id, schema, reading.memory)
+    for (const place of source.templatesInComments(path)) findings.add({ ...cutText, place })
+    const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
+    const folded = foldItem(item, id, schema, reading.cache)
     const parameters = await resolveParameters(item, reading, findings)
     // A load with errors tells what else is wrong with the others, and nothing twice.
     if (!findings.isSound(source, path)) continue
@@ -119,11 +114,10 @@ function reportFaults(
   { path: hooksPath, hasDefaultSession }: HooksOfMappings,
   findings: Findings,
 ): void {
-  const { source, stages, isAdjusted } = item
-  const known = stages.get('faultless')
+  const { value, source } = item
   const inputs = [hooksPath, hasDefaultSession]
-  if (!isAdjusted && known !== undefined && inputs.every((input, index) => known.inputs[index] === input))
-    return
+  const known = faultless.get(value)
+  if (known?.inputs.every((input, index) => input === inputs[index])) return
   const errors = [...checkMapping(item)]
   const warnings = [
     ...unusedFields(item, hasDefaultSession),
@@ -133,19 +127,27 @@ function reportFaults(
   ]
   for (const finding of errors) findings.report(source, finding)
   for (const finding of warnings) findings.report(source, finding, 'warning')
-  if (!isAdjusted && errors.length + warnings.length === 0) stages.set('faultless', { inputs, made: true })
+  if (errors.length + warnings.length === 0) faultless.set(value, { inputs, made: true })
 }
 
+const faultless: Memo<true> = new WeakMap()
+
 /** The very value that an earlier load made of it, if that says the same. */
-function foldItem(item: Item, id: string, schema: PayloadSchema | undefined, memory: Memory): MappingSource {
-  const { value, source, stages, isAdjusted } = item
-  // Only an id of its own: under another's, two entries could share one value.
-  const name = value.id === undefined ? undefined : `${source.file} ${id}`
-  const fold = () => memory.keep('mapping', name, foldNames(ownTexts(source, value), schema))
-  const folded = isAdjusted ? fold() : remember(stages, 'folded', [schema?.value], fold)
-  if (name !== undefined) memory.note('mapping', name, folded)
-  return folded
+function foldItem(
+  item: Item,
+  id: string,
+  schema: PayloadSchema | undefined,
+  cache: LoadCache,
+): MappingSource {
+  const { value, source } = item
+  const name = `${source.file} ${id}`
+  const fold = () => cache.keep('mapping', name, foldNames(value, schema))
+  const kept = remember(folded, value, [id, schema?.value], fold)
+  cache.note('mapping', name, kept)
+  return kept
 }
+
+const folded: Memo<MappingSource> = new WeakMap()
 
 const cutText = {
   severity: 'warning',
@@ -162,11 +164,6 @@ function duplicateId(id: string, { path, value }: Item, other: Item): Finding {
     message: `The id \`${id}\` is already that of the mapping at ${other.source.name}:${place.line}:${place.column}`,
     hint: 'Every mapping has an id of its own.',
   }
-}
-
-/** Pieces are short texts of their own; of a file that was not cut, one kept entry would keep the whole version. */
-export function ownTexts<Tree>({ isCut }: Source, tree: Tree): Tree {
-  return isCut ? tree : detached(tree)
 }
 
 function createEntry(

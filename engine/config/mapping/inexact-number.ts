@@ -1,6 +1,6 @@
 /** Owns integers beyond 2^53, which come out of YAML with other digits than were written. */
 
-import type { Source } from '../file/source.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Path } from '../path.ts'
 
 /** Such a number and its place. */
@@ -10,7 +10,7 @@ interface InexactNumber {
 }
 
 /** Those in the value that stands at `path`. */
-export function* findInexactNumbers(source: Source, value: unknown, path: Path): Iterable<InexactNumber> {
+export function* findInexactNumbers(source: ParsedFile, value: unknown, path: Path): Iterable<InexactNumber> {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     const digits = source.digits(path)
     if (digits !== undefined) yield { path, digits }
@@ -21,7 +21,7 @@ export function* findInexactNumbers(source: Source, value: unknown, path: Path):
 }
 
 /** The value as JSON, every digit as it was written. */
-export function writeExactJson(source: Source, value: unknown, path: Path): string {
+export function writeExactJson(source: ParsedFile, value: unknown, path: Path): string {
   const write = (current: unknown, at: Path): string => {
     if (Array.isArray(current))
       return `[${current.map((item, index) => write(item, [...at, index])).join(',')}]`

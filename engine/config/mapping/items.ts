@@ -3,7 +3,7 @@
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { Origin } from '../configuration.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
-import type { Source } from '../file/source.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Path } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { MappingFileValue, MappingValue } from '../schema/mapping-schema.ts'
@@ -72,21 +72,18 @@ export async function testItems(
   return items
 }
 
-function originOf(kind: Origin['kind'], { name }: Source): Origin {
+function originOf(kind: Origin['kind'], { name }: ParsedFile): Origin {
   return { kind, name }
 }
 
 /** Nothing for what is no list, which the schema has refused. */
 export function* itemsIn<Value>(
-  source: Source,
+  source: ParsedFile,
   origin: Origin,
   list: unknown,
   path: Path,
 ): Iterable<Item<Value>> {
   if (!Array.isArray(list)) return
-  const written = source.items(path)
-  for (const [index, value] of list.entries()) {
-    const stages = written?.[index]?.stages ?? new Map()
-    yield { value, source, path: [...path, index], position: index + 1, origin, stages }
-  }
+  for (const [index, value] of list.entries())
+    yield { value, source, path: [...path, index], position: index + 1, origin }
 }

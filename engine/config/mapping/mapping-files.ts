@@ -1,15 +1,14 @@
 /** Owns reading the files of `mappingsDir`, but for those that are the schema or the body of another. */
 
 import type { Findings } from '../diagnostic/findings.ts'
-import { type CheckedFile, checkSource, parseFile, startOf, unreadable } from '../file/checked-file.ts'
-import { inParallel } from '../file/in-parallel.ts'
+import { type CheckedFile, checkSource, type Parsed, parseFile, unreadable } from '../file/checked-file.ts'
 import { namedFile } from '../file/named-file.ts'
-import { ReadError, type Reading } from '../file/reading.ts'
-import type { Parsed, Source } from '../file/source.ts'
+import { listAt, type ParsedFile } from '../file/parsed-file.ts'
+import { startOf } from '../file/places.ts'
+import { inParallel, ReadError, type Reading } from '../file/reading.ts'
 import type { Path } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
-import { holdsPolicies } from './endpoint-policies.ts'
 
 const key = ['hooks', 'mappingsDir']
 
@@ -57,11 +56,15 @@ async function readTexts(
   })
 }
 
-type ParsedFile = TextFile & { readonly parsed: Parsed }
+type ParsedText = TextFile & { readonly parsed: Parsed }
 
 /** All but those that another file names as its schema or body. */
-async function parseFiles(main: Source, texts: readonly TextFile[], reading: Reading): Promise<ParsedFile[]> {
-  const parsed = new Map<TextFile, ParsedFile>()
+async function parseFiles(
+  main: ParsedFile,
+  texts: readonly TextFile[],
+  reading: Reading,
+): Promise<ParsedText[]> {
+  const parsed = new Map<TextFile, ParsedText>()
   const named = new Set<string>(namesIn(main, ['hooks'], reading))
   // Who names others has a list of mappings or tests, and only who has one of mappings stays a mapping file if named.
   const first = texts.filter(({ text }) => /mappings|tests/.test(text))
@@ -70,7 +73,7 @@ async function parseFiles(main: Source, texts: readonly TextFile[], reading: Rea
     parsed.set(one, file)
     if ('source' in file.parsed) for (const name of namesIn(file.parsed.source, [], reading)) named.add(name)
   }
-  const kept: ParsedFile[] = []
+  const kept: ParsedText[] = []
   for (const one of texts) {
     const file = parsed.get(one)
     if (!named.has(one.file)) kept.push(file ?? (await parse(one)))
@@ -78,16 +81,8 @@ async function parseFiles(main: Source, texts: readonly TextFile[], reading: Rea
   }
   return kept
 
-  async function parse({ file, text }: TextFile): Promise<ParsedFile> {
-    return {
-      file,
-      text,
-      parsed: await parseFile(
-        mappingFileShape,
-        { kind: 'mappings', file, text, holdsSecrets: holdsPolicies },
-        reading,
-      ),
-    }
+  async function parse({ file, text }: TextFile): Promise<ParsedText> {
+    return { file, text, parsed: await parseFile({ kind: 'mappings', file, text }, reading) }
   }
 }
 
@@ -118,22 +113,22 @@ async function listFiles(
   }
 }
 
-function isWritten(source: Source): boolean {
+function isWritten(source: ParsedFile): boolean {
   return (at(source.value, ...key) ?? null) !== null
 }
 
 /** The files that a file's mappings and tests name, absolute; asked before anything is checked. */
-function* namesIn(source: Source, above: Path, reading: Reading): Iterable<string> {
+function* namesIn(source: ParsedFile, above: Path, reading: Reading): Iterable<string> {
   const names = [
-    ...(source.items([...above, 'mappings']) ?? []).map(({ value }) => at(value, 'schema')),
-    ...(source.items([...above, 'tests']) ?? []).map(({ value }) => at(value, 'request', 'bodyFile')),
+    ...(listAt(source.value, [...above, 'mappings']) ?? []).map((item) => at(item, 'schema')),
+    ...(listAt(source.value, [...above, 'tests']) ?? []).map((item) => at(item, 'request', 'bodyFile')),
   ]
   for (const name of names) if (typeof name === 'string') yield namedFile(source, name, reading)
 }
 
 /** Whoever names a file of mappings by mistake is told so, instead of losing them without a word. */
-function isMappingFile({ parsed }: ParsedFile): boolean {
-  return 'source' in parsed && parsed.source.items(['mappings']) !== undefined
+function isMappingFile({ parsed }: ParsedText): boolean {
+  return 'source' in parsed && listAt(parsed.source.value, ['mappings']) !== undefined
 }
 
 function at(value: unknown, ...path: readonly string[]): unknown {

@@ -2,7 +2,7 @@
 
 import { parseDuration } from '../duration.ts'
 import { fieldNames, fieldsOf, otherNames } from '../fields.ts'
-import type { Source } from '../file/source.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, writePath } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
@@ -13,7 +13,7 @@ import { checkModuleName } from './module-name.ts'
 /** What of an item its rules read. */
 interface WrittenMapping {
   readonly value: MappingValue
-  readonly source: Source
+  readonly source: ParsedFile
   readonly path: Path
 }
 
@@ -101,7 +101,7 @@ function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> 
   }
 }
 
-function* checkBody(source: Source, body: unknown, path: Path): Iterable<Finding> {
+function* checkBody(source: ParsedFile, body: unknown, path: Path): Iterable<Finding> {
   for (const { path: found, digits } of findInexactNumbers(source, body, path)) {
     const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
     const field = writePath(found.slice(path.length).filter((key) => typeof key === 'string'))
@@ -110,7 +110,7 @@ function* checkBody(source: Source, body: unknown, path: Path): Iterable<Finding
   }
 }
 
-function* checkParameters(source: Source, parameters: unknown, path: Path): Iterable<Finding> {
+function* checkParameters(source: ParsedFile, parameters: unknown, path: Path): Iterable<Finding> {
   for (const { path: found, digits } of findInexactNumbers(source, parameters, path)) {
     const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
     yield { path: found, code: 'INEXACT_NUMBER', message, hint: `Give it as text: "${digits}".` }

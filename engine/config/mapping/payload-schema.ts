@@ -2,19 +2,19 @@
 
 import type { MappingSource } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
-import { endlessAliases } from '../file/checked-file.ts'
+import { parseFile } from '../file/checked-file.ts'
 import { readNamedFile } from '../file/named-file.ts'
-import { plainCopy } from '../file/plain-copy.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Reading } from '../file/reading.ts'
-import { parseSource, type Source } from '../file/source.ts'
+import { plainCopy } from '../file/shape.ts'
 import { isRecord } from '../is-record.ts'
-import { remember, type Stages } from '../memory.ts'
+import { type Memo, remember } from '../load-cache.ts'
 import type { Path } from '../path.ts'
 
 export interface PayloadSchema {
   readonly value: NonNullable<MappingSource['schema']>
   /** The file that holds it, where it is one of its own. */
-  readonly source?: Source
+  readonly source?: ParsedFile
 }
 
 /** Reads each file once, however many mappings name it. */
@@ -22,18 +22,15 @@ export interface PayloadSchemas {
   /** Nothing where there is none, or a bad one, which is reported. */
   read(
     written: string | boolean | Readonly<Record<string, unknown>> | undefined,
-    at: { readonly source: Source; readonly path: Path },
-    /** Of the mapping, which remembers a schema that is written out in it. */
-    stages: Stages,
+    at: { readonly source: ParsedFile; readonly path: Path },
   ): Promise<PayloadSchema | undefined>
 }
 
 export function createPayloadSchemas(reading: Reading, findings: Findings): PayloadSchemas {
   const parsed = new Map<string, PayloadSchema | undefined>()
   return {
-    async read(written, at, stages) {
-      if (typeof written === 'object')
-        return remember(stages, 'schema', [written], () => ({ value: plainCopy(written) }))
+    async read(written, at) {
+      if (typeof written === 'object') return { value: copyOf(written) }
       if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
       const named = await readNamedFile(written, at, reading, findings)
       if (!named) return undefined
@@ -50,9 +47,7 @@ async function parse(
   reading: Reading,
   findings: Findings,
 ): Promise<PayloadSchema | undefined> {
-  const { memory } = reading
-  const name = reading.nameOf(file)
-  const result = await parseSource({ kind: 'schema', file, name, text, holdsSecrets: () => false }, memory)
+  const result = await parseFile({ kind: 'schema', file, text }, reading)
   if ('problems' in result) {
     findings.add(...result.problems)
     return undefined
@@ -60,15 +55,7 @@ async function parse(
   const { source } = result
   const { value } = source
   if (typeof value === 'boolean') return { value, source }
-  if (isRecord(value)) {
-    try {
-      return { value: memory.keep('schema value', file, copyOf(source, value)), source }
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error
-      findings.report(source, endlessAliases)
-      return undefined
-    }
-  }
+  if (isRecord(value)) return { value: reading.cache.keep('schema value', file, copyOf(value)), source }
   const message = 'The file must hold a JSON Schema, which is a map of keys'
   findings.report(source, {
     path: [],
@@ -79,10 +66,10 @@ async function parse(
   return undefined
 }
 
-const copies = new WeakMap<Source, Readonly<Record<string, unknown>>>()
+type Schema = Readonly<Record<string, unknown>>
 
-function copyOf(source: Source, value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const copy = copies.get(source) ?? plainCopy(value)
-  copies.set(source, copy)
-  return copy
+const copies: Memo<Schema> = new WeakMap()
+
+function copyOf(written: Schema): Schema {
+  return remember(copies, written, [], () => plainCopy(written))
 }

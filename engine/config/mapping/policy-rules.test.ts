@@ -4,7 +4,7 @@ import type { EndpointPolicy } from '../configuration.ts'
 import type { Diagnostic } from '../diagnostic/diagnostic.ts'
 import { createFindings } from '../diagnostic/findings.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
-import type { Source } from '../file/source.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import { loadConfiguration } from '../load.ts'
 import { createSampleFolder } from '../sample-folder.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
@@ -252,7 +252,7 @@ test('ten thousand policies are checked in turns with everything else', async ()
     Array.from({ length: 10_000 }, (_, index) => [`e${index}`, policyOf(index)]),
   )
   const place = () => ({ file: '/reveille.yaml', line: 1, column: 1, text: '' })
-  const source = { place } as unknown as Source
+  const source = { place } as unknown as ParsedFile
   const writtenAbout = (name: string) => [
     { source, path: ['endpoints', name], policy: endpoints[name] ?? {} },
   ]

@@ -10,7 +10,6 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
 import type { PresetUse } from '../schema/preset-schema.ts'
 import type { Finding } from '../schema/violation.ts'
-import { holdsPolicies } from './endpoint-policies.ts'
 
 export interface PresetFile {
   readonly use: PresetUse
@@ -102,12 +101,6 @@ async function readPreset(
   reading.watch(file)
   const text = await readText(file, reading, findings)
   if (text === undefined) return undefined
-  const shipped = {
-    kind: 'mappings',
-    file,
-    calledFile: `preset ${name}`,
-    text,
-    holdsSecrets: holdsPolicies,
-  } as const
+  const shipped = { kind: 'mappings', file, calledFile: `preset ${name}`, text } as const
   return checkFile<MappingFileValue>(mappingFileShape, shipped, reading, findings)
 }

@@ -2,8 +2,8 @@
 
 import type { Findings } from '../diagnostic/findings.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
+import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Reading } from '../file/reading.ts'
-import type { Source } from '../file/source.ts'
 import { type Path, writePath } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
@@ -41,7 +41,7 @@ type Difference = PresetUse & Pick<MappingValue, 'allowUnsafeExternalContent'>
 /** What holds for all mappings of one preset. */
 interface Adjustment {
   readonly use: Difference
-  readonly source: Source
+  readonly source: ParsedFile
   readonly placeOf: (name: keyof Difference) => Path
   readonly rename: Rename
 }
@@ -82,7 +82,7 @@ const mailbox: Path = ['hooks', 'gmail']
 /** Whoever watches a mailbox says there how its mails are answered; `hooks.presets` wins. */
 function saidOfMailbox(
   { hooks }: ConfigurationValue,
-  source: Source,
+  source: ParsedFile,
   findings: Findings,
 ): Omit<Difference, 'name'> {
   if (!findings.isSound(source, mailbox)) return {}
@@ -149,7 +149,7 @@ function adjustMapping(item: Item, { use, source, placeOf, rename }: Adjustment)
     changed['match'] = { ...value.match, path: rename(value.match?.path ?? '/') }
     overridden.set('match.path', { source, path: placeOf('path') })
   }
-  return { ...item, value: changed as MappingValue, overridden, isAdjusted: true }
+  return { ...item, value: changed as MappingValue, overridden }
 }
 
 /** What would contradict what is different, or no longer fits it: an address belongs to its channel. */
@@ -179,7 +179,7 @@ function adjustTest(item: Item<TestValue>, use: PresetUse, rename: Rename): Item
   const left = { ...without(expect), ...(actions && { actions }) }
   if (Object.keys(left).length === 0) return []
   const value = { ...rest, request: { ...request, endpoint: rename(request.endpoint) }, expect: left }
-  return [{ ...item, value, isAdjusted: true }]
+  return [{ ...item, value }]
 }
 
 function isAdjusted(action: MappingValue['action'], use: PresetUse): boolean {

@@ -4,15 +4,15 @@ import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { TestEntry, TestSource } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
-import { plainCopy } from '../file/plain-copy.ts'
 import type { Reading } from '../file/reading.ts'
-import { type Memory, remember } from '../memory.ts'
+import { plainCopy } from '../file/shape.ts'
+import { type LoadCache, type Memo, remember } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
 import type { TestValue } from '../schema/test-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { isTime } from '../time.ts'
 import { checkEndpointName } from './endpoint-name.ts'
-import { type Item, ownTexts } from './entries.ts'
+import type { Item } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
 
 /** Tests of the items that are sound, in order; everything else is reported. */
@@ -35,21 +35,20 @@ export async function createTests(
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
     const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, reading, findings)
-    tests.push(createTest(item, body?.text, reading.memory))
+    tests.push(createTest(item, body?.text, reading.cache))
   }
   return tests
 }
 
 /** As of mappings: only that there is nothing to say is remembered. */
-function reportFaults(
-  { value, source, path, stages, isAdjusted }: Item<TestValue>,
-  findings: Findings,
-): void {
-  if (!isAdjusted && stages.has('faultless test')) return
+function reportFaults({ value, source, path }: Item<TestValue>, findings: Findings): void {
+  if (faultless.has(value)) return
   const faults = [...checkTest(value, path)]
   for (const finding of faults) findings.report(source, finding)
-  if (!isAdjusted && faults.length === 0) stages.set('faultless test', { inputs: [], made: true })
+  if (faults.length === 0) faultless.add(value)
 }
+
+const faultless = new WeakSet<TestValue>()
 
 function nameOf({ value, position }: Item<TestValue>): string {
   return value.name ?? `test ${position}`
@@ -103,13 +102,13 @@ function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Fi
   }
 }
 
-function createTest(item: Item<TestValue>, bodyText: string | undefined, memory: Memory): TestEntry {
+function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {
   const { source, path, origin } = item
   const { line, column } = source.position(path)
   return Object.freeze({
     origin,
     label: `${source.name}:${line}:${column}`,
-    value: foldTest(item, bodyText, memory),
+    value: foldTest(item, bodyText, cache),
     locate: (below: Path, offset?: number) =>
       offset === undefined
         ? source.place([...path, ...below])
@@ -118,16 +117,16 @@ function createTest(item: Item<TestValue>, bodyText: string | undefined, memory:
 }
 
 /** The very value that an earlier load made of it, if that says the same. */
-function foldTest(item: Item<TestValue>, bodyText: string | undefined, memory: Memory): TestSource {
-  const { value, source, stages, isAdjusted } = item
-  const name = value.name === undefined ? undefined : `${source.file} ${value.name}`
-  const fold = () =>
-    memory.keep<TestSource>('test', name, testOf({ ...item, value: ownTexts(source, value) }, bodyText))
-  // A test without a name is called by its position.
-  const folded = isAdjusted ? fold() : remember(stages, 'folded test', [bodyText, nameOf(item)], fold)
-  if (name !== undefined) memory.note('test', name, folded)
-  return folded
+function foldTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestSource {
+  const name = nameOf(item)
+  const known = `${item.source.file} ${name}`
+  const fold = () => cache.keep<TestSource>('test', known, testOf(item, bodyText))
+  const kept = remember(folded, item.value, [bodyText, name], fold)
+  cache.note('test', known, kept)
+  return kept
 }
+
+const folded: Memo<TestSource> = new WeakMap()
 
 function testOf(item: Item<TestValue>, bodyText: string | undefined): TestSource {
   const { value } = item

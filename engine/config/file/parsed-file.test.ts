@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { isScalar, parseDocument } from 'yaml'
-import { offsetInRaw } from './scalar-offset.ts'
+import { offsetInRaw } from './parsed-file.ts'
 
 const spellings = {
   plain: 'Review {{pr}} now',

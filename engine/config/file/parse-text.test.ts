@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Document, type Node, parseDocument } from 'yaml'
+import type { Path } from '../path.ts'
+import { createRandom, editText, sampleFiles } from '../sample-edits.ts'
+import { parseText, type SoundText } from './parse-text.ts'
+import { createParsedFile } from './parsed-file.ts'
+
+const parse = (text: string) => parseText({ kind: 'mappings', file: '/f.yaml', text })
+const problemsOf = (text: string) => {
+  const parsed = parse(text)
+  return 'problems' in parsed ? parsed.problems : []
+}
+
+function read(text: string): Document {
+  return parseDocument(text, { merge: true, stringKeys: true, prettyErrors: false, resolveKnownTags: false })
+}
+
+/** Every path of the value. */
+function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
+  yield path
+  if (typeof value !== 'object' || value === null) return
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
+  for (const [key, item] of entries) yield* pathsIn(item, [...path, key])
+}
+
+const texts: Readonly<Record<string, string>> = {
+  'items as far left as their list': 'mappings:\n- id: a\n  message: x\n- id: b\n',
+  'texts that look like items':
+    'mappings:\n  - message: |\n      - id: a\n      mappings:\n    to: "a\n      - b"\n  - x\n',
+  'brackets over several lines':
+    'mappings:\n  - match: {\n      a: [1,\n# c\n      2]\n    }\n  - {\n    id: b\n  }\n',
+  'comments everywhere':
+    '# head\n\nmappings: # list\n# far left\n  - id: a # x\n      # deep\n\n  # before b\n  - id: b\n# end\ntests:\n',
+  'other line endings': 'mappings:\r\n  - message: |\r\n      a\r\n      b\r\n  - id: "x\r\n      y"\r\n',
+  'items that are nothing': 'mappings:\n  -\n  - # c\n  - ~\n',
+  'aliases of texts and maps': 'a: &x { b: &y text }\nc: [*x, *y]\n',
+  'numbers as keys': 'a: { z: &x 1, 2: *x, 1: b }\n',
+  JSON: '{ "mappings": [{ "id": "a" }] }\n',
+}
+
+test('whatever is typed, a text means what the library says, at the places that the library says', () => {
+  const random = createRandom(20_260_102)
+  const samples = [...Object.values(sampleFiles), ...Object.values(texts)]
+  const seen = { sound: 0, refused: 0 }
+  for (let round = 0; round < 400; round++) {
+    let text = random.pick(samples)
+    for (let edits = random.below(4); edits > 0; edits--) text = editText(random, text)
+    const [parsed, document] = [parse(text), read(text)]
+    if (document.errors.length + document.warnings.length > 0) {
+      assert.ok('problems' in parsed, JSON.stringify(text))
+      seen.refused++
+    }
+    if ('problems' in parsed) continue
+    seen.sound++
+    assert.deepEqual(parsed.value, document.toJS(), JSON.stringify(text))
+    const file = createParsedFile('f.yaml', parsed)
+    for (const path of pathsIn(parsed.value)) {
+      const node = document.getIn(path, true) as Node | undefined
+      const { line, column } = file.place(path)
+      const at: number = (parsed.lineStarts[line - 1] ?? 0) + column - 1
+      assert.deepEqual(file.position(path), { line, column })
+      if (node?.range) assert.equal(at, node.range[0], JSON.stringify([text, path]))
+    }
+  }
+  assert.ok(seen.sound > 150 && seen.refused > 60, JSON.stringify(seen))
+})
+
+test('a value that is merged or stands for another is found at its own place, and its text where it is written', () => {
+  const text = 'base: &base { to: &to "x y" }\nlist:\n  - <<: *base\n    name: *to\n  - *base\n'
+  const file = createParsedFile('f.yaml', parse(text) as SoundText)
+  assert.deepEqual(file.position(['list', 0, 'to']), { line: 1, column: 23 })
+  assert.deepEqual(file.position(['list', 0, 'name']), { line: 4, column: 11 })
+  assert.deepEqual(file.position(['list', 1]), { line: 5, column: 5 })
+  assert.equal(file.placeInText(['list', 0, 'name'], 2).column, 26)
+  assert.deepEqual(file.position(['list', 1, 'to', 'nowhere']), { line: 1, column: 23 })
+})
+
+for (const [what, text, lines] of [
+  ['a quote that is not closed', 'mappings:\n  - id: "a\n  - id: b\n  - id: c"\n', [2]],
+  ['a bracket that is not closed', 'mappings:\n  - match: { a: 1\n  - id: b\n', [2]],
+  ['keys that stand twice', 'mappings:\n  - id: a\n    id: b\n  - x: y: z\n', [3, 4]],
+  ['an item that stands askew', 'mappings:\n  - id: a\n - id: b\n', [3]],
+  ['a section that stands twice', 'mappings: []\ntests: []\nmappings: []\n', [3]],
+  ['a second document', 'mappings: []\n---\ntests: []\n', [2]],
+  ['an alias without an anchor', 'a: 1\nb: *x\n', [2]],
+  ['an anchor that holds itself', 'a: 1\nb: &x [*x]\n', [2]],
+] as const) {
+  test(`${what} is reported once, on the line to mend`, () => {
+    assert.deepEqual(
+      problemsOf(text).map(({ place }) => place?.line),
+      lines,
+    )
+  })
+}
+
+const deep = 20_000
+for (const [what, text] of [
+  ['lists', `a:\n  ${'['.repeat(deep)}${']'.repeat(deep)}\n`],
+  ['lists that are not closed', `a:\n  ${'['.repeat(deep)}`],
+  ['maps', `a:\n  ${'{ a: '.repeat(deep)}${'}'.repeat(deep)}\n`],
+  ['items in block style', `a:\n  ${'- '.repeat(deep)}x\n`],
+] as const) {
+  test(`${deep} ${what} in one another are refused where they become too many`, () => {
+    const [problem, ...more] = problemsOf(text)
+    assert.equal(more.length, 0)
+    assert.equal(problem?.message, 'The file is nested too deeply')
+    assert.ok(problem.place && (problem.place.line === 2 || problem.place.column === 1))
+  })
+}
+
+test('aliases that expand to more than can be read are refused at the first of them', () => {
+  const lines = Array.from(
+    { length: 20 },
+    (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`,
+  )
+  const [problem] = problemsOf(`a0: &a0 [x, x]\n${lines.join('')}`)
+  assert.deepEqual([problem?.code, problem?.place?.line], ['TOO_MANY_ALIASES', 2])
+})
+
+test('many keys in one map are compared in one pass', () => {
+  const text = Array.from({ length: 50_000 }, (_, index) => `key${index}: 1\n`).join('')
+  const [problem] = problemsOf(`${text}key7: 2\n`)
+  assert.deepEqual([problem?.code, problem?.place?.line], ['DUPLICATE_KEY', 50_001])
+})

@@ -1,0 +1,275 @@
+/** This file reads one text as YAML: what it says, where each part of it stands, or what makes it unreadable. */
+
+import {
+  type Alias,
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  Parser,
+  Scalar,
+  type YAMLMap,
+} from 'yaml'
+import type { Diagnostic } from '../diagnostic/diagnostic.ts'
+import type { Path } from '../path.ts'
+import type { Span } from '../secret.ts'
+import { blankComments } from './json5-comments.ts'
+import { findLineStarts, type PlacedText } from './places.ts'
+import { secretSpansIn } from './secret-spans.ts'
+import { type Fault, problemsOf } from './syntax.ts'
+
+/** A text and what it is read as; one file can be read as several things. */
+export interface WrittenText {
+  readonly kind: 'configuration' | 'mappings' | 'schema'
+  /** Absolute. */
+  readonly file: string
+  /** As in a place. */
+  readonly calledFile?: string | undefined
+  /** Without a byte order mark. */
+  readonly text: string
+}
+
+/** Plain data, so that a thread can answer it. */
+export type ParsedText = SoundText | { readonly problems: readonly Diagnostic[] }
+
+export interface SoundText extends PlacedText {
+  /** As YAML gives it; `null` for a file without content. */
+  readonly value: unknown
+  /**
+   * Five numbers for each value, in the order in which a walk from the top through `Object.keys` finds them: where its key
+   * begins, where it begins, where what it stands for begins and ends, which differs for an alias, and the index of the
+   * first number after everything that it holds. An offset of -1 stands for nothing.
+   */
+  readonly nodes: Int32Array
+  /** Where YAML took ` #` in front of a placeholder for the start of a comment. */
+  readonly templatesInComments: readonly number[]
+}
+
+export interface TextParser {
+  /** @throws ReadError when the text takes too long. */
+  parse(written: WrittenText): Promise<ParsedText>
+}
+
+/** How many numbers `nodes` has for each value. */
+export const numbersPerNode = 5
+
+/** Whether secrets may stand under a path; where not, nothing deeper is hidden either. */
+const holdsSecrets: Readonly<Record<WrittenText['kind'], (path: Path) => boolean>> = {
+  configuration: (path) => !(path[0] === 'hooks' && path[1] === 'mappings'),
+  mappings: (path) => path[0] === 'endpoints',
+  schema: () => false,
+}
+
+/** More values than any configuration has; only aliases of aliases get there. */
+const mostValues = 1_000_000
+
+/** Deeper than any configuration is nested, and less deep than a stack allows anywhere. */
+const deepest = 500
+
+/** JSON is read as the YAML that it is. */
+export function parseText({ kind, file, calledFile, text: written }: WrittenText): ParsedText {
+  const { text, unclosed } = blankComments(written)
+  const lineStarts = findLineStarts(text)
+  const placed = { file, ...(calledFile !== undefined && { calledFile }), text, lineStarts }
+  const refuse = (faults: readonly Fault[], secrets: readonly Span[] = []): ParsedText => ({
+    problems: problemsOf(faults, { ...placed, secrets }),
+  })
+  if (unclosed !== undefined) return refuse([{ code: 'OPEN_COMMENT', offset: unclosed }])
+  const read = readDocument(text)
+  if ('code' in read) return refuse([read])
+  const { document } = read
+  const secrets = secretSpansIn(document, holdsSecrets[kind])
+  const { faults, targetOf, templatesInComments } = inspect(read, text)
+  if (faults.length > 0) return refuse(faults, secrets)
+  // The library is not asked to count aliases: it would walk the document once for each.
+  const value: unknown = document.toJS({ maxAliasCount: -1 })
+  const nodes = locateNodes(document.contents, value, targetOf)
+  return { ...placed, secrets, value, nodes, templatesInComments }
+}
+
+interface ReadDocument {
+  readonly document: Document
+  /** Whether a bracket or brace lacks its closing one. */
+  readonly hasOpenBracket: boolean
+}
+
+function readDocument(text: string): ReadDocument | Fault {
+  try {
+    const tokens = [...new Parser().parse(text)]
+    let hasOpenBracket = false
+    for (const { token, depth } of collectionsIn(tokens)) {
+      if (depth > deepest) return { code: 'RESOURCE_EXHAUSTION', offset: token.offset }
+      if (token.type === 'flow-collection') hasOpenBracket ||= !/[\]}]/.test(token.end[0]?.source ?? '')
+    }
+    // Duplicate keys are found in `inspect`: the library compares each key with all others.
+    const composer = new Composer({
+      merge: true,
+      stringKeys: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      resolveKnownTags: false,
+      logLevel: 'error',
+    })
+    const [document, second] = composer.compose(tokens, true, text.length)
+    if (second) return { code: 'MULTIPLE_DOCS', offset: second.range[0] }
+    if (!document) throw new Error('The YAML library gave no document')
+    return { document, hasOpenBracket }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { code: 'RESOURCE_EXHAUSTION', offset: 0 }
+  }
+}
+
+type Collection = CST.BlockMap | CST.BlockSequence | CST.FlowCollection
+
+/** None below those that are too deep. */
+function* collectionsIn(
+  tokens: readonly (CST.Token | null | undefined)[],
+  depth = 0,
+): Iterable<{ readonly token: Collection; readonly depth: number }> {
+  for (const token of tokens) {
+    if (token?.type === 'document') yield* collectionsIn([token.value], depth + 1)
+    if (!token || !('items' in token)) continue
+    yield { token, depth }
+    if (depth > deepest) continue
+    for (const { key, value } of token.items) yield* collectionsIn([key, value], depth + 1)
+  }
+}
+
+interface Inspection {
+  readonly faults: readonly Fault[]
+  readonly templatesInComments: readonly number[]
+  targetOf(alias: Alias): Node | undefined
+}
+
+/** Finds in one walk what the library does not say, or would stumble over later. */
+function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Inspection {
+  const { contents, errors, warnings } = document
+  const refused = [...errors, ...warnings].map(({ code, pos }): Fault => {
+    // A bracket is missed where its last line ends, and not where the next one begins.
+    const end = text.slice(0, pos[0]).trimEnd().length
+    const isMissed = hasOpenBracket && code === 'BAD_INDENT' && pos[0] < text.length
+    return { code, offset: isMissed && text.slice(end, pos[0]).includes('\n') ? end : pos[0] }
+  })
+  const duplicates: Fault[] = []
+  const unreadable: Fault[] = []
+  const templatesInComments: number[] = []
+  const anchors = new Map<string, Node>()
+  /** How many values an anchor stands for once it is complete. */
+  const sizes = new Map<Node, number>()
+  const targets = new Map<Alias, Node | undefined>()
+  const targetOf = (alias: Alias) => targets.get(alias)
+  const size = walk(contents)
+  return { faults: faults(), templatesInComments, targetOf }
+
+  /** How many values a node stands for, every alias expanded. */
+  function walk(node: unknown): number {
+    if (isAlias(node)) return followAlias(node)
+    const { anchor } = (node ?? {}) as { anchor?: string }
+    if (anchor !== undefined) anchors.set(anchor, node as Node)
+    let values = 1
+    if (isScalar(node)) inspectScalar(node)
+    else if (isMap(node)) values += walkMap(node)
+    else if (isSeq(node)) for (const item of node.items) values += walk(item)
+    if (anchor !== undefined) sizes.set(node as Node, values)
+    return values
+  }
+
+  function followAlias(alias: Alias): number {
+    const target = anchors.get(alias.source)
+    targets.set(alias, target)
+    // Inside its own anchor an alias has no end.
+    return target ? (sizes.get(target) ?? Number.POSITIVE_INFINITY) : 1
+  }
+
+  function inspectScalar({ type, range, comment }: Scalar): void {
+    if (type !== Scalar.PLAIN || !range) return
+    if (/^\/[/*]/.test(text.slice(range[0], range[0] + 2)))
+      unreadable.push({ code: 'FOREIGN_COMMENT', offset: range[0] })
+    if (comment && /^\{\{|^\{%/.test(comment)) templatesInComments.push(range[1])
+  }
+
+  function walkMap({ items }: YAMLMap): number {
+    let values = 0
+    const names = new Set<unknown>()
+    for (const pair of items) {
+      const { key, value } = pair
+      values += walk(key) + walk(value)
+      const name = isScalar(key) ? key.value : key
+      if (names.has(name)) duplicates.push({ code: 'DUPLICATE_KEY', offset: startOf(key) })
+      names.add(name)
+      if (isMerge(pair) && !isMergeable(value)) unreadable.push({ code: 'BAD_MERGE', offset: startOf(key) })
+    }
+    return values
+  }
+
+  function isMergeable(value: unknown): boolean {
+    const source = isAlias(value) ? targetOf(value) : value
+    return isSeq(source) ? source.items.every(isMapOrLost) : isMapOrLost(source)
+  }
+
+  /** An alias without an anchor is a fault of its own. */
+  function isMapOrLost(value: unknown): boolean {
+    return isAlias(value) ? isMapOrLost(targetOf(value)) : value === undefined || isMap(value)
+  }
+
+  function faults(): Fault[] {
+    const found = [...duplicates, ...(refused.length === 0 ? unreadable : [])]
+    if (found.length === 0 && refused.length > 0) return refused
+    if (found.length > 0) return [...refused, ...found].sort((one, other) => one.offset - other.offset)
+    const [[first] = [], lost] = [[...targets.keys()], [...targets].find(([, target]) => !target)]
+    if (lost) return [{ code: 'LOST_ALIAS', offset: startOf(lost[0]) }]
+    return first && size > mostValues ? [{ code: 'TOO_MANY_ALIASES', offset: startOf(first) }] : []
+  }
+}
+
+function isMerge({ key }: Pair): boolean {
+  return isScalar(key) && key.value === '<<' && (!key.type || key.type === Scalar.PLAIN)
+}
+
+function startOf(node: unknown): number {
+  return (node as Node | null)?.range?.[0] ?? -1
+}
+
+/** Fills `nodes` of a {@link SoundText}. */
+function locateNodes(contents: unknown, value: unknown, targetOf: Inspection['targetOf']): Int32Array {
+  const nodes: number[] = []
+  write(contents, -1, value)
+  return Int32Array.from(nodes)
+
+  function write(written: unknown, keyStart: number, value: unknown): void {
+    const node = isAlias(written) ? targetOf(written) : (written as Node | null)
+    const index = nodes.push(keyStart, startOf(written), startOf(node), node?.range?.[1] ?? -1, 0)
+    if (isSeq(node)) {
+      for (const [position, item] of node.items.entries()) write(item, -1, (value as unknown[])[position])
+    } else if (isMap(node)) {
+      const pairs = pairsOf(node, new Map())
+      for (const [name, item] of Object.entries(value as object)) {
+        const pair = pairs.get(name)
+        write(pair?.value, startOf(pair?.key), item)
+      }
+    }
+    nodes[index - 1] = nodes.length
+  }
+
+  /** The pairs that give a map its keys: its own, and those that it merges. */
+  function pairsOf({ items }: YAMLMap, pairs: Map<string, Pair>): Map<string, Pair> {
+    for (const pair of items) {
+      const name = String((pair.key as Scalar).value)
+      if (!isMerge(pair) && !pairs.has(name)) pairs.set(name, pair)
+    }
+    for (const { value } of items.filter(isMerge)) {
+      const source = isAlias(value) ? targetOf(value) : value
+      for (const merged of isSeq(source) ? source.items : [source]) {
+        const map = isAlias(merged) ? targetOf(merged) : merged
+        if (isMap(map)) pairsOf(map, pairs)
+      }
+    }
+    return pairs
+  }
+}
