@@ -1,6 +1,6 @@
 /** Compiles JSONata expressions: read once at load, evaluated in turns and within limits, results made plain JSON. */
 
-import type { Expression } from '../resolve/program.ts'
+import type { Equality, Expression } from '../resolve/program.ts'
 import {
   everyName,
   expressionPayload,
@@ -8,7 +8,7 @@ import {
   type Scope,
   type ScopeNames,
 } from '../resolve/scope.ts'
-import { whenReady } from '../resolve/when-ready.ts'
+import { equalitiesOfCondition } from './expression/condition.ts'
 import { compileCore, type VariableReader } from './expression/core/compile-core.ts'
 import { BeyondCoreError } from './expression/core/values.ts'
 import { evaluationError } from './expression/failure.ts'
@@ -42,6 +42,8 @@ export interface CompiledExpression {
   readonly evaluate: Expression
   /** How many times the payload's length it may look at; absent where the library evaluates it. */
   readonly cost: number | undefined
+  /** What a request must have for it to be true. */
+  readonly equalities: readonly Equality[]
   /** What its text says about the value that it gives. */
   readonly kind: Kind
   /** The texts that it chooses between, where each is written in it. */
@@ -96,17 +98,21 @@ export function compileExpression(
     }
   }
   const core = compileCore(ast, (variable) => readers.get(variable))
-  const known = { cost: core?.cost, kind, choices, names: rootNames, doubtful }
+  const equalities = equalitiesOfCondition(ast)
+  const known = { cost: core?.cost, equalities, kind, choices, names: rootNames, doubtful }
   if (core === undefined) return { evaluate: evaluateInLibrary, ...known }
-  const evaluate: Expression = (scope) =>
-    whenReady(expressionPayload(scope), (payload) => {
-      try {
-        return copyPlain(core.run(payload, scope))
-      } catch (cause) {
-        if (cause instanceof BeyondCoreError) return evaluateInLibrary(scope)
-        throw failed(cause)
-      }
-    })
+  const run = (payload: unknown, scope: Scope): unknown => {
+    try {
+      return copyPlain(core.run(payload, scope))
+    } catch (cause) {
+      if (cause instanceof BeyondCoreError) return evaluateInLibrary(scope)
+      throw failed(cause)
+    }
+  }
+  const evaluate: Expression = (scope) => {
+    const payload = expressionPayload(scope)
+    return payload instanceof Promise ? payload.then((ready) => run(ready, scope)) : run(payload, scope)
+  }
   return { evaluate, ...known }
 }
 

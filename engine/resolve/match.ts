@@ -27,6 +27,17 @@ export interface Search {
 export function createSearch(candidates: Candidates, base: Scope): Search {
   const steps = createStepCounter(candidates.spent)
   const failures: Failure[] = []
+  let { params } = base
+  let scope = base
+
+  /** Most mappings take the same from the endpoint's name: nothing. */
+  function scopeOf(candidate: Candidate): Scope {
+    if (candidate.params !== params) {
+      params = candidate.params
+      scope = { ...base, params }
+    }
+    return scope
+  }
 
   function next(): Found | Promise<Found> {
     for (;;) {
@@ -34,7 +45,7 @@ export function createSearch(candidates: Candidates, base: Scope): Search {
       if (rest !== undefined) return rest.then(next)
       const candidate = candidates.next()
       if (candidate === undefined) return { candidate, covering: candidates.covering, failures }
-      const scope = hasParams(candidate) ? { ...base, params: candidate.params } : base
+      const scope = scopeOf(candidate)
       const verdict = candidate.program.matcher.matches(scope, steps.begin())
       if (verdict instanceof Promise) return waitFor(verdict, candidate, scope)
       if (isMatch(verdict, candidate)) return { candidate, scope }
@@ -53,5 +64,3 @@ export function createSearch(candidates: Candidates, base: Scope): Search {
 
   return { next }
 }
-
-const hasParams = ({ params }: Candidate): boolean => Object.keys(params).length > 0

@@ -95,12 +95,10 @@ export function reservedReader(
 
 /** The root of an expression, the payload and nothing else. A promise where a payload is read again. */
 export function expressionPayload({ memory, request }: Scope): unknown | Promise<unknown> {
-  const known =
-    memory.texts ??
-    whenReady(parseTexts(writtenJson(request)), (parsed) => ({ payload: parsed ?? request.payload }))
-  return whenReady(known, (texts) => {
-    memory.texts = texts
-    return texts.payload
+  if (memory.texts !== undefined) return memory.texts.payload
+  return whenReady(parseTexts(writtenJson(request)), (parsed) => {
+    memory.texts = { payload: parsed ?? request.payload }
+    return memory.texts.payload
   })
 }
 

@@ -58,6 +58,14 @@ function kindsOf(payload: object): readonly Kind[] {
       request: (position) => ({ endpoint: 'bench', payload: named(position) }),
     },
     {
+      name: 'one endpoint, by a condition of three clauses',
+      match: (position) => ({
+        path: 'bench',
+        when: `action = "opened" and pull_request.draft = false and repository.full_name = "harbour-lights/repository-${position}"`,
+      }),
+      request: (position) => ({ endpoint: 'bench', payload: named(position) }),
+    },
+    {
       name: 'one endpoint, by a header',
       match: (position) => ({ path: 'bench', headers: { 'x-tenant': `tenant-${position}` } }),
       request: (position) => ({ endpoint: 'bench', payload, headers: { 'x-tenant': `tenant-${position}` } }),

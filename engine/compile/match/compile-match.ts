@@ -29,7 +29,7 @@ export function compileMatch(match: Match | undefined, report: Report, shared?: 
   if (match?.body !== undefined) add(compileBody(match.body, report))
   const when = match?.when === undefined ? undefined : compileWhen(match.when, report, shared)
   return {
-    equalities: clauses.flatMap(({ equalities }) => equalities),
+    equalities: [...clauses, ...(when === undefined ? [] : [when])].flatMap(({ equalities }) => equalities),
     matches: createMatches(clauses, when),
     explain: createExplain(clauses, when),
   }

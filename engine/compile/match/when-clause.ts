@@ -2,6 +2,7 @@
 
 import {
   ClauseError,
+  type Equality,
   type Expression,
   ExpressionError,
   type Matcher,
@@ -16,6 +17,7 @@ import type { Report } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
 
 export interface When {
+  readonly equalities: readonly Equality[]
   readonly verdict: Matcher['matches']
   readonly miss: (scope: Scope) => Promise<FailedClause | undefined>
 }
@@ -30,14 +32,14 @@ const stepsOfByte = 1 / 8
 export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
   const compiled = compileWhole(text, path, report, shared)
   if (compiled === undefined) return undefined
-  const { evaluate, cost, kind } = compiled
+  const { evaluate, cost, equalities, kind } = compiled
   const hint = neverTrue[kind]?.(bareExpression(text).source.trim())
   if (hint !== undefined) {
     const message = `gives a ${kind}, where only \`true\` matches`
     report.error({ code: 'WHEN_NOT_BOOLEAN', path, message, hint })
     return undefined
   }
-  return { verdict: createVerdict(evaluate, cost), miss: createMiss(evaluate) }
+  return { equalities, verdict: createVerdict(evaluate, cost), miss: createMiss(evaluate) }
 }
 
 /** What to write instead of a condition that can never hold. */

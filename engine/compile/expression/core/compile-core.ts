@@ -151,7 +151,7 @@ export function compileCore(
       const isOnce = at === 0 && (context.isRoot || each['type'] === 'variable')
       const step = compile(each, isOnce ? context : elementContext(context))
       const filters = compileFilters(each['stages'], context)
-      cost += size * (1 + step.cost + step.size * (1 + filters.cost))
+      cost += size * (step.cost + step.size * filters.cost)
       size *= step.size
       mayFail ||= step.mayFail || filters.mayFail
       const isName = each['type'] === 'name' && each['predicate'] === undefined
@@ -348,7 +348,7 @@ export function compileCore(
     return {
       cost,
       run: (payload, scope) => {
-        const frame: Frame = { root: payload, scope, locals: [] }
+        const frame: Frame = { root: payload, scope, locals: locals === 0 ? none : [] }
         return evaluate(Array.isArray(payload) ? wrapRoot(payload) : payload, frame)
       },
     }
@@ -357,6 +357,8 @@ export function compileCore(
     throw error
   }
 }
+
+const none: unknown[] = []
 
 /** Why an expression is not compiled. */
 class OutsideCoreError extends Error {
@@ -383,7 +385,7 @@ function sum(parts: readonly Part[]): Omit<Part, 'evaluate'> {
 
 function compileLiteral({ value }: SyntaxNode): Part {
   const length = typeof value === 'string' ? value.length : 1
-  return { evaluate: () => value, cost: 1, size: 1 + length / 16, mayFail: false }
+  return { evaluate: () => value, cost: 0, size: length / 16, mayFail: false }
 }
 
 function compileName({ value, keepArray }: SyntaxNode): Part {

@@ -83,21 +83,45 @@ export function createCall(
   args: readonly Evaluate[],
   position: unknown,
 ): Evaluate {
-  const definition = libraryDefinition(name)
-  const call = implementation ?? definition.implementation
-  const mayFit = args.length >= fewest && args.length <= types.length
+  const { signature, implementation: ofLibrary } = libraryDefinition(name)
+  const call = implementation ?? ofLibrary
+  const isEnough = args.length >= fewest && args.length <= types.length
   const fits = (value: unknown, index: number) => types[index] === 'any' || typeof value === types[index]
-  return (input, frame) => {
-    const given = args.map((evaluate) => evaluate(input, frame))
+  const callWith = (given: readonly unknown[], input: unknown, frame: Frame): unknown => {
     for (const value of given) refuseFunction(value)
     try {
-      if (mayFit && given.every(fits)) return call.apply(frame, given)
+      if (isEnough && given.every(fits)) return call.call(frame, ...given)
       refuseFunction(input)
-      return call.call(frame, ...definition.signature.validate(given, input))
+      return call.call(frame, ...signature.validate(given, input))
     } catch (error) {
       throw locateFault(error, position, name)
     }
   }
+  const [first, second] = args
+  if (first === undefined || args.length > 2 || !isEnough)
+    return (input, frame) =>
+      callWith(
+        args.map((evaluate) => evaluate(input, frame)),
+        input,
+        frame,
+      )
+  const firstType = types[0] ?? 'any'
+  const secondType = second === undefined ? 'any' : (types[1] ?? 'any')
+  return (input, frame) => {
+    const value = first(input, frame)
+    const other = second?.(input, frame)
+    if (!fitsAsScalar(value, firstType) || !fitsAsScalar(other, secondType))
+      return callWith(second === undefined ? [value] : [value, other], input, frame)
+    try {
+      return second === undefined ? call.call(frame, value) : call.call(frame, value, other)
+    } catch (error) {
+      throw locateFault(error, position, name)
+    }
+  }
+}
+
+function fitsAsScalar(value: unknown, type: CoreFunction['types'][number]): boolean {
+  return typeof value === type || (type === 'any' && typeof value !== 'object')
 }
 
 function refuseFunction(value: unknown): void {

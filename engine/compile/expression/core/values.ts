@@ -49,9 +49,10 @@ export function lookUp(input: unknown, name: string): unknown {
 }
 
 export function fieldOf(input: object, name: string): unknown {
-  if (!Object.hasOwn(input, name)) return undefined
+  const value = (input as Readonly<Record<string, unknown>>)[name]
+  if (value === undefined || !Object.hasOwn(input, name)) return undefined
   refuseMarked(input)
-  return (input as Readonly<Record<string, unknown>>)[name]
+  return value
 }
 
 function collect(list: readonly unknown[], name: string, found: Sequence): void {

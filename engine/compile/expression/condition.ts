@@ -1,0 +1,80 @@
+/** Reads from a condition which fields must be equal to what, so that a mapping is tried only where one of them is. */
+
+import type { Equality } from '../../resolve/program.ts'
+import { variableOf } from './names.ts'
+import type { SyntaxNode } from './syntax-tree.ts'
+
+/**
+ * Those that a request must satisfy for the condition to be true. `ast`: with our names resolved.
+ *
+ * Clauses behind one that may fail are not read: a mapping that is not tried cannot say why it failed.
+ */
+export function equalitiesOfCondition(ast: unknown): readonly Equality[] {
+  const equalities: Equality[] = []
+  for (const { type, value, lhs, rhs, predicate } of clausesOf(ast as SyntaxNode)) {
+    if (type !== 'binary' || predicate !== undefined) break
+    const left = readOperand(lhs as SyntaxNode)
+    const right = readOperand(rhs as SyntaxNode) ?? (value === 'in' ? readList(rhs as SyntaxNode) : undefined)
+    if (left === undefined || right === undefined) break
+    if (value === '=' || value === 'in') equalities.push(...equalitiesBetween(left, right))
+    else if (value !== '!=') break
+  }
+  return equalities
+}
+
+/** What is joined by `and`, in the order in which it is evaluated. */
+function clausesOf(node: SyntaxNode): readonly SyntaxNode[] {
+  const { type, value, lhs, rhs, expressions, predicate } = node
+  if (predicate !== undefined) return [node]
+  if (type === 'binary' && value === 'and')
+    return [...clausesOf(lhs as SyntaxNode), ...clausesOf(rhs as SyntaxNode)]
+  const [only, ...others] = type === 'block' ? (expressions as readonly SyntaxNode[]) : []
+  return only === undefined || others.length > 0 ? [node] : clausesOf(only)
+}
+
+type Operand = Pick<Equality, 'of' | 'path'> | { readonly values: Equality['values'] }
+
+function equalitiesBetween(left: Operand, right: Operand): readonly Equality[] {
+  if ('path' in left && 'values' in right) return [{ ...left, values: right.values }]
+  if ('path' in right && 'values' in left) return [{ ...right, values: left.values }]
+  return []
+}
+
+/** A path of names or what is written out, none of which can fail. */
+function readOperand(node: SyntaxNode): Operand | undefined {
+  if (node['predicate'] !== undefined) return undefined
+  return node['type'] === 'path' ? readPath(node) : readLiterals([node])
+}
+
+function readList({ type, value, expressions, predicate }: SyntaxNode): Operand | undefined {
+  if (type !== 'unary' || value !== '[' || predicate !== undefined) return undefined
+  return readLiterals(expressions as readonly SyntaxNode[])
+}
+
+function readLiterals(nodes: readonly SyntaxNode[]): Operand | undefined {
+  if (!nodes.every(isLiteral)) return undefined
+  return { values: nodes.map(({ value }) => value as Equality['values'][number]) }
+}
+
+/** Large integers are texts to an expression, and numbers to the index. */
+const largeInteger = /^-?\d{16,}$/
+
+function isLiteral({ type, value, predicate }: SyntaxNode): boolean {
+  if (predicate !== undefined) return false
+  return type === 'number' || type === 'value' || (type === 'string' && !largeInteger.test(String(value)))
+}
+
+function readPath({ steps, keepArray, keepSingletonArray }: SyntaxNode): Operand | undefined {
+  if (keepArray === true || keepSingletonArray === true) return undefined
+  const [first, ...others] = steps as readonly [SyntaxNode, ...SyntaxNode[]]
+  const isRooted = first['type'] === 'variable'
+  const names = isRooted ? others : [first, ...others]
+  const isPlain = ({ stages, predicate }: SyntaxNode) => stages === undefined && predicate === undefined
+  if (!isPlain(first) || !names.every((step) => step['type'] === 'name' && isPlain(step))) return undefined
+  const path = names.map(({ value }) => String(value))
+  if (!isRooted || payloadVariables.has(first['value'])) return { of: 'body', path }
+  if (first['value'] === variableOf('headers') && path.length === 1) return { of: 'header', path }
+  return undefined
+}
+
+const payloadVariables: ReadonlySet<unknown> = new Set(['', '$', variableOf('payload')])
