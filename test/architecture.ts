@@ -126,7 +126,6 @@ const stillTied = {
     'engine/regex/regex.ts',
     'engine/regex/search.ts',
     'engine/resolve/recorder.ts',
-    'runtime/cli/doctor/check.ts',
     'runtime/dispatch/options.ts',
     'runtime/store/sqlite/tally.ts',
   ],

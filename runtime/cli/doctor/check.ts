@@ -1,22 +1,23 @@
-/** Owns what a check is: one look at one thing, and what it may find. */
+/** A check looks at one thing, and returns one result or several. */
 
+import type { NotChecked } from './not-checked.ts'
 import type { Subject } from './subject.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
 
-/** As they are told, in this order. */
+/** The groups of a report, in its order. */
 export const groups = ['configuration', 'files', 'gateway', 'work', 'machine'] as const
 export type Group = (typeof groups)[number]
 
 export interface Result {
   readonly state: State
-  /** Stable, upper snake case; says what was found. Absent where all is well. */
+  /** A stable code in upper snake case. Absent where all is well. */
   readonly code?: string
   /** One line, without a full stop. Never holds a secret. */
   readonly message: string
   /** What to do about it. */
   readonly fix?: string
-  /** `file:line:column`, as the user would write it. */
+  /** The place, `file:line:column`, as the user would write it. */
   readonly place?: string
 }
 
@@ -24,26 +25,13 @@ export interface Check {
   /** Stable, kebab-case. */
   readonly name: string
   readonly group: Group
-  /** What it looks at, in a word or two. */
+  /** One or two words for what it looks at. */
   readonly title: string
   /**
-   * At least one result, or the only one. `signal`: the time for it is up.
+   * Returns at least one result. The signal aborts when its time is up.
    * @throws NotChecked
    */
   run(subject: Subject, signal: AbortSignal): Promise<Result | readonly Result[]>
-}
-
-/** Why something cannot be looked at. The message is one line without a full stop, and never holds a secret. */
-export class NotChecked extends Error {
-  readonly code: string
-  readonly fix: string | undefined
-
-  constructor(code: string, message: string, fix?: string) {
-    super(message)
-    this.name = 'NotChecked'
-    this.code = code
-    this.fix = fix
-  }
 }
 
 export function ok(message: string): Result {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { type Check, NotChecked, ok } from './check.ts'
+import { type Check, ok } from './check.ts'
 import { judgeBacklog } from './checks/backlog.ts'
 import { judgeSkew } from './checks/clock.ts'
 import { judgeSpace } from './checks/disk-space.ts'
@@ -9,16 +9,18 @@ import { judgeAccess, type Step } from './checks/file-access.ts'
 import { judgeOwners } from './checks/file-owners.ts'
 import { judgeNode } from './checks/node-version.ts'
 import { judgeSource } from './checks/sources.ts'
+import { gatewayUser } from './gateway-user.ts'
 import { skewOf } from './gateway-view.ts'
 import type { GuardedFile } from './guarded-files.ts'
 import { listed } from './listed.ts'
+import { NotChecked } from './not-checked.ts'
 import { runChecks } from './run-checks.ts'
 import type { Subject } from './subject.ts'
 
 const subject = {} as Subject
 const check = (name: string, run: Check['run']): Check => ({ name, group: 'work', title: name, run })
 
-test('checks run side by side, and none that fails or hangs takes the others along', async () => {
+test('checks run side by side, and one that fails or hangs does not stop the others', async () => {
   const met = Promise.withResolvers<void>()
   let late: AbortSignal | undefined
   const checked = await runChecks(
@@ -64,7 +66,7 @@ test('a disk with less than a gigabyte or less than a twentieth free is a warnin
   assert.equal(judgeSpace({ free: 4 * GB, total: 100 * GB }).state, 'warning')
 })
 
-test('a backlog is told before it is full, and is a problem when it is', () => {
+test('a backlog is a warning before it is full, and a problem when it is full', () => {
   const at = (waiting: number) => judgeBacklog({ waiting, limit: 1_000 }, 'the gateway', 'look').state
   assert.deepEqual(
     [at(0), at(799), at(800), at(999), at(1_000)],
@@ -72,7 +74,7 @@ test('a backlog is told before it is full, and is a problem when it is', () => {
   )
 })
 
-test('what a source waits for is told, and what the gateway refused of it', () => {
+test('the report says what a source waits for, and how many of its events the gateway refused', () => {
   const judge = (facts: object) =>
     judgeSource({ source: 'gmail', state: 'working', detail: 'Well.', ...facts }, { env: {} })
   assert.deepEqual(judge({ counts: { posted: 3, refused: 0 } }), [])
@@ -91,7 +93,7 @@ test('a Node.js older than 24 is a problem', () => {
   assert.equal(judgeNode('22.9.0').code, 'NODE_TOO_OLD')
 })
 
-test('a second that a header leaves open is no skew, and each side is told', () => {
+test('a difference below the second that a header leaves open is no skew, and the report names the side', () => {
   assert.equal(skewOf(1_000, 1_000, 1_050), 0)
   assert.equal(skewOf(1_000, 1_900, 1_950), 0)
   assert.equal(skewOf(61_000, 1_000, 1_500), 59_500)
@@ -100,7 +102,7 @@ test('a second that a header leaves open is no skew, and each side is told', () 
   assert.match(judgeSkew(-200_000, "the gateway's", 'x').message, /^200 s ahead of/)
 })
 
-test('files belong to whoever has the data folder; what the operator writes may be root’s', () => {
+test('files belong to the owner of the data folder, and those that the operator writes may belong to root', () => {
   const file = (shown: string, uid: number, isData = false): GuardedFile => ({
     shown,
     isData,
@@ -108,7 +110,8 @@ test('files belong to whoever has the data folder; what the operator writes may 
     isSecret: true,
     stats: { mode: 0o600, uid },
   })
-  const judge = (...files: GuardedFile[]) => judgeOwners(files, 1000)
+  const judge = (...files: GuardedFile[]) =>
+    judgeOwners(files, files.find(({ isData }) => isData)?.stats.uid ?? 1000, 1000)
   assert.equal(judge(file('.env', 1000), file('data', 1000, true)).message, 'all of them belong to you')
   assert.deepEqual(
     judge(file('reveille.yaml', 0), file('data', 990, true)),
@@ -120,7 +123,28 @@ test('files belong to whoever has the data folder; what the operator writes may 
   assert.equal(judge(file('.env', 1001)).code, 'OWNED_BY_ANOTHER')
 })
 
-test('many names are told by the first and their number', () => {
+test('root is never told to take files from the user that the gateway is being set up for', async () => {
+  const [asking, operator] = [
+    { uid: 0, gid: 0 },
+    { uid: 990, gid: 990 },
+  ]
+  const ownerOf = async (target: string) => (target === '/etc/reveille' ? operator : asking)
+  const subject = { folder: '/etc/reveille', settingsIfKnown: undefined }
+  const user = await gatewayUser(subject, asking, ownerOf)
+  assert.deepEqual(user, operator, 'before the first start the folder says whose gateway it is')
+  const files: GuardedFile[] = ['.env', 'reveille.yaml'].map((shown) => ({
+    shown,
+    isFolder: false,
+    isData: false,
+    isSecret: true,
+    stats: { mode: 0o600, uid: operator.uid },
+  }))
+  assert.deepEqual(judgeOwners(files, user.uid, asking.uid), ok('all of them belong to user 990'))
+  const own = { uid: 1000, gid: 1000 }
+  assert.deepEqual(await gatewayUser(subject, own, ownerOf), own, 'anybody else sets up his own')
+})
+
+test('of many names the first ones and the number of the others are listed', () => {
   assert.equal(listed(['a']), 'a')
   assert.equal(listed(['a', 'b', 'c']), 'a, b and c')
   assert.equal(listed(['a', 'b', 'c', 'd', 'e', 'f']), 'a, b, c, d and 2 more')
@@ -136,11 +160,11 @@ test('every code that a check can answer stands in the README, and no other', as
   )
   const readme = await readFile(new URL('README.md', here), 'utf8')
   const rows = readme.split('\n').filter((line) => line.startsWith('| `'))
-  const told = rows.flatMap((row) =>
+  const listedCodes = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code),
   )
   used.delete('ENOENT')
-  assert.deepEqual(told.toSorted(), [...used].toSorted())
+  assert.deepEqual(listedCodes.toSorted(), [...used].toSorted())
 })
 
 test('a file that the user of the gateway may not read is a problem, with the line that mends it', () => {

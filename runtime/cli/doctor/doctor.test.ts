@@ -187,7 +187,7 @@ test(
   },
 )
 
-test('without a gateway token nobody can look, and that is said', limit, async (t) => {
+test('without a gateway token the gateway cannot be asked, and the report says so', limit, async (t) => {
   const { run } = await createBench(t, {
     'reveille.yaml': configuration.replace(`auth: { token: ${gatewayToken} }, `, ''),
   })
@@ -196,7 +196,7 @@ test('without a gateway token nobody can look, and that is said', limit, async (
   assert.deepEqual(states(answer, 'live-files'), ['not-checked NO_ADMIN_TOKEN'])
 })
 
-test('something else at the address is told from a gateway', async (t) => {
+test('another server at the address is not taken for a gateway', async (t) => {
   const others = [() => Response.json({ hello: 1 }), () => new Response('<html>'), () => Response.json(null)]
   for (const other of others) {
     const { run } = await withoutGateway(t, { 'reveille.yaml': plain }, { fetch: async () => other() })
@@ -212,7 +212,7 @@ test('a diagnosis leaves nothing among the requests that it looks at', limit, as
   assert.deepEqual(JSON.parse((await run('requests', '--json')).out).items, [])
 })
 
-test('hooks that are off are told, by the files or by the gateway', limit, async (t) => {
+test('hooks that are off are reported, whether the files or the gateway say so', limit, async (t) => {
   const off = await withoutGateway(t, { 'reveille.yaml': '{}\n' })
   assert.deepEqual(states(await off.run('doctor', '--json'), 'hooks'), ['warning HOOKS_DISABLED'])
   const { run, write } = await createBench(t)
@@ -227,7 +227,7 @@ test('hooks are not called off where another part of the configuration is broken
 })
 
 test(
-  'an endpoint that nothing came for is told, by the gateway that runs and by the store of one that has ended',
+  'an endpoint without any request is reported, from a running gateway and from the store of one that has ended',
   limit,
   async (t) => {
     const mappings = ['bell', 'door', 'repo/:id', 'shop/:id/order'].map(
@@ -252,13 +252,13 @@ test(
     assert.match(early[0]?.message ?? '', /^nothing for \/door and .* yet; there were 2 requests since /)
     for (let count = 0; count < 8; count += 1) await post('/hooks/bell', { count })
     clock.now = () => Date.now() + 86_400_000
-    const told = resultsOf(await run('doctor', '--json'), 'traffic')
+    const results = resultsOf(await run('doctor', '--json'), 'traffic')
     assert.deepEqual(
-      told.map(({ code }) => code),
+      results.map(({ code }) => code),
       ['NO_TRAFFIC'],
     )
     assert.match(
-      told[0]?.message ?? '',
+      results[0]?.message ?? '',
       /^nothing for \/door and \/shop\/:id\/order among .* \(says the gateway\)$/,
     )
 
@@ -271,7 +271,7 @@ test(
   },
 )
 
-test('what is parked is told with what moves it', limit, async (t) => {
+test('parked runs and deliveries are reported with the commands that move them', limit, async (t) => {
   const { run, post, line } = await createBench(t, {
     'reveille.yaml': `${configuration.replace('agents: {', 'agents: { budget: { runs: 1 },')}`,
   })
@@ -288,13 +288,13 @@ test('a preset without its secret names the variable, and the policy of an endpo
   const { run, write } = await withoutGateway(t, {
     'reveille.yaml': `${plain.replace(`${hookToken} }`, `${hookToken}, presets: [github, discord, twilio] }`)}`,
   })
-  const told = resultsOf(await run('doctor', '--json'), 'signatures')
+  const results = resultsOf(await run('doctor', '--json'), 'signatures')
   assert.deepEqual(
-    told.map(({ state, code }) => `${state} ${code}`),
+    results.map(({ state, code }) => `${state} ${code}`),
     Array(3).fill('warning NO_SECRET'),
   )
   const fixOf = (endpoint: string) =>
-    told.find(({ message }) => message.startsWith(`/${endpoint} takes the hook token`))?.fix
+    results.find(({ message }) => message.startsWith(`/${endpoint} takes the hook token`))?.fix
   assert.match(fixOf('github') ?? '', /^Set GITHUB_WEBHOOK_SECRET in \.env/)
   assert.match(fixOf('discord') ?? '', /^Set DISCORD_PUBLIC_KEY in \.env/)
   assert.match(
@@ -320,7 +320,7 @@ test('which sessions a sender may name is said, and no limit is no warning', asy
   assert.match(resultsOf(limited, 'session-keys')[0]?.message ?? '', /those that begin with hook:$/)
 })
 
-test('an endpoint that nobody can enter is told with the configuration, one that everybody can is a warning', async (t) => {
+test('an endpoint that no sender can enter is reported with the configuration, and one that every sender can enter is a warning', async (t) => {
   const { run, write } = await withoutGateway(t, {
     'reveille.yaml': 'hooks:\n  endpoints:\n    open: { auth: none }\n',
   })
@@ -344,18 +344,18 @@ test('an endpoint that asks for signatures as a policy that covers it says, and 
   assert.match(resultsOf(answer, 'signatures')[1]?.message ?? '', /^\/shut turns everybody away/)
 })
 
-test('a report about thousands of endpoints stays one that somebody reads', async (t) => {
+test('a report about thousands of endpoints stays short enough to read', async (t) => {
   const names = Array.from({ length: 500 }, (_, index) => `    e${index}: { verify: { provider: github } }\n`)
   const { run } = await withoutGateway(t, { 'reveille.yaml': `hooks:\n  endpoints:\n${names.join('')}` })
-  const told = resultsOf(await run('doctor', '--json'), 'signatures')
-  assert.equal(told.length, 51)
+  const results = resultsOf(await run('doctor', '--json'), 'signatures')
+  assert.equal(results.length, 51)
   assert.deepEqual(
-    [told[50]?.state, told[50]?.code, told[50]?.message],
+    [results[50]?.state, results[50]?.code, results[50]?.message],
     ['warning', 'MORE_ENDPOINTS', 'there are 450 more like these'],
   )
 })
 
-test('a gateway that others reach is told to stand behind TLS', async (t) => {
+test('a gateway that other machines reach is advised to stand behind TLS', async (t) => {
   const at = async (gateway: string) => {
     const { run } = await withoutGateway(t, { 'reveille.yaml': `gateway: { ${gateway} }\n` })
     return states(await run('doctor', '--json'), 'exposure')
@@ -365,7 +365,7 @@ test('a gateway that others reach is told to stand behind TLS', async (t) => {
   assert.deepEqual(await at('host: localhost'), ['ok'])
 })
 
-test('files that others can read or change are told with the chmod', {
+test('files that others can read or change are reported with the chmod', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const { run, cwd } = await withoutGateway(t, {
@@ -376,8 +376,8 @@ test('files that others can read or change are told with the chmod', {
   })
   const at = (name: string) => path.join(cwd, name)
   const modes = async () => {
-    const told = resultsOf(await run('doctor', '--json'), 'file-modes')
-    return told.map(({ state, code, message, fix }) =>
+    const results = resultsOf(await run('doctor', '--json'), 'file-modes')
+    return results.map(({ state, code, message, fix }) =>
       [state, code, message, fix].filter(Boolean).join(' | '),
     )
   }
@@ -425,7 +425,7 @@ test('the configuration is secret when a secret stands in it', {
   for (const text of referred) assert.deepEqual(await codes(text), ['ok'], text)
 })
 
-test('the clock is held against a public server only when somebody says so', async (t) => {
+test('the clock is compared with a public server only with --online', async (t) => {
   const asked: string[] = []
   const now = () => Date.UTC(2026, 2, 2, 12)
   const answering = (date: string): Partial<Io> => ({
@@ -471,7 +471,7 @@ test('the report fits its terminal, with what to do below what was found', async
 })
 
 test(
-  'a gateway whose data folder was moved away is told by doctor and status with what to do',
+  'doctor and status report a gateway whose data folder was moved away, with what to do',
   limit,
   async (t) => {
     const { folder, gateway, run } = await createBench(t)
@@ -489,18 +489,18 @@ test(
     assert.equal(status.code, 1)
     assert.match(status.out, /ready +no: the database .*reveille\.db is gone while the gateway runs/)
     assert.match(status.out, /Put the data folder .* back as it was, or restart the gateway/)
-    const [told] = resultsOf(await run('doctor', '--json'), 'gateway')
-    assert.deepEqual([told?.state, told?.code], ['problem', 'NOT_READY'])
-    assert.match(told?.message ?? '', /accepts nothing: the database .* is gone .*Put the data folder/)
+    const [result] = resultsOf(await run('doctor', '--json'), 'gateway')
+    assert.deepEqual([result?.state, result?.code], ['problem', 'NOT_READY'])
+    assert.match(result?.message ?? '', /accepts nothing: the database .* is gone .*Put the data folder/)
     await rename(path.join(folder, 'away'), path.join(folder, 'data'))
   },
 )
 
-test('a data folder that lost its database is told before the start refuses it', limit, async (t) => {
+test('a data folder that lost its database is reported before a start refuses it', limit, async (t) => {
   const { run, write } = await withoutGateway(t, { 'reveille.yaml': plain })
   await write('data/generations/1/state.json', '{}')
-  const [told] = resultsOf(await run('doctor', '--json'), 'gateway')
-  assert.deepEqual([told?.state, told?.code], ['problem', 'STORE_MISSING'])
+  const [result] = resultsOf(await run('doctor', '--json'), 'gateway')
+  assert.deepEqual([result?.state, result?.code], ['problem', 'STORE_MISSING'])
   const started = await run('start')
   assert.equal(started.code, 1)
   assert.match(

@@ -1,4 +1,4 @@
-/** `reveille doctor`: looks at a configuration, its files and its gateway, and says what to do. Changes nothing. */
+/** `reveille doctor` looks at a configuration, its files and its gateway, and says what to do. It changes nothing. */
 
 import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
@@ -11,9 +11,9 @@ import { openSubject } from './subject.ts'
 export interface DoctorOptions {
   readonly config?: string
   readonly json?: boolean
-  /** Whether warnings count. */
+  /** Whether a warning counts as a problem. */
   readonly strict?: boolean
-  /** Whether a server outside may be asked. */
+  /** Whether a public server may be asked. */
   readonly online?: boolean
 }
 
@@ -26,7 +26,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
     async (compiled) => {
       const subject = await openSubject(file, compiled, io)
       try {
-        return tell(await runChecks(checks(options), subject), file, options, io)
+        return report(await runChecks(checks(options), subject), file, options, io)
       } finally {
         subject.close()
       }
@@ -35,12 +35,12 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
   )
 }
 
-function tell(checked: readonly Checked[], file: string, options: DoctorOptions, io: Io): number {
+function report(checked: readonly Checked[], file: string, options: DoctorOptions, io: Io): number {
   const counts = countsOf(checked)
   const ok = counts.problem === 0 && !(options.strict && counts.warning > 0)
   if (options.json) {
     const results = checked.flatMap(({ check: { name, group }, results }) =>
-      results.map(({ state, ...told }) => ({ check: name, group, state, ...told })),
+      results.map(({ state, ...others }) => ({ check: name, group, state, ...others })),
     )
     io.out(`${JSON.stringify({ ok, file, counts, results }, null, 2)}\n`)
   } else {

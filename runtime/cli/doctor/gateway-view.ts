@@ -1,34 +1,34 @@
-/** Owns what a running gateway is asked, and how it is known whether one runs: each question once, for all checks. */
+/** Asks the running gateway, if there is one. Each question is asked once for all checks. */
 
 import type { GatewayStatus } from '../../api/index.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { type Admin, type Connection, createAdmin, endedText } from '../reading/admin-client.ts'
-import { NotChecked } from './check.ts'
+import { NotChecked } from './not-checked.ts'
 
-/** How long one answer may take. Milliseconds. */
+/** The longest time that one answer may take, in milliseconds. */
 const answerMs = 5_000
 
 export type Reach =
   | { readonly is: 'there'; readonly skewMs?: number }
-  /** Nobody listens, or nobody answers in time. */
+  /** No server listens there, or it does not answer in time. */
   | { readonly is: 'silent'; readonly why: string }
-  /** Something answers that is no gateway. */
+  /** A server answers that is not a gateway. */
   | { readonly is: 'foreign' }
 
 export interface GatewayView {
   readonly address: string
-  /** Where its data folder says so. */
+  /** Known where the data folder says so. */
   readonly pid?: number
   readonly note?: NonNullable<Connection['note']>
   reach(): Promise<Reach>
-  /** Why it accepts nothing, in one sentence; undefined: it accepts. @throws NotChecked where no gateway answers */
+  /** Says in one sentence why it accepts nothing; undefined where it accepts. @throws NotChecked where no gateway answers */
   notReady(): Promise<string | undefined>
-  /** The status of an answer to a GET without a token. @throws NotChecked where no gateway answers */
+  /** Returns the status of a GET without a token. @throws NotChecked where no gateway answers */
   statusOf(path: string): Promise<number>
-  /** 401 where it takes another token; 404 where it has no admin surface. @throws NotChecked as `statusOf` */
+  /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
   admission(): Promise<number>
-  /** With the token of the configuration, which it takes. @throws NotChecked */
+  /** Asks with the token of the configuration. @throws NotChecked where the gateway refuses it */
   admin(): Promise<Admin>
   /** @throws NotChecked */
   status(): Promise<GatewayStatus>
@@ -64,7 +64,7 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
     return Number.isNaN(date) ? { is: 'there' } : { is: 'there', skewMs: skewOf(date, asked, io.now()) }
   }
 
-  /** Undefined where it does not say: another version, another token. */
+  /** Returns undefined for a gateway of another version or with another token. */
   const healthOf = () => admin.get('/api/health').catch(() => undefined)
 
   async function mustAnswer(): Promise<void> {
@@ -76,7 +76,7 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
     await mustAnswer()
     const response = await ask('/api/status', { authorization: `Bearer ${token}` })
     await response.body?.cancel()
-    // It takes the token, and its store cannot be read.
+    // The gateway accepts the token, but cannot read its store.
     return response.status === 503 ? 200 : response.status
   }
 
@@ -113,12 +113,12 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
   return view
 }
 
-/** What starts a gateway of this configuration. */
+/** Returns the command that starts a gateway of this configuration. */
 export function startCommand(io: Io): string {
   return `Start it: ${pasted('start', io)}`
 }
 
-/** A header has no fractions of a second: only what is certainly off counts. Positive: the other clock is ahead. */
+/** A header has no fractions of a second, so only a certain difference counts. It is positive where the other clock is ahead. */
 export function skewOf(date: number, asked: number, answered: number): number {
   if (date > answered) return date - answered
   return Math.min(0, date + 999 - asked)

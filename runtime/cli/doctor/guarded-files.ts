@@ -1,4 +1,4 @@
-/** Owns which files a gateway has that others are not to read, or not to write, and what their modes say. */
+/** Lists the files of a gateway that others must not read, or must not change. */
 
 import type { Stats } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -8,40 +8,40 @@ import { shownPath } from '../configuration.ts'
 import type { Subject } from './subject.ts'
 
 export interface GuardedFile {
-  /** As the user would write it. */
+  /** The path as the user would write it. */
   readonly shown: string
   readonly isFolder: boolean
   /** Whether the gateway writes it. */
   readonly isData: boolean
-  /** Whether it holds what nobody else may read; else only what nobody else may change. */
+  /** Whether others must not read it. Otherwise they only must not change it. */
   readonly isSecret: boolean
   readonly stats: Pick<Stats, 'mode' | 'uid'>
 }
 
 type Kind = Pick<GuardedFile, 'isSecret' | 'isData'>
 
-/** In the data folder, and in each folder of it. */
+/** The most entries that are looked at in the data folder, and in each folder of it. */
 const mostEntries = 200
-/** Below it lie the store, what a provider entrusted, and what channels keep. Bundles of transforms are no secret. */
+/** Within two levels stand the store, secrets that providers handed out, and files of channels. Bundles are no secret. */
 const deepest = 2
 
-/** Those that are there. Of a configuration that says nothing of its folders, the two that are read before it is. */
+/** Returns the files that exist. Where the folders are not known, these are `.env` and the configuration file. */
 export async function guardedFiles(subject: Subject): Promise<readonly GuardedFile[]> {
-  const { file, folder, found } = subject
-  const read = [
+  const { file, folder, settingsIfKnown: settings } = subject
+  const inputs = [
     look(path.join(folder, '.env'), { isSecret: true, isData: false }, subject),
     look(file, { isSecret: await holdsSecrets(file), isData: false }, subject),
   ]
-  const code = found === undefined ? [] : [found.hooks.mappingsDir, found.hooks.transformsDir]
-  const changed = code.map((each) => look(each, { isSecret: false, isData: false }, subject))
-  const kept = found === undefined ? [] : dataFiles(found.gateway.dataDir, subject)
-  const files = await Promise.all([...read, ...changed, kept])
+  const folders = settings === undefined ? [] : [settings.hooks.mappingsDir, settings.hooks.transformsDir]
+  const code = folders.map((each) => look(each, { isSecret: false, isData: false }, subject))
+  const data = settings === undefined ? [] : dataFiles(settings.gateway.dataDir, subject)
+  const files = await Promise.all([...inputs, ...code, data])
   return files.flat().filter((each) => each !== undefined)
 }
 
 async function dataFiles(dataDir: string, subject: Subject): Promise<(GuardedFile | undefined)[]> {
   const data = await look(dataDir, { isSecret: true, isData: true }, subject)
-  // Nobody gets at what lies in a folder that is closed to them.
+  // Files in a folder that others cannot enter are out of their reach.
   const isClosed = data === undefined || (data.stats.mode & 0o011) === 0
   return isClosed ? [data] : [data, ...(await filesBelow(dataDir, 1, subject))]
 }
@@ -58,20 +58,20 @@ async function filesBelow(
   subject: Subject,
 ): Promise<(GuardedFile | undefined)[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const told = entries.slice(0, mostEntries).filter((entry) => !entry.isSymbolicLink())
-  const found = await Promise.all(
-    told.map(async (entry) => {
+  const some = entries.slice(0, mostEntries).filter((entry) => !entry.isSymbolicLink())
+  const files = await Promise.all(
+    some.map(async (entry) => {
       const target = path.join(folder, entry.name)
       const isSecret = !(depth === 1 && entry.name === 'transforms')
       const own = await look(target, { isSecret, isData: true }, subject)
-      const goesOn = entry.isDirectory() && depth < deepest && isSecret
-      return goesOn ? [own, ...(await filesBelow(target, depth + 1, subject))] : [own]
+      const isEntered = entry.isDirectory() && depth < deepest && isSecret
+      return isEntered ? [own, ...(await filesBelow(target, depth + 1, subject))] : [own]
     }),
   )
-  return found.flat()
+  return files.flat()
 }
 
-/** Whether a secret stands in the file itself, and not only the name of the variable that has it. */
+/** Whether the file holds a secret itself, and not only the name of a variable. */
 async function holdsSecrets(file: string): Promise<boolean> {
   const text = await readFile(file, 'utf8').catch(() => '')
   return [...text.matchAll(pair)].some(([, key = '', ...values]) => {
@@ -80,6 +80,6 @@ async function holdsSecrets(file: string): Promise<boolean> {
   })
 }
 
-/** A key, and the text or the first text of the list behind it. */
+/** Matches a key, and its text or the first text of its list. */
 const pair =
   /["']?([\w-]+)["']?:[ \t]*\[?[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|(\$\{[^{}\n]*\}|[^\s"'{}[\],#][^\s,{}[\]]*))/g

@@ -1,9 +1,9 @@
-/** Owns how several names are told in one line. */
+/** Writes several names in one line. */
 
-/** As many as are told by name. */
+/** The most names that are written out. */
 const mostNamed = 5
 
-/** `a`, `a and b`, `a, b and 3 more`. */
+/** Returns `a`, `a and b`, or `a, b and 3 more`. */
 export function listed(names: readonly string[]): string {
   const shown = names.length > mostNamed ? names.slice(0, mostNamed - 1) : names
   const left = names.length - shown.length

@@ -1,26 +1,26 @@
-/** Owns where the checks read records: from the running gateway, else from its store, which is left as it is. */
+/** Reads records for the checks from the running gateway, else from its store, which is not changed. */
 
 import type { Settings } from '@reveille/engine'
 import type { OpenDeliveries, Page, RequestRecord, RunRecord } from '../../store/port.ts'
 import { StoreError } from '../../store/port.ts'
 import { readStoreSummary, type StoreSummary } from '../../store/sqlite/index.ts'
 import type { Admin } from '../reading/admin-client.ts'
-import { NotChecked } from './check.ts'
 import type { GatewayView } from './gateway-view.ts'
+import { NotChecked } from './not-checked.ts'
 
 export interface RecordsView {
-  /** For people: who said it. */
+  /** Names for people where the records come from. */
   readonly source: string
-  /** The newest first; whether there are more. */
+  /** Returns the newest requests first. `more`: there are older ones. */
   requests(): Promise<{ readonly items: readonly RequestRecord[]; readonly more: boolean }>
   openDeliveries(): Promise<readonly OpenDeliveries[]>
-  /** `more`: at least so many. */
+  /** `more`: the count is a lower bound. */
   parkedRuns(): Promise<{ readonly count: number; readonly more: boolean }>
   backlog(): Promise<{ readonly waiting: number; readonly limit: number }>
 }
 
-/** Requests that are looked at. */
-const lookedAt = 2_000
+/** The most requests that are looked at. */
+const mostRequests = 2_000
 const page = 500
 
 export function createRecordsView(settings: Settings, gateway: GatewayView) {
@@ -67,7 +67,7 @@ function fromGateway(admin: Admin, gateway: GatewayView): RecordsView {
         const got = (await admin.get('/api/requests', query)) as Page<RequestRecord>
         items.push(...got.items)
         cursor = got.next
-      } while (cursor !== undefined && items.length < lookedAt)
+      } while (cursor !== undefined && items.length < mostRequests)
       return { items, more: cursor !== undefined }
     },
     async openDeliveries() {
@@ -89,7 +89,7 @@ function fromGateway(admin: Admin, gateway: GatewayView): RecordsView {
 function fromStore(summary: StoreSummary, limit: number): RecordsView {
   return {
     source: 'its store',
-    requests: async () => summary.requests(lookedAt),
+    requests: async () => summary.requests(mostRequests),
     openDeliveries: async () => summary.openDeliveries(),
     parkedRuns: async () => ({ count: summary.parkedRuns(), more: false }),
     backlog: async () => ({ waiting: summary.backlog(), limit }),

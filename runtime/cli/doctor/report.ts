@@ -1,4 +1,4 @@
-/** Owns how a report reads: groups, a line for each result, what to do below it, and the sum. */
+/** Formats a report: groups, a line for each result with what to do below it, and the counts. */
 
 import type { Paint } from '../../observe/paint.ts'
 import { printable } from '../../observe/printable.ts'
@@ -17,7 +17,7 @@ const titles: Readonly<Record<Group, string>> = {
 }
 
 const gap = '  '
-/** Below that, what to do is not worth a column of its own. */
+/** The narrowest column for texts; a narrower terminal wraps lines itself. */
 const leastRoom = 30
 
 export type Counts = Readonly<Record<State, number>>
@@ -27,26 +27,26 @@ interface Line {
   readonly result: Result
 }
 
-/** Lines. */
+/** Returns lines. */
 export function formatReport(checked: readonly Checked[], paint: Paint, columns: number): string[] {
   const sections = groups.map((group) => ({
     group,
-    lines: linesToTell(checked.filter(({ check }) => check.group === group)),
+    lines: reportedLines(checked.filter(({ check }) => check.group === group)),
   }))
   const width = Math.max(0, ...sections.flatMap(({ lines }) => lines.map(({ title }) => title.length)))
   return sections.flatMap(({ group, lines }) => {
     if (lines.length === 0) return []
-    const told = lines.flatMap((line) => linesOf(line, width, paint, columns))
-    return [paint.bold(titles[group]), ...told, '']
+    const texts = lines.flatMap((line) => linesOf(line, width, paint, columns))
+    return [paint.bold(titles[group]), ...texts, '']
   })
 }
 
-/** What was not looked at for one reason is told in one line, behind the rest. */
-function linesToTell(checked: readonly Checked[]): readonly Line[] {
+/** Checks that were skipped for the same reason share one line, after the others. */
+function reportedLines(checked: readonly Checked[]): readonly Line[] {
   const all = checked.flatMap(({ check: { title }, results }) => results.map((result) => ({ title, result })))
-  const isTold = ({ result }: Line) => result.state !== 'not-checked'
+  const isChecked = ({ result }: Line) => result.state !== 'not-checked'
   const reasons = Map.groupBy(
-    all.filter((line) => !isTold(line)),
+    all.filter((line) => !isChecked(line)),
     ({ result }) => result.message,
   )
   const missing = [...reasons].flatMap(([message, lines]): Line[] => {
@@ -55,7 +55,7 @@ function linesToTell(checked: readonly Checked[]): readonly Line[] {
     const names = [...new Set(lines.map(({ title }) => title))]
     return [{ title: 'not checked', result: { ...first.result, message: `${listed(names)}: ${message}` } }]
   })
-  return [...all.filter(isTold), ...missing]
+  return [...all.filter(isChecked), ...missing]
 }
 
 function linesOf({ title, result }: Line, width: number, paint: Paint, columns: number): string[] {
@@ -64,10 +64,10 @@ function linesOf({ title, result }: Line, width: number, paint: Paint, columns: 
   const head = `${gap}${markOf(state, paint)} ${state === 'not-checked' ? paint.dim(name) : name}${gap}`
   const left = ' '.repeat(gap.length + 2 + width + gap.length)
   const room = Math.max(leastRoom, columns - left.length)
-  const told = wrapWords(printable(resultText(result)), room)
+  const text = wrapWords(printable(resultText(result)), room)
   const advice = fix === undefined ? [] : wrapWords(printable(fix), room - 2)
   return [
-    ...told.map(
+    ...text.map(
       (line, index) => `${index === 0 ? head : left}${state === 'not-checked' ? paint.dim(line) : line}`,
     ),
     ...advice.map((line, index) => `${left}${index === 0 ? paint.cyan('→') : ' '} ${line}`),
@@ -75,8 +75,8 @@ function linesOf({ title, result }: Line, width: number, paint: Paint, columns: 
 }
 
 function resultText({ state, place, message, code }: Result): string {
-  const told = place === undefined ? message : `${place}: ${message}`
-  return code === undefined || state === 'not-checked' ? told : `${told} [${code}]`
+  const text = place === undefined ? message : `${place}: ${message}`
+  return code === undefined || state === 'not-checked' ? text : `${text} [${code}]`
 }
 
 function markOf(state: State, paint: Paint): string {
@@ -98,7 +98,7 @@ export function countsOf(checked: readonly Checked[]): Counts {
   return counts
 }
 
-/** `2 problems, 1 warning, 9 ok, 3 not checked`. */
+/** Returns `2 problems, 1 warning, 9 ok, 3 not checked`. */
 export function formatCounts(counts: Counts): string {
   const parts = [
     counts.problem > 0 ? counted(counts.problem, 'problem') : '',

@@ -1,7 +1,8 @@
-/** Owns how checks are run: side by side, each for a while only, and none able to end the others. */
+/** Runs checks side by side, each for a limited time, so that none can stop the others. */
 
 import { CommandFailure } from '../command-failure.ts'
-import { type Check, NotChecked, notChecked, type Result } from './check.ts'
+import { type Check, notChecked, type Result } from './check.ts'
+import { NotChecked } from './not-checked.ts'
 import type { Subject } from './subject.ts'
 
 export interface Checked {
@@ -9,10 +10,10 @@ export interface Checked {
   readonly results: readonly Result[]
 }
 
-/** Of one check; longer than any question that it asks. */
+/** The time for one check, which is longer than any single question takes. */
 const usualLimitMs = 15_000
 
-/** In the order of the checks. */
+/** Returns the results in the order of the checks. */
 export function runChecks(
   checks: readonly Check[],
   subject: Subject,
@@ -46,7 +47,7 @@ async function runCheck(
 function reasonOf(error: unknown): Pick<NotChecked, 'code' | 'message' | 'fix'> {
   if (error instanceof NotChecked) return error
   if (error instanceof CommandFailure) return new NotChecked('GATEWAY_ANSWER', clauseOf(error.message))
-  // Its message may quote what nobody should read; its code is a name.
+  // The message may quote a secret, while the code is only a name.
   const { code } = error as { readonly code?: unknown }
   return new NotChecked('CHECK_FAILED', typeof code === 'string' ? `it failed: ${code}` : 'it failed')
 }

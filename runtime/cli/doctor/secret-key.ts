@@ -1,19 +1,19 @@
-/** Owns what has to be set so that an endpoint's signature is verified: the variable that its policy names, else the key. */
+/** Says what has to be set so that an endpoint's signature is verified: the variable that its policy names, else the key. */
 
 import { type Configuration, calledInText, type ProviderRow, providerRow, writePath } from '@reveille/engine'
 import { contentOf, documentOf } from '../../written-document.ts'
 
-/** Texts beyond that are not looked through for a name. */
+/** A longer file is not searched for a variable. */
 const longestText = 262_144
 
 export interface SecretKeys {
-  /** A sentence without a full stop. */
+  /** Returns a sentence without a full stop. */
   adviceFor(endpoint: string, provider: string): string
-  /** `the secret of Slack`. */
+  /** Returns `the secret of Slack`. */
   nameFor(provider: string): string
 }
 
-/** Files are read for it only when something is asked. */
+/** The files are searched only when advice is asked for. */
 export function createSecretKeys({ sources }: Configuration, configFile: string): SecretKeys {
   let variables: ReadonlyMap<string, string> | undefined
   return {
@@ -34,7 +34,7 @@ export function createSecretKeys({ sources }: Configuration, configFile: string)
   }
 }
 
-/** Endpoint -> the variable that its secret or key refers to. */
+/** Yields endpoints, each with the variable that its secret or key refers to. */
 function* variablesIn(text: string): Iterable<[string, string]> {
   if (text.length > longestText || !/verify/.test(text) || !text.includes('${')) return
   for (const [endpoint, policy] of entriesOf(policiesIn(text))) {
@@ -52,7 +52,7 @@ function policiesIn(text: string): unknown {
     } | null
     return document?.endpoints ?? document?.hooks?.endpoints
   } catch {
-    // What cannot be read has been told of by whoever loaded it.
+    // Loading has reported what cannot be read.
     return undefined
   }
 }

@@ -42,7 +42,7 @@ function assertDiscreet(text: string): void {
     assert.ok(!text.includes(kept), `${kept} in ${text}`)
 }
 
-test('a request that would be taken is told with the secret that fits, and exits with 0', async (t) => {
+test('a request that would be accepted is reported with the secret that matches, and the command exits with 0', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out, err } = await run(...github, 'good.http')
   assert.deepEqual([code, err], [0, ''])
@@ -63,7 +63,7 @@ test('a request that would be taken is told with the secret that fits, and exits
   assertDiscreet(out + rotated.out)
 })
 
-test('a request that would not be taken is told with what differs and what to do, and exits with 1', async (t) => {
+test('a request that would be refused is reported with what differs and what to do, and the command exits with 1', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out, err } = await run(...github, 'rewritten.http')
   assert.deepEqual([code, err], [1, ''])
@@ -131,7 +131,7 @@ test('the clock is that of --now, else that of this machine', async (t) => {
   assert.match(wrong.err, /^--now wants a time such as/)
 })
 
-test('an endpoint that takes the token is told to, and whether the right one came', async (t) => {
+test('the report says that an endpoint accepts the token, and whether the right one came', async (t) => {
   const { run } = await createCommandLine(t, {
     ...files,
     'bearer.http': `POST /hooks/plain HTTP/1.1\nAuthorization: Bearer ${hookToken}\n\n{}`,
@@ -150,7 +150,7 @@ test('an endpoint that takes the token is told to, and whether the right one cam
   assert.match(out, /^\/plain {2}401 {2}refused {2}TOKEN_WRONG/)
 })
 
-test('the hook token as a secret, and the secret of another endpoint, are told by where they stand', async (t) => {
+test('a signature made with the hook token or with the secret of another endpoint is reported with the place of that secret', async (t) => {
   const { run } = await createCommandLine(t, {
     ...files,
     'token.http': message(signatureOf(body, hookToken)),

@@ -1,4 +1,4 @@
-/** Owns what the checks look at: one configuration, its folder, and the gateway that it describes. */
+/** Opens the subject of all checks: one configuration, its folder, and the gateway that it describes. */
 
 import path from 'node:path'
 import type { Configuration, Settings, Snapshot } from '@reveille/engine'
@@ -6,26 +6,26 @@ import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import type { Compiled } from '../authoring/compile.ts'
 import type { Io } from '../io.ts'
 import { connectionTo } from '../reading/admin-client.ts'
-import { NotChecked } from './check.ts'
 import { createGatewayView, type GatewayView } from './gateway-view.ts'
+import { NotChecked } from './not-checked.ts'
 import { createRecordsView, type RecordsView } from './records-view.ts'
 
 export interface Subject {
   readonly io: Io
-  /** The configuration file; absolute. */
+  /** The absolute path of the configuration file. */
   readonly file: string
   readonly folder: string
-  /** What it compiles to, or all that is wrong with it. */
+  /** The compiled configuration, or everything that is wrong with it. */
   readonly compiled: Compiled
-  /** Of a configuration with errors those of its block `gateway:`; absent where that cannot be used either. */
-  readonly found: Settings | undefined
-  /** The same, for whoever cannot go on without. @throws NotChecked */
+  /** Of a configuration with errors, the settings of its block `gateway:`; absent where that has errors too. */
+  readonly settingsIfKnown: Settings | undefined
+  /** @throws NotChecked where they are not known */
   settings(): Settings
   /** @throws NotChecked for a configuration with errors */
-  good(): { readonly configuration: Configuration; readonly snapshot: Snapshot }
+  valid(): { readonly configuration: Configuration; readonly snapshot: Snapshot }
   /** @throws NotChecked */
   gateway(): GatewayView
-  /** What was received and what waits, by the running gateway, else by its store. @throws NotChecked */
+  /** Reads what was received and what waits from the running gateway, else from its store. @throws NotChecked */
   records(): Promise<RecordsView>
   close(): void
 }
@@ -51,9 +51,9 @@ export async function openSubject(file: string, compiled: Compiled, io: Io): Pro
     file,
     folder: path.dirname(file),
     compiled,
-    found: settings,
+    settingsIfKnown: settings,
     settings: () => known(settings),
-    good() {
+    valid() {
       if (compiled.ok) return compiled
       throw new NotChecked('CONFIGURATION_BROKEN', 'the configuration has errors')
     },

@@ -1,4 +1,4 @@
-/** Checks that the running gateway takes the token of the configuration. */
+/** Checks that the running gateway accepts the token of the configuration. */
 
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, problem, warning } from '../check.ts'

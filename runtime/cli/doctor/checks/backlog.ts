@@ -1,9 +1,9 @@
-/** Checks how much room is left for what waits. */
+/** Checks how full the backlog is. */
 
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 
-/** Of the limit. */
+/** The share of the limit from which a warning is due. */
 const crowdedFrom = 0.8
 
 export const backlog: Check = {

@@ -1,4 +1,4 @@
-/** Checks that replies can leave: no channel is held, and none waits for one that is not configured. */
+/** Checks that replies can be sent: no channel is held, and no reply waits for one that is not configured. */
 
 import { counted } from '../../counted.ts'
 import { holdText, nextSteps } from '../../reading/channel-text.ts'

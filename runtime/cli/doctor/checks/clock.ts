@@ -1,13 +1,14 @@
-/** Checks the clocks: signatures of many providers are good for some minutes only. */
+/** Checks the clocks, because signatures of many providers are valid for a few minutes only. */
 
-import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { skewOf } from '../gateway-view.ts'
+import { NotChecked } from '../not-checked.ts'
 
 /** The least that providers allow is three minutes. */
 const problemMs = 120_000
 const warningMs = 10_000
 
-/** Anybody's server would do; this one answers everywhere, without a cookie and in a few bytes. */
+/** Any server would do; this one answers everywhere, without a cookie and in a few bytes. */
 const timeServer = 'https://www.cloudflare.com/cdn-cgi/trace'
 const answerMs = 5_000
 
@@ -24,7 +25,7 @@ export const clockAgainstGateway: Check = {
   },
 }
 
-/** `isWanted`: whether somebody agreed to a question to the outside. */
+/** `isWanted`: the user agreed to a request to a public server. */
 export function clockOnline(isWanted: boolean): Check {
   return {
     name: 'clock-online',

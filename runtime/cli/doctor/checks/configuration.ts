@@ -1,4 +1,4 @@
-/** Checks the configuration as `reveille check` does: all that loading and compiling say of it. */
+/** Reports everything that loading and compiling say about the configuration, as `reveille check` does. */
 
 import { type Diagnostic, formatPlace } from '@reveille/engine'
 import { counted } from '../../counted.ts'
@@ -6,8 +6,8 @@ import { pasted } from '../../pasted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import type { Subject } from '../subject.ts'
 
-/** Of one report; ten thousand mappings can have as many findings. */
-const mostTold = 50
+/** A report has at most so many findings, because ten thousand mappings can have as many. */
+const mostReported = 50
 
 export const configuration: Check = {
   name: 'configuration',
@@ -16,11 +16,11 @@ export const configuration: Check = {
   async run(subject) {
     const { compiled, io } = subject
     const diagnostics = compiled.ok ? compiled.warnings : compiled.diagnostics
-    const results = diagnostics.slice(0, mostTold).map((diagnostic) => resultOf(diagnostic, subject))
+    const results = diagnostics.slice(0, mostReported).map((diagnostic) => resultOf(diagnostic, subject))
     const left = diagnostics.length - results.length
-    const tell = compiled.ok ? warning : problem
+    const report = compiled.ok ? warning : problem
     if (left > 0)
-      results.push(tell('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} tells all`))
+      results.push(report('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} tells all`))
     if (!compiled.ok) return results
     return [ok(`they load: ${counted(compiled.snapshot.mappings.length, 'mapping')}`), ...results]
   },

@@ -1,4 +1,4 @@
-/** Checks how much room the disk of the data folder has. */
+/** Checks how much space is free on the disk of the data folder. */
 
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
@@ -30,7 +30,7 @@ export function judgeSpace({ free, total }: { readonly free: number; readonly to
   )
 }
 
-/** Of the folder, or of the one that it will be made in. */
+/** Asks about the folder, or about the one that it will be created in. */
 async function statfsNear(folder: string): Promise<StatsFs> {
   try {
     return await statfs(folder)

@@ -1,4 +1,4 @@
-/** Checks who reaches the gateway, and whether others can read along. */
+/** Checks which machines reach the gateway, and whether tokens cross the network without TLS. */
 
 import { isLoopback } from '@reveille/engine'
 import { type Check, ok, warning } from '../check.ts'

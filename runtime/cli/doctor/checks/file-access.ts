@@ -1,4 +1,4 @@
-/** Checks that the user of the gateway can read every file that it is configured by, which the user who asks may not be. */
+/** Checks that the user of the gateway can read every file that configures it. */
 
 import { execFile } from 'node:child_process'
 import { realpath, stat } from 'node:fs/promises'
@@ -6,26 +6,27 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { shownPath } from '../../configuration.ts'
 import { shellWord } from '../../pasted.ts'
-import { type Check, NotChecked, ok, problem, type Result } from '../check.ts'
+import { type Check, ok, problem, type Result } from '../check.ts'
+import { askingUser, gatewayUser } from '../gateway-user.ts'
 import { listed } from '../listed.ts'
 import type { Subject } from '../subject.ts'
 
 /** A file, or a folder on the way to it. */
 export interface Step {
-  /** As the user would write it. */
+  /** The path as the user would write it. */
   readonly shown: string
   readonly isFolder: boolean
-  /** Whether it lies outside of the configuration's folder, where it is not only for the gateway. */
+  /** Whether it stands outside of the configuration's folder, so that other programs use it too. */
   readonly isOutside: boolean
   readonly stats: { readonly mode: number; readonly uid: number; readonly gid: number }
 }
 
-interface User {
+interface Reader {
   readonly uid: number
   readonly gids: readonly number[]
 }
 
-/** Of a configuration with thousands of mapping files, so many are looked at. */
+/** The most files that are looked at, because a configuration may have thousands. */
 const mostFiles = 1_000
 
 const root = 0
@@ -35,20 +36,17 @@ export const fileAccess: Check = {
   group: 'files',
   title: 'readable',
   async run(subject) {
-    const own = process.getuid?.()
-    if (own === undefined) throw new NotChecked('NOT_POSIX', 'files have no owners of that kind on Windows')
-    const { compiled, file, folder, found } = subject
+    const asking = askingUser()
+    const { compiled, file, folder } = subject
     const read = compiled.ok ? compiled.configuration.watched : compiled.watched
     const files = [...new Set([file, path.join(folder, '.env'), ...read])].slice(0, mostFiles)
     const ways = await Promise.all(files.map((each) => wayTo(each, subject)))
-    const data = found && (await stat(found.gateway.dataDir).catch(() => undefined))
-    // Before the first start there is no data folder; a gateway that root sets up is for the owner of its folder.
-    const user = data ?? (own === root ? await stat(folder) : { uid: own, gid: process.getgid?.() ?? own })
-    return judgeAccess(ways, { uid: user.uid, gids: [user.gid, ...(await groupsOf(user.uid, own))] })
+    const { uid, gid } = await gatewayUser(subject, asking)
+    return judgeAccess(ways, { uid, gids: [gid, ...(await groupsOf(uid, asking.uid))] })
   },
 }
 
-/** Every folder from the root on, then the file itself; nothing for a file that is not there. */
+/** Returns every folder from the root on, then the file itself; nothing for a file that does not exist. */
 async function wayTo(file: string, { io, folder }: Subject): Promise<readonly Step[]> {
   const target = await realpath(file).catch(() => undefined)
   if (target === undefined) return []
@@ -72,8 +70,8 @@ async function groupsOf(uid: number, own: number): Promise<readonly number[]> {
   return listed.stdout.split(/\s+/).filter(Boolean).map(Number)
 }
 
-/** `ways`: to each file, the folders first. */
-export function judgeAccess(ways: readonly (readonly Step[])[], user: User): Result | readonly Result[] {
+/** Each of the `ways` leads to one file, its folders first. */
+export function judgeAccess(ways: readonly (readonly Step[])[], user: Reader): Result | readonly Result[] {
   const name = `the user of the gateway (${user.uid})`
   const faults = new Map<string, { readonly what: string; readonly command: string }>()
   for (const way of ways) {
@@ -86,30 +84,30 @@ export function judgeAccess(ways: readonly (readonly Step[])[], user: User): Res
   }
   if (faults.size === 0) return ok(`${name} can read all of them`)
   const byCommand = [...Map.groupBy(faults, ([, { command }]) => command)]
-  return byCommand.map(([command, found]) => {
-    const words = found.map(([shown]) => shellWord(shown)).join(' ')
+  return byCommand.map(([command, group]) => {
+    const words = group.map(([shown]) => shellWord(shown)).join(' ')
     return problem(
       'UNREADABLE_FOR_GATEWAY',
-      `${name} may not read ${listed(found.map(([, { what }]) => what))}`,
+      `${name} may not read ${listed(group.map(([, { what }]) => what))}`,
       `As root: ${command} ${words}`,
     )
   })
 }
 
-/** Folders on the way are entered; what is at its end is read, and a folder there entered too. */
+/** Folders on the way are entered; the end of the way is read, and entered too where it is a folder. */
 function bitsFor({ isFolder }: Step, isLast: boolean): number {
   if (!isLast) return 0o1
   return isFolder ? 0o5 : 0o4
 }
 
-function allows({ stats: { mode, uid, gid } }: Step, bits: number, user: User): boolean {
+function allows({ stats: { mode, uid, gid } }: Step, bits: number, user: Reader): boolean {
   if (user.uid === root) return true
   const shift = uid === user.uid ? 6 : user.gids.includes(gid) ? 3 : 0
   return ((mode >> shift) & bits) === bits
 }
 
-/** What is the gateway's alone is given to its user; a folder of all is only opened to be passed. */
-function commandFor({ isFolder, isOutside, stats }: Step, isWay: boolean, { uid }: User): string {
+/** A file of the gateway is given to its user; a folder that other programs use is only opened for passing. */
+function commandFor({ isFolder, isOutside, stats }: Step, isWay: boolean, { uid }: Reader): string {
   const right = isWay ? 'x' : isFolder ? 'rx' : 'r'
   if (stats.uid === uid) return `chmod u+${right}`
   return isFolder && isOutside ? `chmod a+${right}` : `chown ${uid}`

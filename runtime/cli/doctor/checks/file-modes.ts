@@ -1,9 +1,10 @@
-/** Checks that nobody else reads what is secret, nor changes what the gateway does. */
+/** Checks that other users cannot read what is secret, nor change what the gateway does. */
 
 import { shellWord } from '../../pasted.ts'
-import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { type GuardedFile, guardedFiles } from '../guarded-files.ts'
 import { listed } from '../listed.ts'
+import { NotChecked } from '../not-checked.ts'
 
 export const fileModes: Check = {
   name: 'file-modes',
@@ -24,20 +25,25 @@ function judgeModes(files: readonly GuardedFile[]): readonly Result[] {
   const byGroup = secret.filter((file) => withBits(0o040)(file) && !readable.includes(file))
   const writable = files.filter((file) => withBits(0o002)(file) && !readable.includes(file))
   return [
-    ...told(readable, problem, 'READABLE_BY_OTHERS', 'everybody on this machine can read'),
-    ...told(byGroup, warning, 'READABLE_BY_GROUP', 'others of its group can read'),
-    ...told(writable, problem, 'WRITABLE_BY_OTHERS', 'everybody on this machine can change'),
+    ...resultsFor(readable, problem, 'READABLE_BY_OTHERS', 'everybody on this machine can read'),
+    ...resultsFor(byGroup, warning, 'READABLE_BY_GROUP', 'others of its group can read'),
+    ...resultsFor(writable, problem, 'WRITABLE_BY_OTHERS', 'everybody on this machine can change'),
   ]
 }
 
-function told(files: readonly GuardedFile[], tell: typeof problem, code: string, message: string): Result[] {
+function resultsFor(
+  files: readonly GuardedFile[],
+  report: typeof problem,
+  code: string,
+  message: string,
+): Result[] {
   if (files.length === 0) return []
   const [first] = files
   const names = files.map(({ shown, isFolder }) => (isFolder ? `${shown}/` : shown))
-  // What lies in a folder is closed with it.
+  // Closing a folder closes the files in it.
   const outer = files.filter(({ shown }) => !files.some((other) => shown.startsWith(`${other.shown}/`)))
   const isRecursive = outer.length < files.length || first?.isFolder
   const bits = code === 'WRITABLE_BY_OTHERS' ? 'o-w' : 'go-rwx'
   const command = `chmod ${isRecursive ? '-R ' : ''}${bits} ${outer.map(({ shown }) => shellWord(shown)).join(' ')}`
-  return [tell(code, `${message} ${listed(names)}`, command)]
+  return [report(code, `${message} ${listed(names)}`, command)]
 }

@@ -14,7 +14,7 @@ export const gatewayAnswers: Check = {
     const { note } = subject.gateway()
     const answer = await judgeReach(subject)
     if (note === undefined) return answer
-    const told =
+    const noteResult =
       note.code === 'RESTART_DUE'
         ? warning('RESTART_DUE', note.text, 'Restart it, or put the old address back')
         : warning(
@@ -22,7 +22,7 @@ export const gatewayAnswers: Check = {
             note.text,
             'Remove the file; the gateway writes it at its next start',
           )
-    return [answer, told]
+    return [answer, noteResult]
   },
 }
 
@@ -46,7 +46,7 @@ async function judgeReach(subject: Subject): Promise<Result> {
   }
 }
 
-/** `why`: what keeps it from accepting; it says itself what to do where there is something. */
+/** `why` says what keeps the gateway from accepting, and what to do where there is something to do. */
 function judgeReady(why: string | undefined, address: string, { io }: Subject): Result {
   if (why === undefined) return ok(`at ${address}`)
   return problem(

@@ -1,4 +1,4 @@
-/** Checks that hooks are taken, by asking for none of them in the wrong way: no record is made of that. */
+/** Checks that the gateway accepts hooks. It sends a GET to no endpoint, because the gateway records no such request. */
 
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, warning } from '../check.ts'
@@ -8,8 +8,8 @@ export const hooksAnswered: Check = {
   group: 'gateway',
   title: 'hooks',
   async run(subject) {
-    // Of a configuration with errors only the block `gateway:` is known.
-    const { hooks } = subject.good().configuration.settings
+    // Where the configuration has errors, only its block `gateway:` is known.
+    const { hooks } = subject.valid().configuration.settings
     if (!hooks.enabled)
       return warning(
         'HOOKS_DISABLED',

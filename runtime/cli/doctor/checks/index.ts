@@ -1,4 +1,4 @@
-/** Owns which checks there are, in the order in which they are told. */
+/** Lists the checks in the order of the report. */
 
 import type { Check } from '../check.ts'
 import { adminToken } from './admin-token.ts'

@@ -1,10 +1,11 @@
-/** Checks that what is live is what the files say. */
+/** Checks that the live generation is what the files say. */
 
 import { pasted } from '../../pasted.ts'
 import { errorsOf, type GenerationItem } from '../../reading/generation-item.ts'
 import { lastGoodText } from '../../reading/status.ts'
 import { shortTime } from '../../table.ts'
-import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const liveFiles: Check = {

@@ -1,8 +1,9 @@
-/** Checks that the main session is not failing turn after turn. */
+/** Checks that the turns of the main session do not keep failing. */
 
 import { pasted } from '../../pasted.ts'
 import { heartbeatText } from '../../reading/heartbeat-text.ts'
-import { type Check, NotChecked, ok, warning } from '../check.ts'
+import { type Check, ok, warning } from '../check.ts'
+import { NotChecked } from '../not-checked.ts'
 
 export const mainSession: Check = {
   name: 'main-session',

@@ -1,8 +1,8 @@
-/** Checks that Node.js is one that Reveille runs on. */
+/** Checks the version of Node.js. */
 
 import { type Check, ok, problem, type Result } from '../check.ts'
 
-/** As `engines` of the package says. */
+/** The version that `engines` in `package.json` asks for. */
 const least = 24
 
 export const nodeVersion: Check = {

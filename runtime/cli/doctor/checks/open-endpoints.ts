@@ -1,4 +1,4 @@
-/** Checks that no endpoint lets everybody in without being meant to. */
+/** Checks which endpoints accept every program on this machine without a token. */
 
 import { type Check, ok, warning } from '../check.ts'
 import { listed } from '../listed.ts'
@@ -8,7 +8,7 @@ export const openEndpoints: Check = {
   group: 'configuration',
   title: 'access',
   async run(subject) {
-    const { configuration, snapshot } = subject.good()
+    const { configuration, snapshot } = subject.valid()
     const open = Object.keys(configuration.endpoints).filter(
       (name) => snapshot.effectivePolicyOf(name)?.auth?.value === 'none',
     )

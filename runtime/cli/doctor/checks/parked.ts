@@ -1,4 +1,4 @@
-/** Checks that nothing waits for somebody's decision. */
+/** Checks that no run or delivery waits for the operator's decision. */
 
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, type Result, warning } from '../check.ts'

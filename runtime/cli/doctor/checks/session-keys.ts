@@ -1,4 +1,4 @@
-/** Says which sessions a sender may go on with; no limit is a choice and no fault. */
+/** Reports which sessions a sender may continue; having no limit is a choice and no fault. */
 
 import { type Check, ok } from '../check.ts'
 import { listed } from '../listed.ts'
@@ -8,7 +8,7 @@ export const sessionKeys: Check = {
   group: 'configuration',
   title: 'sessions',
   async run(subject) {
-    const { settings } = subject.good().configuration
+    const { settings } = subject.valid().configuration
     const prefixes = settings.hooks.allowedSessionKeyPrefixes
     if (prefixes !== undefined)
       return ok(`a request to /agent may name those that begin with ${listed(prefixes)}`)

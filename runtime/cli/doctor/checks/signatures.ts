@@ -6,25 +6,25 @@ import { counted } from '../../counted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
 
-/** Of one report; ten thousand endpoints can have as many findings. */
-const mostTold = 50
+/** A report has at most so many findings, because ten thousand endpoints can have as many. */
+const mostReported = 50
 
 export const signatures: Check = {
   name: 'signatures',
   group: 'configuration',
   title: 'signatures',
   async run(subject) {
-    const { configuration, snapshot } = subject.good()
+    const { configuration, snapshot } = subject.valid()
     const keys = createSecretKeys(configuration, shownPath(subject.file, subject.io))
     const results: Result[] = []
     let verified = 0
     for (const name of Object.keys(configuration.endpoints)) {
-      const found = judge(name, snapshot.effectivePolicyOf(name) ?? {}, keys)
-      if (found === 'verified') verified += 1
-      else if (found !== undefined) results.push(found)
+      const result = judge(name, snapshot.effectivePolicyOf(name) ?? {}, keys)
+      if (result === 'verified') verified += 1
+      else if (result !== undefined) results.push(result)
     }
-    const more = results.length - mostTold
-    if (more > 0) results.splice(mostTold, more, rest(results.slice(mostTold)))
+    const more = results.length - mostReported
+    if (more > 0) results.splice(mostReported, more, rest(results.slice(mostReported)))
     if (verified > 0) return [ok(`verified for ${counted(verified, 'endpoint')}`), ...results]
     return results.length > 0 ? results : ok('no endpoint names a provider that signs')
   },
@@ -40,7 +40,7 @@ function judge(
   const isAsked = wanted === 'signature' || wanted === 'both'
   if (provider?.verifier !== undefined) return wanted === undefined || isAsked ? 'verified' : undefined
   if (provider === undefined || wanted === 'none' || wanted === 'token') return undefined
-  // As a policy says that covers it: where its own does, the configuration does not load.
+  // Only a policy that covers several endpoints gets here: the configuration does not load where the endpoint's own asks.
   if (isAsked) {
     const message = `/${name} turns everybody away: it asks for a signature, and has nothing to verify one with`
     return problem('NOTHING_TO_VERIFY_WITH', message, keys.adviceFor(name, provider.name))
@@ -51,11 +51,11 @@ function judge(
 }
 
 function rest(results: readonly Result[]): Result {
-  const tell = results.some(({ state }) => state === 'problem') ? problem : warning
-  return tell('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Mend these first')
+  const report = results.some(({ state }) => state === 'problem') ? problem : warning
+  return report('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Mend these first')
 }
 
-/** Without a name there is only a challenge to be answered. */
+/** A policy without a provider only answers a challenge. */
 function signsNothing(provider: string): boolean {
   return provider === '' || providerRow(provider)?.schemes.length === 0
 }

@@ -1,4 +1,4 @@
-/** Checks that what fetches events does so: no source waits for somebody, none fails, and what they bring is taken. */
+/** Checks that every source fetches events, and that the gateway accepts them. */
 
 import type { SourceState } from '../../../sources/index.ts'
 import type { Io } from '../../io.ts'
@@ -18,16 +18,16 @@ export const sources: Check = {
   group: 'work',
   title: 'sources',
   async run(subject) {
-    // A gateway of an earlier version tells of none.
+    // A gateway of an earlier version reports no sources.
     const { sources = [] } = await subject.gateway().status()
     if (sources.length === 0) return ok('none is configured')
-    const found = sources.flatMap((each) => judgeSource(each, subject.io))
+    const results = sources.flatMap((each) => judgeSource(each, subject.io))
     const names = sources.map(({ source }) => source)
-    return found.length > 0 ? found : ok(`${listed(names)} ${names.length === 1 ? 'works' : 'work'}`)
+    return results.length > 0 ? results : ok(`${listed(names)} ${names.length === 1 ? 'works' : 'work'}`)
   },
 }
 
-/** Nothing, where all is well. What is to be tried again is counted under the name that the kit gives it. */
+/** Returns nothing where all is well. The kit counts events that are tried again as `refused`. */
 export function judgeSource(
   { source, state, detail, counts }: Pick<SourceState, 'source' | 'state' | 'detail' | 'counts'>,
   io: Pick<Io, 'env' | 'config'>,

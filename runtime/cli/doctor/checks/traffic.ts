@@ -1,18 +1,19 @@
-/** Checks that something arrives at each endpoint that was set up. */
+/** Checks that requests arrive at each endpoint that was set up. */
 
+import type { Configuration, Snapshot } from '@reveille/engine'
 import type { RequestRecord } from '../../../store/port.ts'
 import { counted } from '../../counted.ts'
 import { shortTime } from '../../table.ts'
-import { type Check, NotChecked, ok, type Result, warning } from '../check.ts'
-import { endpointsOf, unseen } from '../endpoints.ts'
+import { type Check, ok, type Result, warning } from '../check.ts'
 import { listed } from '../listed.ts'
+import { NotChecked } from '../not-checked.ts'
 
 export const traffic: Check = {
   name: 'traffic',
   group: 'work',
   title: 'traffic',
   async run(subject) {
-    const names = endpointsOf(subject.good())
+    const names = endpointsOf(subject.valid())
     if (names.length === 0) return ok('no endpoint but `wake` and `agent`')
     const records = await subject.records()
     const { items, more } = await records.requests()
@@ -20,11 +21,11 @@ export const traffic: Check = {
   },
 }
 
-/** Before that, an endpoint without a request says nothing of its sender. */
+/** Before there were so many requests in so long, an endpoint without one says nothing about its sender. */
 const leastRequests = 10
 const leastMs = 86_400_000
 
-/** `more`: there are older requests than these. */
+/** `more`: there are older requests. */
 export function judgeTraffic(
   names: readonly string[],
   requests: readonly RequestRecord[],
@@ -47,5 +48,34 @@ export function judgeTraffic(
     'NO_TRAFFIC',
     `nothing for ${listed(silent.map((name) => `/${name}`))} among ${since} (says ${source})`,
     'Look at what the sender says of its deliveries; what nobody sends to can go',
+  )
+}
+
+/** Returns the paths of mappings and the names of policies. The built-in endpoints need no set-up and are left out. */
+function endpointsOf(good: {
+  readonly configuration: Configuration
+  readonly snapshot: Snapshot
+}): readonly string[] {
+  const paths = good.snapshot.mappings.flatMap(({ path }) => path ?? [])
+  const all = new Set([...paths, ...Object.keys(good.configuration.endpoints)])
+  return [...all].filter((name) => name !== 'wake' && name !== 'agent').sort()
+}
+
+/** Returns the names that no requested endpoint matches. A name may have `:param` segments. */
+function unseen(names: readonly string[], requested: ReadonlySet<string>): readonly string[] {
+  const open = names.filter((name) => !requested.has(name))
+  if (!open.some((name) => name.includes(':'))) return open
+  const asked = [...requested].map((endpoint) => endpoint.split('/'))
+  return open.filter((name) => {
+    if (!name.includes(':')) return true
+    const segments = name.split('/')
+    return !asked.some((endpoint) => matches(endpoint, segments))
+  })
+}
+
+function matches(endpoint: readonly string[], segments: readonly string[]): boolean {
+  return (
+    endpoint.length === segments.length &&
+    segments.every((segment, index) => segment.startsWith(':') || segment === endpoint[index])
   )
 }
