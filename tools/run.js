@@ -1,6 +1,6 @@
 /**
- * Owns what every npm script begins with: install what is missing, find a Node.js that is new enough, run the job
- * on it. Plain JavaScript that Node.js 18 can read; jobs may be as modern as they like.
+ * Runs the job of an npm script: installs what is missing, finds a Node.js that is new enough, and runs the job on it. This file is
+ * plain JavaScript that Node.js 18 can read; jobs may be as modern as they like.
  */
 
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { endWithLauncher, launchedEnvironment, watchParent } from '../runtime/bi
 import { endAs, relay } from '../runtime/bin/relay.js'
 import { ensureInstalled } from './install.js'
 
-/** Job -> the module that exports it under its name, as `(root, args) => Promise<End | undefined>`. */
+/** Each job with the module that exports it under its name, as `(root, args) => Promise<End | undefined>`. */
 const jobs = new Map([
   ['start', './start.js'],
   ['dev', './jobs.ts'],
@@ -21,11 +21,18 @@ const jobs = new Map([
   ['soak', './jobs.ts'],
   ['test:cli', './jobs.ts'],
   ['pack', './pack.ts'],
+  ['release', './release.ts'],
   ['schemas', './schemas.ts'],
 ])
 
-/** Errors whose message is all that the user needs. */
-const told = new Set(['NODE_MISSING', 'INSTALL_FAILED', 'BUILD_FAILED', 'PACK_FAILED'])
+/** Errors that are shown by their message alone. */
+const expected = new Set([
+  'NODE_MISSING',
+  'INSTALL_FAILED',
+  'BUILD_FAILED',
+  'PACK_FAILED',
+  'RELEASE_NOT_READY',
+])
 
 endWithLauncher()
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
@@ -36,7 +43,7 @@ if (file === undefined) {
   process.stderr.write(`Usage: node tools/run.js ${[...jobs.keys()].join(' | ')}\n`)
   process.exitCode = 2
 } else {
-  // As if npm had passed the signal on. Elsewhere a parent may go as it likes: `node tools/run.js start &`.
+  // npm does not pass signals on, so its end counts as one. Without npm a parent may end: `node tools/run.js start &`.
   if (process.env.npm_lifecycle_event === name) watchParent(() => process.kill(process.pid, 'SIGTERM'))
   try {
     await ensureInstalled(root)
@@ -44,13 +51,13 @@ if (file === undefined) {
     if (node.running) {
       const job = (await import(file))[name]
       const end = await job(root, args)
-      // A job that answers nothing, such as a gateway, goes on by itself.
+      // A job without a result, such as a gateway, goes on by itself.
       if (end) endAs(end)
     } else {
       endAs(await relay(node.file, process.argv.slice(1), { env: launchedEnvironment() }))
     }
   } catch (error) {
-    if (!told.has(error?.code)) throw error
+    if (!expected.has(error?.code)) throw error
     process.stderr.write(`${error.message}\n`)
     process.exitCode = 1
   }

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Packed } from './pack.ts'
+import { checkRelease } from './release.ts'
+
+const packageText = (name: string, dependencies: object = {}, version = '1.2.0') =>
+  JSON.stringify({ name, version, exports: { '.': './index.ts' }, dependencies })
+
+const ready = {
+  'package.json': '{ "version": "1.2.0", "workspaces": ["host", "kit"] }',
+  'host/package.json': packageText('@house/host', { '@house/kit': '1.2.0' }),
+  'kit/package.json': packageText('@house/kit'),
+  'CHANGELOG.md':
+    '# Changelog\n\n## Unreleased\n\n## 1.2.0 (2026-11-22)\n\n- One.\n- Two.\n\n## 1.1.0\n\n- Old.\n',
+}
+
+async function commit(root: string, tree: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(tree)) {
+    await mkdir(path.dirname(path.join(root, file)), { recursive: true })
+    await writeFile(path.join(root, file), text)
+  }
+  await git(root, 'add', '.')
+  await git(root, 'commit', '--quiet', '-m', 'a change')
+}
+
+function git(root: string, ...args: readonly string[]) {
+  const identity = ['-c', 'user.name=test', '-c', 'user.email=test@localhost', '-c', 'commit.gpgsign=false']
+  return promisify(execFile)('git', [...identity, ...args], { cwd: root })
+}
+
+async function createRepository(t: TestContext, tree: Readonly<Record<string, string>> = {}) {
+  const root = await mkdtemp(path.join(tmpdir(), 'reveille-release-'))
+  t.after(() => rm(root, { recursive: true, force: true }))
+  await git(root, 'init', '--quiet', '--initial-branch=main')
+  await commit(root, { ...ready, ...tree })
+  return root
+}
+
+/** Stands in for packing, which compiles the whole project. */
+async function pack(): Promise<readonly Packed[]> {
+  return ['@house/host', '@house/kit'].map((name) => ({
+    name,
+    version: '1.2.0',
+    file: `/packages/${name}.tgz`,
+    bytes: 1024,
+    contents: [],
+  }))
+}
+
+async function problemsOf(root: string): Promise<readonly string[]> {
+  const error = await checkRelease(root, pack).then(
+    () => assert.fail('the release is ready'),
+    (reason) => reason,
+  )
+  assert.equal(error.code, 'RELEASE_NOT_READY', error.message)
+  return error.message.split('\n').slice(1)
+}
+
+test('a repository that is ready names its tag, its commit, and its packages in the order of publishing', async (t) => {
+  const root = await createRepository(t)
+  const { version, tag, commit, changes, packages } = await checkRelease(root, pack)
+  assert.deepEqual([version, tag, changes], ['1.2.0', 'v1.2.0', 2])
+  assert.match(commit, /^[0-9a-f]{7,}$/)
+  assert.deepEqual(
+    packages.map(({ name }) => name),
+    ['@house/kit', '@house/host'],
+  )
+})
+
+test('the change log needs a section of the version with entries, and none that are unreleased', async (t) => {
+  const root = await createRepository(t, { 'CHANGELOG.md': '# Changelog\n\n## Unreleased\n\n- New.\n' })
+  assert.deepEqual(await problemsOf(root), [
+    '- CHANGELOG.md has no section "## 1.2.0".',
+    '- CHANGELOG.md has 1 entries under "## Unreleased"; move them to "## 1.2.0".',
+  ])
+  await commit(root, { 'CHANGELOG.md': '# Changelog\n\n## 1.2.0\n\n## 1.1.0\n\n- Old.\n' })
+  assert.deepEqual(await problemsOf(root), ['- The section "## 1.2.0" of CHANGELOG.md has no entries.'])
+})
+
+test('all workspaces have the version of the repository', async (t) => {
+  const root = await createRepository(t, {
+    'host/package.json': packageText('@house/host', { '@house/kit': '1.1.0' }),
+    'kit/package.json': packageText('@house/kit', {}, '1.1.0'),
+  })
+  assert.deepEqual(await problemsOf(root), [
+    '- kit/package.json has version 1.1.0, and package.json has 1.2.0.',
+  ])
+})
+
+test('everything is committed on main, and the tag is new', async (t) => {
+  const root = await createRepository(t)
+  await git(root, 'tag', 'v1.2.0')
+  await git(root, 'checkout', '--quiet', '-b', 'work')
+  await writeFile(path.join(root, 'notes.txt'), 'not committed')
+  assert.deepEqual(await problemsOf(root), [
+    '- 1 files are not committed; `git status` lists them.',
+    '- Releases are made from main, and this is work.',
+    '- The tag v1.2.0 exists; raise the version in every package.json.',
+  ])
+})

@@ -1,0 +1,133 @@
+/** Checks whether the repository is ready to be released, and prints what would be tagged and published. */
+
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { readWorkspaces, type Workspace } from './pack/description.ts'
+import { type Packed, packWorkspaces } from './pack.ts'
+
+/** Thrown where the repository is not ready. The message lists everything that is missing. */
+export class ReleaseNotReady extends Error {
+  readonly code = 'RELEASE_NOT_READY'
+}
+
+export interface Release {
+  readonly version: string
+  readonly tag: string
+  /** The commit that would be tagged. */
+  readonly commit: string
+  readonly changes: number
+  /** In the order in which they can be published: each after the packages that it depends on. */
+  readonly packages: readonly Packed[]
+}
+
+/** The job `npm run release`. It changes nothing but the folder `build/packages`. */
+export async function release(root: string): Promise<void> {
+  const ready = await checkRelease(root)
+  const { version, tag, commit, changes, packages } = ready
+  const size = ({ bytes }: Packed) => `${(bytes / 1024).toFixed(1)} KB`.padStart(10)
+  const publish = ({ file }: Packed) => `  npm publish --access public ${path.relative(root, file)}`
+  console.log(
+    [
+      `Ready to release ${version}. This was a dry run: nothing is tagged or published.`,
+      '',
+      `The change log has ${changes} entries for this version.`,
+      `The tag would be ${tag}, at commit ${commit}.`,
+      `These ${packages.length} packages would be published:`,
+      ...packages.map((packed) => `  ${packed.name.padEnd(30)} ${version}${size(packed)}`),
+      '',
+      'To release, in this order:',
+      `  git tag -a ${tag} -m "Reveille ${version}"`,
+      `  git push origin ${tag}`,
+      ...packages.map(publish),
+    ].join('\n'),
+  )
+}
+
+/** `pack` packs every workspace that is not private. @throws ReleaseNotReady, PackFailed */
+export async function checkRelease(
+  root: string,
+  pack: (root: string, folder: string) => Promise<readonly Packed[]> = packWorkspaces,
+): Promise<Release> {
+  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  const tag = `v${version}`
+  const workspaces = readWorkspaces(root)
+  const changes = readChanges(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version)
+  const problems = [
+    ...changes.problems,
+    ...versionProblems(workspaces, version),
+    ...(await gitProblems(root, tag)),
+  ]
+  if (problems.length > 0) {
+    const list = problems.map((problem) => `- ${problem}`).join('\n')
+    throw new ReleaseNotReady(`${version} is not ready to be released:\n${list}`)
+  }
+  const packed = await pack(root, path.join(root, 'build', 'packages'))
+  const order = publishOrder(workspaces)
+  const packages = packed.toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name))
+  const commit = await git(root, 'rev-parse', '--short', 'HEAD')
+  return { version, tag, commit, changes: changes.entries, packages }
+}
+
+function readChanges(
+  text: string,
+  version: string,
+): { readonly entries: number; readonly problems: readonly string[] } {
+  const sections = new Map<string, number>()
+  for (const section of text.split(/^## +/m).slice(1)) {
+    const [heading = '', ...lines] = section.split('\n')
+    sections.set(heading.trim().split(/\s/)[0] ?? '', lines.filter((line) => /^[-*] \S/.test(line)).length)
+  }
+  const entries = sections.get(version)
+  const unreleased = sections.get('Unreleased') ?? 0
+  return {
+    entries: entries ?? 0,
+    problems: [
+      ...(entries === undefined ? [`CHANGELOG.md has no section "## ${version}".`] : []),
+      ...(entries === 0 ? [`The section "## ${version}" of CHANGELOG.md has no entries.`] : []),
+      ...(unreleased > 0
+        ? [`CHANGELOG.md has ${unreleased} entries under "## Unreleased"; move them to "## ${version}".`]
+        : []),
+    ],
+  }
+}
+
+function versionProblems(workspaces: readonly Workspace[], version: string): readonly string[] {
+  return workspaces
+    .filter(({ description }) => description.version !== version)
+    .map(
+      ({ folder, description }) =>
+        `${folder}/package.json has version ${description.version}, and package.json has ${version}.`,
+    )
+}
+
+async function gitProblems(root: string, tag: string): Promise<readonly string[]> {
+  const changed = (await git(root, 'status', '--porcelain')).split('\n').filter(Boolean)
+  const branch = await git(root, 'branch', '--show-current')
+  const known = await git(root, 'tag', '--list', tag)
+  return [
+    ...(changed.length > 0 ? [`${changed.length} files are not committed; \`git status\` lists them.`] : []),
+    ...(branch === 'main' ? [] : [`Releases are made from main, and this is ${branch || 'no branch'}.`]),
+    ...(known === '' ? [] : [`The tag ${tag} exists; raise the version in every package.json.`]),
+  ]
+}
+
+/** Each package after the packages that it depends on. */
+function publishOrder(workspaces: readonly Workspace[]): readonly string[] {
+  const byName = new Map(workspaces.map(({ description }) => [description.name, description]))
+  const order = new Set<string>()
+  const visit = (name: string) => {
+    const description = byName.get(name)
+    if (description === undefined || order.has(name)) return
+    for (const dependency of Object.keys(description.dependencies ?? {})) visit(dependency)
+    order.add(name)
+  }
+  for (const name of byName.keys()) visit(name)
+  return [...order]
+}
+
+async function git(root: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', args, { cwd: root })
+  return stdout.trim()
+}
