@@ -22,7 +22,7 @@ const shapes = {
   'with a typed context': 'defineTransform(({ payload }: TransformContext<{ x: number }>) => ({ | }))',
 }
 
-test('an editor completes the fields of a result, and nothing else, in every shape that authors write', async (t) => {
+test('an editor completes exactly the fields of a result, in every form that authors write', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-completion-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   await writeFile(path.join(folder, 'tsconfig.json'), '{ "compilerOptions": { "strict": true } }')

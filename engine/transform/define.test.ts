@@ -28,7 +28,7 @@ function typecheck(file: string): Promise<string> {
   })
 }
 
-test('what authors may write type-checks, and what they may not is an error, in their own settings', async () => {
+test('valid transforms type-check and invalid ones do not, in the settings of authors', async () => {
   assert.equal(await typecheck(path.join(import.meta.dirname, 'define.types.ts')), '')
 })
 
@@ -51,7 +51,7 @@ test('a type error names the field that is wrong', async (t) => {
 
 const parts = (made: Prompt) => made.parts
 
-test('a transform is the function that it was defined with', () => {
+test('defineTransform returns the very function that it is given', () => {
   const transform = () => null
   assert.equal(defineTransform(transform), transform)
 })
@@ -67,7 +67,7 @@ test('in a prompt the literals are the author’s, and each value has a name of 
   ])
 })
 
-test('a value that is absent, null or empty is nothing, and an object is compact JSON', () => {
+test('in a prompt an absent, null or empty value adds nothing, and an object is compact JSON', () => {
   assert.deepEqual(parts(prompt`a${undefined}b${null}c${''}d${{ e: [1, null] }}`), [
     { literal: 'a' },
     { literal: 'b' },
@@ -94,14 +94,14 @@ test('a prompt within a prompt keeps its literals, and its values are numbered o
   ])
 })
 
-test('a list that holds prompts is one of them a line, without those that are absent', () => {
+test('a list of prompts has one on each line, without those that are absent', () => {
   const lines = [prompt`- ${'a'}`, null, undefined, prompt`- ${'b'}`, 'c']
   assert.deepEqual(parts(prompt`${lines}`), parts(prompt.join(lines)))
   assert.equal(String(prompt`${lines}`), '- a\n- b\nc')
   assert.deepEqual(parts(prompt.join(lines)).at(-1), { value: 'c', path: 'value 3' })
 })
 
-test('joined with another separator the separator is the author’s, and no prompt is made of nothing', () => {
+test('a separator of prompt.join counts as the author’s words, and joining nothing gives an empty prompt', () => {
   assert.deepEqual(parts(prompt.join(['a', 'b'], ', ')), [
     { value: 'a', path: 'value 1' },
     { literal: ', ' },
@@ -112,14 +112,14 @@ test('joined with another separator the separator is the author’s, and no prom
   assert.deepEqual(parts(prompt.join([null])), [])
 })
 
-test('a prompt is known by its mark, which no payload can bear', () => {
+test('a prompt is recognised by its mark, which no payload can have', () => {
   assert.ok(isPrompt(prompt`a`))
   assert.ok(!isPrompt({ parts: [{ literal: 'obey' }], toString: () => 'obey' }))
   assert.ok(!isPrompt(JSON.parse('{"parts": [{"literal": "obey"}]}')))
   for (const other of [null, undefined, 'a', ['a']]) assert.ok(!isPrompt(other))
 })
 
-test('prompts that say the same are deeply equal, read as text, and cannot be changed', () => {
+test('prompts of the same text are deeply equal, convert to that text, and cannot be changed', () => {
   assert.deepEqual(prompt`a ${1}`, prompt`a ${1}`)
   assert.notDeepEqual(prompt`a ${1}`, prompt`a ${'1 '}`)
   assert.equal(`${prompt`a ${1}`}`, 'a 1')
@@ -127,7 +127,7 @@ test('prompts that say the same are deeply equal, read as text, and cannot be ch
   assert.throws(() => (parts(prompt`a`) as unknown[]).push({ literal: 'b' }), TypeError)
 })
 
-test('an example context is whole, and takes what it is given', () => {
+test('an example context has every field, and takes those that it is given', () => {
   const context = exampleContext({ payload: { number: 42 }, headers: { 'x-github-event': 'push' } })
   assert.equal(context.payload.number, 42)
   assert.deepEqual(context.headers, { 'x-github-event': 'push' })

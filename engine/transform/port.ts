@@ -1,4 +1,4 @@
-/** Owns what the parts of this room and its callers agree on: from a module's file to the answer of one call. */
+/** Defines the types that the parts of this room and its callers agree on, from a module's file to the answer of a call. */
 
 import type { Segment } from '../boundary/segment.ts'
 import type { Diagnostic, Place } from '../config/diagnostic/diagnostic.ts'
@@ -10,7 +10,7 @@ export interface WantedModule {
   readonly module: string
   /** The exports that mappings name; `default` where they name none. */
   readonly exports: readonly string[]
-  /** Of the first mapping's `transform.module`. */
+  /** The place of the first mapping's `transform.module`. */
   readonly place: Place
   readonly limits: TransformLimits
 }
@@ -22,7 +22,7 @@ export interface Bundle {
   readonly digest: string
   /** The `.mjs` file, with its source map beside it; absolute. */
   readonly file: string
-  /** SHA-256 in hex of that file, which the digest names and does not hold. Absent: kept before it was written down. */
+  /** SHA-256 in hex of that file. Absent in generations that an earlier version kept. */
   readonly codeHash?: string
   /** Every file that went into it, packages' included; absolute. */
   readonly inputs: readonly string[]
@@ -43,30 +43,30 @@ export interface BundleRequest {
   readonly modules: readonly WantedModule[]
   /** Absolute; need not exist where there are no modules. */
   readonly transformsDir: string
-  /** The folder that files are named from in diagnostics: the configuration's. */
+  /** The configuration's folder, which files in diagnostics are named from. */
   readonly folder: string
 }
 
 export interface Bundler {
-  /** Never rejects for what an author can write. Modules whose inputs did not change are not bundled again. */
+  /** Never rejects for what an author can write. A module whose sources have not changed is not bundled again. */
   bundle(request: BundleRequest): Promise<Bundled>
-  /** Deletes all bundles but those of these digests, and of the modules that were asked for last. */
+  /** Deletes all bundles except those of these digests and of the modules of the last request. */
   sweep(keep: Iterable<string>): Promise<void>
-  /** Lets go of the bundler's process. */
+  /** Ends the bundler's process. */
   close(): Promise<void>
 }
 
-/** One call, as `resolve` makes it. Everything but `rawBody` is small or came out of the payload. */
+/** One call. Everything but `rawBody` is small or was taken from the payload. */
 export interface TransformCall {
   /** For the log. */
   readonly requestId: string | undefined
-  /** Hears of each connection that the call opens: to which module it belongs, and where it leads. Absent: none is looked for. */
+  /** Is called for each connection that the call opens. Absent: connections are not watched. */
   readonly onCall?: ((module: string, target: string) => void) | undefined
-  /** The payload is read from it by the worker, unless `form` or `unwrapped` says otherwise. */
+  /** The worker parses the payload from it, unless `form` or `unwrapped` holds one. */
   readonly rawBody: Uint8Array
   /** JSON that was unwrapped from a field of a form. */
   readonly unwrapped: string | undefined
-  /** A form's fields: the body is no JSON. */
+  /** The fields of a form, which is no JSON. */
   readonly form: unknown
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -79,11 +79,11 @@ export interface TransformCall {
   readonly now: number
   /** Plain JSON: `action` and the fields. */
   readonly base: Readonly<Record<string, unknown>>
-  /** A longer answer is a failure, in bytes of JSON. */
+  /** The most bytes of JSON that an answer may have. */
   readonly maxAnswerBytes: number
 }
 
-/** What a transform returned, as JSON can hold it; names and types of fields are for `resolve` to check. */
+/** What a transform returned, as JSON can hold it; the caller checks the names and types of fields. */
 export type TransformAnswer =
   | { readonly kind: 'one'; readonly action: AnsweredAction }
   | { readonly kind: 'list'; readonly actions: readonly AnsweredAction[] }
@@ -110,9 +110,9 @@ export interface Transforms {
 }
 
 export type TransformErrorCode =
-  /** It threw, ended its worker, ran out of memory, or answered what no transform answers. */
+  /** The transform threw, ended its worker, used too much memory, or returned what no transform may return. */
   | 'TRANSFORM_FAILED'
-  /** It said so, with `refuse`. */
+  /** The transform called `refuse`. */
   | 'TRANSFORM_REFUSED'
   | 'TRANSFORM_TIMEOUT'
   /** More calls wait than can be answered in time; the same request may succeed later. */
@@ -123,7 +123,7 @@ export class TransformError extends Error {
   readonly code: TransformErrorCode
   /** The author's line, found through the source map. */
   readonly place: Place | undefined
-  /** What the sender is answered. Present where the code is `TRANSFORM_REFUSED`. */
+  /** The answer for the sender. Present where the code is `TRANSFORM_REFUSED`. */
   readonly refusal: TransformRefusal | undefined
 
   constructor(
@@ -146,7 +146,7 @@ export interface TransformRefusal {
   readonly message: string
 }
 
-/** A module of a candidate, to be loaded by workers. */
+/** A module of a candidate with its bundle. */
 export interface OpenedModule extends WantedModule {
   readonly bundle: Bundle
 }
@@ -165,20 +165,20 @@ export interface LoadFailure {
 
 /** The transforms of one candidate. Workers are shared with every other candidate that has the same bundle. */
 export interface OpenTransforms extends Transforms {
-  /** Loads what no worker has loaded yet, once each. None: all of them are ready, with a worker each. */
+  /** Loads modules that no worker has loaded yet. Resolves with the modules that failed; without any, all can be called. */
   start(): Promise<readonly LoadFailure[]>
-  /** The snapshot serves no more, or never will: workers end with their last call. Late calls are still answered. */
+  /** To be called once the snapshot serves no more: workers end with their last call. Late calls are still answered. */
   release(): void
 }
 
 export interface TransformHost {
-  /** `secrets` are hidden, from now on, in whatever a module of this host prints or throws. */
+  /** `secrets` are hidden from now on in whatever a module of this host prints or throws. */
   open(modules: readonly OpenedModule[], secrets?: readonly string[]): OpenTransforms
   /** Ends every worker; calls under way fail. */
   close(): Promise<void>
 }
 
-/** What a host tells besides answers. */
+/** The events of a host. */
 export type TransformEvent =
   /** Something that the module wrote to its console. */
   | {
@@ -188,11 +188,11 @@ export type TransformEvent =
       readonly level: 'debug' | 'info' | 'warn' | 'error'
       readonly text: string
     }
-  /** So many lines were not told: the module writes more than the ring holds. */
+  /** Lines were dropped because the module printed too much in one window. */
   | { readonly type: 'transform-output-dropped'; readonly module: string; readonly lines: number }
-  /** A worker ended though nobody wanted it to. */
+  /** A worker ended by itself. */
   | { readonly type: 'worker-lost'; readonly module: string; readonly reason: string }
-  /** A worker survived its termination for a second, and is left to itself. */
+  /** A worker did not end within a second of its termination, and was abandoned. */
   | { readonly type: 'worker-abandoned'; readonly module: string; readonly abandoned: number }
 
 export type TransformListener = (event: TransformEvent) => void

@@ -1,10 +1,10 @@
-/** Owns which modules a configuration's mappings name, and how a module that cannot be loaded is told. */
+/** Lists the modules that a configuration's mappings name, and makes diagnostics of those that cannot be loaded. */
 
 import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic, Place } from '../config/diagnostic/diagnostic.ts'
 import type { LoadFailure, WantedModule } from './port.ts'
 
-/** Each once, in the order of the first mapping that names it. */
+/** Lists each module once, in the order of the first mapping that names it. */
 export function wantedModules({ mappings, settings }: Configuration): readonly WantedModule[] {
   const { defaults, modules } = settings.hooks.transforms
   const wanted = new Map<string, { exports: Set<string>; place: Place }>()

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { formatDiagnostic } from '../../config/diagnostic/diagnostic-text.ts'
 import { createTransforms } from './fixture.ts'
 
-test("a syntax error is told at the author's line and column, beyond letters of several bytes", async (t) => {
+test("a syntax error is reported at the author's line and column, also behind characters of several bytes", async (t) => {
   const { diagnose, folder } = await createTransforms(t, {
     'transforms/a.ts': 'export default () => 1\nconst text: string = "日本é" + )\n',
   })
@@ -33,7 +33,7 @@ export default (gone: Gone) => [one, import.meta.dirname]`,
   assert.deepEqual([syntax?.place?.line, syntax?.place?.column], [3, 36])
 })
 
-test('an import that leads nowhere is told with its name and what to do', async (t) => {
+test('an import that leads nowhere is reported with its name and what to do', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': `
       import a from 'lodahs/get'
@@ -80,7 +80,7 @@ test('a package is installed beside the nearest package.json', async (t) => {
   assert.equal(told?.hint, 'Run `npm install @scope/absent` in the folder of the configuration.')
 })
 
-test('a package that is missing is to be installed, however near its name is to a module of Node.js', async (t) => {
+test('the hint for a missing package is to install it, even if its name is near to that of a module of Node.js', async (t) => {
   const names = ['zod', 'stripe', 'uuid', 'ws', 'qs', 'ms', 'got', 'crypto-js', 'child_proces']
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': names.map((name) => `import '${name}'`).join('\n'),
@@ -93,7 +93,7 @@ test('a package that is missing is to be installed, however near its name is to 
   assert.match(hints.at(-1) ?? '', / If a module of Node\.js was meant: `node:child_process`\.$/)
 })
 
-test('a package for transforms that lie elsewhere is installed where they lie', async (t) => {
+test('a package for a transforms folder elsewhere is to be installed there', async (t) => {
   const { bundler, folder } = await createTransforms(t, {
     'elsewhere/deep/a.ts': "import 'zod'",
     'config/a': '',
@@ -114,7 +114,7 @@ test('a package for transforms that lie elsewhere is installed where they lie', 
   )
 })
 
-test('a name that a file does not export is told with the one that was meant', async (t) => {
+test('a name that a file does not export is reported with the one that was probably meant', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': 'import { titel } from "./lib.ts"\nexport default () => titel',
     'transforms/lib.ts': 'export const title = 1',
@@ -126,7 +126,7 @@ test('a name that a file does not export is told with the one that was meant', a
   assert.deepEqual([told?.place?.line, told?.place?.column], [1, 10])
 })
 
-test('a file that several modules import is told once, and a type error is none', async (t) => {
+test('an error in a file that several modules import is reported once, and type errors are not', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': 'import "./lib.ts"\nconst text: string = 1; export default () => text',
     'transforms/b.ts': 'import "./lib.ts"',
@@ -135,7 +135,7 @@ test('a file that several modules import is told once, and a type error is none'
   assert.equal((await diagnose('a.ts', 'b.ts')).length, 1)
 })
 
-test('a long line is told by its part', async (t) => {
+test('a long line is cut to the part around the error', async (t) => {
   const { diagnose } = await createTransforms(t, { 'transforms/a.js': `${'f();'.repeat(5_000)})` })
   const { place } = (await diagnose('a.js'))[0] ?? {}
   assert.equal(place?.column, 20_001)
@@ -143,7 +143,7 @@ test('a long line is told by its part', async (t) => {
   assert.equal(place.text[(place.caret ?? 0) - 1], ')')
 })
 
-test('what the bundler only wonders at is a warning, told again for a bundle that is used again', async (t) => {
+test('a warning of the bundler is reported again for a bundle that is used again', async (t) => {
   const { bundle, restart, built } = await createTransforms(t, {
     'transforms/a.ts': 'export default (a: unknown) => typeof a === "strin" || -0 === a',
     'transforms/node_modules/odd/index.js': 'export default typeof x === "strin"',
@@ -164,7 +164,7 @@ test('what the bundler only wonders at is a warning, told again for a bundle tha
   assert.deepEqual([built.length, again.built.length], [2, 0])
 })
 
-test("what is not the author's fault is told as such", async (t) => {
+test("a failure that is not the author's fault is reported as such", async (t) => {
   const builder = { build: () => Promise.reject(new Error('no room')), close: async () => {} }
   const { diagnose, write } = await createTransforms(t, {}, builder)
   await write({ 'transforms/a.ts': '' })

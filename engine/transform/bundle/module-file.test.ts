@@ -23,7 +23,7 @@ test('a module outside of the transforms folder is refused, however it is named'
   assert.equal((await diagnose(...names)).length, names.length)
 })
 
-test('a link may not lead out of the transforms folder, nor one in the way to it; one within may lead anywhere', async (t) => {
+test('a link to a module may not lead out of the transforms folder, but may lead anywhere within it', async (t) => {
   const { diagnose, load, folder } = await createTransforms(t, {
     'outside/a.ts': 'export default () => 1',
     'transforms/real.ts': 'export { default } from "./shared/a.ts"',
@@ -52,7 +52,7 @@ test('the transforms folder itself may be a link, and diagnostics call it by its
   assert.equal((await diagnose('bad.ts'))[0]?.place?.file, path.join(folder, 'transforms', 'bad.ts'))
 })
 
-test('a folder that is swapped as Kubernetes swaps a mounted one is followed', async (t) => {
+test('a folder whose link is swapped, as Kubernetes does for mounted files, is read again', async (t) => {
   const { load, folder } = await createTransforms(t, {
     'transforms/..one/a.ts': 'export { value as default } from "./lib.ts"',
     'transforms/..one/lib.ts': 'export const value = 1',
@@ -69,7 +69,7 @@ test('a folder that is swapped as Kubernetes swaps a mounted one is followed', a
   assert.equal((await load('a.ts')).default, 2)
 })
 
-test('a missing module is told where it is named, with the nearest or all of the names', async (t) => {
+test('a missing module is reported where it is named, with the nearest name or all names', async (t) => {
   const { bundle, diagnose, folder } = await createTransforms(t, {
     'transforms/review.ts': '',
     'transforms/review.test.ts': '',
@@ -84,7 +84,7 @@ test('a missing module is told where it is named, with the nearest or all of the
   assert.ok(bundled.watched.includes(path.join(folder, 'transforms', 'invoice.ts')))
 })
 
-test('a file that is no script is refused as a module', async (t) => {
+test('a file that is neither JavaScript nor TypeScript is refused as a module', async (t) => {
   const { diagnose } = await createTransforms(t, { 'transforms/notes.md': '', 'transforms/a.yaml': '' })
   const told = await diagnose('notes.md', 'a.yaml')
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('a file that is no script is refused as a module', async (t) => {
   assert.equal(told[0]?.message, 'the transform `notes.md` is neither JavaScript nor TypeScript')
 })
 
-test('a missing folder is told once, with what makes one', async (t) => {
+test('a missing folder is reported once, with the command that makes one', async (t) => {
   const { bundle, folder, write } = await createTransforms(t, {})
   const bundled = await bundle('a.ts', 'b.ts')
   assert.ok(!bundled.ok)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTransforms } from './fixture.ts'
 
-test('sources of every kind are bundled, with what they import beside them', async (t) => {
+test('sources of every kind are bundled with the files that they import', async (t) => {
   const { load } = await createTransforms(t, {
     'transforms/a.ts': `
       import { two } from './lib/two'
@@ -24,7 +24,7 @@ test('sources of every kind are bundled, with what they import beside them', asy
   assert.equal(await (await load('a.ts')).default(), 21)
 })
 
-test('every extension is one of a module, and a name without one finds the file', async (t) => {
+test('a module may have any script extension, and a name without one finds the file', async (t) => {
   const names = ['one.ts', 'two.mts', 'three.cts', 'four.js', 'five.mjs', 'six.cjs']
   const source = (name: string) =>
     /c[jt]s$/.test(name) ? `exports.default = () => '${name}'` : `export default () => '${name}'`
@@ -52,7 +52,7 @@ test('texts are imported as texts', async (t) => {
   assert.deepEqual([txt, md, html, sql], ['a txt ü', 'a md ü', 'a html ü', 'a sql ü'])
 })
 
-test('a module may wait at its top level, and make a `require` of its own', async (t) => {
+test('a module may await at its top level, and create a `require` of its own', async (t) => {
   const { load } = await createTransforms(t, {
     'transforms/a.ts': `
       import { createRequire } from 'node:module'
@@ -114,7 +114,7 @@ test("the authors' types are found though the folder lies far from any package",
   assert.equal((await load('b.cjs')).default(), null)
 })
 
-test('the paths of a tsconfig.json lead where it says, and it has its say on decorators', async (t) => {
+test('the paths of a tsconfig.json are followed, and so are its options for decorators', async (t) => {
   const { load, write } = await createTransforms(t, {
     'transforms/a.ts': `
       import { value } from '~/deep'

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { createTransforms } from './fixture.ts'
 
-test('a module finds its own place, whatever it is called by', async (t) => {
+test('a module finds its own place by every name that Node.js gives it', async (t) => {
   const { load, folder } = await createTransforms(t, {
     'transforms/deep/esm.ts': `
       const { url, filename: file } = import.meta
@@ -27,7 +27,7 @@ test('a module finds its own place, whatever it is called by', async (t) => {
   assert.deepEqual((await load('deep/common.cjs')).default(), [deep, path.join(deep, 'common.cjs')])
 })
 
-test('what stands beside a module is read from there, and so is what CommonJS asks for late', async (t) => {
+test('files beside a module are found from there, also by a `require` whose name is known only at run time', async (t) => {
   const { load } = await createTransforms(t, {
     'transforms/esm.ts': `
       import { readFileSync } from 'node:fs'
@@ -40,7 +40,7 @@ test('what stands beside a module is read from there, and so is what CommonJS as
   assert.equal((await load('late.cjs')).default('./said.json'), 'said')
 })
 
-test('a stack trace points at the lines of the author, also of a file that asks where it is', async (t) => {
+test("a stack trace names the author's lines, also in a file that asks where it is", async (t) => {
   const { bundleOne } = await createTransforms(t, {
     'transforms/a.ts': `import { fail } from './lib/fail.ts'
 

@@ -7,7 +7,7 @@ import { createTransforms } from './fixture.ts'
 const beside = (name: string) => `transforms/node_modules/${name}`
 const described = (facts: object = {}) => JSON.stringify({ version: '1.0.0', main: './index.js', ...facts })
 
-test('packages are bundled, ES and CommonJS, with what they need themselves', async (t) => {
+test('ES and CommonJS packages are bundled with their own dependencies', async (t) => {
   const { load } = await createTransforms(t, {
     'transforms/a.ts': `
       import common, { other } from 'common'
@@ -25,7 +25,7 @@ test('packages are bundled, ES and CommonJS, with what they need themselves', as
   assert.deepEqual((await load('a.ts')).default(), ['string needed', 1, true])
 })
 
-test('real packages work: one of many files, and one that begins a worker beside itself', async (t) => {
+test('real packages work: one of many files, and one that starts a worker from a file beside itself', async (t) => {
   const { load, folder } = await createTransforms(t, {
     'transforms/a.ts': `
       import { parse } from 'yaml'
@@ -74,7 +74,7 @@ test('a native addon stays where it is, and is part of the digest', async (t) =>
   assert.notEqual((await bundleOne('a.cjs')).digest, digest)
 })
 
-test('a package that one may do without may be missing', async (t) => {
+test('an optional package may be missing', async (t) => {
   const { load, write } = await createTransforms(t, {
     'transforms/a.cjs': `
       let found
@@ -86,7 +86,7 @@ test('a package that one may do without may be missing', async (t) => {
   assert.equal((await load('a.cjs')).default(), 'there')
 })
 
-test('a linked package is bundled from where it is, and another link makes another bundle', async (t) => {
+test('a linked package is bundled from where it lies, and another link makes another bundle', async (t) => {
   const { load, folder, built } = await createTransforms(t, {
     'transforms/a.ts': 'export { default } from "linked"',
     'elsewhere/package.json': described(),

@@ -1,4 +1,4 @@
-/** Owns finding out what a worker does that does not answer: the author's line that keeps its processor busy, or nothing at all. */
+/** Finds out what a worker does that does not answer: it waits, or it computes, and then in which line of the author. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -6,14 +6,14 @@ import type { Place } from '../../config/diagnostic/diagnostic.ts'
 import { sourcePlace } from './source-place.ts'
 import type { Thread } from './thread.ts'
 
-/** Some twenty samples. */
+/** Takes some twenty samples. */
 const sampleMs = 20
-/** V8 takes 70 ms to begin; a thread in native code would keep us waiting for as long as it likes. */
-const patienceMs = 400
+/** V8 takes 70 ms to begin, and a thread in native code does not answer at all. */
+const longestWaitMs = 400
 
 export interface BusyLine {
   readonly state: 'busy' | 'waiting' | 'unknown'
-  /** Of the busy. */
+  /** The line of a busy worker. */
   readonly place?: Place
 }
 
@@ -23,7 +23,7 @@ export async function findBusyLine(thread: Thread, file: string): Promise<BusyLi
   try {
     const profile = await Promise.race([
       thread.profile(() => pause(sampleMs)),
-      pause(patienceMs, undefined, { signal: giveUp.signal }),
+      pause(longestWaitMs, undefined, { signal: giveUp.signal }),
     ])
     return profile === undefined ? { state: 'unknown' } : await readProfile(JSON.parse(profile), file)
   } catch {
@@ -33,7 +33,7 @@ export async function findBusyLine(thread: Thread, file: string): Promise<BusyLi
   }
 }
 
-/** What of V8's profile is read here. Lines of ticks count from 1, those of functions from 0. */
+/** The part of V8's profile that is read here. Lines of ticks count from 1, those of functions from 0. */
 interface Profile {
   readonly nodes: readonly ProfileNode[]
 }
@@ -71,7 +71,7 @@ function isFrom(url: string, file: string): boolean {
   return url.startsWith('file:') && fileURLToPath(url) === file
 }
 
-/** Most ticks of a function that called another one are in the other's lines. */
+/** The line of a function in which most time was spent. */
 function findPlace({ callFrame, positionTicks = [] }: ProfileNode, file: string): Promise<Place | undefined> {
   const [tick] = positionTicks.toSorted((left, right) => right.ticks - left.ticks)
   return sourcePlace(

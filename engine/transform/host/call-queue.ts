@@ -1,4 +1,4 @@
-/** Owns calls that wait for a worker: in order, so many of them, and each no longer than it may take itself. */
+/** Queues the calls that wait for a worker: so many in all, and each no longer than it may take itself. */
 
 import type { Timers } from '../../timers.ts'
 import type { TransformError } from '../port.ts'
@@ -11,7 +11,7 @@ export interface CallQueue {
   readonly first: Call | undefined
   /** Rejects the call where too many wait. `startMs`: time for the worker to start, besides the call's own. */
   add(call: Call, startMs: number): void
-  /** A call that was a worker's already. */
+  /** Adds a call before all others that a worker had to return. */
   addFirst(call: Call): void
   takeFirst(): Call | undefined
   rejectAll(why: (call: Call) => TransformError): void
@@ -22,7 +22,7 @@ interface Waiting {
   readonly timer: unknown
 }
 
-/** `gaveUp`: a call was rejected because nobody took it in time. */
+/** `gaveUp` is called when a call was rejected because no worker took it in time. */
 export function createCallQueue(timers: Timers, gaveUp: () => void): CallQueue {
   const waiting: Waiting[] = []
 

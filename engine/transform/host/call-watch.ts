@@ -1,27 +1,27 @@
-/** Owns the time of one call: whether it began, and when it has had enough. */
+/** Watches the time of one call: whether it has begun, and its deadline. */
 
 import type { Timers } from '../../timers.ts'
 import { phases, slots } from '../worker/protocol.ts'
 import type { Thread } from './thread.ts'
 
-/** For so long the thread may be busy with what an earlier call left behind. */
+/** How long the thread may be busy with what an earlier call left behind. */
 const beginMs = 250
 
 export interface CallWatchOptions {
   readonly thread: Thread
   readonly timers: Timers
   readonly timeoutMs: number
-  /** Whether somebody debugs this process: a call that stands at a breakpoint has all the time it needs. */
+  /** Whether this process is being debugged; a call that stands at a breakpoint has no deadline. */
   isDebugged(): boolean
-  /** It was taken back, and will not begin. */
+  /** Is called when the call was taken back; it will not begin. */
   notBegun(): void
   expired(): void
 }
 
-/** While a debugger may be attached, it is asked so often whether it still is. */
+/** How often a call without a deadline checks whether the debugger is still there. */
 const debuggedMs = 1_000
 
-/** To be called before the call is posted. Answers what ends the watch. */
+/** Must be called before the call is posted. @returns a function that ends the watch */
 export function watchCall(options: CallWatchOptions): () => void {
   const { thread, timers, timeoutMs, isDebugged, notBegun, expired } = options
   let timer = timers.setTimeout(lookWhetherBegun, Math.min(beginMs, timeoutMs))
@@ -38,7 +38,7 @@ export function watchCall(options: CallWatchOptions): () => void {
   }
 
   function expire(): void {
-    // An answer that waits here is in time: it is this thread that was late.
+    // An answer that has arrived is in time, since it is this thread that was late.
     thread.drain()
     if (isOver) return
     if (isDebugged()) timer = timers.setTimeout(expire, debuggedMs)
@@ -51,7 +51,7 @@ export function watchCall(options: CallWatchOptions): () => void {
   }
 }
 
-/** Whether the newest call has not begun; it cannot from then on. */
+/** Takes the newest call back unless it has begun. @returns whether it was taken back */
 export function takeBack({ shared }: Thread): boolean {
   return Atomics.compareExchange(shared, slots.phase, phases.posted, phases.takenBack) === phases.posted
 }

@@ -1,22 +1,22 @@
-/** Owns one call on the main thread: what it needs, and how what became of it is told. */
+/** Represents one call on the main thread: its order to the worker, and its failures. */
 
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
 import type { TransformLimits } from '../../config/settings.ts'
 import { type TransformAnswer, type TransformCall, TransformError, type TransformErrorCode } from '../port.ts'
-import type { CallData, CallOrder, ToldError } from '../worker/protocol.ts'
+import type { CallData, CallOrder, ErrorReport } from '../worker/protocol.ts'
 
 export interface Call {
   readonly module: string
   readonly exportName: string
   readonly limits: TransformLimits
   readonly given: TransformCall
-  /** For `context.with`; it may hold secrets. */
+  /** The value of `context.with`, which may hold secrets. */
   readonly parameters?: Readonly<Record<string, unknown>>
   resolve(answer: TransformAnswer): void
   reject(error: TransformError): void
 }
 
-/** Everything that the worker is given is its own: the buffer of a body may hold other requests' too. */
+/** Copies everything for the worker, since the buffer of a body may hold other requests as well. */
 export function orderOf(
   { exportName, given, parameters }: Call,
   call: number,
@@ -39,21 +39,21 @@ export function orderOf(
   }
 }
 
-/** `text` continues the sentence that the module's name begins. */
+/** `text` continues a sentence that begins with the module's name. */
 export function failure(module: string, text: string, code?: TransformErrorCode): TransformError {
   return transformError(module, { text, isSentence: true }, code)
 }
 
 export function transformError(
   module: string,
-  { name, text, isSentence, refused, stack, place }: ToldError,
+  { name, text, isSentence, refused, stack, place }: ErrorReport,
   code: TransformErrorCode = 'TRANSFORM_FAILED',
 ): TransformError {
   const options: ErrorOptions & { place?: Place } = place ? { place } : {}
   if (refused !== undefined) {
     const refusal = { status: refused, message: text }
-    const told = `${module} refused the request with ${refused}: ${text}`
-    return new TransformError('TRANSFORM_REFUSED', told, { ...options, refusal })
+    const sentence = `${module} refused the request with ${refused}: ${text}`
+    return new TransformError('TRANSFORM_REFUSED', sentence, { ...options, refusal })
   }
   if (stack !== undefined) {
     const cause = new Error(text)
@@ -64,8 +64,8 @@ export function transformError(
   return new TransformError(code, isSentence ? `${module} ${text}` : `${module}: ${text}`, options)
 }
 
-/** Of a call that found no worker, because its module could not be loaded. */
-export function loadFailureOf(module: string, error: ToldError): TransformError {
+/** The error of a call that found no worker because its module could not be loaded. */
+export function loadFailureOf(module: string, error: ErrorReport): TransformError {
   return transformError(
     module,
     error.isSentence ? error : { ...error, text: `cannot be loaded: ${error.text}` },

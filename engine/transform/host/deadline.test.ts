@@ -33,7 +33,7 @@ const hastyTimers: Timers = {
   setTimeout: (act, ms) => backgroundTimers.setTimeout(act, ms < 1_000 ? ms : ms / 10),
 }
 
-test('a call that never ends fails at its deadline, told with what it does, and holds nobody up', async (t) => {
+test('a call that never ends fails at its deadline with what it was doing, and delays no other call', async (t) => {
   const held = holdTimers(60_000)
   const { call } = await createServing(
     t,
@@ -72,7 +72,7 @@ test('a call that never ends fails at its deadline, told with what it does, and 
   assert.equal(shownPlace(waits ?? {}), 'waits.ts:1:16 export default () => new Promise(() => {})')
 })
 
-test('while a debugger is there, a call has no deadline, and has one again when it has gone', async (t) => {
+test('a call has no deadline while a debugger is attached, and has one again afterwards', async (t) => {
   let debugged = true
   const { call, event } = await createServing(
     t,
@@ -90,7 +90,7 @@ test('while a debugger is there, a call has no deadline, and has one again when 
   assert.equal((await failure).code, 'TRANSFORM_TIMEOUT')
 })
 
-test('calls of one module run side by side as far as it says, and the rest waits its turn', async (t) => {
+test('calls of one module run side by side up to its concurrency, and the others wait', async (t) => {
   const { call } = await createServing(
     t,
     {
@@ -123,7 +123,7 @@ test('calls of one module run side by side as far as it says, and the rest waits
   assert.deepEqual(late, [], 'first come, first served')
 })
 
-test('more calls than can wait, and calls that wait too long, are told to come again', async (t) => {
+test('calls beyond the queue, and calls that wait too long, fail as busy', async (t) => {
   const hosted = await createHosted(
     t,
     { 'waits.ts': 'export default () => new Promise(() => {})' },
@@ -140,7 +140,7 @@ test('more calls than can wait, and calls that wait too long, are told to come a
   assert.equal(codes[500], 'TRANSFORM_BUSY')
 })
 
-test('workers that cannot be stopped are told, and two of them are enough', {
+test('workers that cannot be stopped are reported, and with two of them the module takes no more calls', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const timers: { current: Timers } = { current: backgroundTimers }

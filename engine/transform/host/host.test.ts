@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { backgroundTimers, type Timers } from '../../timers.ts'
 import { callOne, createHosted, createServing, failureOf, type Hosted, shownPlace } from './fixture.ts'
 
-test('a transform is given everything that it is promised, as its own copy', async (t) => {
+test('a transform is given the whole context, as its own copy', async (t) => {
   const { call } = await createServing(t, {
     'all.ts': `
       export default (context: any) => {
@@ -46,7 +46,7 @@ test('a transform is given everything that it is promised, as its own copy', asy
   assert.deepEqual(headers, { 'x-a': 'b', 'x-list': ['c', 'd'] })
 })
 
-test('a form and JSON that was unwrapped from one are the payload', async (t) => {
+test('a form, and JSON that was unwrapped from one, becomes the payload', async (t) => {
   const { call } = await createServing(t, { 'echo.ts': 'export default ({ payload }: any) => payload' })
   const rawBody = Buffer.from('name=form')
   const named = (value: unknown) => ({ kind: 'one', action: { name: { value } } })
@@ -75,7 +75,7 @@ test('exports are found in every kind of module', async (t) => {
   assert.deepEqual(await call('transpiled.cjs', {}, 'two'), named('two'))
 })
 
-test('every module that cannot be loaded is told, at the author’s line where there is one', async (t) => {
+test('every module that cannot be loaded is reported, at the author’s line where there is one', async (t) => {
   const files = {
     'good.ts': 'export default () => null',
     'top.ts': 'const settings: any = undefined\n\nexport default settings.transform',
@@ -118,7 +118,7 @@ test('every module that cannot be loaded is told, at the author’s line where t
   ])
 })
 
-test('a module whose top level does not end is told, and ended', async (t) => {
+test('a module whose top level does not end is reported, and its thread is ended', async (t) => {
   const files = {
     'hangs.ts': 'for (;;) {}\nexport default () => null',
     'waits.ts': 'await new Promise(() => {})\nexport default () => null',
@@ -129,7 +129,7 @@ test('a module whose top level does not end is told, and ended', async (t) => {
   assert.deepEqual(messages, ['hangs.ts is not loaded after 200 ms', 'waits.ts is not loaded after 200 ms'])
 })
 
-test('a module that is not loaded within two seconds is named while edits wait for it', async (t) => {
+test('a module that is not loaded within two seconds is logged while edits wait for it', async (t) => {
   const soon: Timers = {
     ...backgroundTimers,
     setTimeout: (act, ms) => backgroundTimers.setTimeout(act, ms / 20),
@@ -186,7 +186,7 @@ test('candidates with the same bundle share its workers, each with its own limit
   assert.equal(await readFile(witness, 'utf8'), 'loaded loaded ', 'the late call’s worker is kept')
 })
 
-test('a released module answers the calls that it has', async (t) => {
+test('a released module still answers the calls that it has', async (t) => {
   const { call, opened } = await createServing(t, {
     'slow.ts':
       'export default async () => { await new Promise((done) => setTimeout(done, 50)); return null }',
@@ -197,7 +197,7 @@ test('a released module answers the calls that it has', async (t) => {
   assert.deepEqual(await Promise.all(answers), [nothing, nothing])
 })
 
-test('a host that closes fails what waits and what runs, and answers no more', async (t) => {
+test('a host that closes fails waiting and running calls, and takes no more', async (t) => {
   const { call, host } = await createServing(
     t,
     { 'waits.ts': 'export default () => { console.log("begun"); return new Promise(() => {}) }' },
@@ -217,7 +217,7 @@ test('a host that closes fails what waits and what runs, and answers no more', a
   assert.equal(late.code, 'TRANSFORM_BUSY')
 })
 
-test('a name that no mapping gave is not bound', async (t) => {
+test('an export that no mapping names is not bound', async (t) => {
   const { opened } = await createServing(t, {
     'a.ts': 'export default () => null; export const other = () => null',
   })
@@ -239,7 +239,7 @@ async function createWitness(hosted: Hosted) {
   return { file, threads: async () => (await readFile(file, 'utf8')).trim().split(' ').filter(Boolean) }
 }
 
-test('several modules are loaded in one thread, which is let go of, and the first call starts a worker', async (t) => {
+test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
   const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' })
   const { file, threads } = await createWitness(hosted)
   const names = ['a.ts', 'b.ts', 'c.ts']
@@ -266,7 +266,7 @@ test('the worker that has loaded the one module that changed takes its first cal
   assert.equal((await threads()).length, 1)
 })
 
-test('what a module leaves in the thread that modules are loaded in is held against no other', async (t) => {
+test('a module that spoils the thread in which modules are loaded fails no other module', async (t) => {
   const hosted = await createHosted(t, {
     'a.ts': '(globalThis as any).JSON = undefined\nexport default () => null',
     'b.ts': 'JSON.parse("{}")\nexport default () => null',
@@ -278,7 +278,7 @@ test('what a module leaves in the thread that modules are loaded in is held agai
   assert.deepEqual(messages, ['c.ts cannot be loaded: Error: c'])
 })
 
-test('a worker that nobody calls for minutes ends, and the next call starts another', async (t) => {
+test('a worker without calls for minutes ends, and the next call starts another', async (t) => {
   const halfMinutes = new Set<() => void>()
   const timers: Timers = {
     setTimeout(act, ms) {

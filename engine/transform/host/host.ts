@@ -1,25 +1,27 @@
-/** Owns the worker sets of all open candidates, one for each bundle. */
+/** Hosts the transforms of all open candidates, with one set of workers for each bundle. */
 
 import { url as inspectorUrl } from 'node:inspector'
+import { nearestName } from '../../config/nearest.ts'
 import { backgroundTimers, type Timers } from '../../timers.ts'
 import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
-import { createBlankThreads } from './blank-threads.ts'
+import type { ModuleExports } from '../worker/protocol.ts'
 import { failure } from './call.ts'
-import { failuresOf } from './load-failures.ts'
 import { createMask } from './mask.ts'
 import { createMemoryWatch } from './memory-watch.ts'
 import { checkModules } from './module-check.ts'
+import type { Loaded } from './module-worker.ts'
 import { createOutput } from './output.ts'
+import { createWarmSpare } from './warm-spare.ts'
 import { createWorkerSet, type WorkerSet } from './worker-set.ts'
 
 export interface TransformHostOptions {
   readonly onEvent: TransformListener
   /** Default: the platform's. */
   readonly timers?: Timers
-  /** For a module and all that runs at its top level. Milliseconds. Default: 10,000. */
+  /** How long a module and everything at its top level may take to load. Milliseconds. Default: 10,000. */
   readonly loadTimeoutMs?: number
-  /** Whether somebody debugs this process: then there are no deadlines. Default: whether its inspector listens. */
+  /** Whether this process is being debugged; then there are no deadlines. Default: whether its inspector listens. */
   readonly isDebugged?: () => boolean
 }
 
@@ -36,7 +38,7 @@ const openClawAdvice: Readonly<Record<OpenClawWord, string>> = {
 export function createTransformHost(options: TransformHostOptions): TransformHost {
   const { onEvent, timers = backgroundTimers, loadTimeoutMs = 10_000, isDebugged = isInspected } = options
   const sets = new Map<string, WorkerSet>()
-  const blanks = createBlankThreads(timers)
+  const spare = createWarmSpare(timers)
   const memory = createMemoryWatch(timers)
   const mask = createMask()
   const output = createOutput(onEvent, timers)
@@ -49,7 +51,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     const advice = `${module} ${word}`
     if (advised.has(advice)) return
     advised.add(advice)
-    output.tell({ module, level: 'warn', requestId: undefined, text: openClawAdvice[word] })
+    output.write({ module, level: 'warn', requestId: undefined, text: openClawAdvice[word] })
   }
 
   function setOf({ module, bundle: { digest, file } }: OpenedModule): WorkerSet {
@@ -58,7 +60,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     const set = createWorkerSet({
       file,
       module,
-      blanks,
+      spare,
       timers,
       memory,
       output,
@@ -85,12 +87,12 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       for (const { opened, set } of sets) hold(set, opened)
       const unknown = sets.filter(({ set }) => set.loaded?.ok !== true)
       const [first, ...others] = unknown
-      // An edit changes one module: the worker that has loaded it is the one that its next call needs.
+      // An edit changes one module, and its next call needs the worker that has loaded it.
       if (first && others.length === 0) await first.set.load()
       else
         await checkModules(
           unknown.map(({ set }) => set.check),
-          blanks.take,
+          spare.take,
           () => isReleased || isClosed,
         )
       if (isReleased || isClosed) return []
@@ -102,14 +104,14 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     function hold(set: WorkerSet, { limits }: OpenedModule): void {
       held.push(set)
       set.hold(limits)
-      if (holders++ === 0) blanks.keep(true)
+      if (holders++ === 0) spare.keep(true)
     }
 
     function release(): void {
       isReleased = true
       for (const set of held.splice(0)) {
         set.release()
-        if (--holders === 0) blanks.keep(false)
+        if (--holders === 0) spare.keep(false)
       }
     }
 
@@ -135,8 +137,65 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       isClosed = true
       memory.close()
       for (const set of sets.values()) set.close()
-      await Promise.all([blanks.close(), ...leaving])
+      await Promise.all([spare.close(), ...leaving])
       output.close()
     },
   }
+}
+
+export function failuresOf(opened: OpenedModule, loaded: Loaded): readonly LoadFailure[] {
+  const { module, place } = opened
+  if (!loaded.ok) {
+    const { error } = loaded
+    const message = error.isSentence ? `${module} ${error.text}` : `${module} cannot be loaded: ${error.text}`
+    return [{ module, message, place: error.place ?? place }]
+  }
+  const { others } = loaded.exports
+  const functions = loaded.exports.functions.map(({ name }) => name)
+  return opened.exports
+    .filter((name) => !functions.includes(name))
+    .map((exportName) => ({
+      module,
+      exportName,
+      place,
+      ...describeMissing(module, exportName, functions, others),
+    }))
+}
+
+function describeMissing(
+  module: string,
+  name: string,
+  functions: readonly string[],
+  others: ModuleExports['others'],
+) {
+  const other = others.find((each) => each.name === name)
+  if (other)
+    return {
+      message: `${module} exports ${other.type} as \`${name}\`, not a function`,
+      hint: known(functions),
+    }
+  const nearest = nearestName(name, functions)
+  const message =
+    name === 'default' ? `${module} has no default export` : `${module} has no export \`${name}\``
+  if (name === 'default' && functions.length === 0) {
+    return { message, hint: 'Write `export default defineTransform(…)`.' }
+  }
+  const [only, second] = functions
+  if (name === 'default' && only !== undefined && second === undefined) {
+    const advice = `Write \`transform: { module: ${module}, export: ${only} }\`, or make it the default export.`
+    return { message, hint: `${known(functions)} ${advice}` }
+  }
+  return {
+    message,
+    hint: nearest === undefined ? known(functions) : `Did you mean \`${nearest}\`? ${known(functions)}`,
+  }
+}
+
+const mostNames = 20
+
+function known(functions: readonly string[]): string {
+  if (functions.length === 0) return 'It exports no function.'
+  const names = functions.slice(0, mostNames).map((name) => `\`${name}\``)
+  const more = functions.length - names.length
+  return `It exports ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }

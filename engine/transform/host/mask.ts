@@ -3,10 +3,10 @@
  * stays hidden: a late call may still know the one of yesterday.
  */
 
-import type { FromWorker, ToldError } from '../worker/protocol.ts'
+import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
 
 export interface Mask {
-  /** Those of fewer than eight characters are passed over: they would hide words of every text. */
+  /** Secrets of fewer than eight characters are ignored, because they would hide words of every text. */
   add(secrets: Iterable<string>): void
   text(text: string): string
   /** The same message without secrets in its text or error. */
@@ -14,14 +14,14 @@ export interface Mask {
 }
 
 const hidden = '[redacted]'
-/** In UTF-16 units; of a secret that was cut off, too. */
+/** The shortest secret, and the shortest part of one that was cut off, in UTF-16 units. */
 const shortest = 8
-/** Rotated secrets are kept up to here, the oldest forgotten first. */
+/** The number of forms of secrets that are kept; the oldest are forgotten first. */
 const mostForms = 5_000
 
 export function createMask(): Mask {
   const known = new Set<string>()
-  /** A secret may be part of another one. */
+  /** Longer ones come first, because a secret may be part of another one. */
   let longestFirst: readonly string[] = []
 
   function add(secrets: Iterable<string>): void {
@@ -32,13 +32,13 @@ export function createMask(): Mask {
     longestFirst = [...known].sort((one, other) => other.length - one.length)
   }
 
-  function text(said: string): string {
-    let masked = said
+  function text(original: string): string {
+    let masked = original
     for (const form of longestFirst) if (masked.includes(form)) masked = masked.replaceAll(form, hidden)
     return withoutCutSecret(masked)
   }
 
-  /** What was too long has been cut in the worker, perhaps within a secret. */
+  /** The worker has cut texts that are too long, perhaps within a secret. */
   function withoutCutSecret(text: string): string {
     const whole = text.endsWith('…') ? text.slice(0, -1) : text
     for (const form of longestFirst) {
@@ -49,8 +49,8 @@ export function createMask(): Mask {
     return text
   }
 
-  function error({ text: told, stack, ...rest }: ToldError): ToldError {
-    return { ...rest, text: text(told), ...(stack !== undefined && { stack: text(stack) }) }
+  function error({ text: line, stack, ...rest }: ErrorReport): ErrorReport {
+    return { ...rest, text: text(line), ...(stack !== undefined && { stack: text(stack) }) }
   }
 
   return {
@@ -64,7 +64,7 @@ export function createMask(): Mask {
   }
 }
 
-/** Line by line, since output is told so: as it is, as an address encodes it, and as JSON writes it. */
+/** The forms of each line of a secret, since output comes in lines: plain, as in a URL, and as in JSON. */
 function formsOf(secret: string): string[] {
   return secret
     .split(/[\r\n]+/)

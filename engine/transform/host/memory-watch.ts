@@ -1,16 +1,16 @@
 /**
- * Owns the memory limit while calls run. V8's own limit ends the process, and knows nothing of buffers; so a running
- * worker is asked what it holds, garbage included, and is ended when that is too much.
+ * Watches the memory of running workers. V8's own limit ends the process, and does not count buffers; so a running
+ * worker is asked how much it holds, garbage included, and is ended when that is too much.
  */
 
 import type { Timers } from '../../timers.ts'
 import type { Thread } from './thread.ts'
 
-const lookMs = 50
-/** What V8 lets lie in a worker before it collects: 80 to 120 MB were seen of programs that hold next to nothing. */
+const checkMs = 50
+/** The garbage that V8 leaves in a worker before it collects: 80 to 120 MB were seen in programs that hold next to nothing. */
 const garbageBytes = 160 * 1_048_576
-/** So many looks in a row above the limit, two seconds of them, are no garbage. */
-const mostLooks = 40
+/** What is above the limit in so many checks in a row, which take two seconds, is not garbage. */
+const mostChecks = 40
 
 interface Watched {
   readonly thread: Thread
@@ -25,17 +25,17 @@ export interface MemoryWatch {
 }
 
 export function createMemoryWatch(timers: Timers): MemoryWatch {
-  /** With the looks that found too much; undefined while an answer is awaited or the first look is to come. */
+  /** `excess` counts the checks in a row that found too much. */
   const running = new Map<
     object,
-    { readonly watched: Watched; looks: number; state: 'new' | 'asked' | 'known' }
+    { readonly watched: Watched; excess: number; state: 'new' | 'asked' | 'known' }
   >()
   let timer: unknown
 
-  function look(): void {
+  function check(): void {
     timer = undefined
     for (const [worker, entry] of running) {
-      // Most calls are over before they are looked at.
+      // Most calls end before the first check.
       if (entry.state === 'new') entry.state = 'known'
       else if (entry.state === 'known') {
         entry.state = 'asked'
@@ -45,19 +45,19 @@ export function createMemoryWatch(timers: Timers): MemoryWatch {
         })
       }
     }
-    if (running.size > 0) timer = timers.setTimeout(look, lookMs)
+    if (running.size > 0) timer = timers.setTimeout(check, checkMs)
   }
 
-  function judge(entry: { readonly watched: Watched; looks: number }, bytes: number): void {
+  function judge(entry: { readonly watched: Watched; excess: number }, bytes: number): void {
     const limit = entry.watched.limitMb * 1_048_576
-    entry.looks = bytes > limit ? entry.looks + 1 : 0
-    if (bytes > limit + garbageBytes || entry.looks >= mostLooks) entry.watched.exceeded()
+    entry.excess = bytes > limit ? entry.excess + 1 : 0
+    if (bytes > limit + garbageBytes || entry.excess >= mostChecks) entry.watched.exceeded()
   }
 
   return {
     add(worker, watched) {
-      running.set(worker, { watched, looks: 0, state: 'new' })
-      timer ??= timers.setTimeout(look, lookMs)
+      running.set(worker, { watched, excess: 0, state: 'new' })
+      timer ??= timers.setTimeout(check, checkMs)
     },
     remove: (worker) => void running.delete(worker),
     close: () => timers.clearTimeout(timer),

@@ -27,7 +27,7 @@ test('a module that takes too much memory fails its own call, inside the heap an
   await Promise.all(each)
 })
 
-test('garbage is no memory', async (t) => {
+test('garbage does not count against the memory limit', async (t) => {
   const { call } = await createServing(
     t,
     {

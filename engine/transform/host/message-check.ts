@@ -1,4 +1,4 @@
-/** Owns whether a message is one that a worker posts: a thread that ran a stranger's code is believed nothing. */
+/** Checks that a message has a form that workers post, because a thread that ran foreign code is not trusted. */
 
 import type { FromWorker } from '../worker/protocol.ts'
 

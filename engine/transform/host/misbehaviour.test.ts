@@ -116,7 +116,7 @@ test('whatever a transform does fails its own call, with module, reason and line
   }
 })
 
-test('a module that replaces what everybody uses harms its own calls at most', async (t) => {
+test('a module that replaces globals harms only its own calls', async (t) => {
   const { call } = await createServing(t, {
     'replaces.ts': `
       export default () => {
@@ -137,7 +137,7 @@ test('a module that replaces what everybody uses harms its own calls at most', a
   assert.deepEqual(await call('other.ts'), { kind: 'one', action: { name: { value: 'other' } } })
 })
 
-test('what a call leaves behind harms no later one', async (t) => {
+test('timers and promises that a call leaves behind do not harm later calls', async (t) => {
   const { call, event } = await createServing(
     t,
     {
@@ -168,7 +168,7 @@ test('what a call leaves behind harms no later one', async (t) => {
   }
 })
 
-test('a call whose worker is busy with what an earlier one left is run by another, once', async (t) => {
+test('a call whose worker is busy with leftovers of an earlier one runs in another worker, and only there', async (t) => {
   const { call, event } = await createServing(
     t,
     {

@@ -9,13 +9,13 @@ import {
   createModuleWorker,
   type Loaded,
   type ModuleWorkerOptions,
-  type WorkerKeeper,
+  type WorkerOwner,
 } from './module-worker.ts'
 import type { Thread } from './thread.ts'
 
 export interface CheckedModule {
-  /** What its worker needs, besides a thread. */
-  readonly options: Omit<ModuleWorkerOptions, 'thread' | 'keeper'>
+  /** What its worker needs besides a thread. */
+  readonly options: Omit<ModuleWorkerOptions, 'thread' | 'owner'>
   readonly limits: TransformLimits
   checked(loaded: Loaded): void
 }
@@ -23,13 +23,13 @@ export interface CheckedModule {
 /** A thread that holds more than this after a module is not used for another one. Bytes. */
 const mostHeld = 100 * 1_048_576
 
-/** `isGivenUp`: nobody waits for the rest of them. Never rejects. */
+/** `isGivenUp`: whether the results are not needed any more. Never rejects. */
 export async function checkModules(
   modules: readonly CheckedModule[],
   take: () => Thread,
   isGivenUp: () => boolean,
 ): Promise<void> {
-  /** Loaded modules are in it, and it is fit for another one. */
+  /** The thread that has loaded modules, and may load another one. */
   let shared: Thread | undefined
 
   async function load({ options, limits }: CheckedModule): Promise<Loaded> {
@@ -38,11 +38,11 @@ export async function checkModules(
     const giveUp = () => {
       if (shared === thread) shared = undefined
     }
-    const keeper: WorkerKeeper = {
+    const owner: WorkerOwner = {
       ended: giveUp,
       ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} },
     }
-    const loaded = await createModuleWorker({ ...options, thread, keeper }).load(limits.memoryMb)
+    const loaded = await createModuleWorker({ ...options, thread, owner }).load(limits.memoryMb)
     if (shared === thread && ((await thread.memory()) ?? mostHeld) >= mostHeld) await stop()
     return loaded
   }

@@ -1,14 +1,14 @@
 /**
- * Owns one worker that has a module: loading it, and running calls in it, one at a time.
+ * Runs one worker: loads a module into its thread, and runs calls in it, one at a time.
  *
- * loading -> idle <-> busy -> ended. It ends when the module ends it, when a call must be cut off, or when it is not to
- * be trusted with a further one; a call under way fails in the first two cases and is answered in the third.
+ * loading -> idle <-> busy -> ended. It ends when the module ends it, when a call must be cut off, or when no further call
+ * may run in it; a call under way fails in the first two cases and is answered in the third.
  */
 
 import type { Timers } from '../../timers.ts'
 import type { TransformErrorCode } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
-import type { FromWorker, ModuleExports, ToldError } from '../worker/protocol.ts'
+import type { ErrorReport, FromWorker, ModuleExports } from '../worker/protocol.ts'
 import { findBusyLine } from './busy-line.ts'
 import { type Call, orderOf, secondsOf, transformError } from './call.ts'
 import { takeBack, watchCall } from './call-watch.ts'
@@ -21,22 +21,22 @@ import type { Thread } from './thread.ts'
 
 export interface ModuleWorker {
   load(memoryMb: number): Promise<Loaded>
-  /** Of an idle worker. */
+  /** May be called on an idle worker alone. */
   run(call: Call): void
-  /** At once; a call under way fails, since its module `text`. */
+  /** Ends the worker at once. A call under way fails with a sentence of its module and `text`. */
   end(text: string): void
 }
 
 export type Loaded =
   | { readonly ok: true; readonly exports: ModuleExports; readonly loadMs: number }
-  | { readonly ok: false; readonly error: ToldError }
+  | { readonly ok: false; readonly error: ErrorReport }
 
-/** Who has the worker. */
-export interface WorkerKeeper {
+/** The part of the host that a worker belongs to. */
+export interface WorkerOwner {
   idle(worker: ModuleWorker): void
-  /** It takes no further call. */
+  /** The worker takes no further call. */
   ended(worker: ModuleWorker): void
-  /** The call has not begun, and will not here. */
+  /** The call has not begun, and will not begin in this worker. */
   takenBack(call: Call): void
   lost(reason: string): void
   abandoned(): void
@@ -44,40 +44,40 @@ export interface WorkerKeeper {
 }
 
 export interface ModuleWorkerOptions {
-  /** Of the bundle; absolute. */
+  /** The file of the bundle; absolute. */
   readonly file: string
-  /** Whom output outside of a call is told of. */
+  /** The module that is named with output outside of calls. */
   readonly module: string
   readonly thread: Thread
-  readonly keeper: WorkerKeeper
+  readonly owner: WorkerOwner
   readonly timers: Timers
   readonly memory: MemoryWatch
   readonly output: Output
-  /** Workers that take no call any more, each until its thread ended or is left to itself. */
+  /** Workers that take no call any more, each until its thread has ended or was abandoned. */
   readonly leaving: Set<Promise<void>>
-  /** Whether somebody debugs this process; then there are no deadlines. */
+  /** Whether this process is being debugged; then there are no deadlines. */
   isDebugged(): boolean
-  /** Hides known secrets in whatever the module says. */
+  /** Hides known secrets in whatever the module prints or throws. */
   readonly mask: Mask
-  /** Tells the author of a module what it says in OpenClaw's words, once for each. */
+  /** Advises the author of a module that uses a word of OpenClaw's, once for each. */
   advise(module: string, word: OpenClawWord): void
   /** Milliseconds. */
   readonly loadTimeoutMs: number
 }
 
-/** Loading that takes longer is said in the log: all edits wait for it. */
+/** Loading that takes longer is logged, because all edits wait for it. */
 const slowMs = 2_000
 
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
 export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
-  const { file, module, thread, keeper, timers, memory, output, leaving, mask, loadTimeoutMs } = options
+  const { file, module, thread, owner, timers, memory, output, leaving, mask, loadTimeoutMs } = options
   let loading: ((loaded: Loaded) => void) | undefined
   let functions: ModuleExports['functions'] = []
   let current: { readonly call: Call; readonly unwatch: () => void } | undefined
   let newest = 0
   let hasEnded = false
-  /** The call under way is its last one. */
+  /** Whether the call under way is the worker's last one. */
   let isRetiring = false
   const worker: ModuleWorker = { load, run, end }
   thread.owner = { heard, lost }
@@ -93,7 +93,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     }
     const notice = timers.setTimeout(() => {
       const text = `is still being loaded: its top level has not ended after ${secondsOf(slowMs)}. Edits wait for it, ${secondsOf(loadTimeoutMs)} at most.`
-      output.tell({ module, level: 'warn', requestId: undefined, text })
+      output.write({ module, level: 'warn', requestId: undefined, text })
     }, slowMs)
     loading = (loaded) => {
       loading = undefined
@@ -101,7 +101,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       timers.clearTimeout(notice)
       memory.remove(worker)
       if (loaded.ok) functions = loaded.exports.functions
-      else leave()
+      else stop()
       resolve(loaded)
     }
     const exceeded = () => loadFailed(`uses more than ${memoryMb} MB while it is loaded`)
@@ -124,7 +124,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
         timers,
         timeoutMs,
         isDebugged: options.isDebugged,
-        notBegun: () => giveBack('is busy with what an earlier call left behind'),
+        notBegun: () => returnCall('is busy with what an earlier call left behind'),
         expired: expire,
       })
       current = { call, unwatch }
@@ -132,46 +132,46 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       memory.add(worker, { thread, limitMb: memoryMb, exceeded })
       thread.post(order, [order.body.buffer])
     } catch (error) {
-      // What has no JSON is no fault of the worker's.
+      // Data that has no JSON is not the worker's fault.
       release()
       fail(call, sentence(`cannot be given its data: ${(error as Error).message}`))
-      keeper.idle(worker)
+      owner.idle(worker)
     }
   }
 
-  /** Nobody waits for the search but the call that has failed: the worker is replaced already. */
+  /** Only the call that has failed waits for the search, since the worker is replaced already. */
   async function expire(): Promise<void> {
     const call = release()
     const finding = findBusyLine(thread, file)
-    leave(finding)
+    stop(finding)
     if (call === undefined) return
     const { state, place } = await finding
     const what = { busy: ', and still computes', waiting: ', and waits for something', unknown: '' }[state]
-    const told = sentence(`took longer than ${secondsOf(call.limits.timeoutMs)}${what}`)
-    await fail(call, { ...told, ...(place && { place }) }, 'TRANSFORM_TIMEOUT')
+    const error = sentence(`took longer than ${secondsOf(call.limits.timeoutMs)}${what}`)
+    await fail(call, { ...error, ...(place && { place }) }, 'TRANSFORM_TIMEOUT')
   }
 
-  function cutOff(error: ToldError): void {
+  function cutOff(error: ErrorReport): void {
     const call = release()
-    leave()
+    stop()
     if (call) fail(call, error)
   }
 
-  function giveBack(reason: string): void {
+  function returnCall(reason: string): void {
     const call = release()
-    leave()
-    keeper.lost(reason)
-    if (call) keeper.takenBack(call)
+    stop()
+    owner.lost(reason)
+    if (call) owner.takenBack(call)
   }
 
-  /** What has no line of its own is told at the function. */
-  async function fail(call: Call, error: ToldError, code?: TransformErrorCode): Promise<void> {
+  /** Rejects a call. An error without a line of its own gets that of the function. */
+  async function fail(call: Call, error: ErrorReport, code?: TransformErrorCode): Promise<void> {
     const position = functions.find(({ name }) => name === call.exportName)?.position
     const place = error.place ?? (position && (await sourcePlace(file, position)))
     call.reject(transformError(call.module, { ...error, ...(place && { place }) }, code))
   }
 
-  /** The call is over, as far as this worker is concerned. */
+  /** Ends the watch over the current call, which this worker has no part in any more. */
   function release(): Call | undefined {
     const call = current?.call
     current?.unwatch()
@@ -180,19 +180,19 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     return call
   }
 
-  /** The thread is stopped once `after` is settled. */
-  function leave(after?: Promise<unknown>): void {
+  /** Takes no more calls, and stops the thread once `after` is settled. */
+  function stop(after?: Promise<unknown>): void {
     if (hasEnded) return
     hasEnded = true
     output.dropped(module, thread.takeDroppedLines())
-    const gone = after === undefined ? thread.stop(keeper) : after.then(() => thread.stop(keeper))
+    const gone = after === undefined ? thread.stop(owner) : after.then(() => thread.stop(owner))
     leaving.add(gone)
     void gone.then(() => leaving.delete(gone))
-    keeper.ended(worker)
+    owner.ended(worker)
   }
 
-  function heard(said: FromWorker): void {
-    const message = mask.message(said)
+  function heard(received: FromWorker): void {
+    const message = mask.message(received)
     const { type } = message
     if (type === 'output') print(message)
     else if (type === 'advice') options.advise(current?.call.module ?? module, message.word)
@@ -206,15 +206,15 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   }
 
   function print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {
-    output.tell({ module: current?.call.module ?? module, level, requestId, text })
+    output.write({ module: current?.call.module ?? module, level, requestId, text })
   }
 
   function settle(message: Message<'answered' | 'failed'>, call: Call): void {
     release()
     isRetiring ||= message.memory > call.limits.memoryMb * 1_048_576
     output.dropped(module, thread.takeDroppedLines())
-    if (isRetiring) leave()
-    else keeper.idle(worker)
+    if (isRetiring) stop()
+    else owner.idle(worker)
     const answer = message.type === 'answered' ? readAnswer(message.answer) : undefined
     if (answer) call.resolve(answer)
     else if (message.type === 'failed') fail(call, message.error)
@@ -224,11 +224,11 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   function exiting({ call, error }: Message<'exiting'>): void {
     if (loading) loading({ ok: false, error })
     else if (call === newest) cutOff(error)
-    // That of an earlier call, which the one that is posted here has nothing to do with.
+    // An earlier call has caused it, and the call that is posted has nothing to do with it.
     else lost('was ended by what an earlier call left behind')
   }
 
-  /** The call that caused it fails if it is under way. No other does: it is told, and the worker ends after this call. */
+  /** The call that caused it fails if it is under way. Otherwise it is logged, and the worker ends after the current call. */
   function escaped({ call, requestId, error }: Message<'escaped'>): void {
     if (loading) loading({ ok: false, error })
     else if (current && call === newest) cutOff(error)
@@ -236,24 +236,24 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       const where = error.place ? ` at ${error.place.file}:${error.place.line}:${error.place.column}` : ''
       print({ level: 'error', requestId, text: `${error.text}${where}` })
       isRetiring = true
-      if (current === undefined) leave()
+      if (current === undefined) stop()
     }
   }
 
-  function lost(told: string): void {
-    const reason = mask.text(told)
+  function lost(cause: string): void {
+    const reason = mask.text(cause)
     if (loading) loadFailed(`lost its worker while it was loaded: that ${reason}`)
-    else if (current && takeBack(thread)) giveBack(reason)
+    else if (current && takeBack(thread)) returnCall(reason)
     else {
       cutOff(sentence(`lost its worker, which ${reason}`))
-      keeper.lost(reason)
+      owner.lost(reason)
     }
   }
 
   function end(text: string): void {
     const call = release()
     loadFailed('was given up while it was loaded')
-    leave()
+    stop()
     if (call) fail(call, sentence(text))
   }
 
@@ -261,6 +261,6 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
 }
 
 /** `text` follows the module's name. */
-function sentence(text: string): ToldError {
+function sentence(text: string): ErrorReport {
   return { text, isSentence: true }
 }

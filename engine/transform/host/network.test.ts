@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { callOne, createServing } from './fixture.ts'
 
-test('each way in which a transform calls out is told to those who ask, and to nobody else', async (t) => {
+test('each connection that a transform opens is reported to a call that watches them, and to no other', async (t) => {
   const server = createServer((_request, response) => response.end('yes'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createServing } from './fixture.ts'
 
-test('a transform of OpenClaw runs as it is, with one warning for each of its words', async (t) => {
+test("a transform written for OpenClaw runs unchanged, with one warning for each word of OpenClaw's", async (t) => {
   const { call, events } = await createServing(
     t,
     {

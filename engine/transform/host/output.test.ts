@@ -8,7 +8,7 @@ type Line = Extract<TransformEvent, { type: 'transform-output' }>
 const linesOf = (events: readonly TransformEvent[]) =>
   events.filter((event): event is Line => event.type === 'transform-output')
 
-test('what a module prints is told with its level, module and request', async (t) => {
+test('what a module prints is passed on with its level, module and request', async (t) => {
   const { call, events } = await createServing(t, {
     'talks.ts': `
       console.info('loaded')
@@ -49,7 +49,7 @@ test('what a module prints is told with its level, module and request', async (t
   assert.equal(told.at(-1), 'info later')
 })
 
-test('nothing that was printed before the end is lost', async (t) => {
+test('no line that a thread printed before it ended is lost', async (t) => {
   const { call, events } = await createServing(
     t,
     {
@@ -68,7 +68,7 @@ test('nothing that was printed before the end is lost', async (t) => {
   }
 })
 
-test('a flood is counted, not told', async (t) => {
+test('of a flood of lines only the first are passed on, and the others are counted', async (t) => {
   const { call, events, host } = await createServing(t, {
     'floods.ts':
       'export default () => { for (let n = 0; n < 100_000; n++) console.log("line " + n); return null }',
@@ -85,7 +85,7 @@ test('a flood is counted, not told', async (t) => {
   assert.equal(told + dropped, 100_000)
 })
 
-test('several workers of a module have one share, and modules have one each', () => {
+test('all workers of a module share one limit of output, and each module has its own', () => {
   const events: TransformEvent[] = []
   let endWindow = () => {}
   const timers = {
@@ -97,18 +97,18 @@ test('several workers of a module have one share, and modules have one each', ()
   }
   const output = createOutput((event) => events.push(event), timers)
   const line = { module: 'a.ts', level: 'info', text: 'x' } as const
-  for (let n = 0; n < 250; n++) output.tell(line)
+  for (let n = 0; n < 250; n++) output.write(line)
   output.dropped('a.ts', 7)
   assert.equal(events.length, 200)
   endWindow()
   assert.deepEqual(events.at(-1), { type: 'transform-output-dropped', module: 'a.ts', lines: 57 })
-  output.tell(line)
+  output.write(line)
   assert.deepEqual(events.at(-1), { type: 'transform-output', ...line })
   output.close()
   assert.equal(events.length, 202)
 })
 
-test('a failure keeps the name of its error, by which logs are searched', async (t) => {
+test('a failure keeps the name of its error, so that logs can be searched for it', async (t) => {
   const { call } = await createServing(t, {
     'throws.ts': `
       class ZodError extends Error { override name = 'ZodError' }

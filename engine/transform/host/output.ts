@@ -1,4 +1,4 @@
-/** Owns telling what modules print: so much of each in a second, and how much more there was. */
+/** Passes on what modules print: so much of each module in a second, and the number of lines beyond that. */
 
 import type { Timers } from '../../timers.ts'
 import type { TransformEvent, TransformListener } from '../port.ts'
@@ -9,8 +9,8 @@ const { mostLines, mostCharacters, windowMs } = outputLimits
 type Line = Omit<TransformEvent & { type: 'transform-output' }, 'type'>
 
 export interface Output {
-  tell(line: Line): void
-  /** So many lines of it did not leave the worker. */
+  write(line: Line): void
+  /** Adds lines that were dropped in the worker. */
   dropped(module: string, lines: number): void
   close(): void
 }
@@ -43,7 +43,7 @@ export function createOutput(onEvent: TransformListener, timers: Timers): Output
   }
 
   return {
-    tell({ module, level, requestId, text }) {
+    write({ module, level, requestId, text }) {
       const window = windowOf(module)
       if (window.lines >= mostLines || window.characters + text.length > mostCharacters) {
         window.dropped++

@@ -1,9 +1,9 @@
-/** Owns reading what a worker wrote of a result. */
+/** Reads the result of a call that a worker has written. */
 
 import { isRecord } from '../../config/is-record.ts'
 import type { AnsweredAction, TransformAnswer } from '../port.ts'
 
-/** Undefined: no worker of ours wrote it. */
+/** Undefined for a text that no worker writes. */
 export function readAnswer(text: string): TransformAnswer | undefined {
   const written = parse(text)
   if (!isRecord(written)) return undefined
@@ -17,7 +17,7 @@ export function readAnswer(text: string): TransformAnswer | undefined {
 
 type WrittenAction = Exclude<AnsweredAction, undefined> | 0
 
-/** JSON has no undefined; see `write-answer.ts`. */
+/** `0` stands for undefined, which JSON lacks; see `write-answer.ts`. */
 function actionOf(written: WrittenAction): AnsweredAction {
   return written === 0 ? undefined : written
 }

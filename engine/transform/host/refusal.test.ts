@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { refuse, refusedStatus } from '../define.ts'
 import { createServing, failureOf, shownPlace } from './fixture.ts'
 
-test('a transform refuses with a status and a line for its sender, told with the line that did so', async (t) => {
+test("a transform refuses with a status and a line for its sender, and the author's line is reported", async (t) => {
   const { call } = await createServing(t, {
     'refuses.ts': `
       import { refuse } from '@reveille/engine/transform'
@@ -24,7 +24,7 @@ test('a transform refuses with a status and a line for its sender, told with the
   }
 })
 
-test('what refuse throws is known by its mark, in unit tests too', () => {
+test('the error that refuse throws is recognised by its mark, also in unit tests', () => {
   assert.throws(
     () => refuse(404, 'gone'),
     (error: unknown) => refusedStatus(error) === 404 && /^Refusal: gone$/.test(String(error)),

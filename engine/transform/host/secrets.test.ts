@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { callOne, createHosted, createServing, failureOf } from './fixture.ts'
 import { createMask } from './mask.ts'
 
-test('a transform is given the parameters of its mapping, frozen, and those of no other', async (t) => {
+test('a transform is given the parameters of its own mapping, frozen', async (t) => {
   const { opened } = await createServing(t, {
     'with.ts': `export default (context: any) => {
       try { context.with.list.push(1) } catch (error) { return { name: JSON.stringify([context.with, error.name]) } }
@@ -66,7 +66,7 @@ test('a known secret is hidden in what a transform prints and throws', async (t)
   assert.equal(notLoaded?.message, 'top.ts cannot be loaded: Error: at the top: [redacted]')
 })
 
-test('of secrets that hold each other the longer one is hidden', () => {
+test('where one secret is part of another, the longer one is hidden', () => {
   const mask = createMask()
   mask.add(['abcdefgh', 'abcdefghijkl'])
   assert.equal(mask.text('x abcdefghijkl abcdefgh y'), 'x [redacted] [redacted] y')

@@ -1,13 +1,13 @@
-/** Owns finding the author's line of a position in a bundle. */
+/** Finds the author's line of a position in a bundle. */
 
 import { readFile } from 'node:fs/promises'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
-import { cutLine } from '../worker/cut-line.ts'
+import { cutLine } from '../worker/error-report.ts'
 
-/** Line and column of the bundle from 0; without a column, where the line's text begins. */
+/** Line and column of the bundle count from 0; without a column, it is where the line's text begins. */
 export async function sourcePlace(
   file: string,
   position: { readonly line: number; readonly column?: number },
@@ -26,7 +26,7 @@ export async function sourcePlace(
       ...cutLine(content?.split(/\r?\n/)[originalLine] ?? '', originalColumn + 1),
     }
   } catch {
-    // A bundle without a map, or swept away meanwhile: the failure is told without a line.
+    // A bundle without a map, or one that was swept, gives no line.
     return undefined
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Owns one worker's thread, whatever it does: what it says, that it ended, and ending it.
+ * Runs one worker's thread: passes on its messages, notices its end, and stops it.
  *
  * running -> stopped (by us) -> ended, or abandoned and ended later
  *         -> lost (it ended by itself)
@@ -13,33 +13,33 @@ import { isFromWorker } from './message-check.ts'
 
 /**
  * V8 ends the whole process when one allocation finds no room below a worker's limit: a list of a hundred thousand
- * objects that grows is enough. So the limit is where nobody comes, and `memory-watch.ts` holds the real one.
+ * objects that grows is enough. So V8's limit is out of reach, and `memory-watch.ts` enforces the real one.
  */
 const heapLimitMb = 70_000
-/** A larger one leaves twice the garbage between two collections. */
+/** A larger young generation leaves twice the garbage between two collections. */
 const youngMb = 16
 /** A thread that is stopped ends within milliseconds, unless it is in native code. */
 const terminationMs = 1_000
 
 export interface ThreadOwner {
   heard(message: FromWorker): void
-  /** It ended though nobody stopped it; `reason` continues the sentence `its worker …`. */
+  /** The thread ended though it was not stopped; `reason` continues the sentence `its worker …`. */
   lost(reason: string): void
 }
 
 export interface Thread {
   readonly shared: Int32Array
-  /** Whoever owns it now is told, and nobody once it was stopped. */
+  /** Hears of the thread until it is stopped. */
   owner: ThreadOwner
   post(order: ToWorker, transfer?: readonly ArrayBuffer[]): void
-  /** Hears at once what has arrived and was not told yet. */
+  /** Passes on at once the messages that have arrived. */
   drain(): void
-  /** Bytes that it holds, garbage included; undefined where it ended. Waits for as long as it is in native code. */
+  /** The bytes that the thread holds, garbage included; undefined where it ended. Waits while it is in native code. */
   memory(): Promise<number | undefined>
-  /** V8's profile as JSON, of as long as `during` takes; undefined where this Node cannot, or the thread ended. */
+  /** V8's profile as JSON, for as long as `during` takes; undefined where this Node cannot profile, or the thread ended. */
   profile(during: () => Promise<unknown>): Promise<string | undefined>
-  /** Resolves when the thread ended, or is left to itself. */
-  stop(told?: { abandoned(): void; returned(): void }): Promise<void>
+  /** Resolves when the thread has ended, or was abandoned. */
+  stop(events?: { abandoned(): void; returned(): void }): Promise<void>
   takeDroppedLines(): number
 }
 
@@ -50,7 +50,7 @@ export function startThread(timers: Timers): Thread {
     workerData: { port: port2, shared } satisfies WorkerData,
     transferList: [port2],
     name: 'transform',
-    // What it prints comes as messages; Node's own words before it is up are not for our output.
+    // What a module prints comes as messages; what Node prints before it is up is not shown.
     stdout: true,
     stderr: true,
     execArgv: ['--enable-source-maps'],
@@ -92,23 +92,23 @@ export function startThread(timers: Timers): Thread {
         return undefined
       }
     },
-    stop(told) {
+    stop(events) {
       if (state === 'running') {
         state = 'stopped'
         port.close()
-        // By what it said last, which is heard when it has ended.
+        // The last messages of a thread are read after its exit, and one of them has led here.
         if (hasExited) return left.promise
         void worker.terminate()
         let isAbandoned = false
         const timer = timers.setTimeout(() => {
           isAbandoned = true
           worker.unref()
-          told?.abandoned()
+          events?.abandoned()
           left.resolve()
         }, terminationMs)
         worker.once('exit', () => {
           timers.clearTimeout(timer)
-          if (isAbandoned) told?.returned()
+          if (isAbandoned) events?.returned()
         })
       }
       return left.promise
@@ -130,7 +130,7 @@ export function startThread(timers: Timers): Thread {
 
   port.on('message', hear)
   port.on('messageerror', () => lose('posted what cannot be read'))
-  // The module cannot reach our port; this one it can, past the guard that stands before it.
+  // The module cannot reach `port`, but `parentPort`, past the guard that stands before it.
   worker.on('message', () => lose('posted to parentPort, which is not for transforms'))
   worker.on('error', (error: unknown) => {
     lastError = error instanceof Error ? error.message : String(error)
@@ -138,7 +138,7 @@ export function startThread(timers: Timers): Thread {
   worker.on('exit', (code) => {
     hasExited = true
     left.resolve()
-    // What it said before it ended is true all the same.
+    // The messages that it sent before it ended still count.
     thread.drain()
     if (state !== 'running') return
     state = 'lost'

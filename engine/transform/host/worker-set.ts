@@ -1,47 +1,47 @@
 /**
- * The workers of one bundle: which call runs next, how many workers there are, and when they end.
+ * Manages the workers of one bundle: which call runs next, how many workers there are, and when they end.
  *
- * The first worker starts with the first call. While a snapshot holds the set, a spare comes to workers that are busy, so
- * that a call that never ends costs the next one nothing; surplus workers end after half a minute, and the last one after
- * three minutes without a call. Without a snapshot all end with their last call, and a late call starts one of its own.
+ * The first worker starts with the first call. While a snapshot holds the set, one worker more than are busy is started, so
+ * that a call that never ends does not delay the next one. Surplus workers end after half a minute, and the last one after
+ * three minutes without a call. Without a snapshot all end with their last call, and a late call starts one for itself.
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
 import type { Timers } from '../../timers.ts'
 import type { TransformEvent } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
-import type { BlankThreads } from './blank-threads.ts'
 import { type Call, failure, loadFailureOf } from './call.ts'
 import { busy, createCallQueue } from './call-queue.ts'
 import type { Mask } from './mask.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import type { CheckedModule } from './module-check.ts'
-import { createModuleWorker, type Loaded, type ModuleWorker, type WorkerKeeper } from './module-worker.ts'
+import { createModuleWorker, type Loaded, type ModuleWorker, type WorkerOwner } from './module-worker.ts'
 import type { Output } from './output.ts'
+import type { WarmSpare } from './warm-spare.ts'
 
-/** Most calls take less; for those a spare would be started in vain. */
+/** A worker is added when all are busy for this long, which most calls are not. */
 const growMs = 5
-/** After a worker that was not loaded, or ended without a call, before the next one; unless a call needs it. */
+/** The pause after a worker that could not load its module, or ended while idle; a call that needs a worker cuts it short. */
 const pauseMs = 1_000
 const shrinkMs = 30_000
 const lateMs = 1_000
-/** So many half minutes without a call, and no worker is kept. */
-const quietLooks = 6
-/** A module that takes longer to load has a spare while it is called. */
+/** After so many half minutes without a call no worker is kept. */
+const mostQuietChecks = 6
+/** A module that takes longer to load keeps a second worker while it is called. */
 const slowLoadMs = 50
-/** One that takes longer still is kept loaded: a call that had to wait for it might not be answered in time. */
+/** A module that takes longer still stays loaded, since a call that waited for it might not be answered in time. */
 const residentLoadMs = 1_000
-/** For starting the first worker of a module. A call that has a short time of its own is not at fault for that. */
+/** Added to the waiting time of a call for which the first worker must start. */
 const startMs = 5_000
 const mostAbandoned = 2
-/** A call that so often finds its worker busy with leftovers is told to come again. */
+/** A call that finds its worker busy with leftovers more often fails with TRANSFORM_BUSY. */
 const mostTakenBack = 3
 
 export interface WorkerSetOptions {
   readonly file: string
-  /** The first module that had this bundle, for what no call caused. */
+  /** The first module that had this bundle; it is named in events that no call caused. */
   readonly module: string
-  readonly blanks: BlankThreads
+  readonly spare: WarmSpare
   readonly timers: Timers
   readonly memory: MemoryWatch
   readonly output: Output
@@ -51,18 +51,18 @@ export interface WorkerSetOptions {
   advise(module: string, word: OpenClawWord): void
   readonly loadTimeoutMs: number
   onEvent(event: TransformEvent): void
-  /** Nothing of it is left: no worker, no call, no holder. */
+  /** Is called when no worker, call or holder is left. */
   onEmpty(): void
 }
 
 export interface WorkerSet {
-  /** What came of loading the module last; absent before that. */
+  /** The result of the last load; absent before that. */
   readonly loaded: Loaded | undefined
-  /** For loading the module without keeping a worker. */
+  /** What `checkModules` needs to load the module without keeping a worker. */
   readonly check: CheckedModule
-  /** A snapshot has it, until it calls `release`. */
+  /** Keeps workers for a snapshot, until this calls `release`. */
   hold(limits: TransformLimits): void
-  /** Resolves when a worker is ready, or could not be. */
+  /** Resolves when a worker has loaded the module, or failed to. */
   load(): Promise<Loaded>
   release(): void
   call(call: Call): void
@@ -71,44 +71,44 @@ export interface WorkerSet {
 }
 
 export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
-  const { module, blanks, timers, onEvent, onEmpty } = options
-  const queue = createCallQueue(timers, settleDown)
+  const { module, spare, timers, onEvent, onEmpty } = options
+  const queue = createCallQueue(timers, endSurplus)
   const workers = new Set<ModuleWorker>()
-  /** The one that was used last is the last. */
+  /** The worker that was used last is the last. */
   const idle: ModuleWorker[] = []
   const takenBack = new WeakMap<Call, number>()
   let starting: { readonly worker: ModuleWorker; readonly outcome: Promise<Loaded> } | undefined
   let loaded: Loaded | undefined
-  /** Of whoever asked last. */
+  /** The limits of the last call or holder. */
   let limits: TransformLimits | undefined
   let holders = 0
   let abandoned = 0
   let wasCalledLate = false
   let isClosed = false
-  /** Since `shrinkTimer` was set. */
+  /** Whether there was a call since `shrinkTimer` was set. */
   let wasCalled = false
-  /** Looks in a row that found no call. */
-  let quiet = 0
+  /** Checks in a row that found no call. */
+  let quietChecks = 0
   let growTimer: unknown
   let pauseTimer: unknown
   let shrinkTimer: unknown
   /** The fewest idle workers since `shrinkTimer` was set. */
   let fewestIdle = 0
 
-  const keeper: WorkerKeeper = {
+  const owner: WorkerOwner = {
     idle(worker) {
       idle.push(worker)
       dispatch()
-      settleDown()
+      endSurplus()
     },
     ended(worker) {
-      // Were it replaced at once, a module that ends its worker by a timer would start one after another.
+      // Replaced at once, a module that ends its worker by a timer would start one thread after another.
       if (remove(idle, worker)) pauseGrowth()
       workers.delete(worker)
       if (starting?.worker === worker) return
       dispatch()
       grow()
-      settleDown()
+      endSurplus()
     },
     takenBack(call) {
       const count = (takenBack.get(call) ?? 0) + 1
@@ -127,14 +127,14 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     returned() {
       abandoned--
       grow()
-      settleDown()
+      endSurplus()
     },
   }
 
   function call(call: Call): void {
     limits = call.limits
     wasCalled = true
-    quiet = 0
+    quietChecks = 0
     wasCalledLate ||= holders === 0
     if (abandoned >= mostAbandoned) {
       call.reject(refusal(call))
@@ -178,22 +178,22 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   /** One at a time, so that a moment's rush does not start more threads than there are processors. */
   function grow(): void {
     if (isClosed || starting || idle.length > 0 || abandoned >= mostAbandoned) return
-    // A module that nobody calls needs no worker.
+    // A module that is not called needs no worker.
     if (queue.size === 0 && (holders === 0 || running() === 0) && !isResident()) return
     const canWait = queue.size === 0 || (workers.size > 0 && !loaded?.ok)
     if (pauseTimer !== undefined && canWait) return
-    // One more than may run: the spare.
+    // One more than may run stands by.
     if (workers.size <= (limits?.concurrency ?? 1)) void startWorker()
   }
 
   function startWorker(): Promise<Loaded> {
-    const worker = createModuleWorker({ ...options, thread: blanks.take(), keeper })
+    const worker = createModuleWorker({ ...options, thread: spare.take(), owner })
     workers.add(worker)
     const outcome = worker.load(limits?.memoryMb ?? 0).then((result) => {
       starting = undefined
       loaded = result
       if (result.ok) {
-        keeper.idle(worker)
+        owner.idle(worker)
         if (idle.length === 0) growSoon()
       } else startFailed(result.error)
       return result
@@ -205,47 +205,47 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   function startFailed(error: (Loaded & { ok: false })['error']): void {
     pauseGrowth()
     if (isClosed) return
-    // Nobody else would come for those who wait.
+    // No other worker would take the calls that wait.
     if (workers.size === 0) queue.rejectAll((each) => loadFailureOf(each.module, error))
-    else keeper.lost(`was not loaded once more: ${error.text}`)
-    settleDown()
+    else owner.lost(`was not loaded once more: ${error.text}`)
+    endSurplus()
   }
 
   function pauseGrowth(): void {
     if (pauseTimer !== undefined || isClosed) return
     pauseTimer = timers.setTimeout(() => {
       pauseTimer = undefined
-      // What failed once is tried again when it is asked for.
+      // A module that failed to load is tried again for a call.
       if (loaded?.ok || queue.size > 0) grow()
     }, pauseMs)
   }
 
-  /** Ends what is not needed, now or soon. */
-  function settleDown(): void {
+  /** Ends the workers that are not needed, now or after a while. */
+  function endSurplus(): void {
     if (isClosed) return
     if (holders === 0 && !wasCalledLate) while (idle.length > 0) endOldest()
-    if (idle.length > (isResident() ? atRest() : 0) && shrinkTimer === undefined) {
+    if (idle.length > (isResident() ? idleToKeep() : 0) && shrinkTimer === undefined) {
       fewestIdle = idle.length
       shrinkTimer = timers.setTimeout(shrink, holders === 0 ? lateMs : shrinkMs)
     }
-    if (workers.size === 0 && queue.size === 0 && holders === 0 && abandoned === 0) vanish()
+    if (workers.size === 0 && queue.size === 0 && holders === 0 && abandoned === 0) dispose()
   }
 
   function shrink(): void {
     shrinkTimer = undefined
-    quiet = wasCalled ? 0 : quiet + 1
+    quietChecks = wasCalled ? 0 : quietChecks + 1
     wasCalled = false
-    for (let surplus = fewestIdle - atRest(); surplus > 0; surplus--) endOldest()
-    settleDown()
+    for (let surplus = fewestIdle - idleToKeep(); surplus > 0; surplus--) endOldest()
+    endSurplus()
   }
 
   function endOldest(): void {
     idle.shift()?.end('')
   }
 
-  function atRest(): number {
+  function idleToKeep(): number {
     if (holders === 0) return 0
-    if (quiet >= quietLooks) return isResident() ? 1 : 0
+    if (quietChecks >= mostQuietChecks) return isResident() ? 1 : 0
     return loaded?.ok && loaded.loadMs > slowLoadMs ? 2 : 1
   }
 
@@ -253,7 +253,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     return holders > 0 && loaded?.ok === true && loaded.loadMs > residentLoadMs
   }
 
-  function vanish(): void {
+  function dispose(): void {
     for (const timer of [growTimer, pauseTimer, shrinkTimer]) timers.clearTimeout(timer)
     growTimer = pauseTimer = shrinkTimer = undefined
     onEmpty()
@@ -288,11 +288,11 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
       timers.clearTimeout(shrinkTimer)
       shrinkTimer = undefined
       if (starting && queue.size === 0) starting.worker.end('')
-      settleDown()
+      endSurplus()
     },
     close() {
       isClosed = true
-      vanish()
+      dispose()
       queue.rejectAll((each) => busy(each, 'was not begun before the gateway stopped'))
       for (const worker of workers) worker.end('was ended with the gateway')
     },

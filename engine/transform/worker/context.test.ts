@@ -7,7 +7,7 @@ test('an empty body is an empty object', () => {
   for (const body of ['', ' \n', '\ufeff']) assert.deepEqual(parsePayload(body), {})
 })
 
-test('a byte order mark is no part of the body', () => {
+test('a byte order mark is not part of the body', () => {
   assert.deepEqual(parsePayload('\ufeff{"a":1}'), { a: 1 })
 })
 
@@ -20,7 +20,7 @@ const bodies = [
   `\ufeff[ ${long} ]`,
 ]
 
-test('an integer beyond 2^53 is read as expressions see it', () => {
+test('an integer beyond 2^53 becomes a text, as in expressions', () => {
   for (const body of bodies) {
     const expected = parseTexts(body) ?? JSON.parse(body)
     assert.deepEqual(parsePayload(body), expected, body)

@@ -1,4 +1,4 @@
-/** Owns what a transform is given, made of the bytes and texts that came from the main thread. */
+/** Makes the context of a transform from the bytes and texts that came from the main thread. */
 
 import { Buffer } from 'node:buffer'
 import type { TransformContext } from '../define.ts'
@@ -38,7 +38,7 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
   return context
 }
 
-/** Plain JSON. */
+/** Freezes plain JSON. */
 function freezeDeep(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const names = keys(value)
@@ -63,8 +63,8 @@ function joinRepeated(headers: CallData['headers']): TransformContext['headers']
 const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
 
 /**
- * An empty body is an empty object; an integer beyond 2^53 is its source text. A reviver is slow, and there is nobody
- * on this thread but the call itself.
+ * Parses a body. An empty one is an empty object; an integer beyond 2^53 is its source text. A reviver is slow, but only
+ * the call itself waits for this thread.
  */
 export function parsePayload(body: string): unknown {
   const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body

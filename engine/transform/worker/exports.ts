@@ -1,4 +1,4 @@
-/** Owns loading a bundled module, and what its exports are. */
+/** Loads a bundled module, and lists its exports. */
 
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -17,16 +17,16 @@ export function findExport(namespace: Namespace, name: string): Callable | undef
   if (typeof own === 'function') return own as Callable
   const inner = innerOf(namespace)?.[name]
   if (typeof inner === 'function') return inner as Callable
-  // Where OpenClaw looks when there is no default export.
+  // OpenClaw looks there when there is no default export.
   return name === 'default' ? findExport(namespace, 'transform') : undefined
 }
 
 export function describeExports(namespace: Namespace, file: string): ModuleExports {
   const code = readFileSync(file, 'utf8')
   const names = new Set([...Object.keys(namespace), ...Object.keys(innerOf(namespace) ?? {})])
-  // Set by transpilers, for each other.
+  // Transpilers set it for each other.
   names.delete('__esModule')
-  // It may be found under another name.
+  // The default export may be found under another name.
   names.add('default')
   const functions: FunctionExport[] = []
   const others: { name: string; type: string }[] = []
@@ -38,7 +38,7 @@ export function describeExports(namespace: Namespace, file: string): ModuleExpor
   return { functions, others }
 }
 
-/** For failures that have no line of their own. A function's text is the code that it was made of. */
+/** The place of a function, for failures that have no line of their own. A function's text is its code. */
 function positionOf(found: Callable, code: string): Pick<FunctionExport, 'position'> {
   const start = code.indexOf(Function.prototype.toString.call(found))
   if (start === -1) return {}

@@ -1,12 +1,12 @@
-/** Owns what a module does past its answer: errors that nobody catches, ending its thread, posting to whoever started it. */
+/** Guards against what a module does besides answering: uncaught errors, ending its thread, posting to its parent. */
 
 import { parentPort } from 'node:worker_threads'
-import type { CurrentCall, FromWorker, ToldError } from './protocol.ts'
-import { tellError } from './tell-error.ts'
+import { reportError } from './error-report.ts'
+import type { CurrentCall, ErrorReport, FromWorker } from './protocol.ts'
 
 export interface GuardOptions {
   send(message: FromWorker): void
-  /** Whose code runs now. */
+  /** The call whose code runs now. */
   current(): CurrentCall | undefined
   /** The call that has no answer yet. */
   running(): number | undefined
@@ -14,25 +14,25 @@ export interface GuardOptions {
 
 export function createGuards({ send, current, running }: GuardOptions): void {
   const ofCall = () => current() ?? { call: undefined, requestId: undefined }
-  const escaped = (error: ToldError) => send({ type: 'escaped', ...ofCall(), error })
+  const escaped = (error: ErrorReport) => send({ type: 'escaped', ...ofCall(), error })
   const uncaught = (thrown: unknown, how: string) => {
-    const told = tellError(thrown)
+    const told = reportError(thrown)
     escaped({ ...told, text: `${told.text} (${how})` })
   }
-  // Node tells in whose name the code ran that threw or rejected.
+  // Node knows for which call the code ran that threw or rejected.
   process.on('uncaughtException', (error) => uncaught(error, 'nobody caught it'))
   process.on('unhandledRejection', (reason) => uncaught(reason, 'a promise that nobody awaits'))
 
   const exit = process.exit.bind(process)
   process.exit = (code) => {
     const text = `ended its worker with process.exit(${code ?? ''})`
-    // What an earlier call left behind must not end another one: it goes on as an error that nobody catches.
+    // An exit by code of an earlier call must not end the current one, so it becomes an uncaught error.
     if (running() !== undefined && running() !== current()?.call) throw new Error(text)
     send({ type: 'exiting', call: current()?.call, error: sentenceFrom(process.exit, text) })
     return exit(code)
   }
 
-  /** One is enough: a flood would be the main thread's to read. */
+  /** One message is enough, because the main thread would have to read a flood. */
   let hasPosted = false
   if (parentPort !== null) {
     const postMessage = () => {
@@ -43,9 +43,9 @@ export function createGuards({ send, current, running }: GuardOptions): void {
   }
 }
 
-/** `by`: what the module called; the frame above it is the author's. */
-function sentenceFrom(by: () => void, text: string): ToldError {
+/** `by`: the function that the module called; the frame above it is the author's. */
+function sentenceFrom(by: () => void, text: string): ErrorReport {
   const error = new Error(text)
   Error.captureStackTrace(error, by)
-  return { ...tellError(error), text, isSentence: true }
+  return { ...reportError(error), text, isSentence: true }
 }

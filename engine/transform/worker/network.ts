@@ -1,6 +1,6 @@
 /**
- * Tells where a call connects to, for tests. Requests of `fetch` and `node:http` name their target; whatever else opens a
- * connection or looks up a name is seen by the handle that Node makes for it.
+ * Reports where a call connects to, for tests. Requests of `fetch` and `node:http` name their target; whatever else opens a
+ * connection or looks up a name is noticed by the handle that Node makes for it.
  */
 
 import { createHook } from 'node:async_hooks'
@@ -14,8 +14,8 @@ interface Request {
   readonly host?: unknown
 }
 
-/** `hear` is given each target once for each call. Costs nothing before the first call that is watched. */
-export function createNetworkWatch(hear: (target: string) => void) {
+/** `report` is given each target once for each call. Nothing is hooked before the first call that is watched. */
+export function createNetworkWatch(report: (target: string) => void) {
   let told: Set<string> | undefined
   let isReady = false
   const defer = queueMicrotask.bind(globalThis)
@@ -23,7 +23,7 @@ export function createNetworkWatch(hear: (target: string) => void) {
   function tell(target: string): void {
     if (told === undefined || told.size >= most || told.has(target)) return
     told.add(target)
-    hear(target)
+    report(target)
   }
 
   const handles = createHook({

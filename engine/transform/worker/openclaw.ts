@@ -1,6 +1,6 @@
 /**
- * Lets modules written for OpenClaw run as they are: `kind` in a result is `action`, `agentId` is passed over, and the
- * context has a `url`. `advise` hears of what a result says in OpenClaw's words.
+ * Lets modules written for OpenClaw run as they are: `kind` in a result is `action`, `agentId` is ignored, and the
+ * context has a `url`. `advise` is called for each word of OpenClaw's in a result.
  */
 
 const { isArray } = Array
@@ -9,7 +9,7 @@ const UrlOf = URL
 
 export type OpenClawWord = 'kind' | 'agentId'
 
-/** The result in our words; the same one where it has none of theirs. */
+/** The result in Reveille's words; the same object where it has none of OpenClaw's. */
 export function translateResult(result: unknown, advise: (word: OpenClawWord) => void): unknown {
   if (!isArray(result)) return translateAction(result, advise)
   const translated: unknown[] = []
@@ -39,7 +39,7 @@ function translateAction(action: unknown, advise: (word: OpenClawWord) => void):
 }
 
 /**
- * Adds `url`, made when it is read first. It has the path and the query of the request; its host is made up, since the
+ * Adds `url`, which is made when it is first read. It has the path and the query of the request; its host is invented, since the
  * address that a sender calls is not known here.
  */
 export function addUrl(context: object, path: string, query: Readonly<Record<string, unknown>>): void {

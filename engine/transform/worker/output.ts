@@ -1,12 +1,12 @@
 /**
- * Owns the console of a module: each line becomes a message at once, so that none is lost with the thread. Of a stack
- * that is printed only the frames up to the author's function are told.
+ * Replaces the console of a module: each line becomes a message at once, so that none is lost with the thread. A stack
+ * that is printed is cut after the author's frames.
  */
 
 import { Buffer } from 'node:buffer'
 import { Writable } from 'node:stream'
+import { isInnerFrame } from './error-report.ts'
 import { type CurrentCall, type FromWorker, type OutputLevel, outputLimits, slots } from './protocol.ts'
-import { isInnerFrame } from './tell-error.ts'
 
 const { mostLines, mostCharacters, windowMs } = outputLimits
 const longestLine = 1_000

@@ -1,13 +1,14 @@
 /**
- * The worker's thread: loads one module and calls it, one call after the other.
+ * The program of a worker's thread: loads one module and runs its calls, one after the other.
  *
- * A module may replace any global. What is needed here after it was loaded is taken from them before.
+ * A module may replace any global, so everything that is needed afterwards is taken from the globals before it is loaded.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { getHeapStatistics } from 'node:v8'
 import { workerData } from 'node:worker_threads'
 import { createContext } from './context.ts'
+import { reportError } from './error-report.ts'
 import { describeExports, findExport, loadModule, type Namespace } from './exports.ts'
 import { createGuards } from './guards.ts'
 import { createNetworkWatch } from './network.ts'
@@ -16,14 +17,13 @@ import { createOutput } from './output.ts'
 import {
   type CallOrder,
   type CurrentCall,
+  type ErrorReport,
   type FromWorker,
   phases,
   slots,
-  type ToldError,
   type ToWorker,
   type WorkerData,
 } from './protocol.ts'
-import { tellError } from './tell-error.ts'
 import { BadAnswer, writeAnswer } from './write-answer.ts'
 
 start(workerData as WorkerData)
@@ -59,7 +59,7 @@ function start(data: WorkerData): void {
       const loadMs = clock() - startedAt
       send({ type: 'loaded', exports: describeExports(namespace, file), loadMs })
     } catch (error) {
-      send({ type: 'load-failed', error: tellError(error) })
+      send({ type: 'load-failed', error: reportError(error) })
     }
   }
 
@@ -83,12 +83,12 @@ function start(data: WorkerData): void {
   }
 }
 
-function errorOf(error: unknown): ToldError {
-  if (!(error instanceof BadAnswer)) return tellError(error)
+function errorOf(error: unknown): ErrorReport {
+  if (!(error instanceof BadAnswer)) return reportError(error)
   return { text: `answered what cannot be used: ${error.message}`, isSentence: true }
 }
 
-/** Bytes, of buffers too. Takes 3 us. */
+/** Bytes, buffers included. Takes 3 us. */
 function memoryInUse(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
   return used_heap_size + external_memory

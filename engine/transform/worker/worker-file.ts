@@ -1,4 +1,4 @@
-/** Owns where the worker's program lies: beside this module, as a source, in a package or in a bundle. */
+/** Finds the worker's program, which lies beside this module as a source, in a package or in a bundle. */
 
 export function workerFile(): URL {
   return new URL(

@@ -7,7 +7,7 @@ import { BadAnswer, writeAnswer } from './write-answer.ts'
 const cross = (result: unknown, maxBytes = 10_000) => readAnswer(writeAnswer(result, maxBytes))
 const one = (action: unknown) => ({ kind: 'one', action })
 
-test('what a transform may return crosses as it is', () => {
+test('everything that a transform may return arrives unchanged', () => {
   assert.deepEqual(cross(undefined), one(undefined))
   assert.deepEqual(cross(null), one(null))
   assert.deepEqual(cross({}), one({}))
@@ -35,7 +35,7 @@ test('what a transform may return crosses as it is', () => {
   )
 })
 
-test('a prompt keeps its pieces apart', () => {
+test('a prompt keeps its literals and values apart', () => {
   assert.deepEqual(cross({ message: prompt`Review ${7}: ${'a `b`'}` }), {
     kind: 'one',
     action: {
@@ -104,11 +104,11 @@ for (const [result, message] of refused) {
   })
 }
 
-test('a field is not searched without end', () => {
+test('a field that is nested too deep is refused', () => {
   assert.throws(() => writeAnswer({ deliverTo: deep }, 10_000), /is nested more than 100 levels deep/)
 })
 
-test('nothing but what workers write is an answer', () => {
+test('a text that no worker writes is no answer', () => {
   const strange = [
     '',
     'null',

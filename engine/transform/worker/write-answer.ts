@@ -1,4 +1,4 @@
-/** Owns what a transform returned, as JSON that the main thread can read without looking twice. */
+/** Writes what a transform returned as JSON that the main thread can read in one pass. */
 
 import { types } from 'node:util'
 import { isPrompt, type Prompt } from '../define.ts'
@@ -8,21 +8,21 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer'
 }
 
-// A module may have replaced them, and `toJSON` of every object: that is why containers are written here.
+// A module may have replaced globals, and `toJSON` of every object, so containers are written here.
 const { stringify } = JSON
 const { isArray } = Array
 const { keys, getPrototypeOf } = Object
 const { isFinite: isFiniteNumber } = Number
 const { byteLength } = Buffer
 
-/** Levels of lists and objects in a field. */
+/** The most levels of lists and objects in a field. */
 const deepest = 100
 
 /** Stands for undefined, which JSON lacks. */
 const kept = '0'
 
 interface Meter {
-  /** Characters that may still be written: none takes less than a byte. */
+  /** The characters that may still be written; each takes at least a byte. */
   left: number
 }
 
@@ -36,7 +36,7 @@ export function writeAnswer(result: unknown, maxBytes: number): string {
   return answer
 }
 
-/** What is written around the fields is not the author's. */
+/** The characters around the fields, which do not count against the author's limit. */
 const envelope = 64
 
 function writeAction(action: unknown, what: string, meter: Meter): string {
@@ -62,7 +62,7 @@ function writePrompt({ parts }: Prompt, path: string, meter: Meter): string {
   })}]`
 }
 
-/** A container, and what it is in. Not a list of them: a module may have taken iteration from lists. */
+/** A container and the one around it. It is no list, because a module may have removed iteration from lists. */
 interface Around {
   readonly value: unknown
   readonly depth: number
@@ -135,7 +135,7 @@ function bad(problem: string): BadAnswer {
   return new BadAnswer(problem)
 }
 
-/** Another realm's objects are plain too. */
+/** Objects of another realm are plain too. */
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || isArray(value)) return false
   const prototype = getPrototypeOf(value)
@@ -146,7 +146,7 @@ function quoted(path: string): string {
   return `\`${path.length > 60 ? `${path.slice(0, 60)}…` : path}\``
 }
 
-/** With what to do about it, where authors are known to step. */
+/** Describes a value of a wrong type, with advice for common mistakes. */
 function describe(value: unknown): string {
   if (value === null || value === undefined) return `${value}`
   if (typeof value === 'number' && !isFiniteNumber(value)) return `${value}, which JSON does not have`

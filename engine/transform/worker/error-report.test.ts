@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cutLine } from './cut-line.ts'
-import { isInnerFrame, tellError } from './tell-error.ts'
+import { cutLine, isInnerFrame, reportError } from './error-report.ts'
 
-test('an error is told in one line of bounded length, with the stack as it is', () => {
+test('an error is described in one line of bounded length, with its stack', () => {
   const error = new RangeError('first\n\u001b[31msecond\u2028third')
-  const told = tellError(error)
+  const told = reportError(error)
   assert.equal(told.text, 'RangeError: first [31msecond third')
   assert.equal(told.stack, error.stack)
-  assert.equal(tellError(new Error('x'.repeat(1_000))).text.length, 301)
+  assert.equal(reportError(new Error('x'.repeat(1_000))).text.length, 301)
 })
 
-test('the place is the first frame of the author, a package only where there is no other', () => {
+test('the place is the first frame of the author, or of a package where there is no other', () => {
   const error = new Error('x')
   const frames = (...files: string[]) =>
     ['Error: x', ...files.map((file) => `    at call (${file})`)].join('\n')
   error.stack = frames('node:internal/x:1:2', '/a/node_modules/b/c.js:3:4', 'file:///a%20(b)/d.ts:5:6')
-  assert.deepEqual(tellError(error).place, { file: '/a (b)/d.ts', line: 5, column: 6, text: '' })
+  assert.deepEqual(reportError(error).place, { file: '/a (b)/d.ts', line: 5, column: 6, text: '' })
   error.stack = frames('/a/node_modules/b/c.js:3:4')
-  assert.equal(tellError(error).place?.line, 3)
+  assert.equal(reportError(error).place?.line, 3)
   error.stack = 'Error: x\n    at async file:///a/b.ts:7:8\n    at /a/c.ts:9:1'
-  assert.equal(tellError(error).place?.line, 7)
+  assert.equal(reportError(error).place?.line, 7)
   error.stack = 'Error: x\n    at <anonymous>\n    at new Promise (<anonymous>)'
-  assert.equal(tellError(error).place, undefined)
+  assert.equal(reportError(error).place, undefined)
 })
 
-test('of a stack the frames of the author are kept, and how they were called is not', () => {
+test('the frames that called the author’s code are removed from a stack', () => {
   const error = new Error('x')
   const own = `${import.meta.dirname}/transform-worker.ts:65:68`
   const author = '    at review (/a/review.ts:3:4)'
@@ -34,7 +33,7 @@ test('of a stack the frames of the author are kept, and how they were called is 
     '    at AsyncLocalStorage.run (node:internal/async_hooks:6:1)',
   ]
   error.stack = ['Error: x', author, ...inner].join('\n')
-  assert.equal(tellError(error).stack, `Error: x\n${author}`)
+  assert.equal(reportError(error).stack, `Error: x\n${author}`)
   for (const line of [
     ...inner,
     '    at async node:internal/process/task_queues:1:2',
@@ -45,7 +44,7 @@ test('of a stack the frames of the author are kept, and how they were called is 
     assert.ok(!isInnerFrame(line), line)
 })
 
-test('whatever was thrown is told', () => {
+test('any thrown value is described', () => {
   const broken = Object.defineProperty(new Error('x'), 'message', {
     get() {
       throw new Error('no')
@@ -62,10 +61,10 @@ test('whatever was thrown is told', () => {
     [broken, 'Error:'],
     [Object.assign(new Error('m'), { name: 5 }), 'Error: m'],
   ]
-  for (const [value, text] of thrown) assert.equal(tellError(value).text, text)
+  for (const [value, text] of thrown) assert.equal(reportError(value).text, text)
 })
 
-test('of a very long line the part around the column is shown', () => {
+test('a very long line is cut to the part around the column', () => {
   assert.deepEqual(cutLine('short', 3), { text: 'short' })
   const line = `${'a'.repeat(1_000)}X${'b'.repeat(1_000)}`
   const { text, caret } = cutLine(line, 1_001)

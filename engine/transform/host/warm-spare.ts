@@ -1,37 +1,37 @@
 /**
- * Owns the thread in stock: one that has no module yet. A thread takes some 50 ms to start and a module a few to be
- * loaded, so that whoever needs a worker has one at once, for the memory of one thread in the whole process.
+ * Keeps one warm spare: a thread that has no module yet. A thread takes some 50 ms to start and a module a few to be
+ * loaded, so a module that needs a worker has one at once, for the memory of one thread in the whole process.
  */
 
 import type { Timers } from '../../timers.ts'
 import { startThread, type Thread } from './thread.ts'
 
-/** The first moments after a reload or a lost worker are others'. */
+/** A new spare starts a little later, because the processor is busy right after a reload or a lost worker. */
 const refillMs = 50
 
-export interface BlankThreads {
-  /** Never waits: without a stock it is one that starts now. */
+export interface WarmSpare {
+  /** Returns the spare at once; without one, a thread that starts now. */
   take(): Thread
-  /** Whether somebody may want one soon. */
+  /** Whether there is to be a spare. */
   keep(wanted: boolean): void
   close(): Promise<void>
 }
 
-export function createBlankThreads(timers: Timers): BlankThreads {
-  let stock: Thread | undefined
+export function createWarmSpare(timers: Timers): WarmSpare {
+  let spare: Thread | undefined
   let isWanted = false
   let timer: unknown
 
   function refill(): void {
     timer ??= timers.setTimeout(() => {
       timer = undefined
-      if (!isWanted || stock !== undefined) return
+      if (!isWanted || spare !== undefined) return
       const started = startThread(timers)
-      stock = started
+      spare = started
       started.owner = {
         heard() {},
         lost() {
-          if (stock === started) stock = undefined
+          if (spare === started) spare = undefined
         },
       }
     }, refillMs)
@@ -40,15 +40,15 @@ export function createBlankThreads(timers: Timers): BlankThreads {
   async function drop(): Promise<void> {
     timers.clearTimeout(timer)
     timer = undefined
-    const dropped = stock
-    stock = undefined
+    const dropped = spare
+    spare = undefined
     await dropped?.stop()
   }
 
   return {
     take() {
-      const taken = stock ?? startThread(timers)
-      stock = undefined
+      const taken = spare ?? startThread(timers)
+      spare = undefined
       if (isWanted) refill()
       return taken
     },

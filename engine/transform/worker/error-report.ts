@@ -1,27 +1,26 @@
-/** Owns how what was thrown leaves its thread: as one line, with the stack and the author's line that it came from. */
+/** Describes what was thrown, so that it can leave its thread: in one line, with the stack and the author's line. */
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
 import { refusedStatus } from '../define.ts'
-import { cutLine } from './cut-line.ts'
-import type { ToldError } from './protocol.ts'
+import type { ErrorReport } from './protocol.ts'
 
 const longestMessage = 300
 const longestStack = 8_000
 const { isArray } = Array
 
-/** Never throws, whatever the module made of its errors, or of everybody's lists and texts. */
-export function tellError(thrown: unknown): ToldError {
+/** Never throws, even if the module has changed its errors or the global prototypes. */
+export function reportError(thrown: unknown): ErrorReport {
   try {
-    return tell(thrown)
+    return describe(thrown)
   } catch {
-    return { text: 'threw what cannot be told' }
+    return { text: 'threw what cannot be described' }
   }
 }
 
-function tell(thrown: unknown): ToldError {
+function describe(thrown: unknown): ErrorReport {
   const refused = refusedStatus(thrown)
   if (!(thrown instanceof Error)) return { text: `threw ${describeThrown(thrown)}` }
   const stack = textFrom(() => thrown.stack)?.slice(0, longestStack)
@@ -61,7 +60,7 @@ export function oneLine(text: string): string {
   return line.length > longestMessage ? `${line.slice(0, longestMessage)}…` : line
 }
 
-/** The first frame that is the author's: not Node's, and a package's only where there is no other. */
+/** The first frame of the author's own code; that of a package only where there is no other. */
 function findPlace(stack: string): Place | undefined {
   let ofPackage: Frame | undefined
   const lines = stack.split('\n')
@@ -74,7 +73,7 @@ function findPlace(stack: string): Place | undefined {
   return ofPackage && placeOf(ofPackage)
 }
 
-/** How the author's function was called is nobody's question. */
+/** The stack without the frames that called the author's function. */
 function withoutInnerFrames(stack: string): string {
   return stack
     .split('\n')
@@ -82,7 +81,7 @@ function withoutInnerFrames(stack: string): string {
     .join('\n')
 }
 
-/** Whether a line is a frame of a stack, and one of Node's insides or of this worker. Never throws. */
+/** Whether a line is a stack frame inside Node or inside this worker. Never throws. */
 export function isInnerFrame(line: string): boolean {
   if (!/^\s+at /.test(line)) return false
   if (/^\s+at (?:async |[^(]*\()?node:internal\//.test(line)) return true
@@ -100,7 +99,7 @@ interface Frame {
   readonly column: number
 }
 
-/** `at name (location)`, `at location` or `at async location`. A path may hold parentheses too. */
+/** Reads `at name (location)`, `at location` or `at async location`. A path may hold parentheses too. */
 function readFrame(text: string): Frame | undefined {
   const found = /^\s+at (?:[^(]* \((.+):(\d+):(\d+)\)|(?:async )?(.+):(\d+):(\d+))$/.exec(text)
   const location = found?.[1] ?? found?.[4] ?? ''
@@ -109,7 +108,7 @@ function readFrame(text: string): Frame | undefined {
   return { file, line: Number(found?.[2] ?? found?.[5]), column: Number(found?.[3] ?? found?.[6]) }
 }
 
-/** As stacks name it: through a source map where this program is a bundle. */
+/** The folder of this program as stacks name it, which is mapped to sources where it is a bundle. */
 const ownFolder = dirname(readFrame(new Error().stack?.split('\n')[1] ?? '')?.file ?? import.meta.filename)
 function isOurs(file: string): boolean {
   return dirname(file) === ownFolder
@@ -125,4 +124,14 @@ function readLine(file: string, line: number): string {
   } catch {
     return ''
   }
+}
+
+const shown = 400
+const before = 100
+
+/** The part of a line around a column, since generated code has lines of a megabyte; `caret` is the column in a part. */
+export function cutLine(text: string, column: number): { text: string; caret?: number } {
+  if (text.length <= shown) return { text }
+  const from = Math.max(0, column - before)
+  return { text: text.slice(from, from + shown), ...(from > 0 && { caret: column - from }) }
 }
