@@ -5,10 +5,11 @@
  * the same. What is evaluated for each element of a list may read that element alone, so lists are never multiplied.
  */
 
+import type { Regex } from '../../../regex/regex.ts'
 import type { Scope } from '../../../resolve/scope.ts'
 import type { SyntaxNode } from '../syntax-tree.ts'
 import type { Evaluate, Frame } from './frame.ts'
-import { coreFunctions, createCall, locateFault } from './functions.ts'
+import { coreFunctions, createCall, createSearch, locateFault } from './functions.ts'
 import { operators, safeOperators } from './operators.ts'
 import { applyFilter, createPath, type Filter, type Path, type Step } from './path.ts'
 import {
@@ -55,6 +56,8 @@ interface Context {
 /** Beyond this an expression makes more of a payload than it can be meant to. */
 const mostCost = 1_000
 const mostDepth = 200
+/** How much longer than looking at a text it takes to search it with a regular expression. */
+const costOfSearch = 10
 /** Numbers of a range that is written out. */
 const mostNumbers = 1_000
 
@@ -310,6 +313,13 @@ export function compileCore(
     if (known === undefined || context.locals.has(name) || procedure['predicate'] !== undefined)
       throw new OutsideCoreError(`function ${name}`)
     const nodes = node['arguments'] as readonly SyntaxNode[]
+    const last = nodes.at(-1)
+    if (name === 'contains' && last?.['type'] === 'regex') {
+      const [text, ...others] = [...applied, ...nodes.slice(0, -1).map((each) => compile(each, context))]
+      if (text === undefined || others.length > 0) throw new OutsideCoreError('arguments of contains')
+      const evaluate = createSearch(regexOf(last), text.evaluate, node['position'])
+      return { evaluate, cost: text.cost + costOfSearch * text.size, size: 1, mayFail: true }
+    }
     const parts = [...applied, ...nodes.map((each) => compile(each, context))]
     if (parts.length > (known.most ?? Infinity)) throw new OutsideCoreError(`arguments of ${name}`)
     let literals = 0
@@ -397,6 +407,12 @@ function compileName({ value, keepArray }: SyntaxNode): Part {
     size: 1,
     mayFail: false,
   }
+}
+
+function regexOf({ value, predicate }: SyntaxNode): Regex {
+  if (value instanceof RegExp || predicate !== undefined)
+    throw new OutsideCoreError('a regular expression that is not compiled')
+  return value as Regex
 }
 
 function isLiteral({ type, predicate }: SyntaxNode): boolean {

@@ -1,8 +1,9 @@
 /** The functions that compiled expressions call, each of which takes time in proportion to what it is given. */
 
+import { type Regex, RegexLimitError } from '../../../regex/regex.ts'
 import { libraryDefinition } from '../library.ts'
 import type { Evaluate, Frame } from './frame.ts'
-import { isTrue, lookUp, refuseMarked, writeText } from './values.ts'
+import { BeyondCoreError, isTrue, lookUp, refuseMarked, writeText } from './values.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has values of its own.
 type Implementation = (this: Frame, ...values: any[]) => unknown
@@ -75,6 +76,24 @@ export const coreFunctions: ReadonlyMap<unknown, CoreFunction> = new Map<string,
   ['type', { types: ['any'] }],
   ['uppercase', { types: ['string'], growth: 3 }],
 ])
+
+/** `$contains` with a regular expression. */
+export function createSearch(regex: Regex, text: Evaluate, position: unknown): Evaluate {
+  return (input, frame) => {
+    const value = text(input, frame)
+    if (value === undefined) return undefined
+    if (typeof value !== 'string') {
+      refuseFunction(value)
+      throw { code: 'T0410', position, token: 'contains', value, index: 1 }
+    }
+    try {
+      return regex.test(value)
+    } catch (error) {
+      if (error instanceof RegexLimitError) throw new BeyondCoreError(error.message)
+      throw error
+    }
+  }
+}
 
 /** `position`: of the call, for errors. */
 export function createCall(
