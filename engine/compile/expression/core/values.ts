@@ -123,39 +123,41 @@ export function writeText(value: unknown): string {
   return writeJson(outerWrapper === true ? value[0] : value)
 }
 
+/** Of a fraction only 15 digits are written. Shorter ones, with their point, are read back as the same number. */
 function writeNumber(value: number): string {
-  return JSON.stringify(Number.isInteger(value) ? value : Number(value.toPrecision(15)))
+  const text = String(value)
+  return text.length > 16 && !Number.isInteger(value) ? String(Number(value.toPrecision(15))) : text
 }
 
 /** As `JSON.stringify`, which compares each list and object with all that it stands in. */
 function writeJson(root: unknown): string {
-  const pieces: string[] = []
+  let text = ''
   const write = (value: unknown): void => {
-    if (typeof value === 'number') pieces.push(isNumeric(value) ? writeNumber(value) : 'null')
-    else if (typeof value !== 'object' || value === null) pieces.push(JSON.stringify(value ?? null))
+    if (typeof value === 'number') text += isNumeric(value) ? writeNumber(value) : 'null'
+    else if (typeof value !== 'object' || value === null) text += JSON.stringify(value ?? null)
     else if (Array.isArray(value)) writeList(value)
     else writeObject(value)
   }
   const writeList = (list: readonly unknown[]): void => {
-    let separator = '['
-    for (const element of list) {
-      pieces.push(separator)
+    text += '['
+    for (const [index, element] of list.entries()) {
+      if (index > 0) text += ','
       write(element)
-      separator = ','
     }
-    pieces.push(list.length === 0 ? '[]' : ']')
+    text += ']'
   }
   const writeObject = (object: object): void => {
     refuseMarked(object)
     let separator = '{'
-    for (const [name, field] of Object.entries(object)) {
+    for (const name of Object.keys(object)) {
+      const field = (object as Readonly<Record<string, unknown>>)[name]
       if (field === undefined) continue
-      pieces.push(separator, JSON.stringify(name), ':')
+      text += `${separator}${JSON.stringify(name)}:`
       write(field)
       separator = ','
     }
-    pieces.push(separator === '{' ? '{}' : '}')
+    text += separator === '{' ? '{}' : '}'
   }
   write(root)
-  return pieces.join('')
+  return text
 }
