@@ -14,7 +14,7 @@ import { databaseFile } from './folder.ts'
 const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
 
 const open = (location: string) =>
-  openSqliteStore({ location, now: Date.now, keepMs: 86_400_000, backlog: 1_000, historyMessages: 10 })
+  openSqliteStore({ location, now: Date.now, keepMs: 86_400_000, backlog: 1_000_000, historyMessages: 10 })
 
 async function createPlaces(t: TestContext) {
   const parent = await mkdtemp(join(tmpdir(), 'reveille-backup-'))

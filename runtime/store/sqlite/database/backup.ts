@@ -4,6 +4,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSyn
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
+import { reasonOf } from './failure.ts'
 import { databaseFile } from './folder.ts'
 
 export interface BackupOptions {
@@ -32,8 +33,7 @@ export async function backupSqliteStore({ location, file }: BackupOptions): Prom
     syncFolder(dirname(resolve(file)))
   } catch (error) {
     rmSync(draft, { force: true })
-    const reason = error instanceof Error ? error.message : String(error)
-    throw unavailable(`the backup failed: ${reason}`, error)
+    throw unavailable(`the backup failed: ${reasonOf(error)}`, error)
   }
 }
 

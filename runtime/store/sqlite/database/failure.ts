@@ -24,9 +24,13 @@ export function isDiskFailure(error: unknown): boolean {
 /** Makes the error that a caller gets. Its message names SQLite's reason and never a value. */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = reasonOf(error)
   if (resultOf(error) === SQLITE_FULL)
     return new StoreError('STORE_FULL', `the store's disk is full: ${reason}`)
   if (isDiskFailure(error)) return new StoreError('STORE_UNAVAILABLE', `the store cannot write: ${reason}`)
   return new StoreError('BAD_ENTRY', `the store refuses this entry: ${reason}`)
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

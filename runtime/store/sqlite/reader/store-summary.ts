@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { type OpenDeliveries, type RequestRecord, StoreError } from '../../port.ts'
+import { reasonOf } from '../database/failure.ts'
 import { databaseFile } from '../database/folder.ts'
 import { migrations } from '../database/migrations.ts'
 import { readCounters } from '../records/counters.ts'
@@ -102,7 +103,8 @@ function attempt<Made>(make: () => Made): Made {
     return make()
   } catch (error) {
     if (error instanceof StoreError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new StoreError('STORE_UNAVAILABLE', `the store cannot be read: ${reason}`, { cause: error })
+    throw new StoreError('STORE_UNAVAILABLE', `the store cannot be read: ${reasonOf(error)}`, {
+      cause: error,
+    })
   }
 }

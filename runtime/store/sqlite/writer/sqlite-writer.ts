@@ -8,6 +8,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { ExclusiveLock } from '../../../exclusive-lock.ts'
 import { StoreError } from '../../port.ts'
+import { reasonOf } from '../database/failure.ts'
 import { lockFolder, prepareFolder } from '../database/folder.ts'
 import { type PlainEntry, readEntries } from '../records/flat-entry.ts'
 import type { FromWriter, Order, PlainError, Post, WriterData } from './protocol.ts'
@@ -81,6 +82,8 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
 
 function openingError(error: unknown, folder: string): PlainError {
   if (error instanceof StoreError) return { code: error.code, message: error.message }
-  const reason = error instanceof Error ? error.message : String(error)
-  return { code: 'STORE_UNAVAILABLE', message: `the data folder ${folder} cannot be used: ${reason}` }
+  return {
+    code: 'STORE_UNAVAILABLE',
+    message: `the data folder ${folder} cannot be used: ${reasonOf(error)}`,
+  }
 }
