@@ -18,7 +18,7 @@ import type { SourceClock } from '@reveille/kit'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
-import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
+import { createAdminDeliveries, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createSentMessages, loadSentMessages } from './guard/index.ts'
@@ -230,7 +230,7 @@ async function assemble(
     droppedLogLines: ownedLog.droppedLines,
     files: () => ({ watched: watch, readAt: reloads.filesReadAt() }),
     lastGood: reloads.servedLastGood,
-    deliveries: createDeliveriesByHand({ store, current, channel: plugins.channel, now, mintId }),
+    deliveries: createAdminDeliveries({ store, current, channel: plugins.channel, now, mintId }),
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
     generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
   })

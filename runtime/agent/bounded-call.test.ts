@@ -20,14 +20,14 @@ const open = () => new AbortController().signal
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
-test('an answer in time is given, and no timer stays behind', async () => {
+test('an answer in time is returned, and no timer is left', async () => {
   const timers = handTimers()
   const outcome = await boundedCall(async () => 'yes', { ms: 50, stops: [open()], timers })
   assert.deepEqual(outcome, { kind: 'answered', answer: 'yes' })
   assert.equal(timers.due.size, 0)
 })
 
-test('a throw before the promise counts like a rejection', async () => {
+test('a throw before the promise counts as a rejection', async () => {
   const error = new Error('no')
   const call = () => {
     throw error
@@ -36,7 +36,7 @@ test('a throw before the promise counts like a rejection', async () => {
   assert.deepEqual(outcome, { kind: 'threw', error })
 })
 
-test('when the time is over the call is told so and its error is kept', async () => {
+test('when the time is over the call is stopped and its error returned', async () => {
   const timers = handTimers()
   const outcome = boundedCall(untilAborted, { ms: 50, stops: [open()], timers })
   timers.due.get(50)?.()
@@ -56,7 +56,7 @@ test('a call that ignores its signal is abandoned, and its late answer is ignore
   resolve('late')
 })
 
-test('an answer between the stop and the abandonment is told to be late', async () => {
+test('an answer between the stop and the abandonment is returned as late', async () => {
   const timers = handTimers()
   const { promise, resolve } = Promise.withResolvers<string>()
   const outcome = boundedCall(() => promise, { ms: 50, stops: [open()], timers })
@@ -72,7 +72,7 @@ test('a lease that ends interrupts the call with its reason', async () => {
   assert.deepEqual(await outcome, { kind: 'interrupted', error: 'draining' })
 })
 
-test('a lease that is gone, or a time that is over, asks nothing', async () => {
+test('without a lease or without time left nothing is called', async () => {
   const call = mock.fn(async () => 'never')
   const timers = handTimers()
   const gone = await boundedCall(call, { ms: 50, stops: [AbortSignal.abort()], timers })

@@ -28,20 +28,20 @@ test('a message of any length is bounded', () => {
   assert.equal(failureOf(new Error('x'.repeat(100_000)), 'X').message.length, 1000)
 })
 
-test('an author is told in which line it was thrown', () => {
+test('the message names the line in which the error was thrown', () => {
   const { message } = failureOf(new TypeError('no such thing'), 'X', { place: true })
   assert.match(message, /^no such thing \(\S+failure\.test\.ts:\d+:\d+\)$/)
   const placeless = Object.assign(new Error('from nowhere'), { stack: undefined })
   assert.equal(failureOf(placeless, 'X', { place: true }).message, 'from nowhere')
 })
 
-test('what has no text is told so', () => {
+test('an error without a text is described as such', () => {
   assert.equal(failureOf({ message: 'm' }, 'X').message, 'it threw an object that is no error')
   assert.equal(failureOf(Symbol('s'), 'X').message, 'Symbol(s)')
   assert.equal(failureOf('just a text', 'X').message, 'just a text')
 })
 
-test('a careless plugin error does not pass on what it should not hold', () => {
+test('a malformed plugin error keeps only fields of the right type', () => {
   const brand = Symbol.for('reveille.plugin-error')
   const failure = failureOf(
     { [brand]: true, code: 42, retryable: 'yes', retryAfter: 'soon', wholeChannel: 1, message: 'm' },

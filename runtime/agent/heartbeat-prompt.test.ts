@@ -15,7 +15,7 @@ test('a heartbeat shows its events in order and ends with the instruction', () =
   assert.equal(shown.length, 2)
 })
 
-test('the number still waiting is told', () => {
+test('the number of events that still wait is named', () => {
   const { text } = heartbeatPrompt({ events: [event('one')], pending: 8, instruction })
   assert.match(text, /^1 system event; 7 more waiting for a later heartbeat:\n/)
 })

@@ -15,7 +15,7 @@ test('a turn is shown from its start to its end, and not before or after', () =>
   assert.equal(board.of('a'), undefined)
 })
 
-test('what is said adds up, what is being done replaces what was done before', () => {
+test('text adds up, and a note replaces the one before', () => {
   const board = boardAt(1, 2, 3, 4)
   board.start('a')
   board.note('a', { text: 'one ', note: 'thinking' })
@@ -25,7 +25,7 @@ test('what is said adds up, what is being done replaces what was done before', (
   assert.deepEqual(board.of('a'), { text: 'one two', characters: 7, note: 'running a tool', at: 4 })
 })
 
-test('of a long reply the end is kept, whole characters only', () => {
+test('the end of a long reply is kept, in whole characters', () => {
   const board = boardAt()
   board.start('a')
   board.note('a', { text: '🌊'.repeat(longestText) })
@@ -35,7 +35,7 @@ test('of a long reply the end is kept, whole characters only', () => {
   assert.equal(shown?.text, `${'🌊'.repeat(longestText / 2 - 1)}.`)
 })
 
-test('what comes for a run that is not under way, and what is no text, is ignored', () => {
+test('progress of a run that is not under way, and progress that is no text, is ignored', () => {
   const board = boardAt(1, 2)
   board.note('a', { text: 'early' })
   board.start('a')

@@ -20,7 +20,7 @@ function perform(run: (call: TurnCall) => unknown, onProgress?: (progress: Progr
   return performTurn(() => runner, 'fake', turn, bounds, onProgress)
 }
 
-test('what a runner keeps, warns of and hands over is told with its answer', async () => {
+test('the state, the warnings and the handover of a runner come with its answer', async () => {
   const answer = { reply: 'ok', state: 'thread-1', warnings: ['no thinking here'], handedOver: 'run 7' }
   assert.deepEqual(await perform(() => answer), {
     kind: 'answered',
@@ -32,14 +32,14 @@ test('what a runner keeps, warns of and hands over is told with its answer', asy
   })
 })
 
-test('warnings are bounded in number and length, and those that say nothing are left out', async () => {
+test('warnings are bounded in number and length, and blank ones are left out', async () => {
   const warnings = [' ', 7, ...Array.from({ length: 30 }, () => 'w'.repeat(600))]
   const outcome = await perform(() => ({ reply: '', warnings }))
   assert.ok(outcome.kind === 'answered')
   assert.deepEqual([outcome.warnings?.length, outcome.warnings?.[0]?.length], [18, 500])
 })
 
-test('a state that is too long is not kept in part, and the operator is told', async () => {
+test('a state that is too long is not stored at all, and a warning says so', async () => {
   const outcome = await perform(() => ({ reply: '', state: 'x'.repeat(longestState + 1), warnings: ['w'] }))
   assert.ok(outcome.kind === 'answered')
   assert.equal(outcome.runnerState, undefined)
@@ -47,7 +47,7 @@ test('a state that is too long is not kept in part, and the operator is told', a
   assert.equal(outcome.warnings?.[1], 'w')
 })
 
-test('who took a turn over is cut to a thousand characters, and named even when unnamed', async () => {
+test('the system that took a turn over is cut to a thousand characters, and has a name in any case', async () => {
   for (const [handedOver, length] of [
     ['x'.repeat(5000), 1000],
     [' ', 'another system'.length],
@@ -57,7 +57,7 @@ test('who took a turn over is cut to a thousand characters, and named even when 
   }
 })
 
-test('progress is told until the turn is over, and what comes of telling it costs nobody the turn', async () => {
+test('progress is reported until the turn is over, and a throw of the listener does not fail the turn', async () => {
   const told: Progress[] = []
   const calls: TurnCall[] = []
   const outcome = await perform(
@@ -77,7 +77,7 @@ test('progress is told until the turn is over, and what comes of telling it cost
   assert.deepEqual(told, [{ text: 'o' }, { note: 'thinking' }])
 })
 
-test('a turn that was never asked for is told from one that failed', async () => {
+test('a turn that was never asked for differs from one that failed', async () => {
   const unknown = await performTurn(() => undefined, 'gone', turn, bounds)
   const runner: Runner = { id: 'fake', run: () => assert.fail('it was stopped before') }
   const stops = [AbortSignal.abort()]
@@ -88,7 +88,7 @@ test('a turn that was never asked for is told from one that failed', async () =>
   assert.deepEqual([unknown.asked, stopped.asked, failed.asked], [false, false, true])
 })
 
-test('an answer that comes after the stop still tells what it cost', async () => {
+test('the usage of an answer that comes after the stop counts', async () => {
   const stop = new AbortController()
   const runner: Runner = {
     id: 'slow',
@@ -102,14 +102,14 @@ test('an answer that comes after the stop still tells what it cost', async () =>
   assert.deepEqual(await outcome, { kind: 'interrupted', asked: true, usage: { outputTokens: 9 } })
 })
 
-test('a reply is cut where no record could hold it, and the operator is told', async () => {
+test('a reply that is too long for a record is cut, and a warning says so', async () => {
   const outcome = await perform(() => ({ reply: 'x'.repeat(longestReply + 1), model: 'm'.repeat(1000) }))
   assert.ok(outcome.kind === 'answered')
   assert.deepEqual([outcome.reply.length, outcome.model?.length], [longestReply, 200])
   assert.match(outcome.warnings?.[0] ?? '', /longer than 1048576 characters and was cut/)
 })
 
-test('an answer or an error that throws when it is looked at ends the turn like any other failure', async () => {
+test('an answer or an error that throws when it is read fails the turn', async () => {
   const boom = () => {
     throw new Error('boom')
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addUsage, readUsage, tokensOf } from './usage.ts'
 
-test('only whole counts are believed', () => {
+test('only whole counts are used', () => {
   const strange = { inputTokens: 1.5, outputTokens: -1, cachedInputTokens: Number.NaN, reasoningTokens: 3 }
   assert.deepEqual(readUsage(strange), { reasoningTokens: 3 })
   assert.deepEqual(readUsage({ inputTokens: '5' } as never), {})
@@ -19,13 +19,13 @@ test('attempts add up count by count, and those that report nothing add nothing'
   assert.equal(addUsage(undefined, undefined), undefined)
 })
 
-test('what is cached is input, and what is thought is output: neither counts twice', () => {
+test('cached tokens are input and reasoning tokens are output: neither counts twice', () => {
   const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 8, reasoningTokens: 4 }
   assert.equal(tokensOf(usage), 15)
   assert.equal(tokensOf(undefined), 0)
 })
 
-test('counts that are nonsense add up to a number that can be kept', () => {
+test('excessive counts add up to a number that can be stored', () => {
   const most = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
   assert.deepEqual(addUsage(most, most), most)
   assert.equal(tokensOf(most), Number.MAX_SAFE_INTEGER)

@@ -2,7 +2,7 @@
 
 import type { CurrentLive, FieldError } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { DeliveriesByHand, Unroutable } from '../dispatch/index.ts'
+import type { AdminDeliveries, Unroutable } from '../dispatch/index.ts'
 import type { Store } from '../store/port.ts'
 import { doable, idOf, type Taking } from './address.ts'
 import type { ApiLog } from './fault.ts'
@@ -13,7 +13,7 @@ export interface DeliveriesOptions {
   readonly current: CurrentLive
   readonly store: Pick<Store, 'read'>
   readonly log: ApiLog
-  readonly deliveries: DeliveriesByHand
+  readonly deliveries: AdminDeliveries
   /** Whether a channel of that name exists, configured or not. */
   readonly isChannel: (name: string) => boolean
 }

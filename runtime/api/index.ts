@@ -2,7 +2,7 @@
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
-import type { ChannelState, DeliveriesByHand, HeartbeatState } from '../dispatch/index.ts'
+import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
@@ -42,7 +42,7 @@ export interface AdminOptions {
   readonly lastGood?: () => ServedLastGood | undefined
   /** How many log lines were dropped since the start. Default: none. */
   readonly droppedLogLines?: () => number
-  readonly deliveries: DeliveriesByHand
+  readonly deliveries: AdminDeliveries
   /** Whether a channel of that name exists, configured or not. */
   readonly isChannel: (name: string) => boolean
   readonly generations: GenerationsOptions

@@ -2,7 +2,7 @@
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
-import { standInRoute } from '../dispatch/index.ts'
+import { assumedRoute } from '../dispatch/index.ts'
 import type { Id, PageOptions, RequestRecord, Store } from '../store/port.ts'
 import { idOf, readable, type Taking } from './address.ts'
 import { missing } from './refusal.ts'
@@ -60,7 +60,7 @@ export function registerLists(api: FastifyInstance, options: ListsOptions): void
     async () => {
       const route = await read.route()
       return route === undefined
-        ? { route: null, standIn: standInRoute(options.current().snapshot.settings.channels) }
+        ? { route: null, standIn: assumedRoute(options.current().snapshot.settings.channels) }
         : { route }
     },
     routing,

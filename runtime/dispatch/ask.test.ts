@@ -65,7 +65,7 @@ test('a runner that keeps the conversation itself is shown none of it', async (t
   assert.equal((await bed.read().session('pr:1'))?.messages.length, 4)
 })
 
-test('what a runner keeps with a session is given to its next turn there', async (t) => {
+test('the state that a runner stores with a session is given to its next turn there', async (t) => {
   let calls = 0
   const bed = await openTestBed(t, {
     async run() {
@@ -84,7 +84,7 @@ test('what a runner keeps with a session is given to its next turn there', async
   )
 })
 
-test('what a runner warns of is on the run, and its number in the log', async (t) => {
+test('the warnings of a runner are on the run, and their number in the log', async (t) => {
   const bed = await openTestBed(t, { run: async () => ({ reply: 'ok', warnings: ['no thinking here'] }) })
   await bed.start()
   const id = await bed.acceptRun()
@@ -92,7 +92,7 @@ test('what a runner warns of is on the run, and its number in the log', async (t
   assert.deepEqual([run.warnings, bed.log('run-succeeded')[0]?.['warnings']], [['no thinking here'], 1])
 })
 
-test('nothing is posted, delivered or remembered of a turn that another system took over', async (t) => {
+test('a turn that another system took over is not posted, delivered or remembered', async (t) => {
   const bed = await openTestBed(t, { run: async () => ({ reply: '', handedOver: 'run 7 at the other one' }) })
   await bed.start()
   const id = await bed.acceptRun({ deliver: true, wakeMode: 'now', sessionKey: 'pr:1' })
@@ -107,7 +107,7 @@ test('nothing is posted, delivered or remembered of a turn that another system t
   )
 })
 
-test('what attempts cost adds up, also where an answer came too late', async (t) => {
+test('the cost of attempts adds up, including answers that came too late', async (t) => {
   let isPatient = false
   const bed = await openTestBed(t, {
     run: (_turn, { signal }) =>
@@ -155,9 +155,9 @@ test('a main session that passes events on hears of a run at once, whatever the 
   await bed.until(async () => (await bed.read().event(run.summaryEventId ?? ''))?.state === 'consumed')
 })
 
-test('whoever wants to know our own words is told of each part before it is sent, and of its reply', async (t) => {
+test('each part is reported before it is sent, with its reply', async (t) => {
   const before: string[][] = []
-  const bed = await openTestBed(t, { send: async () => void before.push([...bed.ownWords]) })
+  const bed = await openTestBed(t, { send: async () => void before.push([...bed.sentMessages]) })
   await bed.start()
   const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
   await bed.untilRun(id, ({ stage }) => stage === 'delivered')
@@ -167,7 +167,7 @@ test('whoever wants to know our own words is told of each part before it is sent
   ])
 })
 
-test('how often a turn is tried, and how long it waits in between, is for the operator to say', async (t) => {
+test('the configuration sets how often a turn is tried and how long it waits in between', async (t) => {
   const bed = await openTestBed(t, {
     defaults: { retry: { attempts: 2, firstMs: 30_000, mostMs: 31_000 } },
     async run() {
@@ -183,7 +183,7 @@ test('how often a turn is tried, and how long it waits in between, is for the op
   assert.equal(run.attempts.length, 2)
 })
 
-test('a vendor that asks for more patience than an hour is waited for as long as the run has time', async (t) => {
+test('a vendor that asks for more than an hour is waited for as long as the run has time', async (t) => {
   const bed = await openTestBed(t, {
     async run() {
       throw new PluginError('tomorrow', { code: 'rate-limited', retryable: true, retryAfter: 7200 })

@@ -1,11 +1,11 @@
-/** Owns asking a runner for a turn: what it is told, the time that it has, who may watch, and who pays for it. */
+/** Asks a runner for a turn: gathers what it is told, sets its deadline, shows its progress and pays for it. */
 
 import type { Turn } from '@reveille/kit'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
 import type { Claim, Effects, RunRecord, Work } from '../store/port.ts'
 import type { Reservation } from './budget.ts'
-import type { PerformerOptions } from './options.ts'
-import { createRecall, withRecall } from './recall.ts'
+import type { PerformerOptions } from './performer-options.ts'
+import { createSessionContext, withContextCost } from './session-context.ts'
 
 /** A run whose attempt is under way. */
 export type StartedRun = RunRecord & { readonly startedAt: number }
@@ -14,29 +14,29 @@ export interface Question {
   readonly claim: Claim
   readonly work: Work
   readonly run: StartedRun
-  /** Ended with the turn, however that ends. */
+  /** Ends with the turn, however the turn ends. */
   readonly reservation: Reservation
-  /** What the run's record does not tell of the turn. */
+  /** What the turn needs beside the run's record. */
   readonly about: Pick<Turn, 'kind' | 'events' | 'action'>
 }
 
 export interface Asked {
   readonly outcome: TurnOutcome
-  /** What goes with the settlement: what the turn has cost. */
+  /** What the turn has cost, for the settlement. */
   readonly spend: Effects['spend']
-  /** Turns that are not shown again, once this one succeeded. */
+  /** Turns that are deleted with the settlement if this turn succeeded. */
   readonly compact?: Effects['compact']
 }
 
-/** @throws StoreError when what the turn remembers could not be written */
+/** The returned function @throws StoreError if the summary of the session could not be written */
 export function createAsk(options: PerformerOptions): (question: Question) => Promise<Asked> {
   const { current, now, progress, runner, timers } = options
-  const recall = createRecall(options)
+  const loadContext = createSessionContext(options)
 
   return async function ask({ claim, work, run, reservation, about }) {
     const deadline = deadlineOf(run)
     const stops = [claim.lease, claim.cancel, options.stopping]
-    const recalled = await recall(claim, run, work.history, { deadline, stops }).catch((error) => {
+    const context = await loadContext(claim, run, work.history, { deadline, stops }).catch((error) => {
       reservation.end({ asked: true })
       throw error
     })
@@ -46,7 +46,7 @@ export function createAsk(options: PerformerOptions): (question: Question) => Pr
       runId: run.id,
       sessionKey: run.sessionKey,
       prompt: run.prompt,
-      history: recalled.history,
+      history: context.history,
       model: run.model,
       thinking: run.thinking,
       systemPrompt: current().snapshot.settings.agents.defaults.systemPrompt,
@@ -60,12 +60,12 @@ export function createAsk(options: PerformerOptions): (question: Question) => Pr
       progress?.note(run.id, news),
     )
     progress?.end(run.id)
-    const outcome = withRecall(answered, recalled)
-    return { outcome, spend: reservation.end(outcome), compact: recalled.compact }
+    const outcome = withContextCost(answered, context)
+    return { outcome, spend: reservation.end(outcome), compact: context.compact }
   }
 }
 
-/** When the time of all its attempts together is over. Milliseconds since the Unix epoch. */
+/** Returns when the time of all attempts together is over. Milliseconds since the Unix epoch. */
 export function deadlineOf({ startedAt, timeoutSeconds }: StartedRun): number {
   return startedAt + timeoutSeconds * 1000
 }

@@ -1,4 +1,4 @@
-/** Owns the record of attempts: the model is never asked again without a written reason. */
+/** Records attempts: the model is never asked again without a written reason. */
 
 import type { Attempt } from '../store/port.ts'
 
@@ -6,15 +6,15 @@ const crashReason = 'the process ended while the run was being performed'
 const drainReason = 'the gateway stopped before the turn ended'
 
 /**
- * What an earlier claim left open is closed. After a crash the attempt may never have been written; then both
- * its times are that of the discovery.
+ * Ends the attempt that an earlier claim left open. After a crash the attempt may never have been written; then both
+ * its times are the time of the discovery.
  */
 export function withLeftOver(attempts: readonly Attempt[], crashed: boolean, at: number): readonly Attempt[] {
   const last = attempts.at(-1)
   const reason = crashed ? crashReason : drainReason
-  const ending = { endedAt: at, outcome: 'interrupted', reason } as const
-  if (last && last.outcome === undefined) return [...attempts.slice(0, -1), { ...last, ...ending }]
-  return crashed ? [...attempts, { number: attempts.length + 1, startedAt: at, ...ending }] : attempts
+  const result = { endedAt: at, outcome: 'interrupted', reason } as const
+  if (last && last.outcome === undefined) return [...attempts.slice(0, -1), { ...last, ...result }]
+  return crashed ? [...attempts, { number: attempts.length + 1, startedAt: at, ...result }] : attempts
 }
 
 export type AttemptEnd =

@@ -62,7 +62,7 @@ test('turns that are under way, or not on disk yet, count towards the runs of th
   )
 })
 
-test('a turn for which no runner was asked gives back what it had taken', () => {
+test('a turn for which no runner was asked releases its reservation', () => {
   const budgets = openBudgets({ budget: { runs: 1 } })
   const turn = reserved(budgets.reserve({ spent: spent() }))
   assert.equal(turn.end({ asked: false }), undefined)
@@ -79,7 +79,7 @@ test('tokens count once they are known', () => {
   assert.equal(what, 'the budget of all runs (agents.budget), 100 tokens a day,')
 })
 
-test("a policy's budget holds its own runs back, and nobody else's", () => {
+test("a policy's budget stops its own runs and no others", () => {
   const endpoints = { github: { budget: { runs: 1 } }, stripe: {} }
   const budgets = openBudgets({ budget: { runs: 10 }, endpoints })
   const github = { budget: 'github', spent: spent() }
@@ -97,19 +97,19 @@ test("a policy's budget holds its own runs back, and nobody else's", () => {
   reserved(budgets.reserve({ budget: 'a policy that is gone', spent: spent() }))
 })
 
-test('that a budget is spent is told once a day, whoever meets it first', () => {
+test('a spent budget is reported once a day, by the first turn that meets it', () => {
   const budgets = openBudgets({ budget: { runs: 0 }, endpoints: { github: { budget: { runs: 0 } } } })
-  const { telling } = refused(budgets.reserve({ budget: 'github', spent: spent() }))
-  assert.deepEqual(telling, { day, budget: 'github', runs: 0, tokens: 0, told: ['all'] })
-  assert.equal(refused(budgets.reserve({ spent: spent() })).telling, undefined)
+  const { report } = refused(budgets.reserve({ budget: 'github', spent: spent() }))
+  assert.deepEqual(report, { day, budget: 'github', runs: 0, tokens: 0, told: ['all'] })
+  assert.equal(refused(budgets.reserve({ spent: spent() })).report, undefined)
 })
 
-test('what another process told is not told again', () => {
+test('an exhausted budget that another process reported is not reported again', () => {
   const budgets = openBudgets({ budget: { runs: 5 } })
-  assert.equal(refused(budgets.reserve({ spent: spent({ runs: 5, told: true }) })).telling, undefined)
+  assert.equal(refused(budgets.reserve({ spent: spent({ runs: 5, told: true }) })).report, undefined)
 })
 
-test('what other processes spend is believed', () => {
+test('the spending of other processes counts', () => {
   const budgets = openBudgets({ budget: { runs: 5 } })
   reserved(budgets.reserve({ spent: spent() }))
   refused(budgets.reserve({ spent: spent({ runs: 5 }) }))
@@ -121,7 +121,7 @@ test('at midnight UTC the next day begins, and a turn is paid from the day on wh
   budgets.advance(dayMs / 2)
   const next = reserved(budgets.reserve({ spent: spent({ runs: 1, told: true }) }))
   assert.deepEqual([turn.end(asked)?.day, next.end(asked)?.day], [day, '2026-02-01'])
-  assert.notEqual(refused(budgets.reserve({ spent: undefined })).telling, undefined)
+  assert.notEqual(refused(budgets.reserve({ spent: undefined })).report, undefined)
 })
 
 test('a turn that an earlier process lost is paid for', () => {

@@ -1,4 +1,4 @@
-/** Owns the daily budgets: whether a model may be asked once more today (UTC), and what a turn that was asked has cost. */
+/** Keeps the daily budgets: whether a model may be asked once more today (UTC), and what turns have cost. */
 
 import type { Settings } from '@reveille/engine'
 import { tokensOf } from '../agent/usage.ts'
@@ -8,19 +8,19 @@ import type { DispatchOptions } from './options.ts'
 
 export interface Budgets {
   /**
-   * Takes one turn from all budgets that it is paid from, or says which of them is spent. Exact for `runs`, also for
-   * turns that are under way or whose settlement is not on disk yet; `tokens` are known when a turn is over, so those
-   * under way may overshoot.
+   * Takes one turn from all budgets that pay for it, or says which of them is spent. `runs` are exact, including turns that
+   * are under way or whose settlement is not on disk yet. `tokens` are known when a turn is over, so turns under way may
+   * overshoot.
    */
   reserve(payer: Payer): Reservation | Exhausted
   /**
-   * A turn that an earlier process was asked for and could not settle: it may have cost something. `turn` names it:
-   * where its settlement cannot be written, the same turn is found again, and is paid for once.
+   * Pays for a turn that an earlier process began and could not settle, because it may have cost something. `turn` names it:
+   * if its settlement cannot be written and the turn is found again, it is paid for once.
    */
   settleLost(payer: Payer, turn: string): NonNullable<Effects['spend']>
 }
 
-/** Who pays: the policy `budget` of a run, if any, and everybody's. `spent` as the claim was given it. */
+/** The budgets that pay for a turn: the policy `budget`, if any, and the budget of all runs. `spent` is what the claim loaded. */
 export interface Payer {
   readonly budget?: string
   readonly spent: Work['spent']
@@ -28,31 +28,31 @@ export interface Payer {
 
 export interface Reservation {
   readonly ok: true
-  /** Call it once, when the turn is over. What goes with its settlement: nothing when no runner was asked. */
+  /** Ends the reservation when the turn is over. Returns the effect for its settlement: none if no runner was asked. */
   end(turn: { readonly asked: boolean; readonly usage?: RunUsage }): Effects['spend']
 }
 
 export interface Exhausted {
   readonly ok: false
-  /** What is spent, in words of ours and of the operator, as the start of a sentence. */
+  /** The budget that is spent, as the start of a sentence. It quotes nothing of a sender. */
   readonly what: string
-  /** The day that it is spent for: `2026-01-31`. */
+  /** The day for which it is spent: `2026-01-31`. */
   readonly day: string
   /** When the next day begins. Milliseconds since the Unix epoch. */
   readonly nextDayAt: number
-  /** True once for each budget and day: somebody has to be told, and this goes with what is told. */
-  readonly telling?: NonNullable<Effects['spend']>
+  /** The effect that goes with an event about it. Present once for each budget and day. */
+  readonly report?: NonNullable<Effects['spend']>
 }
 
 type Budget = NonNullable<Settings['agents']['budget']>
 
 /** What is known of one budget today. */
 interface Account {
-  /** What had been spent when this process first looked. */
+  /** What had been spent when the account was opened. */
   readonly before: Cost
   /** What this process has spent or reserved since then. */
   readonly ours: { runs: number; tokens: number }
-  told: boolean
+  isReported: boolean
 }
 
 interface Cost {
@@ -63,9 +63,9 @@ interface Cost {
 type Scope = 'all' | 'budget'
 
 /**
- * The store counts what is settled; what is under way, only this process knows. Both are added up from what had been
- * spent when an account was opened, because nothing tells when a settlement has reached the disk. Where other
- * processes spend too, what the store says is believed if it is more.
+ * The store counts settled turns, and only this process knows of those under way. An account adds what this process spends
+ * to what had been spent when it was opened, because dispatch does not learn when a settlement has reached the disk. If
+ * other processes spend too and the store's number is larger, that number holds.
  */
 export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' | 'now'>): Budgets {
   let today = ''
@@ -93,7 +93,7 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
     const key = `${scope}:${name}`
     const account = accounts.get(key) ?? newAccount(spent)
     accounts.set(key, account)
-    if (spent?.told) account.told = true
+    if (spent?.told) account.isReported = true
     const { before, ours } = account
     const cost = {
       runs: Math.max(before.runs + ours.runs, spent?.runs ?? 0),
@@ -108,14 +108,14 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
       for (const { scope, name, account, limit, cost } of payers) {
         const allowance = limit && spentAllowance(limit, cost)
         if (allowance === undefined) continue
-        const isNews = !account.told
-        account.told = true
+        const isNews = !account.isReported
+        account.isReported = true
         return {
           ok: false,
           what: `${scope === 'all' ? 'the budget of all runs (agents.budget)' : `the budget of "${name}" (endpoints.${name}.budget)`}, ${allowance} a day,`,
           day,
           nextDayAt: Date.parse(day) + dayMs,
-          ...(isNews ? { telling: { ...spendOf(day, payer, 0, 0), told: [scope] } } : {}),
+          ...(isNews ? { report: { ...spendOf(day, payer, 0, 0), told: [scope] } } : {}),
         }
       }
       for (const { ours } of payers) ours.runs += 1
@@ -142,10 +142,10 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
 
 function newAccount(spent: Spent | undefined): Account {
   const { runs = 0, tokens = 0, told = false } = spent ?? {}
-  return { before: { runs, tokens }, ours: { runs: 0, tokens: 0 }, told }
+  return { before: { runs, tokens }, ours: { runs: 0, tokens: 0 }, isReported: told }
 }
 
-/** What was allowed and is spent: `100 runs`. */
+/** Returns the limit that is spent, such as `100 runs`. */
 function spentAllowance({ runs, tokens }: Budget, cost: Cost): string | undefined {
   if (runs !== undefined && cost.runs >= runs) return `${runs} ${runs === 1 ? 'run' : 'runs'}`
   if (tokens !== undefined && cost.tokens >= tokens) return `${tokens} tokens`

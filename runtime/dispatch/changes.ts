@@ -1,35 +1,40 @@
-/** Owns what is written, and what is logged, of a run while it is performed. */
+/** Selects which fields of a run are written, and which are logged, while it is performed. */
 
-import type { Ending } from '../agent/ending.ts'
+import type { RunResult } from '../agent/run-result.ts'
 import type { Effects, RunRecord } from '../store/port.ts'
 
-/** Large, and seldom other than at the claim. */
-const seldom = ['usage', 'message', 'prompt', 'coalesce'] as const satisfies readonly (keyof RunRecord)[]
+/** Fields that are large and seldom change after the claim. */
+const seldomChanged = [
+  'usage',
+  'message',
+  'prompt',
+  'coalesce',
+] as const satisfies readonly (keyof RunRecord)[]
 
 /** A run as it was claimed, and as it is now. */
 export interface Changed {
-  readonly found: RunRecord
+  readonly claimedRun: RunRecord
   readonly run: RunRecord
 }
 
-/** Whole, whatever of it a checkpoint may have written since the claim. */
-export function changesOf({ found, run }: Changed): NonNullable<Effects['run']> {
+/** Returns the fields to write, whether or not a checkpoint has written some of them since the claim. */
+export function changesOf({ claimedRun, run }: Changed): NonNullable<Effects['run']> {
   const { id, state, stage, startedAt, attempts } = run
-  const changed = seldom.filter((field) => run[field] !== found[field])
+  const changed = seldomChanged.filter((field) => run[field] !== claimedRun[field])
   const more = Object.fromEntries(changed.map((field) => [field, run[field]]))
   return { id, state, stage, startedAt, attempts, ...more }
 }
 
-/** What the runner wants to find again in its next turn of the session. */
+/** Returns the effect that stores the runner's state for its next turn of the session. */
 export function stateKept(
   { sessionKey: session, runner }: RunRecord,
-  ending: Ending,
+  result: RunResult,
 ): Effects['runnerState'] {
-  if (ending.state !== 'succeeded' || ending.runnerState === undefined) return undefined
-  return { session, runner, state: ending.runnerState }
+  if (result.state !== 'succeeded' || result.runnerState === undefined) return undefined
+  return { session, runner, state: result.runnerState }
 }
 
-/** What a log line says of a run. Never its texts. */
+/** Returns the fields of a run that log lines name. They never hold its texts. */
 export function names({ id: runId, requestId, endpoint, sessionKey }: RunRecord) {
   return { runId, requestId, endpoint, sessionKey }
 }

@@ -43,7 +43,7 @@ test('the reason is on disk before the model is asked again', async (t) => {
   )
 })
 
-test('a run that takes the process down again and again is given up', async (t) => {
+test('a run that takes the process down ten times is given up', async (t) => {
   const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
   const id = await bed.acceptRun({ timeoutSeconds: 600 })
   for (let life = 0; life < 10; life += 1) {

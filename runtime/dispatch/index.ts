@@ -1,4 +1,4 @@
-/** Owns everything that happens after the commit: runs, heartbeats and deliveries, claimed from the store. */
+/** Performs everything that happens after the commit: runs, heartbeats and deliveries, claimed from the store. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { abandonAfterMs } from '../agent/bounded-call.ts'
@@ -16,8 +16,8 @@ import { expediteHeartbeat, heartbeatBurstMs, heartbeatTask } from '../store/tas
 import { createBudgets } from './budget.ts'
 import type { ChannelState } from './delivery/channel-state.ts'
 import { createChannelChecks } from './delivery/checks.ts'
-import { standInRoute } from './delivery/destination.ts'
-import { createChannelGate } from './delivery/gate.ts'
+import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
+import { assumedRoute } from './delivery/destination.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createHeartbeatBoard, type HeartbeatState } from './heartbeat/state.ts'
@@ -27,42 +27,42 @@ import { createSettingsApplier } from './settings.ts'
 
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
 export {
-  createDeliveriesByHand,
-  type DeliveriesByHand,
+  type AdminDeliveries,
+  createAdminDeliveries,
   type Unroutable,
-} from './delivery/by-hand.ts'
+} from './delivery/admin-deliveries.ts'
 export type { ChannelState } from './delivery/channel-state.ts'
-export { standInRoute } from './delivery/destination.ts'
+export { assumedRoute } from './delivery/destination.ts'
 export type { HeartbeatState } from './heartbeat/state.ts'
 export type { DispatchLog, DispatchOptions } from './options.ts'
 
-/** For what was interrupted to stop, and for its record to reach the disk, before the store takes it back. */
+/** After the grace, interrupted calls have this long to stop and to record it before the store takes them back. */
 const settleMs = abandonAfterMs + 1000
 
 export interface Dispatch {
-  /** Arms the periodic heartbeat and begins to claim. */
+  /** Schedules the periodic heartbeat and begins to claim. */
   start(): Promise<void>
   /**
-   * Call it after each snapshot swap: takes up a changed `concurrency` and those of the policies now, a changed
-   * `agents.route` and a shorter `heartbeat.every` now or, where the store cannot write, later. Where it changed who
-   * is asked, a main session that failed is tried again at once. Never rejects; what could not be applied is logged.
+   * The host calls it after each snapshot swap. It applies changed limits at once, and a changed `agents.route` or a shorter
+   * `heartbeat.every` as soon as the store can write. If the runner or its model changed, a main session that failed is
+   * tried again at once. Never rejects: what could not be applied is logged.
    */
   applySettings(): Promise<void>
   /**
-   * Call it when the channels of another snapshot are live: one that is configured anew is asked how it is, and tried at once
-   * where it was held.
+   * The host calls it when the channels of another snapshot are live. A channel whose configuration changed is checked, and
+   * is tried at once if it was held.
    */
   applyChannels(): void
   /**
-   * Stops claiming and waits; what is still under way after `graceMs` is interrupted, recorded as such and
+   * Stops claiming and waits. What is still under way after `graceMs` is interrupted, recorded as such and
    * left resumable, which may take 2 s more.
    */
   drain(graceMs: number): Promise<void>
-  /** A drain without grace. */
+  /** Drains without grace. */
   close(): Promise<void>
-  /** What the main session is doing. From memory. */
+  /** Returns what the main session is doing, from memory. */
   heartbeat(): HeartbeatState
-  /** How each configured channel fares, in the order of its configuration. From memory. */
+  /** Returns the state of each configured channel, in the order of the configuration, from memory. */
   channels(): readonly ChannelState[]
 }
 
@@ -73,31 +73,32 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   let workerPools: WorkerPool[] = []
   let runs: WorkerPool | undefined
   let deliveries: WorkerPool | undefined
-  const gate = createChannelGate({ ...options, onChange: makeRoom })
+  const breaker = createCircuitBreaker({ ...options, onChange: applyBreakerLimits })
   const checks = createChannelChecks(options)
   const board = createHeartbeatBoard()
-  /** Who was asked when settings were applied last. */
-  let asked: unknown
-  /** What stood in for the last route when that was logged last. */
+  /** The runner and model settings that were applied last. */
+  let appliedRunner: unknown
+  /** The assumed route that was logged last. */
   let reported: Route | undefined
 
   async function apply() {
     const { agents } = current().snapshot.settings
     await store.command({ type: 'offer-route', route: agents.route })
-    await reportStandIn()
+    await reportAssumedRoute()
     const { heartbeat, runner } = agents.defaults
-    // What already waits for the timer need not wait for it any more where events are passed on.
+    // If events are passed on now, those that wait for the timer need not wait any longer.
     const inMs = options.relays?.(runner) === true ? heartbeatBurstMs : heartbeat.everyMs
     if (inMs > 0) await store.command({ type: 'schedule', task: heartbeatTask(now() + inMs) })
     const { model, thinking } = agents.defaults
     const next = [runner, model, thinking, agents.runners, agents.providers]
-    if (asked !== undefined && !isDeepStrictEqual(asked, next)) await store.command(expediteHeartbeat(now()))
-    asked = next
+    if (appliedRunner !== undefined && !isDeepStrictEqual(appliedRunner, next))
+      await store.command(expediteHeartbeat(now()))
+    appliedRunner = next
   }
 
-  /** Replies may leave for a place that nobody named: the log says so once, and again where it changes. */
-  async function reportStandIn() {
-    const route = standInRoute(current().snapshot.settings.channels)
+  /** Logs that replies may go to a place that was not configured as route: once, and again when that place changes. */
+  async function reportAssumedRoute() {
+    const route = assumedRoute(current().snapshot.settings.channels)
     if (isDeepStrictEqual(route, reported) || (await store.read.route()) !== undefined) return
     reported = route
     if (route !== undefined) log.info({ event: 'route-assumed', ...route }, 'no last route is set')
@@ -114,16 +115,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     await Promise.all([runs?.resize(concurrency(), pools()), settings.apply()])
   }
 
-  /** A configuration that is new may have mended what a channel was held for. */
   function applyChannels() {
     const { channels } = current().snapshot.settings
-    const changed = gate.configure(channels)
+    const changed = breaker.configure(channels)
     checks.keep(new Set(Object.keys(channels)))
     checks.check(changed)
   }
 
-  function makeRoom() {
-    const { concurrency, pools } = gate.rooms()
+  function applyBreakerLimits() {
+    const { concurrency, pools } = breaker.limits()
     void deliveries?.resize(concurrency, pools)
   }
 
@@ -131,7 +131,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return current().snapshot.settings.agents.defaults.concurrency
   }
 
-  /** The limits of the policies, by their names. */
+  /** Returns the `concurrency` of each policy that has one, by its name. */
   function pools(): Record<string, number> {
     const policies = Object.entries(current().snapshot.endpoints)
     return Object.fromEntries(
@@ -141,10 +141,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function onFault(error: unknown, task: ClaimedTask) {
     if (error instanceof StoreError && error.code === 'LEASE_LOST') return
-    log.error(
-      { event: 'task-faulted', task: task.key, err: error },
-      'a task failed in a way that nobody foresaw',
-    )
+    log.error({ event: 'task-faulted', task: task.key, err: error }, 'a task failed unexpectedly')
   }
 
   function work(
@@ -157,7 +154,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   async function drain(graceMs: number) {
     settings.stop()
-    gate.close()
+    breaker.stop()
     const checked = checks.close()
     const reason = new StoreError('DRAINING', 'the gateway drains')
     const timer = timers.setTimeout(() => stopping.abort(reason), graceMs)
@@ -172,11 +169,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return {
     async start() {
       await apply()
-      // Whoever restarts a gateway may have mended what the main session failed of.
+      // The restart may have mended the cause of the main session's failure.
       await store.command(expediteHeartbeat(now()))
       runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
       applyChannels()
-      deliveries = work('delivery', gate.rooms(), createDeliveryPerformer({ ...performers, gate }))
+      deliveries = work('delivery', breaker.limits(), createDeliveryPerformer({ ...performers, breaker }))
       workerPools = [
         runs,
         work('heartbeat', { concurrency: 1 }, createHeartbeatPerformer(performers, board)),
@@ -189,7 +186,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     close: () => drain(0),
     heartbeat: board.read,
     channels: () =>
-      gate.read().map((state) => {
+      breaker.read().map((state) => {
         const health = checks.of(state.channel)
         return health === undefined ? state : { ...state, health }
       }),

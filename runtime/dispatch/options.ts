@@ -1,4 +1,4 @@
-/** Owns what dispatch is given by its host. */
+/** The options that dispatch gets from its host. */
 
 import type { CurrentLive, Timers } from '@reveille/engine'
 import type { Channel, Runner } from '@reveille/kit'
@@ -6,38 +6,30 @@ import type { ProgressBoard } from '../agent/progress.ts'
 import type { Fence } from '../session/history.ts'
 import type { MintId } from '../store/id.ts'
 import type { Store } from '../store/port.ts'
-import type { Budgets } from './budget.ts'
 
 export interface DispatchOptions {
   readonly store: Store
   readonly current: CurrentLive
-  /** By the name that a run carries; undefined when no such runner is configured now. */
+  /** Finds the runner that a run names. Undefined if no such runner is configured now. */
   runner(name: string): Runner | undefined
-  /** By the name that a run or a delivery carries; undefined when no such channel is configured now. */
+  /** Finds the channel that a run or a delivery names. Undefined if no such channel is configured now. */
   channel(name: string): Channel | undefined
   readonly fence: Fence
   readonly log: DispatchLog
   /** Milliseconds since the Unix epoch. */
   now(): number
   readonly mintId: MintId
-  /** In [0, 1): spreads retries out. */
+  /** Returns a number in [0, 1), which spreads retries out. */
   random(): number
-  /** A fresh, unguessable id for each fence. */
+  /** Returns a new unguessable id for each fence. */
   randomId(): string
   readonly timers: Timers
-  /** Where the turns under way are shown. */
+  /** Shows how far running turns have got. */
   readonly progress?: ProgressBoard
-  /** Whether a runner passes the main session's events on, so that none of them need wait for the timer. */
+  /** Returns whether a runner passes the main session's events on, so that none of them need wait for the timer. */
   relays?(runner: string): boolean
-  /** Told of each part's text just before it is sent, and of the reply that it is a part of. Never throws. */
+  /** Called with each part's text, and with the reply that it is a part of, just before it is sent. Must not throw. */
   onDelivered?(text: string): void
-}
-
-/** What a performer is given: its host's options, and what all performers of one process share. */
-export interface PerformerOptions extends DispatchOptions {
-  /** Aborted when the drain's grace is over. */
-  readonly stopping: AbortSignal
-  readonly budgets: Budgets
 }
 
 /** The part of pino that dispatch uses. Facts never hold a message, a prompt, a reply or a body. */

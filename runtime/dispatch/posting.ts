@@ -1,11 +1,11 @@
-/** Owns what follows from an event that dispatch posts to the main session: whether a heartbeat shows it at once. */
+/** Makes the events that dispatch posts to the main session, and the heartbeat that shows them. */
 
 import { mainSession } from '../session/main.ts'
 import type { EventRecord, NewTask, RunRecord } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import type { DispatchOptions } from './options.ts'
 
-/** A main session whose runner passes events on to somebody who waits for them has no use for a timer. */
+/** Returns the heartbeat that an event needs at once: if it asked for `now`, or if the runner only passes events on. */
 export function heartbeatFor(
   event: Pick<EventRecord, 'mode' | 'createdAt'>,
   { current, relays }: Pick<DispatchOptions, 'current' | 'relays'>,
@@ -15,11 +15,11 @@ export function heartbeatFor(
   return isDue ? [heartbeatTask(event.createdAt + heartbeatBurstMs)] : []
 }
 
-/** What an event of ours is about: a run, or all of them. */
+/** What an event of the gateway is about: a run, or all of them. */
 type Subject = Pick<RunRecord, 'generation'> &
   Partial<Pick<RunRecord, 'id' | 'requestId' | 'endpoint' | 'mapping'>>
 
-/** An event about a run in words of our own: it holds nothing that a sender wrote, and needs no boundary. */
+/** Makes an event in the gateway's own words. It holds nothing that a sender wrote, and needs no boundary. */
 export function ownEvent(run: Subject, text: string, facts: { id: string; at: number }): EventRecord {
   return {
     id: facts.id,

@@ -34,7 +34,7 @@ test('settings that meet a full disk are applied once there is room', async () =
   assert.equal(due.length, 1)
 })
 
-test('settings that change while older ones are under way follow them, and of several the newest alone', async () => {
+test('settings that change while older ones are applied follow them, and only the newest of several', async () => {
   const obeyed: unknown[] = []
   const waiting: (() => void)[] = []
   let channel = 'first'

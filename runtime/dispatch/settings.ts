@@ -1,25 +1,25 @@
-/** Owns taking settings to the store: one after the other, the newest last, and again until it takes them. */
+/** Applies settings to the store: one after the other, the newest last, and again until the store has taken them. */
 
 import type { Timers } from '@reveille/engine'
 
 export interface SettingsApplier {
   /**
-   * Applies what holds now. Resolves when that was tried; what could not be applied is tried again later. Never
+   * Applies the current settings. Resolves after the first try; what could not be applied is tried again later. Never
    * rejects.
    */
   apply(): Promise<void>
-  /** Tries nothing again. */
+  /** Ends further tries. */
   stop(): void
 }
 
 export interface SettingsApplierOptions {
-  /** Reads the settings of now, and takes them to the store. */
+  /** Reads the current settings and writes them to the store. */
   applyOnce(): Promise<void>
   onFailure(error: unknown): void
   readonly timers: Timers
 }
 
-/** Between two tries. Milliseconds. */
+/** Milliseconds between two tries. */
 const pauseMs = 5000
 
 export function createSettingsApplier({
@@ -32,7 +32,7 @@ export function createSettingsApplier({
   let applying: Promise<void> | undefined
   let retry: unknown
 
-  /** Settings that came while older ones were under way follow them: side by side, the older ones could be last. */
+  /** Settings that come while older ones are being applied follow them. In parallel the older ones could win. */
   async function applyNewest(): Promise<void> {
     while (isWanted && !isStopped) {
       isWanted = false

@@ -1,4 +1,4 @@
-/** Owns the bed that dispatch's tests run on: a real store in a folder of its own, a clock moved by hand. */
+/** The test bed of dispatch: a real store in a folder of its own, a fake runner and channel, and a manual clock. */
 
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
 import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
-import { createChannelGate } from './delivery/gate.ts'
+import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createDispatch, type Dispatch, type DispatchOptions } from './index.ts'
@@ -26,9 +26,9 @@ export type TestBed = Awaited<ReturnType<typeof openTestBed>>
 type Kind = 'run' | 'heartbeat' | 'delivery'
 
 export interface Setting {
-  /** What the one runner, `fake`, answers. Default: the prompt. */
+  /** The answer of the runner `fake`. Default: the prompt. */
   run?(turn: Turn, call: TurnCall): Promise<TurnResult>
-  /** What the one channel, `wall`, does with a part. Default: receives it. */
+  /** Handles a part that is sent on the channel `wall`. Default: it is received. */
   send?(part: Part, call: SendCall): Promise<void>
   readonly channel?: Partial<Channel>
   /** More channels, by their names. */
@@ -44,7 +44,7 @@ export interface Setting {
   readonly keepsHistory?: boolean
   /** Whether the runner passes the main session's events on. */
   readonly relays?: boolean
-  /** What the clock shows first. Default: the beginning of 2026 (UTC). */
+  /** The first time of the clock. Default: the beginning of 2026 (UTC). */
   readonly startAt?: number
 }
 
@@ -65,7 +65,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   let given = 0
   const channels: Record<string, Channel> = { ...setting.channels }
   const configurations: Record<string, object> = {}
-  const clock = createHandClock(setting.startAt ?? epoch)
+  const clock = createManualTimers(setting.startAt ?? epoch)
   const mintId = createIdMinter(clock.now)
   const turns: Turn[] = []
   const sent: { readonly text: string; readonly to: string; readonly key: string }[] = []
@@ -89,7 +89,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       backlog: 10_000,
       historyMessages: 1100,
     })
-    // What is being written while the first listener comes is told to nobody: this one is there from the start.
+    // Changes that are committed before the first listener are lost, so this one is there from the start.
     opened.changes({ signal: over.signal })
     return opened
   }
@@ -142,7 +142,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   let settings = settingsOf(defaults)
   let endpoints = setting.endpoints ?? {}
   const progress = createProgressBoard({ now: clock.now })
-  const ownWords: string[] = []
+  const sentMessages: string[] = []
 
   function settingsOf(changed: Defaults): Settings {
     const sessions = {
@@ -173,7 +173,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       timers: clock.timers,
       progress,
       relays: () => setting.relays === true,
-      onDelivered: (text) => void ownWords.push(text),
+      onDelivered: (text) => void sentMessages.push(text),
     }
   }
 
@@ -190,16 +190,16 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       delivery: createDeliveryPerformer,
     }
     const given = options()
-    const gate = createChannelGate({ ...given, onChange() {} })
-    return create[kind]({ ...given, stopping: over.signal, budgets: createBudgets(given), gate })
+    const breaker = createCircuitBreaker({ ...given, onChange() {} })
+    return create[kind]({ ...given, stopping: over.signal, budgets: createBudgets(given), breaker })
   }
 
-  /** One kind of work, and nothing else. */
+  /** Performs one kind of task, and nothing else. */
   function startOnly(kind: Kind) {
     store.work({ kinds: [kind], concurrency: 1, perform: performer(kind) })
   }
 
-  /** Performs as dispatch does, but no settlement ever leaves: the process dies just before. */
+  /** Performs as dispatch does, but no settlement is sent, as if the process died just before. */
   function startDoomed(kind: Kind): Promise<void> {
     const perform = performer(kind)
     return new Promise((resolve) => {
@@ -215,7 +215,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     })
   }
 
-  /** One kind of work, of which the first settlement is lost although the process lives. */
+  /** Performs one kind of task. Its first settlement is lost although the process lives. */
   function startForgetful(kind: Kind) {
     const perform = performer(kind)
     let isLost = false
@@ -283,7 +283,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     return store.accept({ request, actions: [action] })
   }
 
-  /** Waits until `look` answers something; looks again whenever something was committed, asked or logged. */
+  /** Waits until `look` returns a value. It is called again after every commit, call of the runner and log line. */
   async function until<Found>(look: () => Promise<Found | undefined | false>): Promise<Found> {
     const done = new AbortController()
     const patience = AbortSignal.timeout(patienceMs)
@@ -323,20 +323,20 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     startDoomed,
     startForgetful,
     startOnly,
-    /** Parts that the channel was given so far. */
+    /** The parts that the channel got so far. */
     sending: () => given,
-    /** What the next snapshot says. */
+    /** Changes settings for the next snapshot. */
     configure(changed: Partial<Defaults>, policies = endpoints) {
       settings = settingsOf({ ...defaults, ...changed })
       endpoints = policies
     },
     progress,
-    /** What was said to be sent, in its order. */
-    ownWords,
+    /** The messages that were reported as sent, in order. */
+    sentMessages,
     removeChannel() {
       delete channels['wall']
     },
-    /** What the next snapshot says of a channel is not what this one says. */
+    /** Changes the configuration of a channel for the next snapshot. */
     reconfigureChannel(name: string) {
       configurations[name] = { changed: mintId() }
       settings = settingsOf(defaults)
@@ -346,9 +346,9 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       dispatch?.applyChannels()
       await applied
     },
-    /** Has those look again who wait for something outside the bed. */
+    /** Makes waiting tests check again, after a change outside the bed. */
     stir: stirring.stir,
-    /** Of the store, so far. */
+    /** The number of commits of the store so far. */
     commits: () => store.health().commits,
     channelStates: () => dispatch?.channels() ?? [],
     performer,
@@ -358,7 +358,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     until,
     untilRun,
     read: () => store.read,
-    /** What the main session is doing. */
+    /** The state of the main session. */
     heartbeat: () => dispatch?.heartbeat(),
     /** The heartbeats so far, oldest first. */
     heartbeats: async () => (await store.read.runs({ kind: 'heartbeat' })).items.toReversed(),
@@ -367,13 +367,13 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     events: async () => (await store.read.events()).items.toReversed(),
     log: (event: string) => lines.filter((line) => line.event === event),
     command: (command: Parameters<Store['command']>[0]) => store.command(command),
-    /** The process ends in peace, and another takes over the folder. */
+    /** Ends the process regularly. Another one opens the folder. */
     async restart() {
       await close()
       store = await open()
       return start()
     },
-    /** The process is killed: what was on the disk at this moment is all that the next one finds. */
+    /** Kills the process. The next one finds only what was on disk at this moment. */
     async crash() {
       const from = join(root, String(life))
       life += 1
@@ -435,7 +435,7 @@ export function createLog(lines: LogLine[], stir: () => void): DispatchOptions['
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** Wakes those who wait for something that is not committed: a runner asked, a line logged. */
+/** Wakes tests that wait for something that is not committed: a call of the runner, a log line. */
 function createStirring() {
   let next = Promise.withResolvers<'stirred'>()
   return {
@@ -447,8 +447,8 @@ function createStirring() {
   }
 }
 
-/** Timers fire when `advance` reaches them, in order; one that is already due fires by itself. */
-export function createHandClock(start: number) {
+/** Timers fire in order when `advance` reaches them. A timer that is already due fires by itself. */
+export function createManualTimers(start: number) {
   let time = start
   let last = 0
   const waiting = new Map<number, { readonly at: number; readonly run: () => void }>()

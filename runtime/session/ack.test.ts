@@ -74,7 +74,7 @@ test('a token made of punctuation is taken literally', () => {
   assert.equal(isAckOnly('abc', '.*'), false)
 })
 
-test('a token that looks like markup is found all the same', () => {
+test('a token that looks like markup is found', () => {
   assert.equal(isAckOnly('**<ok>**', '<ok>'), true)
   assert.equal(isAckOnly('<!-- ok -->', '<!-- ok -->'), true)
 })
@@ -128,7 +128,7 @@ for (const reply of [
   })
 }
 
-test('a token that is an ordinary word is not taken out of a reply', () => {
+test('a token that is an ordinary word is not removed from a reply', () => {
   assert.equal(withoutTokens('OK, done. All is OK', 'OK'), 'OK, done. All is OK')
   assert.equal(withoutTokens('OK', 'OK'), '')
 })

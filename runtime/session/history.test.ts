@@ -29,7 +29,7 @@ test('a conversation is shown oldest first, and not which runs wrote it', () => 
   ])
 })
 
-test('a reply of nothing is left out, and the questions around it are one', () => {
+test('a blank reply is left out, and the questions around it become one', () => {
   assert.deepEqual(brief(talk(['q1', ' \n'], ['q2', 'a2'])), ['user: q1\n\nq2', 'assistant: a2'])
 })
 

@@ -44,12 +44,12 @@ test('a history within the limits is shown whole, in either way', () => {
   }
 })
 
-test('one character too many, or one message, and the oldest turn goes', () => {
+test('one character or one message too many drops the oldest turn', () => {
   assert.equal(dropping(talk(250, 250), { maxCharacters: 999 }), 't0 | t1')
   assert.equal(dropping(talk(1, 1, 1), { maxMessages: 5 }), 't0 | t1 t2')
 })
 
-test('turns go whole, and a short old one does not pass a long newer one', () => {
+test('turns are dropped whole, and a short old turn is not kept in place of a long newer one', () => {
   assert.equal(dropping(talk(1, 300, 300), { maxCharacters: 610 }), 't0 t1 | t2')
 })
 
@@ -57,7 +57,7 @@ test('a last turn that is too long by itself leaves nothing', () => {
   assert.equal(dropping(talk(1, 501), {}), 't0 t1 | ')
 })
 
-test('a summary from other times goes like any old turn where turns are dropped', () => {
+test('where turns are dropped, an earlier summary is dropped like any old turn', () => {
   assert.equal(dropping([summary(200), ...talk(250, 250)], {}), 's | t0 t1')
 })
 
@@ -105,7 +105,7 @@ test('a turn that is too long to be shown is shortened for its summary, with wha
   }
 })
 
-test('what is shortened stays behind its boundary, and what follows it does not', () => {
+test('shortened text stays behind its boundary, and what follows it does not', () => {
   const [turn] = talk(5000)
   assert.ok(turn)
   const [asked, ...others] = turn.messages
@@ -127,7 +127,7 @@ test('a summary has 8,000 characters at most, and a quarter of a short history',
   assert.equal(summaryLimit(ample), 250)
 })
 
-test('whatever a history looks like, a few summaries bring it within its limits', () => {
+test('a few summaries bring any history within its limits', () => {
   let seed = 1
   const random = (most: number) => {
     seed = (seed * 48_271) % 2_147_483_647

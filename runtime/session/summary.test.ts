@@ -19,7 +19,7 @@ test('a run without a name goes by its endpoint, and a direct one by neither', (
   assert.equal(summaryText({ endpoint: 'agent' }, said('x')), 'Hook: x')
 })
 
-test('an error is told as one', () => {
+test('the summary of a failed run names the error', () => {
   assert.equal(summaryText({ name: 'Reviewer' }, broke('no credit')), 'Hook Reviewer (error): no credit')
   assert.equal(summaryText({ endpoint: 'agent' }, broke('no credit')), 'Hook (error): no credit')
 })
@@ -41,7 +41,7 @@ test('a name with line breaks stays on one line, so that nothing in it reads as 
   }
 })
 
-test('a reply of nothing is said to be none', () => {
+test('the summary of a blank reply says that there is none', () => {
   assert.equal(summaryText({ endpoint: 'agent' }, said(' \n')), 'Hook: (no reply)')
 })
 

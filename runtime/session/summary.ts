@@ -1,7 +1,7 @@
 /** Makes the summary: the event that tells the main session how a run ended. */
 
 import { oneLine } from '@reveille/kit'
-import type { Ending } from '../agent/ending.ts'
+import type { RunResult } from '../agent/run-result.ts'
 import { cut } from '../cut.ts'
 import type { EventRecord, Id, RunRecord } from '../store/port.ts'
 import { mainSession } from './main.ts'
@@ -13,13 +13,13 @@ const longestName = 200
 /** `Hook <name>: <reply>` or `Hook <name> (error): <message>`; a direct `/agent` request has no name of its own. */
 export function summaryText(
   run: { readonly name?: string; readonly endpoint?: string },
-  ending: Ending,
+  result: RunResult,
 ): string {
   const name = run.name ?? (run.endpoint === 'agent' ? undefined : run.endpoint)
   // A name comes from outside too: a second line of it could pass for one of ours.
   const who = name === undefined ? 'Hook' : `Hook ${oneLine(name, longestName)}`
-  if (ending.state !== 'succeeded') return `${who} (error): ${shorten(ending.error.message, longestSummary)}`
-  return `${who}: ${shorten(ending.reply.trim(), longestSummary) || '(no reply)'}`
+  if (result.state !== 'succeeded') return `${who} (error): ${shorten(result.error.message, longestSummary)}`
+  return `${who}: ${shorten(result.reply.trim(), longestSummary) || '(no reply)'}`
 }
 
 /** At most `limit` UTF-16 units, the ellipsis of a shortened text among them. */
@@ -30,10 +30,10 @@ function shorten(text: string, limit: number): string {
 /** Both the reply and the name may hold what a stranger wrote, so the whole text goes behind the boundary. */
 export function summaryEvent(
   run: RunRecord,
-  ending: Ending,
+  result: RunResult,
   facts: { readonly id: Id; readonly at: number; fence(text: string): string },
 ): EventRecord {
-  const text = summaryText(run, ending)
+  const text = summaryText(run, result)
   return {
     id: facts.id,
     session: mainSession,

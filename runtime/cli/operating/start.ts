@@ -4,8 +4,13 @@ import inspector from 'node:inspector'
 import { constants } from 'node:os'
 import path from 'node:path'
 import { authOf } from '@reveille/engine'
-import { standInRoute } from '../../dispatch/index.ts'
+<<<<<<< HEAD
+import { assumedRoute } from '../../dispatch/index.ts'
 import { createGateway, type Gateway } from '../../gateway.ts'
+=======
+import { assumedRoute } from '../../dispatch/index.ts'
+import { ConfigurationError, createGateway, type Gateway } from '../../gateway.ts'
+>>>>>>> 53b75a7 (dispatch: name the circuit breaker, the send permit, the run result and the session context)
 import { ListenError } from '../../http/index.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
@@ -209,7 +214,7 @@ async function bannerOf(
     runner: agents.defaults.runner,
     model: agents.defaults.model,
     channels: Object.keys(channels),
-    route: agents.route ?? standInRoute(channels),
+    route: agents.route ?? assumedRoute(channels),
     hooksEnabled: hooks.enabled,
     hooksPath: hooks.path,
     admin: surface.tokens.length > 0,

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises'
 import type { Configuration } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
-import { standInRoute } from '../../dispatch/index.ts'
+import { assumedRoute } from '../../dispatch/index.ts'
 import { sourcesFolder } from '../../sources/index.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
@@ -29,7 +29,7 @@ export async function adviceFor(
   const isRunning = (await view.reach()).is === 'there'
   const hasRoute =
     settings.agents.route !== undefined ||
-    standInRoute(settings.channels)?.to !== undefined ||
+    assumedRoute(settings.channels)?.to !== undefined ||
     hasOwnChannel ||
     (isRunning && (await isRouted()))
 

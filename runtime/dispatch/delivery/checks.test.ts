@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Channel, type ChannelHealth, PluginError } from '@reveille/kit'
-import { createHandClock, createLog, type LogLine } from '../test-bed.ts'
+import { createLog, createManualTimers, type LogLine } from '../test-bed.ts'
 import { createChannelChecks } from './checks.ts'
 
 /** The one channel, `wall`, is asked by `check`. */
 function open(check: (signal: AbortSignal) => Promise<ChannelHealth>) {
-  const clock = createHandClock(Date.UTC(2026, 0, 1))
+  const clock = createManualTimers(Date.UTC(2026, 0, 1))
   const lines: LogLine[] = []
   const channel = { check } as Channel
   const checks = createChannelChecks({
@@ -21,7 +21,7 @@ function open(check: (signal: AbortSignal) => Promise<ChannelHealth>) {
   return { clock, lines, checks }
 }
 
-test('a check that throws or hangs ends as a sentence', async () => {
+test('a check that throws or hangs gives a reason', async () => {
   const refused = new PluginError('the wall said no', { code: 'bad-credential', retryable: true })
   const hangs = () => new Promise<never>(() => {})
   const ends: [check: () => Promise<ChannelHealth>, detail: RegExp][] = [
@@ -43,7 +43,7 @@ test('a check that throws or hangs ends as a sentence', async () => {
   }
 })
 
-test('a channel that was asked and answers after it was asked again says nothing of what it is now', async () => {
+test('the late answer of an earlier check of a channel is ignored', async () => {
   const answers: ((health: ChannelHealth) => void)[] = []
   const { lines, checks } = open(() => new Promise((resolve) => answers.push(resolve)))
   checks.check(['wall'])

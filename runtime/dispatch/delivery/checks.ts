@@ -1,4 +1,4 @@
-/** Owns asking channels how they are, in the background: what they answer is told and kept, and nothing depends on it. */
+/** Runs the `check` of channels in the background. The results are logged and shown, and nothing depends on them. */
 
 import type { ChannelHealth } from '@reveille/kit'
 import { boundedCall, type CallOutcome } from '../../agent/bounded-call.ts'
@@ -10,18 +10,18 @@ import type { ChannelState } from './channel-state.ts'
 type Health = NonNullable<ChannelState['health']>
 
 export interface ChannelChecks {
-  /** Asks each of them that can be asked; what it said before is no longer true. Never throws. */
+  /** Checks each of these channels that has a `check`. Their earlier results no longer hold. Never throws. */
   check(channels: readonly string[]): void
   of(channel: string): Health | undefined
-  /** Forgets all others. */
+  /** Drops the results of all other channels. */
   keep(channels: ReadonlySet<string>): void
-  /** Asks nothing any more; resolves when no channel is being asked. */
+  /** Starts no further check. Resolves when no check is running. */
   close(): Promise<void>
 }
 
-/** A vendor may take its time: nobody waits for it. Milliseconds. */
+/** The time for one check. It is long because nothing waits for a check. Milliseconds. */
 const checkTimeoutMs = 30_000
-/** Characters of what a channel says of itself. */
+/** The longest detail of a result, in characters. */
 const longestDetail = 1000
 
 export function createChannelChecks(
@@ -30,7 +30,7 @@ export function createChannelChecks(
   const { log, now, timers } = options
   const closing = new AbortController()
   const asking = new Set<Promise<void>>()
-  /** The newest question to each channel, and its answer. */
+  /** The newest check of each channel, with its result. */
   const questions = new Map<string, { health?: Health }>()
 
   async function ask(name: string): Promise<void> {
@@ -39,7 +39,7 @@ export function createChannelChecks(
     const bounds = { ms: checkTimeoutMs, stops: [closing.signal], timers }
     const outcome = await boundedCall(async (signal) => options.channel(name)?.check?.(signal), bounds)
     if (outcome.kind === 'interrupted' || questions.get(name) !== question) return
-    // A channel that cannot be asked says nothing of itself.
+    // The channel has no `check`.
     if (outcome.kind === 'answered' && outcome.answer === undefined) return
     const { ok, code, detail } = verdictOf(outcome)
     question.health = { ok, ...(detail !== undefined && { detail }), at: now() }

@@ -42,7 +42,7 @@ test('last falls back to whatsapp', () => {
   assert.equal(found.ok && `${found.channel} ${found.to}`, 'whatsapp +49')
 })
 
-test('last falls back to the one channel that is configured, where it has a default recipient', () => {
+test('last falls back to the only configured channel if it has a default recipient', () => {
   const slack = channelNamed('slack', 'C9')
   const alone = resolveDestination({ channel: 'last' }, undefined, configured(slack))
   const beside = resolveDestination(
@@ -54,7 +54,7 @@ test('last falls back to the one channel that is configured, where it has a defa
   assert.equal(beside.ok && `${beside.channel} ${beside.to}`, 'slack C2')
 })
 
-test('whatsapp stays the fallback where the one channel is not clear', () => {
+test('whatsapp stays the fallback if there is no single channel with a default recipient', () => {
   const slack = { defaultTo: 'C9' }
   const unclear: Parameters<typeof fallbackRoute>[0][] = [
     {},
@@ -97,7 +97,7 @@ test("a last route without recipient leaves the channel's default", () => {
   assert.equal(found.ok && found.to, 'C9')
 })
 
-test('where nothing serves there is NO_ROUTE and a sentence that names the fix', () => {
+test('without a usable destination there is NO_ROUTE and a sentence that names the fix', () => {
   const unconfigured = resolveDestination({ channel: 'last' }, undefined, configured())
   const aimless = resolveDestination({ channel: 'slack' }, undefined, configured(channelNamed('slack')))
   assert.ok(!unconfigured.ok && !aimless.ok)
@@ -122,7 +122,7 @@ test("a recipient that the channel refuses keeps the channel's code", () => {
   })
 })
 
-test('without a last route and what stands in for it, the reason says what to do with the channels there are', () => {
+test('without a last route and an assumed one, the reason says what to do with the configured channels', () => {
   const reasonOf = (...channels: Channel[]) => {
     const found = resolveDestination({ channel: 'last' }, undefined, configured(...channels))
     return found.ok ? undefined : found.reason

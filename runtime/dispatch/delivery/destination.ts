@@ -1,4 +1,4 @@
-/** Finds where a reply goes: from what the run asked for, the last route and the channels, to a target. */
+/** Finds where a reply goes, from what the run asked for, the last route and the configured channels. */
 
 import type { Settings } from '@reveille/engine'
 import type { Channel, Target } from '@reveille/kit'
@@ -8,20 +8,17 @@ import type { Route } from '../../store/port.ts'
 /** The channels that are configured now. */
 export interface ConfiguredChannels {
   channel(name: string): Channel | undefined
-  /** What the configuration says of each, by its name. */
+  /** The configuration of each channel, by its name. */
   readonly channels: Settings['channels']
 }
 
-/** What stands in for the last route while there is none; undefined where that is not configured. */
-export function standInRoute(channels: Settings['channels']): Route | undefined {
+/** Returns the route that replies to `last` take while no last route is set. Undefined if its channel is not configured. */
+export function assumedRoute(channels: Settings['channels']): Route | undefined {
   const route = fallbackRoute(channels)
   return Object.hasOwn(channels, route.channel) ? route : undefined
 }
 
-/**
- * Where `last` goes while there is no last route: to `whatsapp`, or to the one channel besides `terminal` that is
- * configured, where it has a `defaultTo`.
- */
+/** Returns the only configured channel besides `terminal`, if it has a `defaultTo`, and otherwise `whatsapp`. */
 export function fallbackRoute(channels: Settings['channels']): Route {
   const [only, ...others] = Object.keys(channels).filter((name) => name !== 'terminal')
   const to = only === undefined ? undefined : channels[only]?.['defaultTo']
@@ -72,7 +69,7 @@ function noChannel(name: string): string {
   return `channel ${name} is not configured: add channels.${name}, or name a channel that is configured`
 }
 
-/** Of a reply to `last` while there is no last route, and without the channel that stands in for it. */
+/** The reason for a reply to `last` while no last route is set and the assumed channel is not configured. */
 function noStandIn(name: string, channels: readonly string[]): string {
   const [only, ...others] = channels.filter((each) => each !== 'terminal')
   const missing = `channel ${name} is not configured: `

@@ -1,36 +1,36 @@
-/** Owns what came of a call to `send`: a receipt that can be kept, or a failure. */
+/** Reads the outcome of a call to `send`: a receipt that the store can keep, or a failure that quotes no message. */
 
 import { PluginError, type Receipt } from '@reveille/kit'
 import type { CallOutcome } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import { cut } from '../../cut.ts'
-import { outOfTime, ownFault } from './trouble.ts'
+import { outOfTime, ownFault } from './failure-scope.ts'
 
 export type SendOutcome = CallOutcome<Receipt>
 
-/** A receipt that comes while the call is being stopped still proves that the part was sent. */
+/** Returns the receipt, also one that came while the call was being stopped: it proves that the part was sent. */
 export function receiptOf(outcome: SendOutcome): Receipt | undefined {
   if (outcome.kind === 'threw') return undefined
   return keepable(outcome.kind === 'answered' ? outcome.answer : outcome.late)
 }
 
-/** Of one receipt as JSON; more than the members of any group that were not reached. Characters. */
+/** The longest receipt in characters of JSON: enough to name all members of a large group that were not reached. */
 const longestReceipt = 262_144
 const longestId = 1000
 
-/** What of a receipt is data. One that the store had to refuse would have its part sent again. */
+/** Keeps what of a receipt is data. If the store had to refuse a receipt, its part would be sent again. */
 function keepable(receipt: Receipt | undefined): Receipt | undefined {
   try {
     const text = JSON.stringify(receipt)
     if (text === undefined) return undefined
     if (text.length <= longestReceipt) return JSON.parse(text)
   } catch {
-    // The id alone is proof enough.
+    // The id alone proves that the part was sent.
   }
   return { id: cut(String(receipt?.id ?? ''), longestId) }
 }
 
-/** A channel that was stopped and does not say how far it came may have sent the part. */
+/** Returns the failure. A channel that was stopped and does not say how far it came may have sent the part. */
 export function failureToSend(outcome: SendOutcome, timeoutMs: number): Failure {
   if (outcome.kind === 'answered') {
     const message = 'the channel answered without a receipt'
@@ -44,4 +44,32 @@ export function failureToSend(outcome: SendOutcome, timeoutMs: number): Failure 
       : 'the gateway stopped while the part was being sent'
   const code = outcome.kind === 'timed-out' ? outOfTime : 'INTERRUPTED'
   return { code, message, reason: message, retryable: true, maybeDelivered: true, wholeChannel: false }
+}
+
+/** This many characters of the message in a row are a quotation of it. Fewer are common words. */
+const shortestQuote = 24
+
+/** Replaces quotations of the sent text in a failure by ellipses: services quote what they refuse, and reasons are logged. */
+export function withoutQuotes(failure: Failure, sentText: string): Failure {
+  const message = hideQuotes(failure.message, sentText)
+  return { ...failure, message, reason: failure.reason === failure.message ? message : failure.reason }
+}
+
+function hideQuotes(text: string, sentText: string): string {
+  let shown = ''
+  let at = 0
+  while (at < text.length) {
+    const length = quoteLength(text, at, sentText)
+    shown += length > 0 ? '…' : (text[at] ?? '')
+    at += Math.max(1, length)
+  }
+  return shown
+}
+
+/** Returns how many characters from `at` on are in the sent text too; 0 if they are too few to be a quotation. */
+function quoteLength(text: string, at: number, sentText: string): number {
+  if (at + shortestQuote > text.length || !sentText.includes(text.slice(at, at + shortestQuote))) return 0
+  let length = shortestQuote
+  while (at + length < text.length && sentText.includes(text.slice(at, at + length + 1))) length += 1
+  return length
 }

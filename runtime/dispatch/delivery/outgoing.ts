@@ -1,4 +1,4 @@
-/** Makes the step from a reply to its deliveries: to whom, on which lane, or why not at all. */
+/** Plans the deliveries of a reply: to which recipient, in which lane, or why none. */
 
 import { withoutTokens } from '../../session/ack.ts'
 import type { MintId } from '../../store/id.ts'
@@ -8,11 +8,11 @@ import type { DispatchLog } from '../options.ts'
 import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
 
 export interface Outgoing {
-  /** None when the run delivers nothing. */
+  /** Empty if the run delivers nothing. */
   readonly deliveries: readonly DeliveryRecord[]
-  /** One for each delivery that is still to be sent. */
+  /** One task for each delivery that is still to be sent. */
   readonly tasks: readonly NewTask[]
-  /** Whether one of them has not ended well, so that its run is not done. */
+  /** Whether a delivery is pending or parked, so that its run is not done. */
   readonly open: boolean
 }
 
@@ -26,7 +26,7 @@ interface Facts {
 
 type Deliverable = Pick<RunRecord, 'id' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'>
 
-/** `reply`: absent where the run gave none. */
+/** Without a `reply` nothing is delivered. */
 export function planDeliveries(run: Deliverable, reply: string | undefined, facts: Facts): Outgoing {
   const targets: readonly Route[] = run.deliver && reply !== undefined ? (run.deliverTo ?? [run]) : []
   const plans = targets.map((target) => planDelivery(run, target, reply ?? '', facts))
@@ -69,7 +69,7 @@ function planDelivery(
   }
 }
 
-/** `text`: what is left of the reply to be delivered. */
+/** `text` is what remains of the reply without acknowledgement tokens. */
 function reasonToSkip(reply: string, text: string): { code: string; reason: string } | undefined {
   if (reply.trim() === '') return { code: 'BLANK_REPLY', reason: 'the reply is blank' }
   return text.trim() === ''
@@ -77,12 +77,12 @@ function reasonToSkip(reply: string, text: string): { code: string; reason: stri
     : undefined
 }
 
-/** One recipient gets its replies in order; two of them never wait for each other. */
+/** A recipient gets its replies in order, and two recipients never wait for each other. */
 export function laneTo(destination: Extract<Destination, { ok: true }>): string {
   return `channel:${destination.channel}:${destination.target.key}`
 }
 
-/** A delivery that ended before it began. */
+/** Logs a delivery that is not even tried. */
 export function reportUnsent(
   log: DispatchLog,
   run: Pick<RunRecord, 'id' | 'requestId' | 'endpoint' | 'sessionKey'>,

@@ -30,11 +30,11 @@ function deliveryOf(messages: number, fields: Partial<DeliveryRecord> = {}): Del
 
 const textsOf = (...given: Parameters<typeof planParts>) => planParts(...given).parts.map(({ text }) => text)
 
-test('a reply of as many messages as may be is sent whole', () => {
+test('a reply of exactly as many messages as are allowed is sent whole', () => {
   assert.equal(textsOf(channel, deliveryOf(5), 5).at(-1), 'm5')
 })
 
-test('of a longer one the last message says how many are not sent, and where the whole is read', () => {
+test('the last message of a longer reply says how many are not sent, and where the whole can be read', () => {
   assert.deepEqual(textsOf(channel, deliveryOf(20), 5), [
     'm1',
     'm2',
@@ -48,7 +48,7 @@ test('of a longer one the last message says how many are not sent, and where the
   )
 })
 
-test('what somebody sent by hand is read with the delivery', () => {
+test('for a text that an operator sent, the last message names the delivery', () => {
   assert.match(
     textsOf(channel, deliveryOf(6, { runId: undefined }), 5).at(-1) ?? '',
     /2 more messages .* `reveille deliveries 1d09aa`$/,
@@ -60,7 +60,7 @@ test('a channel without a bound is sent everything', () => {
   assert.equal(textsOf(unbounded, deliveryOf(200), 5).length, 200)
 })
 
-test('parts and targets that are none are refused before one message is sent', () => {
+test('malformed parts and targets are refused before one message is sent', () => {
   const plan = (faults: object) => () => planParts({ ...channel, ...faults }, deliveryOf(1), 10)
   const nonsense = [undefined, Promise.resolve([{ text: 'm1' }]), 'm1']
   for (const parts of nonsense) assert.throws(plan({ render: () => parts }), /as no list of parts/)
@@ -70,11 +70,11 @@ test('parts and targets that are none are refused before one message is sent', (
     assert.throws(plan({ target: () => target }), /a target without a key/)
 })
 
-test('the operator may allow more messages than the channel thinks fit', () => {
+test('the operator may allow more messages than the channel declares', () => {
   assert.equal(textsOf(channel, deliveryOf(12), 20).length, 12)
 })
 
-test('messages that were sent under another bound stay what they were', () => {
+test('messages that were sent under another bound stay as they were', () => {
   const receipts = Array.from({ length: 11 }, (_, index) => ({ id: `w${index}` }))
   const under = (messages: number) => textsOf(channel, deliveryOf(messages, { receipts }), 5)
   assert.deepEqual(under(20).slice(10), [
@@ -84,7 +84,7 @@ test('messages that were sent under another bound stay what they were', () => {
   assert.deepEqual(under(11).at(-1), 'm11')
 })
 
-test('of a reply that is far too long only what can be sent is read, and the last message says that there is more', () => {
+test('only the part of a far too long reply that can be sent is rendered, and the last message says that there is more', () => {
   const read: number[] = []
   const reading: Channel = {
     ...channel,

@@ -1,9 +1,9 @@
-/** Owns what a reply becomes on its channel: its messages, and of a very long one where the rest can be read. */
+/** Renders a reply as the messages of its channel. A very long reply ends with a note where the rest can be read. */
 
 import { type Channel, type Part, PluginError, type Target } from '@reveille/kit'
 import { cut } from '../../cut.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
-import { ownFault } from './trouble.ts'
+import { ownFault } from './failure-scope.ts'
 
 export interface DeliveryPlan {
   readonly target: Target
@@ -11,9 +11,9 @@ export interface DeliveryPlan {
 }
 
 /**
- * `maxMessages` holds where the channel has a bound at all. A part that has a receipt stays the part that it was, also
- * where the bound is another one than at the try before.
- * @throws whatever the channel does
+ * `maxMessages` holds only if the channel declares a bound. Parts that have receipts stay as they were, even if the bound
+ * has changed since.
+ * @throws what the channel throws
  */
 export function planParts(channel: Channel, delivery: DeliveryRecord, maxMessages: number): DeliveryPlan {
   const { limits } = channel
@@ -28,7 +28,7 @@ export function planParts(channel: Channel, delivery: DeliveryRecord, maxMessage
   return { target, parts: [...parts.slice(0, kept), ...note] }
 }
 
-/** Nothing of a part that is none is sent, nor of the others. @throws PluginError */
+/** Renders the parts, and refuses all of them if one is malformed. @throws PluginError */
 function partsOf(channel: Channel, markdown: string): readonly Part[] {
   const parts: readonly Part[] = channel.render(markdown)
   if (!Array.isArray(parts)) throw nonsense('the channel rendered the reply as no list of parts')
@@ -44,19 +44,19 @@ function targetOf(channel: Channel, { to = '' }: DeliveryRecord): Target {
   throw nonsense('the channel made an address into a target without a key')
 }
 
-/** In words of the host's own, which may be logged. */
+/** The message is the host's own and may be logged. */
 function nonsense(message: string): PluginError {
   return new PluginError(message, { code: ownFault, retryable: false })
 }
 
-/** Markup that nobody sees takes less than what they see. UTF-16 units of a reply for one of a message. */
+/** Invisible markup is shorter than visible text, so a reply has at most this many UTF-16 units for one of a message. */
 const markupFactor = 2
-/** More takes a good part of a second to read. UTF-16 units. */
+/** Parsing more takes a good part of a second. UTF-16 units. */
 const longestRead = 131_072
 
 /**
- * What can come of so much of a message's length: reading a megabyte of Markdown takes seconds, in which nothing else has
- * its turn. Up to the end of a line where there is one near.
+ * Returns the beginning of a text that is enough for messages of this length: parsing a megabyte of Markdown would hold the
+ * main loop for seconds. It ends with a line if one ends near.
  */
 function readable(text: string, length: number): string {
   const most = Math.min(markupFactor * length, longestRead)
@@ -65,7 +65,7 @@ function readable(text: string, length: number): string {
   return cut(text, end > most / 2 ? end : most)
 }
 
-/** The ends of ids are what the lists of the command line show and take. */
+/** The command line shows and takes the last six characters of ids. */
 function noteOn({ id, runId }: DeliveryRecord, left: number | undefined): string {
   const rest =
     left === undefined ? 'The rest is' : left === 1 ? '1 more message is' : `${left} more messages are`

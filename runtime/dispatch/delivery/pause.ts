@@ -1,4 +1,4 @@
-/** Owns a short wait on the spot: it ends with its time, or when whoever waits has to stop. */
+/** Waits for a short time, or until one of the signals is aborted. */
 
 import type { Timers } from '@reveille/engine'
 

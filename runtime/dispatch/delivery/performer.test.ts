@@ -49,7 +49,7 @@ test('a reply goes to each of several targets, and the run is at its last stage 
   assert.deepEqual(bed.sent.map(({ to }) => to).sort(), ['Ada', 'Bob'])
 })
 
-test('a run with a target that cannot be reached does not pass for delivered', async (t) => {
+test('a run with a target that cannot be reached is not delivered', async (t) => {
   const bed = await openTestBed(t)
   await bed.start()
   const deliverTo = [{ channel: 'wall', to: 'Ada' }, { channel: 'pager' }]
@@ -123,7 +123,7 @@ test('a part is not sent again while the process lives, though its receipt was n
   assert.deepEqual([delivery.state, delivery.receipts], ['delivered', [{ id: 'w1' }, { id: 'w2' }]])
 })
 
-test('what may have arrived is parked, though that was never written while the process lives', async (t) => {
+test('a part that may have arrived is parked, even if that could not be written, as long as the process lives', async (t) => {
   let calls = 0
   const bed = await openTestBed(t, {
     async send() {
@@ -141,7 +141,7 @@ test('what may have arrived is parked, though that was never written while the p
   assert.match(delivery.reason ?? '', /^it may have arrived: /)
 })
 
-test('where nothing serves, the run succeeds and its delivery is parked with NO_ROUTE', async (t) => {
+test('without a usable destination the run succeeds and its delivery is parked with NO_ROUTE', async (t) => {
   const bed = await openTestBed(t)
   await bed.start()
   const id = await bed.acceptRun({ deliver: true, channel: 'last', to: undefined })
@@ -153,7 +153,7 @@ test('where nothing serves, the run succeeds and its delivery is parked with NO_
   assert.equal(bed.log('delivery-parked').length, 1)
 })
 
-test('last follows the route that was set by hand', async (t) => {
+test('last follows the route that an operator set', async (t) => {
   const bed = await openTestBed(t, { route: { channel: 'wall', to: 'Grace' } })
   await bed.start()
   await bed.command({ type: 'set-route', route: { channel: 'wall', to: 'Hedy' } })
@@ -219,7 +219,7 @@ test('a Retry-After with a fraction is a due time like any other', async (t) => 
   assert.deepEqual(bed.log('task-faulted'), [])
 })
 
-test('a vendor that asks for no patience worth the name is not asked over and over', async (t) => {
+test('a vendor that asks for a very short wait is not asked over and over', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
       throw broken('rate-limited', { retryable: true, retryAfter: 0.0001 })
@@ -279,7 +279,7 @@ test('an error that quotes the message is kept and logged without the quotation'
   assert.doesNotMatch(JSON.stringify(bed.lines), /patient/)
 })
 
-test('a channel that gives back nonsense parks the delivery, and the log says so in words of its own', async (t) => {
+test('a channel that returns nonsense parks the delivery, and the log does not quote it', async (t) => {
   const bed = await openTestBed(t, { channel: { send: async () => undefined as never } })
   await bed.start()
   await bed.acceptRun({ deliver: true })
@@ -341,7 +341,7 @@ test('a vendor that limits us without saying for how long is asked again half a 
   assert.deepEqual([(waiting.nextAt ?? 0) - bed.clock.now(), waiting.attempts], [30_000, 0])
 })
 
-test('what may have arrived is sent again where the operator prefers a double to a gap', async (t) => {
+test('a part that may have arrived is sent again if the operator prefers a double to a gap', async (t) => {
   let tries = 0
   const bed = await openTestBed(t, {
     deliveries: { retryUnsure: true },
@@ -358,7 +358,7 @@ test('what may have arrived is sent again where the operator prefers a double to
   assert.equal(tries, 2)
 })
 
-test('what may have arrived is not sent by a process that begins when the channel has forgotten it', async (t) => {
+test('a part that may have arrived is not sent by a later process once the channel has forgotten it', async (t) => {
   const bed = await openTestBed(t, {
     channel: { idempotency: { windowMs: 60_000 } },
     async send() {
@@ -394,7 +394,7 @@ test('a channel says how long one part may take', async (t) => {
   assert.equal(reason, 'it may have arrived: the channel did not answer within 60 s')
 })
 
-test('what may have arrived is not sent twice where a repeat may double', async (t) => {
+test('a part that may have arrived is not sent again if a repeat may double', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
       throw broken('network', { retryable: true, maybeDelivered: true })
@@ -409,7 +409,7 @@ test('what may have arrived is not sent twice where a repeat may double', async 
   )
 })
 
-test('what may have arrived is sent again under the same key where the channel forgets repeats', async (t) => {
+test('a part that may have arrived is sent again under the same key if the channel recognises repeats', async (t) => {
   const keys: string[] = []
   const bed = await openTestBed(t, {
     channel: { idempotency: { windowMs: 60_000 } },
@@ -426,7 +426,7 @@ test('what may have arrived is sent again under the same key where the channel f
   assert.equal(keys[0], keys[1])
 })
 
-test('what may have arrived is not sent again once the channel has forgotten it', async (t) => {
+test('a part that may have arrived is not sent again once the channel has forgotten it', async (t) => {
   let tries = 0
   const bed = await openTestBed(t, {
     channel: { idempotency: { windowMs: 60_000 } },
@@ -506,7 +506,7 @@ test('a channel that is not configured any more parks the delivery', async (t) =
   assert.equal(delivery.code, 'NO_ROUTE')
 })
 
-test('a receipt that holds what is no data is kept as far as it is, and its part sent once', async (t) => {
+test('a receipt that is not all data is stored as far as it is, and its part sent once', async (t) => {
   let calls = 0
   const answers = [
     { id: 'a', raw: () => {} },
@@ -528,7 +528,7 @@ test('a channel that renders a reply as no list of parts parks the delivery', as
   assert.equal(code, 'CHANNEL_FAILED')
 })
 
-test('a channel that is taken away while it fails leaves the delivery its outcome', async (t) => {
+test('a channel that is removed while it fails leaves the delivery its outcome', async (t) => {
   let isGone = false
   const windowMs = () => {
     if (isGone) throw new Error('not configured any more')

@@ -1,79 +1,77 @@
-/** Owns a delivery: its parts sent in order, each with a receipt on disk before the next. */
+/** Performs deliveries: sends their parts in order, with the receipt of each on disk before the next is sent. */
 
 import { type Backoff, BoundedMap, type Channel, type ChannelLimits, retryDelayMs } from '@reveille/kit'
 import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
-import type { PerformerOptions } from '../options.ts'
-import { withoutEcho } from './echo.ts'
-import type { ChannelGate, Turn } from './gate.ts'
-import { failureToSend, receiptOf, type SendOutcome } from './outcome.ts'
+import type { PerformerOptions } from '../performer-options.ts'
+import type { ChannelCircuitBreaker, SendPermit } from './circuit-breaker.ts'
+import { isNoAttempt, leastRetryMs, ownFault } from './failure-scope.ts'
+import { failureToSend, receiptOf, type SendOutcome, withoutQuotes } from './outcome.ts'
 import { type DeliveryPlan, planParts } from './parts.ts'
-import { endOfPatience } from './patience.ts'
 import { pause } from './pause.ts'
-import { createSettlements, prefixed, progressOf } from './settlements.ts'
-import { isNoAttempt, leastRetryMs, ownFault } from './trouble.ts'
+import { createSettlements, prefixed, progressOf, retryWindowExpired } from './settlements.ts'
 
-/** One part's time, where its channel does not say another. Milliseconds. */
+/** The time for one part, if its channel declares none. Milliseconds. */
 const defaultSendTimeoutMs = 30_000
-/** After a receipt could not be written. Milliseconds. */
+/** The wait after a receipt could not be written. Milliseconds. */
 const storePauseMs = 5000
-/** A service that takes no more from us and does not say for how long. Milliseconds. */
+/** The wait after a rate limit that names no time. Milliseconds. */
 const limitedBackoff: Backoff = { firstMs: 30_000, mostMs: 30_000 }
 
 const backoff: Backoff = { firstMs: 2000, mostMs: 600_000 }
 const unsure = 'it may have arrived: '
-/** Deliveries whose progress is remembered beside the store. */
+/** How many deliveries' progress is remembered beside the store. */
 const mostRemembered = 10_000
 
 export interface DeliveryPerformerOptions extends PerformerOptions {
-  readonly gate: ChannelGate
+  readonly breaker: ChannelCircuitBreaker
 }
 
-/** What is read of a channel before a reload can take it away. */
+/** What is read from a channel before a reload can remove it. */
 interface Plan extends DeliveryPlan {
   readonly limits: ChannelLimits
-  /** A repeat within it gives no second message. Milliseconds. */
+  /** Within this time the service recognises a repeated part. Milliseconds. */
   readonly windowMs: number
 }
 
-/** What a delivery has come to, whether or not that is on the disk. */
+/** How far a delivery has got, whether or not that is on disk. */
 interface Progress {
   readonly delivery: DeliveryRecord
-  /** How often its task had been claimed. A task that is made again, as by a replay, begins at one. */
+  /** How often its task had been claimed. A replay makes a new task, which begins at one. */
   readonly claims: number
 }
 
-/** A call that was made. */
-interface Sending {
+/** A call to `send`. */
+interface SendAttempt {
   readonly at: number
   readonly text: string
-  /** Of the channel's configuration. */
-  readonly era: number
+  readonly configurationVersion: number
   readonly timeoutMs: number
 }
 
 export function createDeliveryPerformer(
   options: DeliveryPerformerOptions,
 ): (claim: Claim) => Promise<Settlement> {
-  const { now, timers, gate } = options
+  const { now, timers, breaker } = options
   const settle = createSettlements(options)
   const progress = new BoundedMap<string, Progress>(mostRemembered)
 
   return async function performDelivery(claim) {
-    const { delivery: kept } = await claim.load()
-    if (kept === undefined || kept.state !== 'pending') return { effects: {}, done: true }
-    const delivery = withProgress(kept, claim)
+    const { delivery: stored } = await claim.load()
+    if (stored === undefined || stored.state !== 'pending') return { effects: {}, done: true }
+    const delivery = withProgress(stored, claim)
     const channel = options.channel(delivery.channel)
     if (!channel) return settle.park(delivery, noChannel(delivery.channel))
     const plan = planOf(channel, delivery)
     if ('code' in plan) return settle.park(delivery, plan)
     if (plan.parts.length === 0) return settle.skip(delivery)
-    if (isForgotten(delivery, plan, now())) return settle.park(delivery, prefixed(unsure, lastOf(delivery)))
+    if (isRepeatUnknown(delivery, plan, now()))
+      return settle.park(delivery, prefixed(unsure, lastOf(delivery)))
     return send(claim, channel, plan, delivery)
   }
 
-  /** Goes on at the first part without a receipt. */
+  /** Continues at the first part without a receipt. */
   async function send(
     claim: Claim,
     channel: Channel,
@@ -87,55 +85,60 @@ export function createDeliveryPerformer(
     let delivery = found
     for (const [index, part] of parts.entries()) {
       if (index < found.receipts.length) continue
-      const turn = await turnToSend(claim, plan, delivery, found)
-      if ('effects' in turn) return turn
-      const sending = { at: now(), text: part.text, era: turn.era, timeoutMs }
-      tellOwnWords(delivery.text, part.text)
+      const permit = await permitToSend(claim, plan, delivery, found)
+      if ('effects' in permit) return permit
+      const attempt = {
+        at: now(),
+        text: part.text,
+        configurationVersion: permit.configurationVersion,
+        timeoutMs,
+      }
+      reportSentMessage(delivery.text, part.text)
       const key = `${found.id}:${index + 1}`
       const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
       const receipt = receiptOf(outcome)
-      if (receipt === undefined) return unsent(claim, delivery, outcome, plan, sending)
-      gate.sent(found.channel, sending.era)
+      if (receipt === undefined) return unsent(claim, delivery, outcome, plan, attempt)
+      breaker.sent(found.channel, attempt.configurationVersion)
       delivery = { ...delivery, receipts: [...delivery.receipts, receipt], unsureSince: undefined }
       remember(delivery, claim)
     }
     return settle.delivered(delivery, now() - startedAt)
   }
 
-  /** A claim may be lost with all that it has not written; what was sent under it was sent all the same. */
+  /** Remembers what was sent, because a claim may be lost with everything that it has not written. */
   function remember(delivery: DeliveryRecord, { task }: Claim): void {
     progress.delete(delivery.id)
     progress.set(delivery.id, { delivery, claims: task.claims })
   }
 
-  function withProgress(kept: DeliveryRecord, { task }: Claim): DeliveryRecord {
-    const known = progress.get(kept.id)
-    if (known === undefined || known.delivery.channel !== kept.channel || known.delivery.to !== kept.to)
-      return kept
+  function withProgress(stored: DeliveryRecord, { task }: Claim): DeliveryRecord {
+    const known = progress.get(stored.id)
+    if (known === undefined || known.delivery.channel !== stored.channel || known.delivery.to !== stored.to)
+      return stored
     const { receipts, unsureSince, firstTriedAt, code, reason } = known.delivery
-    if (receipts.length > kept.receipts.length) return { ...kept, receipts, unsureSince, firstTriedAt }
-    const isLost = task.claims > known.claims && receipts.length === kept.receipts.length
-    return isLost && unsureSince !== undefined && kept.unsureSince === undefined
-      ? { ...kept, unsureSince, firstTriedAt, code, reason }
-      : kept
+    if (receipts.length > stored.receipts.length) return { ...stored, receipts, unsureSince, firstTriedAt }
+    const isLost = task.claims > known.claims && receipts.length === stored.receipts.length
+    return isLost && unsureSince !== undefined && stored.unsureSince === undefined
+      ? { ...stored, unsureSince, firstTriedAt, code, reason }
+      : stored
   }
 
-  /** Nothing more is sent, or waited for, while a receipt is not kept; a settlement carries those so far. */
-  async function turnToSend(
+  /** Waits until the next part may be sent, or settles. No part is sent before the receipts so far are on disk. */
+  async function permitToSend(
     claim: Claim,
     { target, limits }: Plan,
     delivery: DeliveryRecord,
     found: DeliveryRecord,
-  ): Promise<Extract<Turn, { kind: 'go' }> | Settlement> {
-    let isKept = delivery === found
+  ): Promise<Extract<SendPermit, { kind: 'granted' }> | Settlement> {
+    let isStored = delivery === found
     for (;;) {
       if (stopsOf(claim).some((signal) => signal.aborted)) return settle.resume(now(), delivery)
-      const turn = gate.turn(found.channel, target.key, limits)
-      if (turn.kind === 'leave') return leave(claim, turn, delivery, found)
-      isKept ||= await isRecorded(claim, delivery)
-      if (!isKept) return settle.resume(now() + storePauseMs, delivery)
-      if (turn.kind === 'go') return turn
-      await pause(turn.ms, stopsOf(claim), timers)
+      const permit = breaker.requestPermit(found.channel, target.key, limits)
+      if (permit.kind === 'release') return release(claim, permit, delivery, found)
+      isStored ||= await isRecorded(claim, delivery)
+      if (!isStored) return settle.resume(now() + storePauseMs, delivery)
+      if (permit.kind === 'granted') return permit
+      await pause(permit.ms, stopsOf(claim), timers)
     }
   }
 
@@ -143,8 +146,8 @@ export function createDeliveryPerformer(
     return [claim.lease, options.stopping]
   }
 
-  /** Before the call: whoever is sent them may bring them back to us sooner than the receipt. */
-  function tellOwnWords(reply: string, part: string) {
+  /** This comes before the call, because the service may post the message back to a hook before it answers. */
+  function reportSentMessage(reply: string, part: string) {
     options.onDelivered?.(reply)
     if (part !== reply) options.onDelivered?.(part)
   }
@@ -156,10 +159,10 @@ export function createDeliveryPerformer(
     )
   }
 
-  /** It is not its turn. What waits for its channel is due at once: the pool is what holds it back. */
-  function leave(
+  /** Releases the place of a delivery that may not send now. If it waits for its channel it is due at once: its pool holds it back. */
+  function release(
     claim: Claim,
-    { whose, until }: Extract<Turn, { kind: 'leave' }>,
+    { whose, until }: Extract<SendPermit, { kind: 'release' }>,
     delivery: DeliveryRecord,
     found: DeliveryRecord,
   ): Settlement {
@@ -172,45 +175,45 @@ export function createDeliveryPerformer(
     before: DeliveryRecord,
     outcome: SendOutcome,
     plan: Plan,
-    sending: Sending,
+    attempt: SendAttempt,
   ): Settlement {
-    const failure = withoutEcho(failureToSend(outcome, sending.timeoutMs), sending.text)
+    const failure = withoutQuotes(failureToSend(outcome, attempt.timeoutMs), attempt.text)
     const isInterrupted = outcome.kind === 'interrupted'
-    if (!isInterrupted) gate.failed(before.channel, sending.era, before.id, failure)
+    if (!isInterrupted) breaker.failed(before.channel, attempt.configurationVersion, before.id, failure)
 
     const at = now()
     const counts = !isNoAttempt(failure)
     const tried = {
       ...before,
       attempts: before.attempts + (counts && !isInterrupted ? 1 : 0),
-      firstTriedAt: before.firstTriedAt ?? sending.at,
-      unsureSince: before.unsureSince ?? (failure.maybeDelivered ? sending.at : undefined),
+      firstTriedAt: before.firstTriedAt ?? attempt.at,
+      unsureSince: before.unsureSince ?? (failure.maybeDelivered ? attempt.at : undefined),
     }
     if (tried.unsureSince !== undefined)
       remember({ ...tried, code: failure.code, reason: failure.message }, claim)
     const next = isInterrupted ? { again: at, nextAt: at, quiet: true } : nextTry(claim, tried, failure, at)
-    if (isForgotten(tried, plan, next.nextAt)) return settle.park(tried, prefixed(unsure, failure))
+    if (isRepeatUnknown(tried, plan, next.nextAt)) return settle.park(tried, prefixed(unsure, failure))
     if (isInterrupted) return settle.resume(at, tried)
     if (!failure.retryable && counts) return settle.park(tried, failure)
-    const given = endOfPatience(tried, deliveries().retryForMs, at)
-    if (given !== undefined) return settle.park(tried, prefixed(given, failure))
+    const expired = retryWindowExpired(tried, deliveries().retryForMs, at)
+    if (expired !== undefined) return settle.park(tried, prefixed(expired, failure))
     return settle.retry(tried, failure, { ...next, counts })
   }
 
-  /** While its channel is held a delivery waits for that alone, unless the vendor asked for patience with its target. */
+  /** While its channel is held a delivery waits only for that, unless the vendor asked to wait before writing to its target. */
   function nextTry(claim: Claim, delivery: DeliveryRecord, failure: Failure, at: number) {
     const own = failure.code === 'rate-limited' ? limitedBackoff : backoff
     const delayMs = retryDelayMs(failure, Math.max(1, delivery.attempts), own, options.random)
     const ownAt = at + Math.max(leastRetryMs, delayMs)
-    const until = gate.restsUntil(delivery.channel)
+    const until = breaker.blockedUntil(delivery.channel)
     if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
-    const isTargets = !failure.wholeChannel && (failure.retryAfterMs ?? 0) > 0
-    const nextAt = isTargets ? Math.max(until, ownAt) : until
-    return { again: !isTargets && isPooled(claim, delivery) ? at : nextAt, nextAt, quiet: true }
+    const isForTarget = !failure.wholeChannel && (failure.retryAfterMs ?? 0) > 0
+    const nextAt = isForTarget ? Math.max(until, ownAt) : until
+    return { again: !isForTarget && isPooled(claim, delivery) ? at : nextAt, nextAt, quiet: true }
   }
 
-  /** Whether nobody would know a repeat of what may have arrived for one. */
-  function isForgotten({ unsureSince }: DeliveryRecord, { windowMs }: Plan, at: number): boolean {
+  /** Returns whether the service would no longer recognise a repeat of the part that may have arrived. */
+  function isRepeatUnknown({ unsureSince }: DeliveryRecord, { windowMs }: Plan, at: number): boolean {
     return unsureSince !== undefined && at >= unsureSince + windowMs && !deliveries().retryUnsure
   }
 
@@ -228,12 +231,12 @@ export function createDeliveryPerformer(
   }
 }
 
-/** Tasks of earlier versions are in no pool. */
+/** Tasks of earlier versions have no pool. */
 function isPooled({ task }: Claim, { channel }: DeliveryRecord): boolean {
   return task.pool === channel
 }
 
-/** What it met last, as far as that was written. */
+/** Returns the last failure, as far as it was written. */
 function lastOf({
   code = 'INTERRUPTED',
   reason = 'the gateway stopped while the part was being sent',

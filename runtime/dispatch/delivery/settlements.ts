@@ -1,29 +1,29 @@
-/** Owns what is written of a delivery, and what is logged of it, however its claim ends. */
+/** Makes the settlements of a delivery, whichever way its claim ends, and logs them. */
 
 import type { DeliveryRecord, Effects, Settlement } from '../../store/port.ts'
 import type { DispatchOptions } from '../options.ts'
 
-/** What a delivery is parked for. */
-export interface Complaint {
+/** Why a delivery is parked or tried again. */
+export interface ParkReason {
   readonly code: string
-  /** For the record. */
+  /** The sentence for the record. */
   readonly message: string
-  /** For the log. */
+  /** The sentence for the log. */
   readonly reason: string
 }
 
 export interface Retry {
   /** When the task may be claimed again. */
   readonly again: number
-  /** When it will be, as far as anybody knows. */
+  /** When it is expected to be sent. */
   readonly nextAt: number
   readonly counts: boolean
-  /** Whether others tell of it already. */
+  /** True if other log lines report the cause already. */
   readonly quiet: boolean
 }
 
-/** A delivery that ended has no next try, and no trouble but its last. */
-const settled = {
+/** The fields that are cleared when a delivery has ended. */
+const cleared = {
   nextAt: undefined,
   code: undefined,
   reason: undefined,
@@ -33,7 +33,7 @@ const settled = {
 
 export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'now'>) {
   return {
-    /** Nothing went wrong: it goes on where it is, at a later time. */
+    /** Nothing went wrong: the delivery continues where it is, at a later time. */
     resume(again: number, delivery: DeliveryRecord, nextAt = again): Settlement {
       return { effects: { delivery: { ...progressOf(delivery), nextAt } }, again, counts: false }
     },
@@ -43,7 +43,7 @@ export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'n
       return { effects: {}, again, counts: false }
     },
 
-    retry(delivery: DeliveryRecord, { code, message, reason }: Complaint, retry: Retry): Settlement {
+    retry(delivery: DeliveryRecord, { code, message, reason }: ParkReason, retry: Retry): Settlement {
       const { attempts } = delivery
       const { again, nextAt, counts, quiet } = retry
       const inMs = Math.max(0, nextAt - now())
@@ -63,19 +63,19 @@ export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'n
       log.info({ event: 'delivery-delivered', ...names(delivery), parts: receipts.length, ms }, 'delivered')
       return {
         effects: {
-          delivery: { id, state: 'delivered', receipts, attempts: attempts + 1, endedAt: at, ...settled },
+          delivery: { id, state: 'delivered', receipts, attempts: attempts + 1, endedAt: at, ...cleared },
           ...deliveredEffect(runId, at),
         },
         done: true,
       }
     },
 
-    park(delivery: DeliveryRecord, { code, message, reason }: Complaint): Settlement {
+    park(delivery: DeliveryRecord, { code, message, reason }: ParkReason): Settlement {
       const { id, receipts, attempts } = delivery
       log.warn({ event: 'delivery-parked', ...names(delivery), code, reason, attempts }, 'delivery parked')
-      const ending = { code, reason: message, endedAt: now() }
+      const end = { code, reason: message, endedAt: now() }
       return {
-        effects: { delivery: { id, state: 'parked', receipts, attempts, ...settled, ...ending } },
+        effects: { delivery: { id, state: 'parked', receipts, attempts, ...cleared, ...end } },
         done: true,
       }
     },
@@ -86,7 +86,7 @@ export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'n
       log.info({ event: 'delivery-skipped', ...names(delivery), ...facts }, 'nothing to deliver')
       return {
         effects: {
-          delivery: { id: delivery.id, state: 'skipped', ...settled, ...facts, endedAt: at },
+          delivery: { id: delivery.id, state: 'skipped', ...cleared, ...facts, endedAt: at },
           ...deliveredEffect(delivery.runId, at),
         },
         done: true,
@@ -95,7 +95,7 @@ export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'n
   }
 }
 
-/** The run whose reply it was may be done with it. */
+/** The delivery may be the last one that its run waits for. */
 function deliveredEffect(run: string | undefined, at: number): Pick<Effects, 'delivered'> {
   return run === undefined ? {} : { delivered: { run, at } }
 }
@@ -105,11 +105,38 @@ export function progressOf({ id, receipts, unsureSince, firstTriedAt }: Delivery
   return { id, receipts, unsureSince, firstTriedAt }
 }
 
-export function prefixed<Of extends Complaint>(prefix: string, complaint: Of): Complaint {
-  const { code, message, reason } = complaint
+export function prefixed(prefix: string, { code, message, reason }: ParkReason): ParkReason {
   return { code, message: prefix + message, reason: prefix + reason }
 }
 
 function names({ id: deliveryId, runId, channel, to }: DeliveryRecord) {
   return { deliveryId, runId, channel, to }
+}
+
+/**
+ * Returns the beginning of the reason why a delivery is tried no more, or undefined within its retry window. The window is
+ * counted from the first failed try, never in tries.
+ */
+export function retryWindowExpired(
+  { attempts, firstTriedAt }: Pick<DeliveryRecord, 'attempts' | 'firstTriedAt'>,
+  retryForMs: number,
+  now: number,
+): string | undefined {
+  if (firstTriedAt === undefined || now - firstTriedAt < retryForMs) return undefined
+  const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+  // Tries that were no attempts are not counted. If there were only such, the channel was held all the time.
+  return `given up after ${attempts === 0 ? '' : `${tries} in `}${inWords(retryForMs)}: `
+}
+
+const units = [
+  ['d', 86_400_000, 2],
+  ['h', 3_600_000, 1],
+  ['min', 60_000, 1],
+  ['s', 1000, 1],
+] as const
+
+/** 24 hours are shown as hours, as in the setting. Days begin at two. */
+function inWords(ms: number): string {
+  const [unit, each] = units.find(([, one, least]) => ms >= least * one) ?? ['s', 1000]
+  return `${Math.round((ms / each) * 10) / 10} ${unit}`
 }

@@ -20,7 +20,7 @@ test('no window of time holds more messages than the pace allows, however they c
   }
 })
 
-test('nobody waits longer than the window for a clock that was set back', () => {
+test('after the clock was set back no message waits longer than the window', () => {
   const pace = { count: 1, ms: 1000 }
   const window = createSlidingWindow()
   window.take(pace, 3_600_000)
@@ -33,7 +33,7 @@ test('a slower pace after a reload counts what was sent under the faster one', (
   assert.equal(window.waitMs({ count: 1, ms: 1000 }, 20), 990)
 })
 
-test('targets are remembered for as long as their pace, and no more than ten thousand of them', () => {
+test('targets are remembered for as long as their pace lasts, ten thousand at most', () => {
   const pace = { count: 1, ms: 1000 }
   const windows = createTargetWindows()
   const first = windows.of('c0', pace, 0)

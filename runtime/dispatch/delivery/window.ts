@@ -1,23 +1,24 @@
-/** Owns keeping to a pace: how long the next message has to wait so that no window of time holds more than it may. */
+/** Keeps a pace: says how long the next message has to wait so that no window of time holds too many. */
 
 import type { Pace } from '@reveille/kit'
 
 export interface SlidingWindow {
-  /** Milliseconds; 0 for now. */
+  /** Returns the wait in milliseconds; 0 if a message may be sent now. */
   waitMs(pace: Pace, now: number): number
+  /** Counts a message that is sent now. */
   take(pace: Pace, now: number): void
-  /** When the last message was sent. */
+  /** Returns when the last message was sent. */
   lastAt(): number
 }
 
-/** Remembers as many messages as the pace counts, and no more. */
+/** Remembers only as many messages as the pace counts. */
 export function createSlidingWindow(): SlidingWindow {
   let times: number[] = []
 
   return {
     waitMs({ count, ms }, now) {
       const oldest = times.at(-Math.max(1, count))
-      // Never longer than the window, whatever becomes of the clock.
+      // The wait is never longer than the window, even if the clock is set back.
       return oldest === undefined ? 0 : Math.min(ms, Math.max(0, oldest + ms - now))
     },
     take({ count }, now) {
@@ -27,16 +28,16 @@ export function createSlidingWindow(): SlidingWindow {
   }
 }
 
-/** Of one channel, a window for each target. */
+/** One window for each target of a channel. */
 export interface TargetWindows {
   of(target: string, pace: Pace, now: number): SlidingWindow
 }
 
-/** Targets that are remembered at one time; the one that was sent something longest ago goes first. */
+/** How many targets are remembered. The one that was asked for longest ago is dropped first. */
 const mostTargets = 10_000
 
 export function createTargetWindows(): TargetWindows {
-  /** In the order in which they were last asked for. */
+  /** In the order in which the targets were last asked for. */
   const windows = new Map<string, SlidingWindow>()
 
   function forgetOld(pace: Pace, now: number) {

@@ -61,7 +61,7 @@ test('an idle heartbeat is silent in quiet hours too', async (t) => {
   assert.equal(bed.turns.length, 1)
 })
 
-test('an event that asks for now is heard in quiet hours, with what else is there, and they go on', async (t) => {
+test('an event that asks for now is shown in quiet hours, with all other events, and they go on', async (t) => {
   const bed = await openTestBed(t, quiet)
   await bed.start()
   goTo(bed, '22:15')
@@ -82,7 +82,7 @@ test('an event that asks for now is heard in quiet hours, with what else is ther
   assert.equal(bed.log('heartbeat-postponed').length, 1)
 })
 
-test('a summary that asks for now is heard in quiet hours too', async (t) => {
+test('a summary that asks for now is shown in quiet hours too', async (t) => {
   const bed = await openTestBed(t, quiet)
   await bed.start()
   goTo(bed, '23:00')
@@ -94,7 +94,7 @@ test('a summary that asks for now is heard in quiet hours too', async (t) => {
   assert.match(bed.turns.at(-1)?.events[0]?.text ?? '', /^Hook github: /)
 })
 
-test('what came in quiet hours is shown at their end, however far off the next tick would be', async (t) => {
+test('events of quiet hours are shown at their end, however far off the next tick would be', async (t) => {
   const bed = await openTestBed(t, { ...quiet, heartbeat: { everyMs: 12 * hour, quietHours } })
   await bed.start()
   goTo(bed, '23:00')
@@ -126,7 +126,7 @@ test('neither a restart, nor a shorter timer, nor a reload ends quiet hours; wit
   await untilTurns(bed, 1)
 })
 
-test('a failing main session is left alone in quiet hours, and one that owes an answer to now is not', async (t) => {
+test('a failing main session is left alone in quiet hours unless an event asked for now', async (t) => {
   const bed = await openTestBed(t, {
     ...quiet,
     async run() {
@@ -200,7 +200,7 @@ test('a spent budget makes heartbeats wait for the next day: nothing is consumed
   assert.equal((await bed.heartbeats()).length, 2)
 })
 
-test('what heartbeats use is counted with what runs use', async (t) => {
+test('the spending of heartbeats counts with that of runs', async (t) => {
   const bed = await openTestBed(t, {
     budget: { tokens: 10 },
     run: async () => ({ reply: 'HEARTBEAT_OK', usage: { inputTokens: 9, outputTokens: 1 } }),
@@ -246,7 +246,7 @@ test('the events of a main session that lives elsewhere wait for no timer and no
   assert.deepEqual([await bed.deliveries(), await bed.read().session('main')], [[], undefined])
 })
 
-test('events that another gateway could not take are offered to it again within half a minute', async (t) => {
+test('events that another gateway could not take are passed on again within half a minute', async (t) => {
   const bed = await openTestBed(t, {
     relays: true,
     run: async () => {
@@ -265,7 +265,7 @@ test('events that another gateway could not take are offered to it again within 
   }
 })
 
-test('whoever relays is not asked without events, and finds those that waited for the timer before', async (t) => {
+test('a runner that passes events on is not asked without events, and gets those that waited for the timer', async (t) => {
   let relays = false
   const bed = await openTestBed(t, {
     heartbeat: { everyMs: 30 * minute, idle: true },
@@ -316,7 +316,7 @@ test('the state of the main session tells of failures until a turn succeeds', as
   assert.deepEqual(bed.heartbeat(), { state: 'idle', failures: 0, since: at, nextAt: at + day })
 })
 
-test('a heartbeat that a crash cut off is paid for, since nobody knows what it has cost', async (t) => {
+test('a heartbeat that a crash cut off is paid for, because its cost is unknown', async (t) => {
   const bed = await openTestBed(t, { budget: { runs: 2 }, run: async () => ({ reply: 'HEARTBEAT_OK' }) })
   await bed.acceptEvent('one')
   bed.clock.advance(250)

@@ -1,42 +1,46 @@
-/** Owns when the main session is not asked, and when it is looked at next: quiet hours, nothing pending, a spent budget. */
+/** Decides when the main session is not asked and when it is due next: quiet hours, nothing pending, a spent budget. */
 
 import type { NewTask, Settlement, Work } from '../../store/port.ts'
 import { heartbeatTask } from '../../store/tasks.ts'
 import type { Exhausted } from '../budget.ts'
-import type { PerformerOptions } from '../options.ts'
+import type { PerformerOptions } from '../performer-options.ts'
 import { ownEvent } from '../posting.ts'
 import { quietUntil } from './quiet-hours.ts'
 import type { HeartbeatBoard } from './state.ts'
 
 export interface HeartbeatPauses {
-  /** Undefined where the quiet hours are no reason to wait. */
+  /** Puts the heartbeat off to the end of the quiet hours. Undefined if they are no reason to wait. */
   quiet(work: Work): Settlement | undefined
-  /** Undefined where there is something to ask. */
+  /** Puts the heartbeat off to the next tick. Undefined if there is something to ask. */
   idle(work: Work): Settlement | undefined
+  /** Puts the heartbeat off to the next day. */
   spent(exhausted: Exhausted): Settlement
-  /** Until the next look: at `nextAt`, else at the timer's next tick. */
-  rest(at: number, facts: { readonly succeeded: boolean; readonly nextAt?: number }): NewTask[]
-  /** Whether the main session's runner passes events on instead of answering them. */
+  /** Schedules the next heartbeat: at `nextAt`, otherwise at the timer's next tick. */
+  scheduleNext(at: number, facts: { readonly succeeded: boolean; readonly nextAt?: number }): NewTask[]
+  /** Returns whether the main session's runner passes events on instead of answering them. */
   relays(): boolean
 }
 
 /**
- * One task stands for the timer and for the events that ask for `now`, and does not say which of them armed it: what
- * is pending decides. What puts a heartbeat off therefore settles its task as done and arms it for later, since a
- * task that waits to be tried again would keep such an event waiting, and a changed setting too.
+ * One task stands for the timer and for the events that ask for `now`, and does not say which of them scheduled it: the
+ * pending events decide. A heartbeat that is put off therefore settles its task as done and schedules it for later. A task
+ * that waits for its next try would keep events that ask for `now`, and changed settings, waiting.
  */
 export function createHeartbeatPauses(options: PerformerOptions, board: HeartbeatBoard): HeartbeatPauses {
   const { current, log, mintId, now } = options
-  /** The day whose spent budget the log tells of. */
-  let toldDay: string | undefined
+  /** The last day whose spent budget was logged. */
+  let reportedDay: string | undefined
 
-  function rest(at: number, facts: { readonly succeeded: boolean; readonly nextAt?: number }): NewTask[] {
+  function scheduleNext(
+    at: number,
+    facts: { readonly succeeded: boolean; readonly nextAt?: number },
+  ): NewTask[] {
     const nextAt = facts.nextAt ?? nextTick(at)
     board.rested(at, { nextAt, succeeded: facts.succeeded })
     return nextAt === undefined ? [] : [heartbeatTask(nextAt)]
   }
 
-  /** In quiet hours it is their end, so that what comes meanwhile is shown then. */
+  /** In quiet hours the next tick is at their end, so that events that come meanwhile are shown then. */
   function nextTick(at: number): number | undefined {
     const { everyMs } = rules()
     return everyMs > 0 ? (quietEnd(at) ?? at + everyMs) : undefined
@@ -60,10 +64,10 @@ export function createHeartbeatPauses(options: PerformerOptions, board: Heartbea
   }
 
   return {
-    rest,
+    scheduleNext,
     relays,
 
-    /** Who asked for `now` is heard in quiet hours too, and whoever events are passed on to has hours of their own. */
+    /** Events that asked for `now` are shown in quiet hours too. A system that events are passed on to has hours of its own. */
     quiet({ pending }) {
       const at = now()
       const until = pending.now > 0 || relays() ? undefined : quietEnd(at)
@@ -76,27 +80,27 @@ export function createHeartbeatPauses(options: PerformerOptions, board: Heartbea
       return { effects: { tasks: [heartbeatTask(until)] }, done: true }
     },
 
-    /** Only a model has an answer to no events: there is nothing to pass on. */
+    /** Without events only a model can be asked: there is nothing to pass on. */
     idle({ pending }) {
       if (pending.all > 0 || (rules().idle && !relays())) return undefined
       log.debug({ event: 'heartbeat-skipped', reason: 'nothing is pending' }, 'heartbeat skipped')
-      return { effects: { tasks: rest(now(), { succeeded: false }) }, done: true }
+      return { effects: { tasks: scheduleNext(now(), { succeeded: false }) }, done: true }
     },
 
-    /** Nothing is consumed, and whoever raises the budget finds the main session at its next tick or event. */
-    spent({ what, day, nextDayAt, telling }) {
+    /** Nothing is consumed. After the budget was raised, the main session goes on with its next tick or event. */
+    spent({ what, day, nextDayAt, report }) {
       const at = now()
       const reason = `${what} is spent for ${day} (UTC)`
       board.waited(at, 'budget', nextDayAt)
-      if (toldDay !== day) {
+      if (reportedDay !== day) {
         log.warn({ event: 'heartbeat-postponed', reason, inMs: nextDayAt - at }, 'heartbeat postponed')
       }
-      toldDay = day
+      reportedDay = day
       const text = `No more runs and heartbeats are performed: ${reason}.`
       const event = ownEvent({ generation: current().generation }, text, { id: mintId(), at })
       return {
         effects: {
-          ...(telling && { spend: telling, events: [event] }),
+          ...(report && { spend: report, events: [event] }),
           tasks: [heartbeatTask(nextDayAt)],
         },
         done: true,

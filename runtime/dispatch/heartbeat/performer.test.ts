@@ -81,7 +81,7 @@ test('a tick with nothing pending asks no model, and the timer goes on', async (
   assert.equal(bed.turns.length, 1)
 })
 
-test('fifty events are shown, those that asked for now first, and the others are told to wait', async (t) => {
+test('fifty events are shown, those that asked for now first, and the number of the others is named', async (t) => {
   const bed = await openTestBed(t, quiet)
   await bed.start()
   await acceptEvents(bed, 60, 'next-heartbeat', 'old')
@@ -184,7 +184,7 @@ test('a new event does not cut the backoff of a failing main session short', asy
   assert.equal(bed.turns[1]?.events.length, 2)
 })
 
-test('a failing main session is tried again at once when another model is configured, or the gateway starts anew', async (t) => {
+test('a failing main session is tried again at once when another model is configured or the gateway restarts', async (t) => {
   const bed = await openTestBed(t, {
     async run({ model }) {
       if (model !== 'mended/model') throw new PluginError('no', { code: 'unknown-model', retryable: false })
@@ -358,7 +358,7 @@ test('a heartbeat that is cancelled consumes nothing, and asks again with the ne
   assert.equal(bed.turns[1]?.events.length, 2)
 })
 
-test('what a runner keeps with the main session, and what it warns of, arrive where they belong', async (t) => {
+test('the state of a runner is stored with the main session, and its warnings are on the run', async (t) => {
   const bed = await openTestBed(t, {
     run: async () => ({ reply: 'HEARTBEAT_OK', state: 'c-1', warnings: ['It thinks less.'] }),
   })

@@ -1,16 +1,16 @@
-/** Owns the heartbeat: one turn of the main session over its pending events, and when the next one is due. */
+/** Performs heartbeats: a turn of the main session over its pending events, and the choice of when the next one is due. */
 
 import { type Backoff, backoffMs } from '@reveille/kit'
 import {
   type Answered,
   cancelled,
-  endingFields,
   failed,
   interrupted,
+  resultFields,
   succeeded,
   timedOut,
   type Unanswered,
-} from '../../agent/ending.ts'
+} from '../../agent/run-result.ts'
 import type { TurnOutcome } from '../../agent/turn.ts'
 import { exchange } from '../../session/history.ts'
 import { mainSession } from '../../session/main.ts'
@@ -21,17 +21,17 @@ import { type AttemptEnd, withEnd, withLeftOver } from '../attempts.ts'
 import type { Reservation } from '../budget.ts'
 import { names, stateKept } from '../changes.ts'
 import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
-import type { PerformerOptions } from '../options.ts'
+import type { PerformerOptions } from '../performer-options.ts'
 import { createHeartbeatPauses } from './pauses.ts'
 import { beginHeartbeat, type Heartbeat } from './record.ts'
 import { createHeartbeatBoard, type HeartbeatBoard } from './state.ts'
 
 const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
-/** Passing events on costs no model; what waits for another gateway to come back is late. */
+/** Passing events on costs no model call, and events that wait for another gateway are late, so these waits are short. */
 const relayBackoff: Backoff = { firstMs: 5000, mostMs: 30_000 }
 
-/** A turn that was asked, and how it ended. */
-interface Beat extends Heartbeat {
+/** A heartbeat whose turn was asked for. */
+interface AskedHeartbeat extends Heartbeat {
   readonly claim: Claim
   readonly work: Work
   readonly spend: Effects['spend']
@@ -39,8 +39,8 @@ interface Beat extends Heartbeat {
 }
 
 /**
- * Each turn is a run of its own, because the events that it shows are: a heartbeat that fails leaves them
- * pending and the next one shows what is pending by then.
+ * Each try is a run of its own, because it shows events of its own: a heartbeat that fails leaves them pending, and the next
+ * one shows what is pending by then.
  */
 export function createHeartbeatPerformer(
   options: PerformerOptions,
@@ -59,15 +59,15 @@ export function createHeartbeatPerformer(
     if (pause) return pause
     const reservation = budgets.reserve({ spent: work.spent })
     if (!reservation.ok) return pauses.spent(reservation)
-    return beat(claim, work, reservation)
+    return askRunner(claim, work, reservation)
   }
 
-  /** The process before ended during a heartbeat. Its run ends here; its events are still pending. */
+  /** Ends the run of a heartbeat during which the last process ended. Its events are still pending. */
   async function closeLeftOver(claim: Claim, work: Work): Promise<void> {
     const { items } = await options.store.read.runs({ kind: 'heartbeat', state: 'running' })
     for (const { id, attempts } of items) {
       const at = now()
-      const ended = { ...endingFields(interrupted(1)), ...passed(at) }
+      const ended = { ...resultFields(interrupted(1)), ...passed(at) }
       await claim.checkpoint({
         run: { id, ...ended, attempts: withLeftOver(attempts, claim.task.interrupted, at) },
         spend: budgets.settleLost({ spent: work.spent }, id),
@@ -75,7 +75,7 @@ export function createHeartbeatPerformer(
     }
   }
 
-  async function beat(claim: Claim, work: Work, reservation: Reservation): Promise<Settlement> {
+  async function askRunner(claim: Claim, work: Work, reservation: Reservation): Promise<Settlement> {
     const facts = { id: mintId(), at: now(), generation: current().generation, settings: settings() }
     const heartbeat = beginHeartbeat(work, { ...facts, relays: pauses.relays() })
     const { run, shown } = heartbeat
@@ -100,10 +100,10 @@ export function createHeartbeatPerformer(
       : settleUnanswered(asked, outcome)
   }
 
-  function conclude(beat: Beat, ending: Answered, compact: Effects['compact']): Settlement {
-    const { run, shown, work, spend, at } = beat
-    const isElsewhere = ending.handedOver !== undefined || !run.deliver
-    const { deliveries, tasks, open } = planDeliveries(run, isElsewhere ? undefined : ending.reply, {
+  function conclude(asked: AskedHeartbeat, result: Answered, compact: Effects['compact']): Settlement {
+    const { run, shown, work, spend, at } = asked
+    const isElsewhere = result.handedOver !== undefined || !run.deliver
+    const { deliveries, tasks, open } = planDeliveries(run, isElsewhere ? undefined : result.reply, {
       route: work.route,
       channels: { channel: options.channel, channels: current().snapshot.settings.channels },
       ackToken: settings().heartbeat.ackToken,
@@ -111,8 +111,8 @@ export function createHeartbeatPerformer(
       at,
     })
     const prompted = { id: run.id, prompt: run.prompt, askedAt: run.startedAt }
-    const messages = exchange({ ...prompted, reply: ending.reply, answeredAt: at })
-    const { warnings = [], handedOver } = ending
+    const messages = exchange({ ...prompted, reply: result.reply, answeredAt: at })
+    const { warnings = [], handedOver } = result
 
     log.info(
       {
@@ -131,44 +131,47 @@ export function createHeartbeatPerformer(
       effects: {
         run: {
           id: run.id,
-          ...endingFields(ending),
+          ...resultFields(result),
           ...(open ? { stage: 'ran', ranAt: at } : passed(at)),
           attempts: withEnd(run.attempts, at, { outcome: 'succeeded' }),
           deliveryIds: deliveries.map(({ id }) => id),
         },
         append: isElsewhere ? [] : [{ session: mainSession, turn: run.id, messages }],
         compact,
-        runnerState: stateKept(run, ending),
+        runnerState: stateKept(run, result),
         spend,
         consume: { by: run.id, at, events: shown.map((event) => event.id) },
         deliveries,
-        tasks: [...next(beat), ...tasks],
+        tasks: [...next(asked), ...tasks],
       },
       done: true,
     }
   }
 
-  /** Those who asked for `now` wait for nothing, and neither does anybody whose events are passed on. */
-  function next({ run, shown, work, at }: Beat): NewTask[] {
+  /** Schedules the next heartbeat: at once for events that asked for `now` and did not fit, or that are passed on. */
+  function next({ run, shown, work, at }: AskedHeartbeat): NewTask[] {
     const waiting = run.deliver
       ? work.pending.now - shown.filter((event) => event.mode === 'now').length
       : work.pending.all - shown.length
-    return pauses.rest(at, { succeeded: true, ...(waiting > 0 && { nextAt: at + heartbeatBurstMs }) })
+    return pauses.scheduleNext(at, { succeeded: true, ...(waiting > 0 && { nextAt: at + heartbeatBurstMs }) })
   }
 
-  function settleUnanswered(beat: Beat, outcome: Exclude<TurnOutcome, { kind: 'answered' }>): Settlement {
-    const { claim, run, spend, at } = beat
+  function settleUnanswered(
+    asked: AskedHeartbeat,
+    outcome: Exclude<TurnOutcome, { kind: 'answered' }>,
+  ): Settlement {
+    const { claim, run, spend, at } = asked
     const { usage } = outcome
     if (outcome.kind === 'interrupted' && claim.cancel.aborted) {
-      // Its events stay pending: whoever cancels it does not want to be asked again at once.
+      // Its events stay pending until the next event or tick: an operator who cancels wants no other turn at once.
       log.warn({ event: 'heartbeat-cancelled', ...names(run) }, 'heartbeat cancelled')
-      const ending = cancelled()
-      const end = { outcome: 'cancelled', reason: ending.error.message } as const
+      const result = cancelled()
+      const end = { outcome: 'cancelled', reason: result.error.message } as const
       return {
         effects: {
-          run: failedFields(run, ending, end, at, usage),
+          run: failedFields(run, result, end, at, usage),
           spend,
-          tasks: pauses.rest(at, { succeeded: false }),
+          tasks: pauses.scheduleNext(at, { succeeded: false }),
         },
         done: true,
       }
@@ -178,24 +181,29 @@ export function createHeartbeatPerformer(
       const fields = failedFields(run, interrupted(1), { outcome: 'interrupted' }, at, usage)
       return { effects: { run: fields, spend }, again: at, counts: false }
     }
-    const ending = outcome.kind === 'timed-out' ? timedOut(run) : failed(outcome.failure)
+    const result = outcome.kind === 'timed-out' ? timedOut(run) : failed(outcome.failure)
     const askedMs = outcome.kind === 'failed' ? (outcome.failure.retryAfterMs ?? 0) : 0
-    return retry(beat, ending, askedMs, usage)
+    return retry(asked, result, askedMs, usage)
   }
 
-  /** A heartbeat is never given up, since nothing else shows its events: it backs off, and says so. */
-  function retry(beat: Beat, ending: Unanswered, askedMs: number, usage: RunRecord['usage']): Settlement {
-    const { claim, run, spend, at } = beat
+  /** A heartbeat is never given up, because nothing else shows its events. It backs off. */
+  function retry(
+    asked: AskedHeartbeat,
+    result: Unanswered,
+    askedMs: number,
+    usage: RunRecord['usage'],
+  ): Settlement {
+    const { claim, run, spend, at } = asked
     const failures = claim.task.attempt
     const ownMs = backoffMs(failures, pauses.relays() ? relayBackoff : backoff, options.random)
     const waitMs = Math.min(backoff.mostMs, Math.max(ownMs, Math.ceil(askedMs)))
-    const { code, message } = ending.error
+    const { code, message } = result.error
     log.warn(
-      { event: 'heartbeat-failed', ...names(run), code, reason: ending.reason, failures, inMs: waitMs },
+      { event: 'heartbeat-failed', ...names(run), code, reason: result.reason, failures, inMs: waitMs },
       'heartbeat failed; the main session backs off',
     )
     board.failed(at, { nextAt: at + waitMs, failures, code })
-    const fields = failedFields(run, ending, { outcome: ending.state, reason: message }, at, usage)
+    const fields = failedFields(run, result, { outcome: result.state, reason: message }, at, usage)
     return { effects: { run: fields, spend }, again: at + waitMs, counts: true }
   }
 
@@ -206,21 +214,21 @@ export function createHeartbeatPerformer(
 
 function failedFields(
   run: RunRecord,
-  ending: Unanswered,
+  result: Unanswered,
   end: AttemptEnd,
   at: number,
   usage: RunRecord['usage'],
 ) {
   return {
     id: run.id,
-    ...endingFields(ending),
+    ...resultFields(result),
     ...passed(at),
     ...(usage && { usage }),
     attempts: withEnd(run.attempts, at, end),
   }
 }
 
-/** A heartbeat has no summary; with nothing to deliver, its turn is its last stage. */
+/** A heartbeat has no summary. With nothing to deliver it is at its last stage after its turn. */
 function passed(at: number) {
   return { stage: 'delivered', ranAt: at, deliveredAt: at } as const
 }

@@ -35,7 +35,7 @@ test('hours over midnight hold on both sides of it, and end on the next morning'
   assert.equal(endOf('2026-01-11T06:00:00Z', night), undefined)
 })
 
-test('midnight may begin or end them', () => {
+test('quiet hours may begin or end at midnight', () => {
   assert.equal(endOf('2026-01-10T00:00:00Z', '00:00-06:00'), '2026-01-10T06:00Z')
   assert.equal(endOf('2026-01-10T23:59:00Z', '20:00-00:00'), '2026-01-11T00:00Z')
   assert.equal(endOf('2026-01-11T00:00:00Z', '20:00-00:00'), undefined)
@@ -46,13 +46,13 @@ test('a time zone of quarters of an hour keeps its minutes', () => {
   assert.equal(endOf('2026-01-10T16:14:59Z', '22:00-07:30 Asia/Kathmandu'), undefined)
 })
 
-test('the night of 23 hours ends at the same time on the wall', () => {
+test('in the night of 23 hours they end at the same time on the wall clock', () => {
   assert.equal(endOf('2026-03-28T21:00:00Z', night), '2026-03-29T05:00Z')
   assert.equal(endOf('2026-03-29T04:59:00Z', night), '2026-03-29T05:00Z')
   assert.equal(endOf('2026-03-29T05:00:00Z', night), undefined)
 })
 
-test('the night of 25 hours ends at the same time on the wall', () => {
+test('in the night of 25 hours they end at the same time on the wall clock', () => {
   assert.equal(endOf('2026-10-24T20:00:00Z', night), '2026-10-25T06:00Z')
   assert.equal(endOf('2026-10-25T05:30:00Z', night), '2026-10-25T06:00Z')
   assert.equal(endOf('2026-10-25T06:00:00Z', night), undefined)
@@ -79,12 +79,12 @@ test('an end that the day has twice ends them both times', () => {
   assert.equal(endOf('2026-10-25T01:00:00Z', hours), '2026-10-25T01:30Z')
 })
 
-test('hours that end when they begin are none', () => {
+test('hours that end when they begin are no quiet hours', () => {
   assert.equal(endOf('2026-01-10T12:00:00Z', '12:00-12:00'), undefined)
   assert.equal(endOf('2026-01-10T13:00:00Z', '12:00-12:00'), undefined)
 })
 
-test('at any minute of a year they end within a day, and not a minute later than the wall says', () => {
+test('at any minute of a year they end within a day, and not a minute later than the wall clock says', () => {
   const hours = { from: 22 * 60, to: 7 * 60, timezone: 'America/New_York' }
   for (let at = Date.UTC(2026, 0, 1); at < Date.UTC(2027, 0, 1); at += 397 * 60_000) {
     const end = quietUntil(at, hours)

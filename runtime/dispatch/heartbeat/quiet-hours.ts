@@ -1,4 +1,4 @@
-/** Owns quiet hours: whether a moment lies in them, and when they are over. */
+/** Computes quiet hours: whether a moment lies in them, and when they end. */
 
 import type { QuietHours } from '@reveille/engine'
 
@@ -6,12 +6,11 @@ const minuteMs = 60_000
 const dayMinutes = 1440
 
 /**
- * When the quiet hours end that hold at `at`; undefined where none hold. Milliseconds since the Unix epoch.
+ * Returns when the quiet hours end that hold at `at`, or undefined if none hold. Milliseconds since the Unix epoch.
  *
- * What a clock on the wall of that time zone shows decides, so that they begin and end at the configured minutes also
- * on the days of 23 and of 25 hours. An end that such a day leaves out is the first minute after the gap; one that
- * it has twice is the first of the two, and where the clock then shows quiet minutes again, they are quiet again.
- * Hours that end when they begin are none.
+ * The wall clock of the time zone decides, so quiet hours begin and end at the configured minutes also on days of 23 and 25
+ * hours. If such a day leaves the end out, they end at the first minute after the gap. If it has the end twice, they end at
+ * the first one, and minutes that the clock then shows again are quiet again. Hours that end when they begin are none.
  */
 export function quietUntil(at: number, hours: QuietHours): number | undefined {
   const { from, to } = hours
@@ -21,9 +20,9 @@ export function quietUntil(at: number, hours: QuietHours): number | undefined {
   if (!isQuiet(at)) return undefined
 
   let end = at - (at % minuteMs)
-  // A second round is needed where the clock was set back in between, as it then shows `to` later than reckoned.
+  // If the clock is set back in between, it shows `to` later than computed, and a second round is needed.
   while (isQuiet(end)) end += minutesUntil(wallMinute(end), to) * minuteMs
-  // Where it was set forward, that was too far.
+  // If the clock is set forward in between, `end` is too late.
   while (!isQuiet(end - minuteMs)) end -= minuteMs
   return end
 }
@@ -36,7 +35,7 @@ function minutesUntil(minute: number, to: number): number {
   return (to - minute + dayMinutes) % dayMinutes
 }
 
-/** Minutes after midnight, as the wall shows them. @throws RangeError for a time zone that nobody knows */
+/** Makes a function that returns the minutes after midnight on the wall clock. @throws RangeError for an unknown time zone */
 function createWall(timezone: string): (time: number) => number {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone: timezone,

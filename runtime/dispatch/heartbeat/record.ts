@@ -1,4 +1,4 @@
-/** Owns what a heartbeat is on record, and which of the pending events it shows. */
+/** Makes the record of a heartbeat, and selects the pending events that it shows. */
 
 import type { Settings } from '@reveille/engine'
 import { heartbeatPrompt } from '../../agent/heartbeat-prompt.ts'
@@ -16,7 +16,7 @@ export interface HeartbeatFacts {
   readonly at: number
   readonly generation: number
   readonly settings: Settings['agents']['defaults']
-  /** Whether the runner passes the events on: it is given all that there are, and nothing comes back to be delivered. */
+  /** Whether the runner passes events on. Then it gets all of them, and returns nothing to deliver. */
   readonly relays: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Owns what the main session is doing, for people to see. In memory: its turns are on record, and a restart asks anew. */
+/** Shows what the main session is doing. The state is in memory: its turns are on record, and a restart asks again. */
 
 export interface HeartbeatState {
   /**
@@ -8,11 +8,11 @@ export interface HeartbeatState {
   readonly state: 'idle' | 'running' | 'failing' | 'quiet' | 'budget'
   /** Turns in a row that failed. */
   readonly failures: number
-  /** When this state began, for `failing` with the first of the failures. Milliseconds since the Unix epoch. */
+  /** When this state began; `failing` begins with the first failure. Milliseconds since the Unix epoch. */
   readonly since?: number
-  /** When the main session is looked at next, unless an event asks for it before. Milliseconds since the Unix epoch. */
+  /** When the next heartbeat is due, unless an event asks for one before. Milliseconds since the Unix epoch. */
   readonly nextAt?: number
-  /** Why its last turn failed, as a stable code; gone with the first one that succeeds. */
+  /** The stable code of its last failure. It is removed by the first turn that succeeds. */
   readonly code?: string
 }
 
@@ -28,7 +28,7 @@ export interface HeartbeatBoard {
   waited(at: number, why: 'quiet' | 'budget', nextAt: number): void
 }
 
-interface Trouble {
+interface Failing {
   readonly failures: number
   readonly since: number
   readonly code: string
@@ -36,7 +36,7 @@ interface Trouble {
 
 export function createHeartbeatBoard(): HeartbeatBoard {
   let now: Omit<HeartbeatState, 'failures' | 'code'> = { state: 'idle' }
-  let trouble: Trouble | undefined
+  let failing: Failing | undefined
 
   function enter(state: HeartbeatState['state'], at: number, nextAt?: number) {
     const since = now.state === state ? now.since : at
@@ -44,15 +44,15 @@ export function createHeartbeatBoard(): HeartbeatBoard {
   }
 
   return {
-    read: () => ({ ...now, failures: trouble?.failures ?? 0, ...(trouble && { code: trouble.code }) }),
+    read: () => ({ ...now, failures: failing?.failures ?? 0, ...(failing && { code: failing.code }) }),
     started: (at) => enter('running', at),
     rested(at, { nextAt, succeeded }) {
-      if (succeeded) trouble = undefined
+      if (succeeded) failing = undefined
       enter('idle', at, nextAt)
     },
     failed(at, { nextAt, failures, code }) {
-      trouble = { failures, code, since: trouble?.since ?? at }
-      now = { state: 'failing', since: trouble.since, nextAt }
+      failing = { failures, code, since: failing?.since ?? at }
+      now = { state: 'failing', since: failing.since, nextAt }
     },
     waited: (at, why, nextAt) => enter(why, at, nextAt),
   }

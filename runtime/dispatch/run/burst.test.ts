@@ -32,7 +32,7 @@ test('the requests of a burst are one run that is asked all of them once, and sa
   assert.equal((await bed.read().session(run.sessionKey))?.messages[0]?.text, run.prompt)
 })
 
-test('where only the newest matters it is asked, and how many it stands for', async (t) => {
+test('with `latest` the newest request is asked, with the number of requests it stands for', async (t) => {
   const bed = await openTestBed(t)
   const id = await acceptBurst(bed, 3, { keep: 'latest' })
   await bed.start()
@@ -44,7 +44,7 @@ test('where only the newest matters it is asked, and how many it stands for', as
   )
 })
 
-test('what was composed once is asked again after a crash, word for word', async (t) => {
+test('a composed prompt is asked again after a crash, word for word', async (t) => {
   let hangs = true
   const bed = await openTestBed(t, {
     run: async ({ prompt }) => (hangs ? new Promise<never>(() => {}) : { reply: prompt }),
@@ -73,7 +73,7 @@ test('a request that comes alone is asked as if there were no bursts', async (t)
   assert.deepEqual([run.message, run.prompt, bed.turns[0]?.prompt], ['push 1', 'push 1', 'push 1'])
 })
 
-test('more runs of one key than an hour may have are parked as a loop, told once, and performed when resumed', async (t) => {
+test('too many runs of one key within an hour are parked as a loop, reported once, and performed when resumed', async (t) => {
   const bed = await openTestBed(t)
   await bed.start()
   const ids: string[] = []

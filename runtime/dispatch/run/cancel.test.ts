@@ -27,7 +27,7 @@ test('a run that is cancelled while its model is at work ends at once, with a su
   assert.equal(bed.log('run-cancelled').length, 1)
 })
 
-test('a runner that does not heed the wish is abandoned', async (t) => {
+test('a runner that ignores a cancel is abandoned', async (t) => {
   const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
   await bed.start()
   const id = await bed.acceptRun()
@@ -52,7 +52,7 @@ test('the next run of the session goes on after one that was cancelled', async (
   await bed.untilRun(second, ({ state }) => state === 'succeeded')
 })
 
-test('a wish that a crash cut off is found by the next process, and no model is asked', async (t) => {
+test('a cancel before a crash is found by the next process, and no model is asked', async (t) => {
   const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
   await bed.start()
   const id = await bed.acceptRun()
@@ -65,7 +65,7 @@ test('a wish that a crash cut off is found by the next process, and no model is 
   assert.equal((await bed.events())[0]?.text, 'Hook github (error): the run was cancelled')
 })
 
-test('an answer that is on its way to the disk wins over a wish that comes later', async (t) => {
+test('an answer that is on its way to the disk wins over a cancel that comes later', async (t) => {
   const { promise, resolve } = Promise.withResolvers<{ reply: string }>()
   const bed = await openTestBed(t, { run: () => promise })
   await bed.start()
@@ -92,7 +92,7 @@ test('a run that waits for another attempt is cancelled without one', async (t) 
   assert.deepEqual([run.attempts.length, bed.turns.length], [1, 1])
 })
 
-test('a wish that comes while a failed attempt is written down is heard before there is another', async (t) => {
+test('a cancel that comes while a failed attempt is written ends the run before another attempt', async (t) => {
   const cancel = new AbortController()
   const bed = await openTestBed(t, {
     async run() {

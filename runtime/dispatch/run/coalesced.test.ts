@@ -30,7 +30,7 @@ function contentOfPush(number: number): JoinedRequest['content'] {
   return { message: `push ${number}`, prompt: `[push ${number}]` }
 }
 
-test('a run that nothing was joined to asks what it always asked', () => {
+test('a run that no request joined asks its own prompt', () => {
   for (const keep of ['latest', 'all'] as const) {
     const run = composed(runOf(keep))
     assert.deepEqual([run.message, run.prompt], ['push 1', '[push 1]'])
@@ -38,14 +38,14 @@ test('a run that nothing was joined to asks what it always asked', () => {
   }
 })
 
-test('a run without coalesce, or one that was composed before, stays as it is', () => {
+test('a run without coalesce and a composed run stay as they are', () => {
   const { coalesce: _, ...plain } = runOf('all')
   assert.equal(composed(plain), plain)
   const first = composed(runOf('all'), joinedUpTo(3))
   assert.equal(composed(first, joinedUpTo(9)), first)
 })
 
-test('of a burst the newest is asked, after how many it stands for and when they came', () => {
+test('with `latest` the newest request of a burst follows a sentence with their number and times', () => {
   const joined = joinedUpTo(20, (number) => (number === 20 ? contentOfPush(number) : undefined))
   const run = composed(runOf('latest'), joined)
   const head =
@@ -56,7 +56,7 @@ test('of a burst the newest is asked, after how many it stands for and when they
   assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds?.at(-1)], [20, 'r20'])
 })
 
-test('what one request brought as several messages is told as such, and the request is named once', () => {
+test('several messages of one request are described as such, and the request is named once', () => {
   const joined = joinedUpTo(3).map((each) => ({ ...each, requestId: 'r1', at: start }))
   const all = composed(runOf('all'), joined)
   assert.match(
@@ -69,7 +69,7 @@ test('what one request brought as several messages is told as such, and the requ
   assert.deepEqual(two.coalesce?.requestIds, ['r1', 'r9'])
 })
 
-test('or each of them, numbered, with its time, the oldest first', () => {
+test('with `all` each request follows, numbered, with its time, the oldest first', () => {
   const run = composed(runOf('all'), joinedUpTo(3))
   assert.equal(
     run.prompt,
@@ -88,7 +88,7 @@ test('or each of them, numbered, with its time, the oldest first', () => {
   assert.deepEqual(run.coalesce?.requestIds, ['r1', 'r2', 'r3'])
 })
 
-test('what does not fit is left out, the oldest first, and the model is told how many', () => {
+test('requests that do not fit are left out, the oldest first, and their number is named', () => {
   const prompt = '€'.repeat(20_000)
   const run = composed(
     runOf('all'),
@@ -101,14 +101,14 @@ test('what does not fit is left out, the oldest first, and the model is told how
   assert.equal(run.coalesce?.count, 10)
 })
 
-test('a request whose content was not kept is left out with all that are older', () => {
+test('a request without stored content is left out with all older ones', () => {
   const joined = joinedUpTo(4, (number) => (number === 2 ? undefined : contentOfPush(number)))
   const run = composed(runOf('all'), joined)
   assert.match(run.prompt, /; 2 older ones were left out;/)
   assert.deepEqual(run.prompt.match(/^\d+\. /gm), ['3. ', '4. '])
 })
 
-test('the newest is asked however long it is', () => {
+test('the newest request is asked however long it is', () => {
   const prompt = 'x'.repeat(longestComposition + 1)
   const run = composed(
     runOf('all'),
@@ -118,7 +118,7 @@ test('the newest is asked however long it is', () => {
   assert.match(run.prompt, /; 1 older one was left out;/)
 })
 
-test('a burst of any size fits into its bounds, and those that nobody knows any more count', () => {
+test('a burst of any size fits into its bounds, and requests that are no longer known count', () => {
   const joined = joinedUpTo(1001, (number) => ({ message: 'm', prompt: `[${number}]`.repeat(20) }))
   const run = composed(runOf('all'), joined, 4000)
   assert.ok(Buffer.byteLength(run.prompt) <= longestComposition)

@@ -1,10 +1,10 @@
-/** Composes what a run asks that stands for several actions: their messages as one, with our words about them. */
+/** Composes the message and the prompt of a run that stands for several actions, with a sentence about them in front. */
 
 import { type JoinedRequest, type RunRecord, requestsOf } from '../../store/port.ts'
 
-/** Of a composed prompt or message, in UTF-8, unless its newest request alone is longer. Bytes. */
+/** The longest composed prompt or message in bytes of UTF-8, unless its newest request alone is longer. */
 export const longestComposition = 262_144
-/** Room for our own words is set aside before it is known how many requests fit. Bytes. */
+/** The room in bytes that is set aside for the sentence in front, before it is known how many requests fit. */
 const longestHead = 400
 
 interface Content {
@@ -13,9 +13,9 @@ interface Content {
 }
 
 /**
- * The run as its first attempt performs it: of all requests that were joined to it, and with their number, which says
- * that they were composed. Once composed, or without `coalesce`, it stays as it is. `joined`: the newest of them,
- * oldest first. `joinedCount`: of all, where older ones are not known any more.
+ * Returns the run as its first attempt performs it: composed of all requests that joined it, with their number, which shows
+ * that they were composed. A composed run, and one without `coalesce`, stays as it is. `joined` are the newest requests,
+ * oldest first; `joinedCount` counts all of them.
  */
 export function composed(
   run: RunRecord,
@@ -38,7 +38,7 @@ export function composed(
   return { ...run, ...content, coalesce: { ...coalesce, count: burst.count, ...requests } }
 }
 
-/** Whether the run has been claimed before. */
+/** Returns whether the run has been composed, at its first claim. */
 export function isComposed({ coalesce }: RunRecord): boolean {
   return coalesce?.count !== undefined
 }
@@ -49,9 +49,9 @@ interface Request {
 }
 
 interface Burst {
-  /** Of the messages. */
+  /** The number of messages. */
   readonly count: number
-  /** That brought them. Absent where not all are known. */
+  /** The number of requests that brought them. Undefined if not all are known. */
   readonly requests: number | undefined
   readonly from: Request
   readonly until: Request

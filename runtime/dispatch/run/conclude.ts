@@ -1,20 +1,20 @@
-/** Owns what follows from the end of a hook's run: history, summary and deliveries, all in one settlement. */
+/** Makes the settlement that ends a hook's run: history, summary and deliveries together. */
 
-import { type Ending, endingFields } from '../../agent/ending.ts'
+import { type RunResult, resultFields } from '../../agent/run-result.ts'
 import { exchange } from '../../session/history.ts'
 import { summaryEvent } from '../../session/summary.ts'
 import type { Effects, EventRecord, RunRecord, Settlement, Work } from '../../store/port.ts'
 import { type Changed, changesOf, names, stateKept } from '../changes.ts'
 import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
-import type { PerformerOptions } from '../options.ts'
+import type { PerformerOptions } from '../performer-options.ts'
 import { heartbeatFor } from '../posting.ts'
 
 export interface Conclusion extends Changed {
-  readonly ending: Ending
+  readonly result: RunResult
   readonly work: Work
   readonly at: number
   readonly spend?: Effects['spend']
-  /** Turns that are not shown again, once this one succeeded. */
+  /** Turns that are deleted if this one succeeded. */
   readonly compact?: Effects['compact']
 }
 
@@ -22,30 +22,30 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
   const { current, log, mintId } = options
 
   return function conclude(conclusion) {
-    const { run, ending, at } = conclusion
-    reportEnd(run, ending, at)
-    const isElsewhere = ending.state === 'succeeded' && ending.handedOver !== undefined
+    const { run, result, at } = conclusion
+    reportEnd(run, result, at)
+    const isElsewhere = result.state === 'succeeded' && result.handedOver !== undefined
     const { run: fields, ...followed } = isElsewhere ? nothingFollows(at) : followUp(conclusion)
     return {
       effects: {
-        run: { ...changesOf(conclusion), ...endingFields(ending), ranAt: run.ranAt ?? at, ...fields },
-        runnerState: stateKept(run, ending),
+        run: { ...changesOf(conclusion), ...resultFields(result), ranAt: run.ranAt ?? at, ...fields },
+        runnerState: stateKept(run, result),
         spend: conclusion.spend,
-        compact: ending.state === 'succeeded' ? conclusion.compact : undefined,
+        compact: result.state === 'succeeded' ? conclusion.compact : undefined,
         ...followed,
       },
       done: true,
     }
   }
 
-  /** Whoever took the turn over answers, summarises and delivers. */
+  /** The system that took the turn over answers, summarises and delivers. */
   function nothingFollows(at: number) {
     return { run: { stage: 'delivered', deliveredAt: at } } as const
   }
 
-  function followUp({ run, ending, work, at }: Conclusion) {
-    const event = summarise(run, ending, at)
-    const reply = ending.state === 'succeeded' ? ending.reply : undefined
+  function followUp({ run, result, work, at }: Conclusion) {
+    const event = summarise(run, result, at)
+    const reply = result.state === 'succeeded' ? result.reply : undefined
     const { settings } = current().snapshot
     const { deliveries, tasks, open } = planDeliveries(run, reply, {
       route: work.route,
@@ -71,33 +71,33 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
     } as const
   }
 
-  function summarise(run: RunRecord, ending: Ending, at: number): EventRecord {
+  function summarise(run: RunRecord, result: RunResult, at: number): EventRecord {
     const label = 'the summary of a hook run'
-    return summaryEvent(run, ending, {
+    return summaryEvent(run, result, {
       id: mintId(),
       at,
       fence: (text) => options.fence(text, { label, randomId: options.randomId }),
     })
   }
 
-  function reportEnd(run: RunRecord, ending: Ending, at: number) {
+  function reportEnd(run: RunRecord, result: RunResult, at: number) {
     const facts = {
       ...names(run),
       runner: run.runner,
       attempts: run.attempts.length,
       ms: at - (run.startedAt ?? at),
     }
-    if (ending.state === 'succeeded') {
-      const { warnings = [], handedOver } = ending
+    if (result.state === 'succeeded') {
+      const { warnings = [], handedOver } = result
       const more = {
         ...(warnings.length > 0 ? { warnings: warnings.length } : {}),
         ...(handedOver === undefined ? {} : { handedOver: true }),
       }
       log.info({ event: 'run-succeeded', ...facts, ...more }, 'run succeeded')
     } else {
-      const { code } = ending.error
+      const { code } = result.error
       log.warn(
-        { event: `run-${ending.state}`, ...facts, code, reason: ending.reason },
+        { event: `run-${result.state}`, ...facts, code, reason: result.reason },
         'run ended without a reply',
       )
     }

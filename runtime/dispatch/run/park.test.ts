@@ -18,7 +18,7 @@ async function acceptRuns(bed: TestBed, count: number, fields: Parameters<TestBe
   return ids
 }
 
-test('of many runs at once as many are asked as the budget allows, and one event tells of all the others', async (t) => {
+test('as many runs are asked at once as the budget allows, and one event reports all the others', async (t) => {
   const bed = await openTestBed(t, { budget: { runs: 3 } })
   await bed.start()
   const ids = await acceptRuns(bed, 8, { message: 'a secret', prompt: 'a secret', name: 'a secret' })
@@ -60,7 +60,7 @@ test('a run that was parked keeps its place and its reason until it is resumed, 
   assert.deepEqual([run.error, run.attempts.length, bed.turns[1]?.timeoutSeconds], [undefined, 2, 30])
 })
 
-test('that a budget is spent is told once a day, also across a crash', async (t) => {
+test('a spent budget is reported once a day, also across a crash', async (t) => {
   const bed = await openTestBed(t, { budget: { runs: 1 } })
   await bed.start()
   await untilSettled(bed, await acceptRuns(bed, 2))
@@ -70,7 +70,7 @@ test('that a budget is spent is told once a day, also across a crash', async (t)
   assert.equal((await bed.events()).filter(({ trusted }) => trusted).length, 1)
 })
 
-test("a policy's budget holds back the runs that are paid from it, and no others", async (t) => {
+test("a policy's budget stops the runs that it pays for, and no others", async (t) => {
   const bed = await openTestBed(t, {
     endpoints: { github: { budget: { tokens: 10 } } },
     run: async () => ({ reply: 'ok', usage: { inputTokens: 6, outputTokens: 4 } }),
@@ -83,7 +83,7 @@ test("a policy's budget holds back the runs that are paid from it, and no others
   assert.match(bed.log('run-parked')[0]?.['reason'] as string, /endpoints\.github\.budget\), 10 tokens a day/)
 })
 
-test('an attempt that a crash cut off is paid for, and one that asked nobody is not', async (t) => {
+test('an attempt that a crash cut off is paid for, and one that asked no runner is not', async (t) => {
   const bed = await openTestBed(t, { budget: { runs: 2 }, run: () => new Promise(() => {}) })
   await bed.start()
   assert.deepEqual(await untilSettled(bed, await acceptRuns(bed, 1, { runner: 'gone' })), ['failed'])
@@ -97,7 +97,7 @@ test('an attempt that a crash cut off is paid for, and one that asked nobody is 
   assert.equal((await bed.read().run(first))?.attempts.length, 2)
 })
 
-test('a turn that the gateway had to stop is paid for, with the tokens that it told of', async (t) => {
+test('a turn that the gateway had to stop is paid for, with the tokens that it reported', async (t) => {
   const bed = await openTestBed(t, {
     budget: { tokens: 5 },
     run: (_turn, { signal }) =>

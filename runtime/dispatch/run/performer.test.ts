@@ -128,7 +128,7 @@ test('a retryable error is tried again after a backoff, and each attempt is reco
   assert.equal(bed.log('run-retried').length, 2)
 })
 
-test('what a vendor asks for in Retry-After wins over the backoff', async (t) => {
+test('Retry-After of a vendor wins over the backoff', async (t) => {
   let calls = 0
   const bed = await openTestBed(t, {
     async run() {
@@ -203,7 +203,7 @@ test('a runner that is not configured any more, or gives no reply, fails the run
   assert.equal((await bed.untilRun(mute, (run) => run.state === 'failed')).error?.code, 'RUNNER_FAILED')
 })
 
-test('what a runner tells beside its reply costs nobody the reply', async (t) => {
+test('malformed facts beside a reply do not lose the reply', async (t) => {
   const strange = { usage: { inputTokens: () => 1, outputTokens: 2 }, model: { name: 'm' } }
   const bed = await openTestBed(t, { run: async () => ({ reply: 'ok', ...strange }) as never })
   await bed.start()
@@ -270,7 +270,7 @@ test('a runner that ignores its signal is abandoned, and its late answer ignored
   assert.equal((await bed.read().run(id))?.reply, undefined)
 })
 
-test('a run that lasts is seen running', async (t) => {
+test('a run that lasts is recorded as running', async (t) => {
   const bed = await openTestBed(t, { run: untilAborted })
   await bed.start()
   const id = await bed.acceptRun()

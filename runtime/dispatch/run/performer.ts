@@ -1,16 +1,17 @@
-/** Owns a hook's run, from its claim to the one settlement that holds all it caused. */
+/** Performs a hook's run, from its claim to the one settlement that holds everything that it caused. */
 
+import type { Timers } from '@reveille/engine'
 import { retryDelayMs, type TurnAction } from '@reveille/kit'
+import type { Failure } from '../../agent/failure.ts'
 import {
   cancelled,
-  type Ending,
   failed,
   interrupted,
-  recordedEnding,
+  type RunResult,
+  recordedResult,
   succeeded,
   timedOut,
-} from '../../agent/ending.ts'
-import type { Failure } from '../../agent/failure.ts'
+} from '../../agent/run-result.ts'
 import type { TurnOutcome } from '../../agent/turn.ts'
 import { addUsage } from '../../agent/usage.ts'
 import type { Claim, Effects, RunRecord, Settlement, Work } from '../../store/port.ts'
@@ -18,32 +19,31 @@ import { createAsk, deadlineOf, type StartedRun } from '../ask.ts'
 import { type AttemptEnd, countOf, withEnd, withLeftOver } from '../attempts.ts'
 import type { Reservation } from '../budget.ts'
 import { changesOf, names } from '../changes.ts'
-import type { PerformerOptions } from '../options.ts'
+import type { PerformerOptions } from '../performer-options.ts'
 import { composed } from './coalesced.ts'
 import { createConclude } from './conclude.ts'
 import { createParking } from './park.ts'
-import { recordStartSoon } from './start-record.ts'
 
-/** A run that keeps taking the process down with it is not tried for ever. */
+/** A run that was interrupted this often is not tried again: it may be what takes the process down. */
 const interruptionLimit = 10
 
-/** A third less or more. */
+/** Retries come up to a third earlier or later. */
 const jitter = [2 / 3, 4 / 3] as const
 
 /** One attempt, from its claim on. */
-interface Trial {
+interface RunAttempt {
   readonly claim: Claim
   readonly work: Work
-  /** As the store has it. */
-  readonly found: RunRecord
+  /** The run as the store has it. */
+  readonly claimedRun: RunRecord
   readonly run: StartedRun
-  /** What the turn was not shown any more. */
+  /** Turns that are no longer shown. */
   readonly compact?: Effects['compact']
 }
 
 /**
- * Stages: `accepted -> running -> ran -> summarised -> delivered`. All that follows the turn is committed
- * with its end, so a claimed run is at `accepted` or `running`; one at `ran` is taken up from there without
+ * Stages: `accepted -> running -> ran -> summarised -> delivered`. Everything that follows the turn is committed
+ * with its end, so a claimed run is at `accepted` or `running`. A run at `ran` continues from there without
  * asking the model. A stage that does not apply is passed at once.
  */
 export function createRunPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
@@ -54,66 +54,67 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
 
   return async function performRun(claim) {
     const work = await claim.load()
-    const found = work.run
-    if (found === undefined || isOver(found)) return { effects: {}, done: true }
+    const claimedRun = work.run
+    if (claimedRun === undefined || isOver(claimedRun)) return { effects: {}, done: true }
     const at = now()
-    if (found.stage === 'ran') return conclude({ found, run: found, ending: recordedEnding(found), work, at })
+    if (claimedRun.stage === 'ran')
+      return conclude({ claimedRun, run: claimedRun, result: recordedResult(claimedRun), work, at })
 
-    const attempts = withLeftOver(found.attempts, claim.task.interrupted, at)
-    const run = composed({ ...found, attempts }, work.joined, work.joinedCount)
+    const attempts = withLeftOver(claimedRun.attempts, claim.task.interrupted, at)
+    const run = composed({ ...claimedRun, attempts }, work.joined, work.joinedCount)
     const payer = { budget: run.budget, spent: work.spent }
     const lost = `${run.id}:${attempts.length}`
-    const spend = attempts === found.attempts ? undefined : budgets.settleLost(payer, lost)
-    const ending = endingUnasked(run)
-    if (ending) return conclude({ found, run, ending, work, at, spend })
+    const spend = attempts === claimedRun.attempts ? undefined : budgets.settleLost(payer, lost)
+    const result = resultWithoutAsking(run)
+    if (result) return conclude({ claimedRun, run, result, work, at, spend })
 
-    const loop = parking.loop({ found, run, at, spend }, work)
+    const loop = parking.loop({ claimedRun, run, at, spend }, work)
     if (loop) return loop
     const reservation = budgets.reserve(payer)
-    if (!reservation.ok) return parking.spent({ found, run, at, spend }, reservation)
-    return attempt({ claim, work, found, run: begun(run, at) }, reservation, spend)
+    if (!reservation.ok) return parking.spent({ claimedRun, run, at, spend }, reservation)
+    return attempt({ claim, work, claimedRun, run: begun(run, at) }, reservation, spend)
   }
 
   async function attempt(
-    trial: Trial,
+    runAttempt: RunAttempt,
     reservation: Reservation,
     lost: Effects['spend'],
   ): Promise<Settlement> {
-    const settleStart = await recordStart(trial, lost).catch((error) => {
+    const settleStart = await recordStart(runAttempt, lost).catch((error) => {
       reservation.end({ asked: false })
       throw error
     })
-    const { claim, work, run } = trial
+    const { claim, work, run } = runAttempt
     log.debug({ event: 'run-started', ...names(run), attempt: run.attempts.length }, 'run started')
     const about = { kind: 'run', events: [], action: actionOf(run) } as const
     const { outcome, spend, compact } = await ask({ claim, work, run, reservation, about })
     await settleStart()
     const usage = addUsage(run.usage, outcome.usage)
-    return settle({ ...trial, run: { ...run, ...(usage && { usage }) }, compact }, outcome, spend)
+    return settle({ ...runAttempt, run: { ...run, ...(usage && { usage }) }, compact }, outcome, spend)
   }
 
-  /** At once where an attempt was cut off: the reason is on disk before the model is asked again. */
+  /** Records the start, at once if the last attempt was cut off: then the reason is on disk before the model is asked again. */
   async function recordStart(
-    { claim, found, run }: Trial,
+    { claim, claimedRun, run }: RunAttempt,
     spend: Effects['spend'],
   ): Promise<() => Promise<void>> {
-    const start = { run: changesOf({ found, run }), spend }
+    const start = { run: changesOf({ claimedRun, run }), spend }
     if (run.attempts.at(-2)?.outcome !== 'interrupted') return recordStartSoon(claim, start, timers)
     await claim.checkpoint(start)
     return async () => {}
   }
 
-  /** An answer wins over whatever came while it was on its way; a wish to cancel wins over another attempt. */
-  function settle(trial: Trial, outcome: TurnOutcome, spend: Effects['spend']): Settlement {
-    const { claim, work, found, run, compact } = trial
+  /** An answer wins over a cancel that came while it was on its way. A cancel wins over another attempt. */
+  function settle(runAttempt: RunAttempt, outcome: TurnOutcome, spend: Effects['spend']): Settlement {
+    const { claim, work, claimedRun, run, compact } = runAttempt
     const at = now()
-    const end = (ending: Ending) =>
-      conclude({ found, run: ended(run, at, attemptEnd(ending)), ending, work, at, spend, compact })
+    const end = (result: RunResult) =>
+      conclude({ claimedRun, run: ended(run, at, attemptEnd(result)), result, work, at, spend, compact })
 
     if (outcome.kind === 'answered') return end(succeeded({ ...outcome, usage: run.usage }))
     if (outcome.kind === 'timed-out') return end(timedOut(run))
     if (outcome.kind === 'interrupted') {
-      return claim.cancel.aborted ? end(cancelled()) : putBack(trial, at, spend)
+      return claim.cancel.aborted ? end(cancelled()) : requeue(runAttempt, at, spend)
     }
     const { failure } = outcome
     const lost = ended(run, at, attemptEnd(failed(failure)))
@@ -122,17 +123,17 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
     if (claim.cancel.aborted) return end(cancelled())
     const { code, reason } = failure
     log.warn({ event: 'run-retried', ...names(run), code, reason, inMs: again - at }, 'run will be retried')
-    return { effects: { run: changesOf({ found, run: queued(lost) }), spend }, again, counts: true }
+    return { effects: { run: changesOf({ claimedRun, run: queued(lost) }), spend }, again, counts: true }
   }
 
-  /** The gateway stops; whoever claims the run next goes on. */
-  function putBack({ found, run }: Trial, at: number, spend: Effects['spend']): Settlement {
+  /** The gateway stops. The next process that claims the run continues it. */
+  function requeue({ claimedRun, run }: RunAttempt, at: number, spend: Effects['spend']): Settlement {
     log.info({ event: 'run-interrupted', ...names(run) }, 'run interrupted; it will be taken up again')
     const stopped = queued(ended(run, at, { outcome: 'interrupted' }))
-    return { effects: { run: changesOf({ found, run: stopped }), spend }, again: at, counts: false }
+    return { effects: { run: changesOf({ claimedRun, run: stopped }), spend }, again: at, counts: false }
   }
 
-  /** When the run is tried again; undefined where it is not. Nobody is asked after the deadline, so nobody waits for it. */
+  /** Returns when the run is tried again, or undefined if it is not: also if that would be after its deadline. */
   function retryAt(run: StartedRun, failure: Failure, at: number): number | undefined {
     const { attempts, ...backoff } = defaults().retry
     const failures = countOf(run.attempts, 'failed')
@@ -147,14 +148,14 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
   }
 }
 
-/** Nothing is left to do here: its turn is over and told, or nobody wants one. */
+/** Returns whether nothing is left to do: the turn is over and summarised, or the run is parked or cancelled. */
 function isOver({ state, stage }: RunRecord): boolean {
   if (stage === 'ran') return false
   return state === 'parked' || state === 'cancelled' || stage === 'summarised' || stage === 'delivered'
 }
 
-/** How a run ends that is not asked for again. */
-function endingUnasked(run: RunRecord): Ending | undefined {
+/** Returns the result of a run that ends without asking the model again. */
+function resultWithoutAsking(run: RunRecord): RunResult | undefined {
   if (run.cancelRequestedAt !== undefined) return cancelled()
   const interruptions = countOf(run.attempts, 'interrupted')
   return interruptions >= interruptionLimit ? interrupted(interruptions) : undefined
@@ -165,7 +166,7 @@ function begun(run: RunRecord, at: number): StartedRun {
     ...run,
     state: 'running',
     stage: 'running',
-    // A clock that was set back since then gives no more time than there was.
+    // If the clock was set back since the first start, the run does not get more time.
     startedAt: Math.min(run.startedAt ?? at, at),
     attempts: [...run.attempts, { number: run.attempts.length + 1, startedAt: at }],
   }
@@ -179,12 +180,31 @@ function queued(run: StartedRun): StartedRun {
   return { ...run, state: 'queued' }
 }
 
-function attemptEnd(ending: Ending): AttemptEnd {
-  if (ending.state === 'succeeded') return { outcome: 'succeeded' }
-  return { outcome: ending.state, reason: ending.error.message }
+function attemptEnd(result: RunResult): AttemptEnd {
+  if (result.state === 'succeeded') return { outcome: 'succeeded' }
+  return { outcome: result.state, reason: result.error.message }
 }
 
-/** What was decided besides the prompt. */
+/** Returns what was decided besides the prompt. */
 function actionOf({ name, wakeMode, deliver, channel, to }: RunRecord): TurnAction {
   return Object.freeze({ name, wakeMode, deliver, channel, to })
+}
+
+/** A turn that is over within this time is written once, when it ends. Milliseconds. */
+const unrecordedMs = 25
+
+/**
+ * Writes the start once the turn has lasted a moment. The returned function waits for a write under way and cancels one
+ * that has not begun. The claim is on disk before the turn starts, so a crash in that moment is still detected. A write
+ * that fails does not stop the turn: the settlement will fail too and report it.
+ */
+function recordStartSoon(claim: Claim, effects: Effects, timers: Timers): () => Promise<void> {
+  let write: Promise<void> | undefined
+  const timer = timers.setTimeout(() => {
+    write = claim.checkpoint(effects).catch(() => {})
+  }, unrecordedMs)
+  return async () => {
+    timers.clearTimeout(timer)
+    await write
+  }
 }

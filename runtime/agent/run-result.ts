@@ -4,7 +4,7 @@ import type { RunError, RunRecord } from '../store/port.ts'
 import type { Failure } from './failure.ts'
 import type { Answer, TurnOutcome } from './turn.ts'
 
-export type Ending = Answered | Unanswered
+export type RunResult = Answered | Unanswered
 
 export interface Answered extends Answer {
   readonly state: 'succeeded'
@@ -43,7 +43,7 @@ export function interrupted(times: number): Unanswered {
 }
 
 /** Of a run whose turn has been over since before this process. */
-export function recordedEnding(run: RunRecord): Ending {
+export function recordedResult(run: RunRecord): RunResult {
   if (run.state === 'succeeded') {
     const { reply = '', handedOver } = run
     return { state: 'succeeded', reply, ...(handedOver === undefined ? {} : { handedOver }) }
@@ -53,9 +53,9 @@ export function recordedEnding(run: RunRecord): Ending {
   return { state, error, reason: error.code }
 }
 
-/** The fields that the ending sets on the run. */
-export function endingFields(ending: Ending): Partial<RunRecord> {
-  if (ending.state !== 'succeeded') return { state: ending.state, error: ending.error }
-  const { runnerState: _, ...fields } = ending
+/** The fields that the result sets on the run. */
+export function resultFields(result: RunResult): Partial<RunRecord> {
+  if (result.state !== 'succeeded') return { state: result.state, error: result.error }
+  const { runnerState: _, ...fields } = result
   return fields
 }

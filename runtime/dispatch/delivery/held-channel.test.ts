@@ -46,7 +46,7 @@ test('while a channel is held its deliveries are neither claimed nor written, an
   assert.equal(bed.log('channel-held').length, 1)
 })
 
-test('a reload that mends the channel has everything sent at once, in order', async (t) => {
+test('after a reload that mends the channel everything is sent at once, in order', async (t) => {
   let isMended = false
   const bed = await openTestBed(t, {
     async send() {
@@ -67,7 +67,7 @@ test('a reload that mends the channel has everything sent at once, in order', as
   assert.deepEqual([stateOf(bed)?.state, bed.log('channel-opened').length], ['open', 1])
 })
 
-test('a task of an earlier version, which is in no pool, waits for its channel too', async (t) => {
+test('a task of an earlier version, which has no pool, waits for its channel too', async (t) => {
   let isMended = false
   const bed = await openTestBed(t, {
     async send() {
@@ -89,7 +89,7 @@ test('a task of an earlier version, which is in no pool, waits for its channel t
   assert.deepEqual(bed.sent.map(({ to }) => to).toSorted(), ['Ada', 'Bob', 'Cleo'])
 })
 
-test('a credential that nobody mends parks its deliveries when their time is over', async (t) => {
+test('deliveries of a channel with a refused credential are parked when their retry window is over', async (t) => {
   const bed = await openTestBed(t, {
     deliveries: { retryForMs: 120_000 },
     async send() {
@@ -107,7 +107,7 @@ test('a credential that nobody mends parks its deliveries when their time is ove
   assert.deepEqual([reason, attempts], ['given up after 2 min: the wall said bad-credential', 0])
 })
 
-test('a failure that is said to be for good holds the channel all the same where it concerns all of it', async (t) => {
+test('a permanent failure of the whole channel holds the channel', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
       throw broken('forbidden', { retryable: false, wholeChannel: true })
@@ -123,7 +123,7 @@ const paced = (limits: Partial<Channel['limits']>): Setting => ({
   channel: { limits: { part: 1000, unit: 'utf16', ...limits } },
 })
 
-test('the parts of a reply keep to the pace of their target, each sent once, and hold no place meanwhile', async (t) => {
+test('the parts of a reply keep the pace of their target, are sent once each, and hold no place meanwhile', async (t) => {
   const bed = await openTestBed(t, paced({ perTarget: { count: 1, ms: 3000 } }))
   await bed.start()
   const id = await bed.acceptRun({ deliver: true, prompt: 'one|two|three' })
@@ -143,7 +143,7 @@ test('the parts of a reply keep to the pace of their target, each sent once, and
   )
 })
 
-test('what has to wait for a moment waits on the spot', async (t) => {
+test('a short wait for the pace is waited on the spot', async (t) => {
   const bed = await openTestBed(t, paced({ perTarget: { count: 1, ms: 200 } }))
   await bed.start()
   const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
@@ -177,7 +177,7 @@ function checked(check: (signal: AbortSignal) => Promise<ChannelHealth>): Settin
   return { channel: { check } }
 }
 
-test('a channel is asked how it is when it starts and when it is configured anew, and nobody waits for it', async (t) => {
+test('a channel is checked at the start and when its configuration changes, and no delivery waits for that', async (t) => {
   const answers: ((health: ChannelHealth) => void)[] = []
   const bed = await openTestBed(
     t,

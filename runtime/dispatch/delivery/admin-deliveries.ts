@@ -1,4 +1,4 @@
-/** Owns deliveries that somebody asks for: a text of their own, a parked one once more, and where `last` goes. */
+/** Handles what operators ask of deliveries: to send a text, to replay a parked one, and to set where `last` goes. */
 
 import { type CurrentLive, channelName } from '@reveille/engine'
 import type { Channel } from '@reveille/kit'
@@ -8,12 +8,12 @@ import { deliveryTask, onlyParked } from '../../store/tasks.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { laneTo } from './outgoing.ts'
 
-export interface DeliveriesByHand {
-  /** To a channel's name or `last`; without `to` as a run's reply would go. @throws StoreError `BACKLOG` and others */
+export interface AdminDeliveries {
+  /** Sends to a channel's name or `last`. Without `to` it goes where a run's reply would. @throws StoreError `BACKLOG` and others */
   send(message: Route & { readonly text: string }): Promise<Sent | Unroutable>
-  /** Of a parked one: it is pending again, and goes on behind what has arrived of it. @throws StoreError */
+  /** Makes a parked delivery pending again. It continues after the parts that have arrived. @throws StoreError */
   replay(id: Id): Promise<CommandResult>
-  /** Where `last` goes from now on, whatever `agents.route` says. @throws StoreError */
+  /** Sets where `last` goes from now on, whatever `agents.route` says. @throws StoreError */
   setRoute(route: Route): Promise<{ readonly ok: true; readonly route: Route } | Unroutable>
 }
 
@@ -22,35 +22,35 @@ export interface Sent {
   readonly delivery: DeliveryRecord
 }
 
-/** What was wished for leads nowhere. */
+/** A destination that cannot be used. */
 export interface Unroutable {
   readonly ok: false
-  /** Which of the two is to be mended. */
+  /** Which of the two fields is at fault. */
   readonly field: 'channel' | 'to'
-  /** The channel's name, `last` resolved. */
+  /** The channel's name, with `last` resolved. */
   readonly channel: string
-  /** One sentence; the channel's own where it refuses the address. */
+  /** One sentence. It is the channel's own if the channel refuses the address. */
   readonly reason: string
 }
 
-export interface DeliveriesByHandOptions {
+export interface AdminDeliveriesOptions {
   readonly store: Pick<Store, 'command' | 'read'>
   readonly current: CurrentLive
-  /** By its name; undefined when no such channel is configured now. */
+  /** Finds a channel by its name. Undefined if no such channel is configured now. */
   channel(name: string): Channel | undefined
   /** Milliseconds since the Unix epoch. */
   now(): number
   readonly mintId: MintId
 }
 
-/** What was wrong was where it should go, so that another look may find another place. */
+/** Codes of deliveries whose address was at fault, so that they may be addressed again. */
 const addressCodes: readonly (string | undefined)[] = ['NO_ROUTE', 'bad-target']
 
-export function createDeliveriesByHand(options: DeliveriesByHandOptions): DeliveriesByHand {
+export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDeliveries {
   const { store, current, now, mintId } = options
   const channels = () => ({ channel: options.channel, channels: current().snapshot.settings.channels })
 
-  /** By the channel's own name: `teams` is `msteams`. */
+  /** Replaces an alias by the channel's own name: `teams` is `msteams`. */
   function named(route: Route): Route {
     const { channels } = current().snapshot.settings
     return { ...route, channel: channelName(route.channel, (name) => Object.hasOwn(channels, name)) }
@@ -61,8 +61,8 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
   }
 
   /**
-   * Of what was never sent because its address was no good, the run's wish is looked at again: the last route and the
-   * channel's `defaultTo` may be others by now. Any other goes where it went before.
+   * Returns where a replayed delivery should go. If nothing of it was sent because its address was at fault, that is what
+   * the run asked for: the last route and the channel's `defaultTo` may have changed. Any other goes where it went before.
    */
   async function wishOf(delivery: DeliveryRecord): Promise<Route> {
     const isWellAddressed = delivery.receipts.length > 0 || !addressCodes.includes(delivery.code)
@@ -108,7 +108,7 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
 
     async setRoute(asked) {
       const route = named(asked)
-      // Without the last route: it is what is being set.
+      // The last route is left out, because it is what is being set.
       const destination = resolveDestination(route, undefined, channels())
       if (!destination.ok) return unroutable(destination)
       const { channel } = destination
@@ -119,7 +119,7 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
   }
 }
 
-/** A run's deliveries stand in the order of its targets. */
+/** A run's deliveries are in the order of its targets. */
 function wishOfRun(run: RunRecord, delivery: Id): Route {
   return run.deliverTo?.[run.deliveryIds.indexOf(delivery)] ?? run
 }

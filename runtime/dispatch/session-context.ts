@@ -1,4 +1,4 @@
-/** Owns what a turn remembers: its session's history within the limits, and the summary that is asked for beyond them. */
+/** Loads the session context of a turn: the history within the limits, or a summary that is asked for beyond them. */
 
 import type { Message, Runner, Usage } from '@reveille/kit'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
@@ -12,40 +12,40 @@ import type { Claim, Effects, RunRecord, SessionMessage } from '../store/port.ts
 import { names } from './changes.ts'
 import type { DispatchOptions } from './options.ts'
 
-export interface RecallBounds {
+export interface ContextBounds {
   /** When the run's time is over. Milliseconds since the Unix epoch. */
   readonly deadline: number
   readonly stops: readonly AbortSignal[]
 }
 
-export interface Recalled {
-  /** What the turn is shown. */
+export interface SessionContext {
+  /** The messages that the turn is shown. */
   readonly history: readonly Message[]
-  /** What nobody is shown again: goes with the settlement of a turn that succeeded. */
+  /** Turns that are deleted with the settlement if this turn succeeds. */
   readonly compact?: Effects['compact']
-  /** What a summary has cost, which is on the run's record and still to be paid for. */
+  /** What a summary has cost. It is on the run's record, and is still to be paid for. */
   readonly usage?: Usage
-  /** What the operator should know of it, which is on the run's record. */
+  /** Warnings for the operator, which are on the run's record. */
   readonly warnings?: readonly string[]
 }
 
-export type Recall = (
+export type LoadContext = (
   claim: Claim,
   run: RunRecord,
   history: readonly SessionMessage[],
-  bounds: RecallBounds,
-) => Promise<Recalled>
+  bounds: ContextBounds,
+) => Promise<SessionContext>
 
 /**
- * A summary is on disk before the turn that needed the room is asked, so that a crash costs no second one. It has
- * half of the time that the run has left: without one the turn is still worth asking.
+ * A summary is on disk before the turn that needs its room is asked, so that a crash costs no second summary. It gets half
+ * of the time that the run has left, because the turn is still worth asking without it.
  *
- * @throws StoreError when what came of it could not be written
+ * @throws StoreError if the summary or a warning could not be written
  */
-export function createRecall(options: DispatchOptions): Recall {
+export function createSessionContext(options: DispatchOptions): LoadContext {
   const { current, log, mintId, now, timers } = options
 
-  return async function recall(claim, run, messages, bounds) {
+  return async function loadContext(claim, run, messages, bounds) {
     const runner = options.runner(run.runner)
     if (runner === undefined || keepsHistory(runner)) return { history: [] }
     const limits = current().snapshot.settings.agents.sessions
@@ -56,15 +56,15 @@ export function createRecall(options: DispatchOptions): Recall {
     const startedAt = now()
     const outcome = await ask(run, plan.older, bounds)
     const { usage } = outcome
-    // One that starts at its first turn did not say so before.
+    // A runner that starts with its first turn could not say so before.
     if (keepsHistory(runner)) return { history: [], usage }
     const text = outcome.kind === 'answered' ? cut(outcome.reply.trim(), summaryLimit(limits)) : ''
-    if (text === '') return without(claim, run, outcome, shown(plan.shownWithout))
+    if (text === '') return withoutSummary(claim, run, outcome, shown(plan.shownWithout))
 
     const id = mintId()
     const at = now()
-    const messageOfAll = { role: 'summary', text, at, turn: id } as const
-    const summary = { turn: id, messages: [messageOfAll] }
+    const message = { role: 'summary', text, at, turn: id } as const
+    const summary = { turn: id, messages: [message] }
     await claim.checkpoint({
       run: { id: run.id, usage: addUsage(run.usage, usage) },
       compact: { ...through(run, plan.older), summary },
@@ -77,10 +77,10 @@ export function createRecall(options: DispatchOptions): Recall {
   }
 
   /**
-   * With the model, the thinking and the instructions of the turns before: what it is shown is how their prompts
-   * began, which vendors then have in their cache.
+   * Asks with the model, thinking and instructions of the earlier turns. The request then begins like their prompts, which
+   * vendors have in their cache.
    */
-  function ask(run: RunRecord, older: readonly PastTurn[], bounds: RecallBounds): Promise<TurnOutcome> {
+  function ask(run: RunRecord, older: readonly PastTurn[], bounds: ContextBounds): Promise<TurnOutcome> {
     const ms = Math.floor((bounds.deadline - now()) / 2)
     const turn = {
       runId: run.id,
@@ -98,13 +98,13 @@ export function createRecall(options: DispatchOptions): Recall {
     return performTurn(options.runner, run.runner, turn, { ms, stops: bounds.stops, timers })
   }
 
-  /** Nothing is deleted: the next turn tries again. */
-  async function without(
+  /** Goes on without a summary. Nothing is deleted, and the next turn tries again. */
+  async function withoutSummary(
     claim: Claim,
     run: RunRecord,
     outcome: TurnOutcome,
     history: readonly Message[],
-  ): Promise<Recalled> {
+  ): Promise<SessionContext> {
     const { usage } = outcome
     if (outcome.kind === 'interrupted') return { history, usage }
     const { code, reason } = causeOf(outcome)
@@ -122,15 +122,15 @@ export function createRecall(options: DispatchOptions): Recall {
   }
 }
 
-/** The outcome of the turn that was shown it, with what remembering cost and gave to say. */
-export function withRecall(outcome: TurnOutcome, { usage, warnings = [] }: Recalled): TurnOutcome {
+/** Adds the cost and the warnings of the context to the outcome of its turn. */
+export function withContextCost(outcome: TurnOutcome, { usage, warnings = [] }: SessionContext): TurnOutcome {
   const total = addUsage(usage, outcome.usage)
   const paid = { ...outcome, ...(total && { usage: total }), asked: outcome.asked || usage !== undefined }
   if (paid.kind !== 'answered' || warnings.length === 0) return paid
   return { ...paid, warnings: [...warnings, ...(paid.warnings ?? [])] }
 }
 
-/** A getter: what a runner says of itself may change while it is asked. */
+/** Reads the property each time, because its value may change while the runner is asked. */
 function keepsHistory(runner: Runner): boolean {
   return runner.keepsHistory === true
 }

@@ -55,7 +55,7 @@ test('a conversation of three turns shows all that was said before, in order', a
   )
 })
 
-test('it goes on after a restart, and after a crash', async (t) => {
+test('a conversation goes on after a restart and after a crash', async (t) => {
   const bed = await setting(t)
   await bed.start()
   await say(bed, '1')
@@ -67,7 +67,7 @@ test('it goes on after a restart, and after a crash', async (t) => {
   assert.equal(shownTo(bed.turns.at(-1)), 'q1 a1 q2 a2')
 })
 
-test('of a history that is too long the oldest turns are not shown, and go once the turn succeeded', async (t) => {
+test('the oldest turns of a too long history are not shown, and are deleted once the turn succeeded', async (t) => {
   let broken = true
   const bed = await setting(t, {
     sessions: { maxCharacters: 4 * length },
@@ -88,7 +88,7 @@ test('of a history that is too long the oldest turns are not shown, and go once 
   assert.equal(kinds(bed), 'run run run run run')
 })
 
-test('so it is with more messages than are allowed', async (t) => {
+test('the same holds for more messages than are allowed', async (t) => {
   const bed = await setting(t, { sessions: { maxMessages: 2 } })
   await bed.start()
   await sayAll(bed, '1', '2', '3')
@@ -135,7 +135,7 @@ test('an earlier summary is part of the next one', async (t) => {
   assert.match(shownTo(asked[1]) ?? '', new RegExp(`^${fenced} [0-9a-f]{12}>They spoke q4 a4`))
 })
 
-test('a summary is cut to its longest length', async (t) => {
+test('a summary is cut to its maximal length', async (t) => {
   const bed = await setting(t, {
     sessions: summarised,
     run: async (turn) => ({ reply: turn.kind === 'compaction' ? ` ${'s'.repeat(9000)}` : answer(turn) }),
@@ -180,10 +180,10 @@ test('a summary that takes too long leaves half of the time to the turn', async 
   })
   await bed.start()
   await sayAll(bed, '1', '2', '3', '4', '5')
-  const ending = say(bed, '6')
+  const result = say(bed, '6')
   await bed.until(async () => bed.turns.at(-1)?.kind === 'compaction')
   bed.clock.advance(30_000)
-  const ended = await ending
+  const ended = await result
   assert.equal(ended.state, 'succeeded')
   assert.match(ended.warnings?.[0] ?? '', /\(TIMEOUT\)/)
   assert.equal(bed.turns.at(-1)?.timeoutSeconds, 30)
@@ -212,7 +212,7 @@ test('a crash between the summary and the turn costs no second summary', async (
   assert.deepEqual(ended.usage, { inputTokens: 20, outputTokens: 2 })
 })
 
-test('what a summary costs is counted with its run, and paid from the budget', async (t) => {
+test('the cost of a summary is counted with its run, and paid from the budget', async (t) => {
   const bed = await setting(t, {
     sessions: summarised,
     budget: { tokens: 71 },
@@ -228,7 +228,7 @@ test('what a summary costs is counted with its run, and paid from the budget', a
   assert.equal(held.error?.code, 'BUDGET')
 })
 
-test('what a summary said of its cost is kept where its run fails', async (t) => {
+test('the cost of a summary is stored even if its run fails', async (t) => {
   const bed = await setting(t, {
     sessions: summarised,
     async run(turn) {

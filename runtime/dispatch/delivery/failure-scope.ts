@@ -1,0 +1,41 @@
+/** Decides what a failure says about the channel, beside what it says about the delivery that met it. */
+
+import { longestRetryAfterMs } from '@reveille/kit'
+import type { Failure } from '../../agent/failure.ts'
+
+/**
+ * `refused`: the operator has to mend something. `limited`: the service said for how long it takes nothing from us. `down`:
+ * the service could not be reached, which a single failure does not prove. `answered`: the service is there, and the
+ * delivery itself is at fault. `unclear`: the failure shows none of these.
+ */
+export type FailureScope = 'refused' | 'limited' | 'down' | 'answered' | 'unclear'
+
+/** The host's own code for a call that it had to end. */
+export const outOfTime = 'TIMEOUT'
+
+const downCodes = new Set(['network', 'timeout', 'unavailable', outOfTime])
+
+/** The host's own code for a plugin that threw an unexpected error, or returned nonsense. */
+export const ownFault = 'CHANNEL_FAILED'
+
+/** The shortest wait in milliseconds: a service that asks for less would be asked over and over. */
+export const leastRetryMs = 250
+
+/** Returns how many milliseconds a service is left alone that said for how long. */
+export function pauseAfterLimit({ retryAfterMs = 0 }: Failure): number {
+  return Math.max(leastRetryMs, Math.min(retryAfterMs, longestRetryAfterMs))
+}
+
+export function failureScopeOf({ code, retryable, wholeChannel, retryAfterMs = 0 }: Failure): FailureScope {
+  if (code === 'bad-credential') return 'refused'
+  if (wholeChannel) return retryAfterMs > 0 ? 'limited' : 'refused'
+  if (code === ownFault) return 'unclear'
+  if (!retryable || code === 'rate-limited') return 'answered'
+  return downCodes.has(code) ? 'down' : 'unclear'
+}
+
+/** Returns whether a failure says nothing against the delivery: it is no attempt, and does not by itself end the delivery. */
+export function isNoAttempt(failure: Failure): boolean {
+  const scope = failureScopeOf(failure)
+  return scope === 'refused' || scope === 'limited' || failure.code === 'rate-limited'
+}
