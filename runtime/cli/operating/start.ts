@@ -4,19 +4,8 @@ import inspector from 'node:inspector'
 import { constants } from 'node:os'
 import path from 'node:path'
 import { authOf } from '@reveille/engine'
-
-<<<<<<< HEAD
-
 import { assumedRoute } from '../../dispatch/index.ts'
 import { createGateway, type Gateway } from '../../gateway.ts'
-
-=======
-
-import { assumedRoute } from '../../dispatch/index.ts'
-import { ConfigurationError, createGateway, type Gateway } from '../../gateway.ts'
-
->>>>>>> 53b75a7 (dispatch: name the circuit breaker, the send permit, the run result and the session context)
-
 import { ListenError } from '../../http/index.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
