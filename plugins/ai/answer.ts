@@ -1,27 +1,26 @@
-/** Owns reading an answer as it streams: the reply, what it cost, who gave it, and whether it is whole. */
+/** Reads an answer as it streams: the reply, its cost, the model, and whether it is complete. */
 
 import type { Progress, Usage } from '@reveille/kit'
-import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
-import { dropped, problem } from './failure/failure.ts'
+import type { CallWarning, FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
+import { dropped, problem } from './errors.ts'
 import type { Provider } from './providers.ts'
-import { sentencesOf } from './warnings.ts'
 
-export interface Answer {
+interface Answer {
   readonly reply: string
   readonly usage?: Usage
-  /** As the vendor calls it. */
+  /** The vendor's name of the model. */
   readonly model?: string
   readonly warnings: readonly string[]
 }
 
 interface Finish {
   readonly finishReason: FinishReason
-  /** In the vendor's own word. */
+  /** The finish reason in the vendor's own word. */
   readonly rawFinishReason: string | undefined
   readonly totalUsage: LanguageModelUsage
 }
 
-/** @throws PluginError when the answer is not whole, and whatever error the stream carries */
+/** Reads an answer. @throws PluginError if the answer is incomplete, or the error in the stream */
 export async function readAnswer(
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
   provider: Provider,
@@ -58,12 +57,12 @@ export async function readAnswer(
     }
   }
   if (finish === undefined) throw dropped(provider)
-  warnings.push(...judgeFinish(finish, reply, provider))
+  warnings.push(...checkFinish(finish, reply, provider))
   return { reply, usage: usageOf(finish.totalUsage), model: version ?? model, warnings }
 }
 
-/** What the operator should know of how the answer ended. @throws PluginError where it is none */
-function judgeFinish({ finishReason, rawFinishReason }: Finish, reply: string, provider: Provider): string[] {
+/** Returns warnings about the end of the answer. @throws PluginError if it is not an answer */
+function checkFinish({ finishReason, rawFinishReason }: Finish, reply: string, provider: Provider): string[] {
   const { name } = provider
   const reason = rawFinishReason === undefined ? '' : ` (${rawFinishReason})`
   const isBlank = reply.trim() === ''
@@ -109,8 +108,36 @@ function usageOf({
   return counts.length === 0 ? undefined : Object.fromEntries(counts)
 }
 
-/** Gemini says which version answered, and its provider package does not pass it on. */
+/** Reads Gemini's version of the model, which its provider package does not pass on. */
 function versionOf(chunk: unknown): string | undefined {
   const version = (chunk as { modelVersion?: unknown } | null)?.modelVersion
   return typeof version === 'string' && version !== '' ? version : undefined
+}
+
+/** Returns a sentence for each warning about what the vendor could not do, without repetitions. */
+function sentencesOf(warnings: readonly CallWarning[], provider: string): string[] {
+  return [...new Set(warnings.map((warning) => sentenceOf(warning, provider)))]
+}
+
+function sentenceOf(warning: CallWarning, provider: string): string {
+  switch (warning.type) {
+    case 'unsupported':
+      return `${provider} ignored the setting \`${ours(warning.feature)}\`${ended(warning.details)}`
+    case 'compatibility':
+      return `${provider} took the setting \`${ours(warning.feature)}\` in another way${ended(warning.details)}`
+    case 'deprecated':
+      return `${provider} is about to drop the setting \`${warning.setting}\`${ended(warning.message)}`
+    case 'other':
+      return `${provider} warns${ended(warning.message)}`
+  }
+}
+
+/** Returns the name that a setting has in the configuration. */
+function ours(feature: string): string {
+  return feature === 'reasoning' ? 'thinking' : feature
+}
+
+function ended(details: string | undefined): string {
+  if (details === undefined || details.trim() === '') return '.'
+  return `: ${details.trim().replace(/\.?$/, '.')}`
 }

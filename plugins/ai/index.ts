@@ -1,4 +1,4 @@
-/** The runner `ai`: it asks a model, through Vercel's AI SDK, which is loaded with the first turn. */
+/** The runner `ai` asks a model through Vercel's AI SDK, which is loaded with the first turn. */
 
 import { definePlugin } from '@reveille/kit'
 import { type AiConfig, parseProviders } from './providers.ts'

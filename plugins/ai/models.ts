@@ -1,19 +1,19 @@
-/** Owns loading: the AI SDK with the first turn, and a vendor's package with the first turn that asks that vendor. */
+/** Loads the AI SDK with the first turn, and a vendor's package with the first turn that asks that vendor. */
 
 import type { JSONValue, LanguageModel } from 'ai'
 import type { Provider } from './providers.ts'
 
-/** Providers of this kind need a name for their options; it is never seen on the wire. */
+/** The name under which providers of this kind have their options; it is never sent. */
 const compatible = 'compatible'
 
 export async function loadSdk() {
   const sdk = await import('ai')
-  // Warnings are the turn's, which reports them; the SDK would also write them to standard error.
+  // The turn reports warnings itself; the SDK would also write them to standard error.
   globalThis.AI_SDK_LOG_WARNINGS ??= false
   return sdk
 }
 
-/** Made for one turn, because `fetch` is that turn's own. */
+/** Loads a model for one turn, which has a `fetch` of its own. */
 export async function loadModel(
   provider: Provider,
   id: string,
@@ -42,7 +42,7 @@ export async function loadModel(
         baseURL,
         headers,
         fetch,
-        // Without it such servers count no tokens while they stream.
+        // Without this, such servers report no usage in streams.
         includeUsage: true,
       })
       return create.chatModel(id)
@@ -50,13 +50,13 @@ export async function loadModel(
   }
 }
 
-/** Under the name by which the SDK looks for a provider's own options. */
+/** Returns a provider's own options under the name by which the SDK looks for them. */
 export function optionsOf({
   kind,
   options,
 }: Provider): Record<string, Record<string, JSONValue>> | undefined {
-  // With an effort the SDK would ask for summaries of the thinking, which nobody reads here, and which OpenAI refuses
-  // to organizations that it has not verified.
+  // With an effort, the SDK would ask for summaries of the thinking, which are not used here and which OpenAI refuses to
+  // organizations that it has not verified.
   if (kind === 'openai') return { openai: { reasoningSummary: null, ...options } }
   return options && { [kind === 'openai-compatible' ? compatible : kind]: options }
 }

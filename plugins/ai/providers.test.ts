@@ -89,7 +89,7 @@ test('the schema refuses a model without a provider, and settings out of range',
   }
 })
 
-test('setup says what to write where something is missing, all at once', () => {
+test('setup reports everything that is missing at once, with what to write', () => {
   assert.match(
     complaint({}),
     /No provider is configured; write `openai: \{ apiKey: "\$\{OPENAI_API_KEY\}" \}` under `agents\.providers`/,
@@ -142,7 +142,7 @@ for (const [model, code, says] of names) {
   })
 }
 
-test('a model of a configured provider is taken, slashes and all', () => {
+test('a model of a configured provider is accepted, even with slashes in its name', () => {
   assert.equal(runner.checkModel?.('local/org/model:8b'), undefined)
   assert.equal(runner.checkModel?.('openai/gpt-5'), undefined)
 })

@@ -1,9 +1,9 @@
-/** Owns what is known of each provider before anything of it is loaded, and what must be configured. */
+/** Defines the providers of models, and finds the provider of a model. */
 
 import { PluginError } from '@reveille/kit'
 import type { JSONValue } from 'ai'
 
-export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'openai-compatible'
+type ProviderKind = 'openai' | 'anthropic' | 'google' | 'openai-compatible'
 
 export interface ProviderConfig {
   readonly kind?: ProviderKind
@@ -16,7 +16,7 @@ export interface ProviderConfig {
   readonly options?: Record<string, JSONValue>
 }
 
-/** Valid against `config.schema.json`. */
+/** A configuration that `config.schema.json` has accepted. */
 export interface AiConfig {
   readonly providers?: Readonly<Record<string, ProviderConfig>>
   readonly model?: string
@@ -31,12 +31,12 @@ export interface Provider extends ProviderConfig {
   readonly baseUrl: string
 }
 
-export type Providers = ReadonlyMap<string, Provider>
+type Providers = ReadonlyMap<string, Provider>
 
 interface Vendor {
-  /** Said here, since the SDK would take another from the process's environment. */
+  /** The vendor's address, without which the SDK would read one from the environment. */
   readonly baseUrl: string
-  /** What the vendor's own tools call the variable that holds the key. */
+  /** The environment variable in which the vendor's own tools look for the key. */
   readonly variable: string
 }
 
@@ -49,7 +49,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
   },
 }
 
-/** @throws PluginError `bad-config` with all that is missing and what to write */
+/** Parses the providers. @throws PluginError `bad-config` that lists everything that is missing, and what to write */
 export function parseProviders(config: AiConfig): Providers {
   const given = Object.entries(config.providers ?? {})
   if (given.length === 0) {
@@ -68,7 +68,7 @@ export function parseProviders(config: AiConfig): Providers {
   return providers
 }
 
-/** The provider, or what is wrong with it in one sentence. */
+/** Returns the provider, or a sentence that says what is wrong with it. */
 function parseProvider(name: string, config: ProviderConfig): Provider | string {
   const place = `\`providers.${name}\``
   const kind = config.kind ?? (Object.hasOwn(vendors, name) ? (name as ProviderKind) : undefined)
@@ -95,4 +95,40 @@ function parseProvider(name: string, config: ProviderConfig): Provider | string 
 
 function badConfig(message: string): PluginError {
   return new PluginError(message, { code: 'bad-config', retryable: false })
+}
+
+export interface FoundModel {
+  readonly provider: Provider
+  /** The vendor's name of the model. */
+  readonly id: string
+}
+
+/** The reason why a model cannot be used. */
+interface NoModel {
+  readonly code: 'no-model' | 'bad-model' | 'unknown-provider'
+  readonly reason: string
+}
+
+export function findModel(name: string | undefined, providers: Providers): FoundModel | NoModel {
+  if (name === undefined || name.trim() === '') {
+    return {
+      code: 'no-model',
+      reason: `No model is named; write \`agents.defaults.model: ${[...providers.keys()][0]}/<model>\`.`,
+    }
+  }
+  const slash = name.indexOf('/')
+  const id = name.slice(slash + 1)
+  if (slash < 1 || id.trim() === '') {
+    const reason = `\`${name}\` names no model; write <provider>/<model>, where the provider is ${list(providers)}.`
+    return { code: 'bad-model', reason }
+  }
+  const wanted = name.slice(0, slash)
+  const provider = providers.get(wanted)
+  if (provider !== undefined) return { provider, id }
+  const reason = `No provider \`${wanted}\` is configured, only ${list(providers)}.`
+  return { code: 'unknown-provider', reason }
+}
+
+function list(providers: Providers): string {
+  return [...providers.keys()].map((name) => `\`${name}\``).join(', ')
 }

@@ -55,7 +55,7 @@ async function open(t: TestContext, protocol: Protocol): Promise<CaptureServer> 
 for (const protocol of protocols) {
   const { name } = protocol
 
-  test(`${name}: a reply comes with what it cost, and with the model that the vendor says has answered`, async (t) => {
+  test(`${name}: a reply comes with its usage and the model that the vendor names`, async (t) => {
     const server = await open(t, protocol)
     server.play(stream(...protocol.events(['One, ', 'two', '.'])))
     const result = await run(createRunner(server.url), turnTo(protocol))
@@ -80,7 +80,7 @@ for (const protocol of protocols) {
     assert.equal(JSON.stringify(server.asked[0]?.body).includes(protocol.model), name !== 'google')
   })
 
-  test(`${name}: system prompt, earlier turns and prompt stand where the vendor wants them`, async (t) => {
+  test(`${name}: system prompt, earlier turns and prompt are sent where the vendor expects them`, async (t) => {
     const server = await open(t, protocol)
     const history = [
       { role: 'user', text: 'First.', at: 1 },
@@ -105,7 +105,7 @@ for (const protocol of protocols) {
     ])
   })
 
-  test(`${name}: a conversation begins with the user, whatever was cut away`, async (t) => {
+  test(`${name}: a conversation begins with the user, whatever was removed before`, async (t) => {
     const server = await open(t, protocol)
     const history = [{ role: 'assistant', text: 'I have said so.', at: 1 }] as const
     await run(createRunner(server.url), turnTo(protocol, { history, prompt: 'What?' }))
@@ -127,7 +127,7 @@ for (const protocol of protocols) {
     assert.equal(headers?.['x-team'], 'blue')
   })
 
-  test(`${name}: progress tells the reply as it grows`, async (t) => {
+  test(`${name}: progress reports the reply as it grows`, async (t) => {
     const server = await open(t, protocol)
     server.play(stream(...protocol.events(['One', ' and ', 'two'])))
     const told: Progress[] = []
@@ -171,7 +171,7 @@ for (const protocol of protocols) {
   })
 }
 
-test('heartbeats and compactions are asked like runs', async (t) => {
+test('heartbeats and compactions are sent like runs', async (t) => {
   const server = await open(t, openai)
   for (const kind of ['heartbeat', 'compaction'] as const) {
     const events = kind === 'heartbeat' ? [{ id: 'e', text: 'Raw.', at: 1 }] : []
@@ -218,7 +218,7 @@ test('a model’s own name may hold slashes and colons', async (t) => {
   assert.equal(server.asked[0]?.body.model, 'org/model:8b')
 })
 
-test('settings and provider options reach the wire, and an ignored setting is told once', async (t) => {
+test('settings and provider options are sent, and an ignored setting is reported once', async (t) => {
   const server = await open(t, openai)
   const config = { maxOutputTokens: 500, temperature: 0.3 }
   const runner = createRunner(server.url, { options: { store: false } }, config)
@@ -240,7 +240,7 @@ test('the SDK writes nothing to standard error, neither warnings nor failures', 
   assert.deepEqual([warned.mock.callCount(), logged.mock.callCount()], [0, 0])
 })
 
-test('nothing of a turn reaches whoever listens to the SDK’s telemetry', async (t) => {
+test('listeners to the SDK’s telemetry receive nothing of a turn', async (t) => {
   const heard: string[] = []
   const listener = { onStart: () => heard.push('start'), onEnd: () => heard.push('end') }
   globalThis.AI_SDK_TELEMETRY_INTEGRATIONS = [listener as object]
@@ -252,7 +252,7 @@ test('nothing of a turn reaches whoever listens to the SDK’s telemetry', async
   assert.deepEqual(heard, [])
 })
 
-test('no progress is told once the turn is called off, though more of the answer is there', async (t) => {
+test('no progress is reported after the turn is aborted, even if more of the answer arrives', async (t) => {
   const server = await open(t, openai)
   server.play(stream(...openai.events(['One', ' two', ' three', ' four'])))
   const abort = new AbortController()

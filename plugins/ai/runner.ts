@@ -1,6 +1,7 @@
-/** Owns one turn: which model is asked, what it is told, and that the turn ends when it is called off. */
+/** Runs one turn: chooses the model, sends the conversation, and ends the turn when it is aborted. */
 
 import {
+  type Message,
   type PluginContext,
   PluginError,
   type Runner,
@@ -9,20 +10,17 @@ import {
   type TurnResult,
 } from '@reveille/kit'
 import { readAnswer } from './answer.ts'
-import { conversationOf } from './conversation.ts'
-import { failureOf } from './failure/failure.ts'
-import { type FoundModel, findModel } from './model-name.ts'
+import { errorFrom } from './errors.ts'
 import { loadModel, loadSdk, optionsOf } from './models.ts'
-import { type AiConfig, parseProviders } from './providers.ts'
-import { reasoningOf } from './thinking.ts'
+import { type AiConfig, type FoundModel, findModel, parseProviders } from './providers.ts'
 import { createTraffic } from './traffic.ts'
 
-export interface AiRunnerOptions extends Pick<PluginContext<AiConfig>, 'config' | 'fetch' | 'signal'> {
-  /** Milliseconds since the Unix epoch. Default: the clock. */
+interface AiRunnerOptions extends Pick<PluginContext<AiConfig>, 'config' | 'fetch' | 'signal'> {
+  /** The time in milliseconds since the Unix epoch. Default: the system's clock. */
   readonly now?: () => number
 }
 
-/** @throws PluginError `bad-config` with all that is missing in the configuration */
+/** @throws PluginError `bad-config` that lists everything that is missing in the configuration */
 export function createAiRunner({ config, fetch, signal: closing, now = Date.now }: AiRunnerOptions): Runner {
   const providers = parseProviders(config)
   if (config.model !== undefined) {
@@ -41,24 +39,24 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
       if ('reason' in found) throw new PluginError(found.reason, { code: found.code, retryable: false })
       const { provider } = found
       const traffic = createTraffic(fetch)
-      // Ended with the turn in any case: a stream that the SDK has given up half-read holds its socket open.
-      const ended = new AbortController()
-      const off = AbortSignal.any([call.signal, closing])
-      const calledOff = Promise.withResolvers<never>()
-      const callOff = () => calledOff.reject(off.reason)
-      off.addEventListener('abort', callOff, { once: true })
-      if (off.aborted) callOff()
+      // The request is always aborted with the turn, because a stream that the SDK has left half-read holds its socket open.
+      const turnEnd = new AbortController()
+      const signal = AbortSignal.any([call.signal, closing])
+      const aborted = Promise.withResolvers<never>()
+      const abort = () => aborted.reject(signal.reason)
+      signal.addEventListener('abort', abort, { once: true })
+      if (signal.aborted) abort()
       try {
-        const abortSignal = AbortSignal.any([off, ended.signal])
-        const asked = off.aborted ? calledOff.promise : ask(found, turn, call, traffic.fetch, abortSignal)
-        // Loading, and whatever the SDK waits for, need not hear of the signal.
-        return await Promise.race([calledOff.promise, asked])
+        const abortSignal = AbortSignal.any([signal, turnEnd.signal])
+        const asked = signal.aborted ? aborted.promise : ask(found, turn, call, traffic.fetch, abortSignal)
+        // Loading the SDK, and some of its own waiting, does not observe the signal.
+        return await Promise.race([aborted.promise, asked])
       } catch (error) {
-        if (off.aborted) throw aborted(off.reason)
-        throw failureOf(error, { provider, answerType: traffic.answerType(), now: now() })
+        if (signal.aborted) throw abortError(signal.reason)
+        throw errorFrom(error, { provider, answerType: traffic.answerType(), now: now() })
       } finally {
-        off.removeEventListener('abort', callOff)
-        ended.abort()
+        signal.removeEventListener('abort', abort)
+        turnEnd.abort()
       }
     },
   }
@@ -80,12 +78,12 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
       maxOutputTokens: config.maxOutputTokens,
       temperature: config.temperature,
       providerOptions: optionsOf(provider),
-      // The run's own attempts decide, which know of Retry-After and of budgets.
+      // The run retries by itself and knows Retry-After and budgets.
       maxRetries: 0,
       abortSignal,
       telemetry: { isEnabled: false },
       include: { rawChunks: provider.kind === 'google' },
-      // The stream carries the error; without this the SDK writes it to standard error.
+      // The stream holds the error; without this the SDK also writes it to standard error.
       onError: () => {},
     })
     const answer = await readAnswer(stream, provider, onProgress)
@@ -99,6 +97,48 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
   }
 }
 
-function aborted(cause: unknown): PluginError {
+function abortError(cause: unknown): PluginError {
   return new PluginError('The turn was called off.', { code: 'aborted', retryable: true, cause })
+}
+
+interface ShownMessage {
+  readonly role: Message['role']
+  readonly content: string
+}
+
+/** The question before an answer whose own question is no longer known. */
+const unknownQuestion = '…'
+
+/**
+ * Returns the session's past and the prompt in a form that no vendor refuses. Anthropic refuses blank messages; Gemini and the
+ * chat templates of many local models refuse two messages of one role in a row, and a conversation that does not begin with
+ * the user.
+ */
+function conversationOf(turn: Pick<Turn, 'history' | 'prompt'>): ShownMessage[] {
+  const shown: ShownMessage[] = []
+  for (const { role, text } of [...turn.history, { role: 'user', text: turn.prompt } as const]) {
+    if (text.trim() === '') continue
+    const last = shown.at(-1)
+    if (last?.role === role) shown[shown.length - 1] = { role, content: `${last.content}\n\n${text}` }
+    else shown.push({ role, content: text })
+  }
+  if (shown[0]?.role === 'assistant') shown.unshift({ role: 'user', content: unknownQuestion })
+  return shown
+}
+
+const levels = {
+  off: 'none',
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+} as const
+
+type Reasoning = (typeof levels)[keyof typeof levels]
+
+/** Returns the SDK's word for a level of thinking, or undefined to leave it to the vendor, as for a level of a newer host. */
+function reasoningOf(thinking: string | undefined): Reasoning | undefined {
+  if (thinking === undefined || !Object.hasOwn(levels, thinking)) return undefined
+  return levels[thinking as keyof typeof levels]
 }

@@ -75,7 +75,7 @@ for (const { protocol: name, model, column, read } of columns) {
   })
 }
 
-test('an adaptive Claude is told to think, and which effort', async (t) => {
+test('an adaptive Claude is asked to think with an effort', async (t) => {
   const { protocol, server } = await open(t, 'anthropic')
   await run(createRunner(server.url), turnTo(protocol, { thinking: 'high' }))
   const { thinking, output_config } = server.asked[0]?.body ?? {}

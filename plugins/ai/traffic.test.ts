@@ -8,7 +8,7 @@ const answer = (pieces: readonly string[], init?: ResponseInit): typeof fetch =>
   return async () => new Response(ReadableStream.from(bytes), init)
 }
 
-test('an answer passes as it is, up to the limit', async () => {
+test('an answer passes unchanged up to the limit', async () => {
   const traffic = createTraffic(answer(['abc', 'def'], { headers: { 'content-type': 'text/plain' } }), 6)
   assert.equal(traffic.answerType(), undefined)
   const response = await traffic.fetch('http://127.0.0.1/')
@@ -16,7 +16,7 @@ test('an answer passes as it is, up to the limit', async () => {
   assert.deepEqual([response.status, traffic.answerType()], [200, 'text/plain'])
 })
 
-test('an answer that does not end is cut, for good', async () => {
+test('an endless answer is cut for good', async () => {
   let sent = 0
   const endless = async () =>
     new Response(
@@ -35,7 +35,7 @@ test('an answer that does not end is cut, for good', async () => {
   assert.ok(sent < 20, `${sent} pieces were taken`)
 })
 
-test('a failure is no answer, and one without a body is left alone', async () => {
+test('a failed answer has no content type, and one without a body passes unchanged', async () => {
   const traffic = createTraffic(async () => new Response(null, { status: 204 }))
   assert.equal((await traffic.fetch('http://127.0.0.1/')).status, 204)
   const failing = createTraffic(answer(['no'], { status: 500 }))

@@ -1,13 +1,13 @@
-/** Owns one turn's traffic: that an answer has an end, and what had come of it when something went wrong. */
+/** Limits the length of a turn's answer, and remembers its content type for errors. */
 
 import { PluginError } from '@reveille/kit'
 
-/** 128,000 tokens at 250 bytes of events each, twice over. Bytes, after decompression. */
+/** The most bytes of an answer after decompression: twice 128,000 tokens at 250 bytes of events each. */
 const longestAnswer = 67_108_864
 
 export interface Traffic {
   readonly fetch: typeof fetch
-  /** The type of what the vendor answers with, once it has begun to answer with success. */
+  /** Returns the content type of the answer, once the vendor has begun to answer with success. */
   answerType(): string | undefined
 }
 

@@ -58,7 +58,7 @@ for (const protocol of protocols) {
     assert.equal(result.model, `${name}/${model}`)
   })
 
-  test(`${name}: thinking is told as such, and is no part of the reply`, async () => {
+  test(`${name}: thinking is reported as progress and is no part of the reply`, async () => {
     const told: Progress[] = []
     const { reply } = await ask('ponder', { onProgress: (each) => void told.push(each) })
     assert.equal(reply, 'Done.')
@@ -66,7 +66,7 @@ for (const protocol of protocols) {
     if (name !== 'chat') assert.deepEqual(told[0], { note: 'thinking' })
   })
 
-  test(`${name}: three turns show all of what was said before`, async () => {
+  test(`${name}: three turns send everything that was said before`, async () => {
     const history: Message[] = []
     for (const number of [1, 2, 3]) {
       const prompt = `turn ${number}`

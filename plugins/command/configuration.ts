@@ -1,15 +1,15 @@
-/** Owns what a configuration of this runner holds, as `config.schema.json` lets it through. */
+/** Defines the configuration of this runner as `config.schema.json` accepts it. */
 
-/** A list is left out as a whole when one of its values is absent. */
+/** Arguments, of which an inner list is left out as a whole if one of its values is absent. */
 export type ArgumentList = readonly (string | readonly string[])[]
 
 export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 export type ThinkingLevel = (typeof thinkingLevels)[number]
 
-/** Pointers and the values that they must hold. */
+/** Pointers and the values that they must have. */
 export type MatchConfiguration = Readonly<Record<string, string | number | boolean | null>>
 
-/** Where a value is; with `match`, only of lines that match. */
+/** The place of a value, and with `match` only in lines that match. */
 export type FieldConfiguration = string | { readonly match?: MatchConfiguration; readonly at: string }
 
 export interface UsageConfiguration {
@@ -37,7 +37,7 @@ export interface OutputConfiguration {
   readonly progress?: readonly ProgressConfiguration[]
 }
 
-/** What a recipe may fix; a configuration may say otherwise, key by key. */
+/** The settings of a recipe, each of which a configuration may override. */
 export interface Recipe {
   readonly command?: string
   readonly args?: ArgumentList

@@ -1,14 +1,14 @@
-/** Owns where programs start. Not where the gateway does: there lie its configuration and its secrets. */
+/** Finds the folder that programs start in, which is not the gateway's, since that holds its configuration and secrets. */
 
 import { mkdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { noFolder } from './failure.ts'
+import { noFolder } from './errors.ts'
 
-/** The folder, which is there. @throws PluginError `not-found` when a configured one is not */
+/** Returns the folder once it exists. @throws PluginError `not-found` if a configured one does not */
 export type EnsureFolder = () => Promise<string>
 
-/** Without `cwd`: one of its own, always the same, since programs find conversations by the folder they began in. */
+/** Without `cwd` programs have a folder of their own, always the same, since they find conversations by their folder. */
 export function createEnsureFolder(cwd: string | undefined, environment: NodeJS.ProcessEnv): EnsureFolder {
   if (cwd === undefined) {
     const own = path.join(stateFolder(environment), 'reveille', 'agent')
@@ -27,7 +27,7 @@ export function createEnsureFolder(cwd: string | undefined, environment: NodeJS.
   }
 }
 
-/** https://specifications.freedesktop.org/basedir-spec/latest, and its like on Windows. */
+/** Returns the folder for state (https://specifications.freedesktop.org/basedir-spec/latest), or its equivalent on Windows. */
 function stateFolder(environment: NodeJS.ProcessEnv): string {
   const named = environment['XDG_STATE_HOME'] ?? environment['LOCALAPPDATA']
   if (named !== undefined && path.isAbsolute(named)) return named

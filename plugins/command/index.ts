@@ -1,4 +1,4 @@
-/** The runner `command`: any program as an agent. */
+/** The runner `command` runs any program as an agent. */
 
 import { definePlugin } from '@reveille/kit'
 import type { CommandConfiguration } from './configuration.ts'

@@ -55,14 +55,14 @@ async function argumentsOf(
   return JSON.parse((await runner.run(turn, openCall())).reply) as string[]
 }
 
-test('a reply in plain text loses its colours and its last line end, and its lines tell progress', async (t) => {
+test('a reply in plain text loses its colours and its last line end, and its lines are reported as progress', async (t) => {
   const { runner } = await open(t, String.raw`process.stdout.write('\x1b[1mOne\x1b[0m\n  two\n\n')`)
   const call = openCall()
   assert.deepEqual(await runner.run(turnOf('Look.'), call), { reply: 'One\n  two' })
-  assert.deepEqual(call.told, [{ text: 'One\n  two\n\n' }])
+  assert.deepEqual(call.reported, [{ text: 'One\n  two\n\n' }])
 })
 
-test('a prompt of a megabyte reaches the program whole, also one that reads nothing of it', async (t) => {
+test('a prompt of a megabyte is passed whole, even to a program that does not read it', async (t) => {
   const prompt = 'ä'.repeat(500_000)
   const reading = await open(t, echoInput)
   assert.equal((await reading.runner.run(turnOf(prompt), openCall())).reply, prompt)
@@ -70,7 +70,7 @@ test('a prompt of a megabyte reaches the program whole, also one that reads noth
   assert.equal((await deaf.runner.run(turnOf(prompt), openCall())).reply, 'done')
 })
 
-test('arguments are passed as they are, and no shell reads them', async (t) => {
+test('arguments are passed unchanged and without a shell', async (t) => {
   const evil = '$(touch owned) `touch owned` ; touch owned & > owned "\' \n*'
   const { folder, runner } = await open(t, echoArguments, {
     args: ['a b', '--prompt={prompt}'],
@@ -81,7 +81,7 @@ test('arguments are passed as they are, and no shell reads them', async (t) => {
   assert.deepEqual(await readdir(folder), ['program.mjs'])
 })
 
-test('an argument, or a list of them, is left out when one of its values is absent', async (t) => {
+test('an argument, or a list of them, is left out if one of its values is absent', async (t) => {
   const args = [
     '--model={model}',
     ['-t', '{thinking}'],
@@ -113,7 +113,7 @@ test('a value never becomes a flag', async (t) => {
   assert.deepEqual([model.code, model.retryable], ['bad-value', false])
 })
 
-test('the program sees harmless variables, those that are allowed and given, and never ours', async (t) => {
+test("the program sees harmless, allowed and configured variables, and never the gateway's own", async (t) => {
   const secrets = { REVEILLE_GATEWAY_TOKEN: 'gateway-token', OTHER_TOKEN: 'other', VENDOR_KEY: 'vendor' }
   Object.assign(process.env, secrets)
   atEnd(t, () => {
@@ -162,7 +162,7 @@ test('with input json the program reads the whole turn on one line', async (t) =
   assert.equal(warnings, undefined)
 })
 
-test('a compaction shows its history to a program that otherwise gets none', async (t) => {
+test('a compaction passes its history to a program that otherwise gets none', async (t) => {
   const { runner } = await open(t, echoInput, { history: false })
   const history = [{ role: 'user', text: 'Earlier.', at: 1 }] as const
   const { reply } = await runner.run(turnOf('Look.', { history }), openCall())
@@ -171,13 +171,13 @@ test('a compaction shows its history to a program that otherwise gets none', asy
   assert.match(summary.reply, /\[user\]\nEarlier\.\n\n.*\n\nSum up\.$/s)
 })
 
-test('what the program cannot be told is said on the result', async (t) => {
+test('the result warns about settings that the program cannot be given', async (t) => {
   const { runner } = await open(t, echoInput)
   const { warnings } = await runner.run(turnOf('Look.', { model: 'x/y', thinking: 'low' }), openCall())
   assert.match(warnings?.join('\n') ?? '', /thinking low.*\n.*not told x\/y/)
 })
 
-test('an exit code fails the turn with the last words of standard error, without secrets', async (t) => {
+test('an exit code fails the turn with the end of standard error, without secrets', async (t) => {
   const code = `for (let line = 1; line <= 500; line += 1) console.error('line ' + line + ' '.repeat(line % 3))
     console.error('\\x1b[31mfatal: ' + process.env.KEY + ' is wrong\\x1b[0m\\n\\n')
     process.exitCode = 7`
@@ -190,27 +190,27 @@ test('an exit code fails the turn with the last words of standard error, without
   )
 })
 
-test('only the exit codes that are configured say that another try may help', async (t) => {
+test('only configured exit codes are retryable', async (t) => {
   const { runner } = await open(t, 'process.exit(75)', { retryableExitCodes: [75] })
   const error = await failureOf(runner.run(turnOf('Look.'), openCall()))
   assert.deepEqual([error.code, error.retryable], ['exit', true])
   assert.match(error.message, /ended with code 75 and said nothing\.$/)
 })
 
-test('long last words keep their end', async (t) => {
+test('a long error output keeps its end', async (t) => {
   const { runner } = await open(t, "console.error('x'.repeat(5000) + ' the reason'); process.exitCode = 1")
   const { message } = await failureOf(runner.run(turnOf('Look.'), openCall()))
   assert.ok(message.length <= 1000)
   assert.match(message, /: …x+ the reason$/)
 })
 
-test('a program that is killed from outside says by what', posix, async (t) => {
+test('the error of a program that is killed from outside names the signal', posix, async (t) => {
   const { runner } = await open(t, "process.kill(process.pid, 'SIGKILL')")
   const { message } = await failureOf(runner.run(turnOf('Look.'), openCall()))
   assert.match(message, /was ended by SIGKILL/)
 })
 
-test('a program or a folder that is not there is named with what to do', posix, async (t) => {
+test('a missing program or folder is named with what to do', posix, async (t) => {
   const { folder, runner } = await open(t, '', { command: 'no-such-agent', env: { PATH: '/nowhere' } })
   const missing = await failureOf(runner.run(turnOf('Look.'), openCall()))
   assert.deepEqual([missing.code, missing.retryable], ['not-found', false])
@@ -225,13 +225,13 @@ test('a program or a folder that is not there is named with what to do', posix, 
   assert.match(away.message, /gone/)
 })
 
-test('a prompt too long for an argument is told to take another way', posix, async (t) => {
+test('a prompt too long for an argument gets an error that names another input', posix, async (t) => {
   const { runner } = await open(t, echoArguments, { args: ['-p={prompt}'], input: 'argument' })
   const error = await failureOf(runner.run(turnOf('x'.repeat(4_000_000)), openCall()))
   assert.deepEqual([error.code, error.retryable], ['too-long', false])
 })
 
-test('a program that prints without end is stopped at the limit', async (t) => {
+test('a program with endless output is stopped at the limit', async (t) => {
   const code = `console.error(process.pid)
     const flood = () => process.stdout.write('x'.repeat(65536), flood)
     flood()`
@@ -240,7 +240,7 @@ test('a program that prints without end is stopped at the limit', async (t) => {
   assert.deepEqual([error.code, error.retryable], ['too-much-output', false])
 })
 
-test('output that cannot be read is shown by its beginning', async (t) => {
+test('an error about unreadable output shows its beginning', async (t) => {
   const code = "console.log('Usage: ' + process.env.KEY + 'x'.repeat(1000))"
   for (const format of ['json', 'jsonl'] as const) {
     const { runner } = await open(t, code, {
@@ -254,7 +254,7 @@ test('output that cannot be read is shown by its beginning', async (t) => {
   }
 })
 
-test('an error in the output fails the turn though the program ended well', async (t) => {
+test('an error in the output fails the turn even with exit code 0', async (t) => {
   const code = "console.log(JSON.stringify({ text: 'Quota exceeded.', bad: process.argv[2] === 'yes' }))"
   const output = { format: 'json', text: '/text', error: '/bad' } as const
   const good = await open(t, code, { args: ['no'], output })
@@ -265,7 +265,7 @@ test('an error in the output fails the turn though the program ended well', asyn
   assert.match(error.message, /says that it failed: Quota exceeded\.$/)
 })
 
-test('without words for it, any failure of a continued conversation begins a new one, once', async (t) => {
+test('without patterns for it, any failure of a continued conversation begins a new one, once', async (t) => {
   const code = `import { appendFileSync } from 'node:fs'
     appendFileSync('tries', process.argv[2] + '\\n')
     if (process.argv[2] !== 'start' || process.env.ALWAYS) process.exit(3)
@@ -293,7 +293,7 @@ test('without words for it, any failure of a continued conversation begins a new
   assert.equal(await readFile(path.join(patient.folder, 'tries'), 'utf8'), 'c\n')
 })
 
-test('a program that names no conversation, or an unfit one, is told of', async (t) => {
+test('the result warns about a program that names no conversation, or an unusable one', async (t) => {
   const output = { format: 'json', text: '/text', session: '/id' } as const
   for (const id of ['', 'two\\nlines']) {
     const { runner } = await open(t, `console.log('{"text":"ok","id":"${id.replace('\\', '\\\\')}"}')`, {
@@ -306,7 +306,7 @@ test('a program that names no conversation, or an unfit one, is told of', async 
   }
 })
 
-test('a turn that is called off before it starts runs nothing', async (t) => {
+test('a turn that is aborted before it starts runs nothing', async (t) => {
   const { folder, runner } = await open(
     t,
     "import { writeFileSync } from 'node:fs'; writeFileSync('ran', '')",
@@ -316,7 +316,7 @@ test('a turn that is called off before it starts runs nothing', async (t) => {
   assert.deepEqual(await readdir(folder), ['program.mjs'])
 })
 
-test('closing the plugin stops what runs, and waits for it', posix, async (t) => {
+test('closing the plugin stops its programs and waits for them', posix, async (t) => {
   const { close, runner } = await open(t, 'console.log(process.pid); setInterval(() => {}, 1000)')
   const started = Promise.withResolvers<number>()
   const onProgress = ({ text = '' }) => started.resolve(Number(text))
@@ -328,7 +328,7 @@ test('closing the plugin stops what runs, and waits for it', posix, async (t) =>
   assert.equal((await failureOf(runner.run(turnOf('Look.'), openCall()))).code, 'aborted')
 })
 
-test('a gateway that ends without closing anything takes its programs along', posix, async (t) => {
+test('a gateway that ends without closing its plugins kills its programs', posix, async (t) => {
   const { folder } = await open(
     t,
     "process.on('SIGTERM', () => {}); console.log(process.pid); setInterval(() => {}, 9)",

@@ -1,12 +1,11 @@
 /**
- * Owns a turn: which conversation it belongs to, one try of the program, and those that a lost conversation is
- * worth.
+ * Runs a turn: it finds the conversation, tries the program, and tries again if the conversation is taken or lost.
  *
  *   start  --the program has it already (taken)--> resume
- *   resume --the program has lost it (lost)------> start under another id, with a warning if there was one to lose
+ *   resume --the program has lost it (lost)------> restart under another id, with a warning if a conversation was lost
  *
- * A conversation is taken when nobody kept its id: the turn that began it was cut off. Cut off early, it may be taken
- * and lost at once.
+ * A conversation is taken if its id was not stored because the turn that began it was cut off. If that happened early, the
+ * conversation may be both taken and lost.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -18,33 +17,32 @@ import {
   type TurnCall,
   type TurnResult,
 } from '@reveille/kit'
-import { abortedError, badModel, exited, failed, notStarted, overflowed, unreadable } from './failure.ts'
+import { abortedError, badModel, exited, failed, notStarted, overflowed, unreadable } from './errors.ts'
 import type { EnsureFolder } from './folder.ts'
 import type { Values } from './input/placeholder.ts'
 import { lineOf, promptWith } from './input/prompt.ts'
-import type { Reading } from './output/reading.ts'
+import type { Reading } from './output/fields.ts'
 import type { ProgramEnd } from './process/program.ts'
 import type { Programs } from './process/programs.ts'
-import { sessionIdOf } from './session-id.ts'
 import type { Settings } from './settings.ts'
-import { formatState, parseState, type State, tokensSince, usageOf } from './state.ts'
+import { formatState, parseState, type State, sessionIdOf, tokensSince, usageOf } from './state.ts'
 
 export interface RunnerOptions {
   readonly settings: Settings
   readonly programs: Programs
   readonly ensureFolder: EnsureFolder
   readonly isWindows: boolean
-  /** Aborted when the plugin closes. */
+  /** The signal that is aborted when the plugin closes. */
   readonly signal: AbortSignal
 }
 
-/** One try of the program. */
-interface Try {
+/** One attempt at running the program. */
+interface Attempt {
   readonly isResumed: boolean
   readonly session: string | undefined
 }
 
-interface Outcome {
+interface ProgramOutcome {
   readonly end: Extract<ProgramEnd, { kind: 'exited' }>
   readonly reading: Reading
 }
@@ -54,13 +52,18 @@ export function createCommandRunner(options: RunnerOptions): Runner {
   const { command, redact } = settings
   const keepsHistory = settings.session !== 'none'
 
-  async function attempt(turn: Turn, call: TurnCall, signal: AbortSignal, each: Try): Promise<Outcome> {
+  async function attempt(
+    turn: Turn,
+    call: TurnCall,
+    signal: AbortSignal,
+    each: Attempt,
+  ): Promise<ProgramOutcome> {
     const level = settings.hasThinking(turn.thinking) ? turn.thinking : undefined
     const args = settings.argumentsFor(each.isResumed, level)
     const values = valuesOf(turn, each.session)
-    const isTold = args.names.has('systemPrompt') || (keepsHistory && each.isResumed)
+    const hasSystemPrompt = args.names.has('systemPrompt') || (keepsHistory && each.isResumed)
     const prompt = promptWith(turn.prompt, {
-      systemPrompt: isTold ? undefined : turn.systemPrompt,
+      systemPrompt: hasSystemPrompt ? undefined : turn.systemPrompt,
       history: settings.history || turn.kind === 'compaction' ? turn.history : [],
     })
     const cwd = await options.ensureFolder()
@@ -82,11 +85,11 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     if (end.kind === 'aborted') throw abortedError(signal.reason)
     if (end.kind === 'not-started') throw notStarted(command, end.error, env['PATH'])
     if (end.kind === 'overflowed') throw overflowed(command, settings.maxOutputBytes)
-    return { end: { ...end, complaint: redact(end.complaint) }, reading: reader.end() }
+    return { end: { ...end, stderr: redact(end.stderr) }, reading: reader.end() }
   }
 
-  /** What the program should have been told and could not. */
-  function unheard(turn: Turn): string[] {
+  /** Returns a warning for each setting that the program cannot be given. */
+  function ignoredSettings(turn: Turn): string[] {
     if (settings.input === 'json') return []
     const { names } = settings.argumentsFor(false, undefined)
     const isThinking =
@@ -100,9 +103,9 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     ]
   }
 
-  function isLost({ end, reading }: Outcome): boolean {
+  function isLost({ end, reading }: ProgramOutcome): boolean {
     if (settings.lost !== undefined)
-      return settings.lost(`${reading.error ?? ''}\n${end.complaint}\n${reading.unreadable ?? ''}`)
+      return settings.lost(`${reading.error ?? ''}\n${end.stderr}\n${reading.unreadable ?? ''}`)
     return end.code !== 0 && !isRetryable(end.code)
   }
 
@@ -110,14 +113,14 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     return code !== null && settings.retryableExitCodes.includes(code)
   }
 
-  function hasFailed({ end, reading }: Outcome): boolean {
+  function hasFailed({ end, reading }: ProgramOutcome): boolean {
     return end.code !== 0 || reading.error !== undefined
   }
 
   function resultOf(
-    { end, reading }: Outcome,
+    { end, reading }: ProgramOutcome,
     known: State,
-    tried: Try,
+    tried: Attempt,
     warnings: readonly string[],
   ): TurnResult {
     const error = reading.error === undefined ? undefined : redact(reading.error)
@@ -133,7 +136,7 @@ export function createCommandRunner(options: RunnerOptions): Runner {
       totals: settings.countsWholeConversation ? reading.tokens : undefined,
     })
     const usage = usageOf(tokens)
-    const told = [
+    const allWarnings = [
       ...warnings,
       ...(reading.reply === undefined
         ? [`Nothing that ${command} printed is a reply as output.text says.`]
@@ -147,7 +150,7 @@ export function createCommandRunner(options: RunnerOptions): Runner {
       ...(usage && { usage }),
       ...(reading.model !== undefined && { model: reading.model }),
       ...(keepsHistory && state !== undefined && { state }),
-      ...(told.length > 0 && { warnings: told }),
+      ...(allWarnings.length > 0 && { warnings: allWarnings }),
     }
   }
 
@@ -157,13 +160,13 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     if (turn.model !== undefined && !settings.isModel(turn.model)) {
       throw new PluginError(badModel(command, turn.model), { code: 'bad-value', retryable: false })
     }
-    const warnings = unheard(turn)
+    const warnings = ignoredSettings(turn)
     const known = keepsHistory ? parseState(turn.state) : {}
     const ours = settings.session === 'ours' ? sessionIdOf(turn.sessionKey) : undefined
     const start = { isResumed: false, session: ours }
     const resume = { isResumed: true, session: known.session ?? ours }
-    // Under another id, because the old one may be taken though nothing can be continued.
-    const anew = { isResumed: false, session: ours && randomUUID() }
+    // Another id is used, because the old one may be taken even if it cannot be continued.
+    const restart = { isResumed: false, session: ours && randomUUID() }
 
     const first = known.session === undefined ? start : resume
     const outcome = await attempt(turn, call, signal, first)
@@ -171,17 +174,12 @@ export function createCommandRunner(options: RunnerOptions): Runner {
 
     if (first.isResumed && settings.canResume && isLost(outcome)) {
       const lost = `${command} no longer had the conversation of this session and began a new one.`
-      return resultOf(await attempt(turn, call, signal, anew), {}, anew, [lost, ...warnings])
+      return resultOf(await attempt(turn, call, signal, restart), {}, restart, [lost, ...warnings])
     }
-    if (
-      !first.isResumed &&
-      ours !== undefined &&
-      settings.canResume &&
-      settings.taken(outcome.end.complaint)
-    ) {
+    if (!first.isResumed && ours !== undefined && settings.canResume && settings.taken(outcome.end.stderr)) {
       const second = await attempt(turn, call, signal, resume)
       if (!hasFailed(second) || !isLost(second)) return resultOf(second, known, resume, warnings)
-      return resultOf(await attempt(turn, call, signal, anew), {}, anew, warnings)
+      return resultOf(await attempt(turn, call, signal, restart), {}, restart, warnings)
     }
     return resultOf(outcome, known, first, warnings)
   }
@@ -210,9 +208,9 @@ function valuesOf(turn: Turn, session: string | undefined): Values {
   }
 }
 
-/** What may be kept and passed on as an argument: short, and one line of print. */
+/** Returns an id that can be stored and passed as an argument: short, and one line without control characters. */
 function idOf(session: string | undefined): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters.
   return session !== undefined && session.length <= 1024 && !/[\u0000-\u001f\u007f]/.test(session)
     ? session
     : undefined

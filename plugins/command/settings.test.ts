@@ -9,8 +9,8 @@ import { atEnd } from '../../test/at-end.ts'
 import type { CommandConfiguration } from './configuration.ts'
 import { createEnsureFolder } from './folder.ts'
 import { recipes } from './recipes/recipes.ts'
-import { sessionIdOf } from './session-id.ts'
 import { compileSettings } from './settings.ts'
+import { sessionIdOf } from './state.ts'
 
 type Settings = Parameters<typeof checkPlugins>[0]
 
@@ -23,7 +23,7 @@ function check(runners: Readonly<Record<string, object>>): void {
 
 const host = { environment: {}, isWindows: false }
 
-test('a recipe is a configuration that anybody could have written', () => {
+test('a recipe is a configuration that any user could have written', () => {
   check(recipes)
   for (const recipe of Object.values(recipes)) compileSettings(recipe, host)
 })
@@ -79,7 +79,7 @@ test('a configuration that makes no sense is refused before any turn, naming its
   }
 })
 
-test('every key beside a preset takes the place of the recipe; more arguments stand behind its own', () => {
+test("every key beside a preset replaces the recipe's, and extra arguments follow its own", () => {
   const settings = compileSettings({ preset: 'codex', extraArgs: ['--ephemeral'], start: ['-', '--'] }, host)
   assert.deepEqual(settings.argumentsFor(false, 'low').render({ modelName: 'gpt-5' }), [
     ...['exec', '--json', '--skip-git-repo-check', '-c', 'sandbox_mode=read-only', '--model=gpt-5'],
@@ -87,7 +87,7 @@ test('every key beside a preset takes the place of the recipe; more arguments st
   ])
 })
 
-test('without cwd a program starts in a private folder of its own, far from the configuration', async (t) => {
+test('without cwd a program starts in a private folder of its own, apart from the configuration', async (t) => {
   const home = await mkdtemp(path.join(tmpdir(), 'reveille-home-'))
   atEnd(t, () => rm(home, { recursive: true }))
   const cwd = await createEnsureFolder(undefined, { HOME: home })()
@@ -100,7 +100,7 @@ test('without cwd a program starts in a private folder of its own, far from the 
   assert.equal(named, path.join(home, 'state', 'reveille', 'agent'))
 })
 
-test('the id of a session is a UUID that stays the same from release to release', () => {
+test('the id of a session is a UUID that is the same in every release', () => {
   assert.equal(sessionIdOf('hook:pull:7'), '1dfaec07-abd2-55d0-b3ec-4070da7c72d0')
   assert.notEqual(sessionIdOf('hook:pull:8'), sessionIdOf('hook:pull:7'))
 })

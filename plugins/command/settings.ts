@@ -1,4 +1,4 @@
-/** Owns what a configuration comes to: its recipe under it, defaults filled in, everything compiled once. */
+/** Compiles a configuration together with its recipe and the defaults. */
 
 import { compileRedaction, type Redact } from '@reveille/kit'
 import { type CommandConfiguration, type ThinkingLevel, thinkingLevels } from './configuration.ts'
@@ -10,23 +10,23 @@ import { recipes } from './recipes/recipes.ts'
 
 export interface Settings {
   readonly command: string
-  /** Arguments by what a turn asks for. @throws PluginError `bad-value` */
+  /** Returns the arguments of a turn. @throws PluginError `bad-value` */
   argumentsFor(isResumed: boolean, level: ThinkingLevel | undefined): Arguments
   hasThinking(level: string | undefined): level is ThinkingLevel
   readonly input: 'stdin' | 'argument' | 'json'
   readonly createReader: CreateReader
   readonly countsWholeConversation: boolean
   readonly session: 'ours' | 'theirs' | 'none'
-  /** Whether there are arguments that continue a conversation. */
+  /** Whether a conversation can be continued with arguments. */
   readonly canResume: boolean
-  /** Undefined: whatever code a continued conversation ends with counts as lost. */
+  /** Recognises a lost conversation. Undefined if any failure of a continued conversation means that it is lost. */
   readonly lost: ((text: string) => boolean) | undefined
   readonly taken: (text: string) => boolean
   readonly history: boolean
   readonly isModel: (model: string) => boolean
   readonly environment: Environment
   readonly redact: Redact
-  /** Undefined: one of its own. */
+  /** The configured folder; undefined for the runner's own. */
   readonly cwd: string | undefined
   readonly graceMs: number
   readonly maxOutputBytes: number
@@ -49,7 +49,7 @@ const defaults: Omit<
   retryableExitCodes: [],
   env: {},
   envAllow: [],
-  /** Names, versions, paths, a window in brackets: nothing that begins with a dash. */
+  /** Accepts names, versions, paths and a window in brackets, and nothing that begins with a dash. */
   modelPattern: '[A-Za-z0-9][A-Za-z0-9._:/@+~-]*(\\[[A-Za-z0-9]+\\])?',
 }
 

@@ -1,4 +1,4 @@
-/** The runner `echo`: it answers with what it was asked. */
+/** The runner `echo` answers with what it was asked. */
 
 import { definePlugin } from '@reveille/kit'
 import { createEchoRunner } from './runner.ts'

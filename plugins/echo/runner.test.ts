@@ -27,7 +27,7 @@ function replyTo(turn: Turn): Promise<string> {
     .then((result) => result.reply)
 }
 
-test('a run is answered with its prompt, to the last space', async () => {
+test('a run is answered with its prompt, including its last space', async () => {
   assert.equal(await replyTo(run), run.prompt)
 })
 
@@ -42,7 +42,7 @@ test('a heartbeat without events has nothing to say', async () => {
   assert.equal(await replyTo({ ...run, kind: 'heartbeat' }), '')
 })
 
-test('a compaction is answered with the first line of each message, and is shorter than what it stands for', async () => {
+test('a compaction is answered with the first line of each message, and is shorter than the messages', async () => {
   const history = [
     { role: 'user', text: '\n Review #42:\n\n- a\n+ b', at: 1 },
     { role: 'assistant', text: `${'Fine 🎉'.repeat(100)}\nAnd done.`, at: 2 },

@@ -1,4 +1,4 @@
-/** Owns what echo answers. No model, no state, no clock: the same turn gives the same reply. */
+/** Answers turns without a model, a state or a clock, so that the same turn gives the same reply. */
 
 import { PluginError, type Runner, type Turn } from '@reveille/kit'
 
@@ -19,17 +19,17 @@ export function createEchoRunner(): Runner {
 }
 
 /**
- * A run gets its prompt back, whole; a heartbeat one line per event, since its prompt is the host's own words; a
- * compaction the first line of each message, so that it can be seen what was summed up.
+ * Returns the whole prompt for a run, one line per event for a heartbeat, whose prompt is the host's own words, and the first
+ * line of each message for a compaction, which shows what was summarised.
  */
 function replyTo({ kind, prompt, events, history }: Turn): string {
   if (kind === 'run') return prompt
-  if (kind === 'heartbeat') return events.map((event) => oneLine(event.text)).join('\n')
+  if (kind === 'heartbeat') return events.map((event) => joinLines(event.text)).join('\n')
   const lines = history.map(({ role, text }) => `${role}: ${firstLine(text)}`)
   return lines.length === 0 ? 'nothing' : lines.join('\n')
 }
 
-/** Of a first line, in characters: a summary is to be shorter than what it stands for. */
+/** The most characters of a first line, so that a summary is shorter than what it summarises. */
 const longestLine = 200
 
 function firstLine(text: string): string {
@@ -37,6 +37,6 @@ function firstLine(text: string): string {
   return Array.from(line).slice(0, longestLine).join('')
 }
 
-function oneLine(text: string): string {
+function joinLines(text: string): string {
   return text.trim().replaceAll(/\s*[\n\v\f\r\u0085\u2028\u2029]\s*/g, ' ')
 }

@@ -1,25 +1,25 @@
-/** Owns reading what OpenClaw answers: JSON from its hooks, plain text from what stands before them, HTML from others. */
+/** Reads the answers of OpenClaw: JSON from its hooks, plain text from its other routes, and HTML from proxies. */
 
 import { type Facts, parseJson, recordOf } from '@reveille/kit'
 
 export interface Answer {
   readonly status: number
-  /** The body as JSON, if it is an object. */
+  /** The body if it is a JSON object; otherwise empty. */
   readonly object: Facts
-  /** OpenClaw's own words about what is wrong, or about nothing. */
+  /** OpenClaw's own words, if there are any. */
   readonly said: string | undefined
-  /** Whether it is a page, or something else that OpenClaw's hooks never answer. */
+  /** Whether the answer cannot be one of OpenClaw's hooks, such as an HTML page. */
   readonly isForeign: boolean
 }
 
-/** Of a body that is read at all. What OpenClaw answers has some hundred. Bytes. */
+/** The most bytes of a body that are read. OpenClaw's own answers have some hundred. */
 const longestBody = 65_536
 
-/** @throws what the body throws, unless the status says that all is well */
+/** Reads an answer. @throws the error of the body, unless the status is a success */
 export async function readAnswer(response: Response, signal: AbortSignal): Promise<Answer> {
   const { status, ok } = response
   const text = await readText(response).catch((error: unknown) => {
-    // Taken is taken: what it would have said besides is the run's id at most.
+    // A success counts without its body, which would only hold the id of the run.
     if (ok && !signal.aborted) return ''
     throw error
   })
@@ -46,7 +46,7 @@ async function readText(response: Response): Promise<string> {
   return text
 }
 
-/** `{ok: false, error: "…"}` from the hooks; `Unauthorized` and the like from before them. */
+/** Returns the words of an answer: `{ok: false, error: "…"}` from the hooks, `Unauthorized` and the like from other routes. */
 function saidIn(error: unknown, text: string): string | undefined {
   const nested = recordOf(error)?.['message'] ?? error
   if (typeof nested === 'string') return nested

@@ -1,12 +1,12 @@
-/** Owns what is configured of an OpenClaw gateway, and the addresses that follow from it. */
+/** Defines the configuration of an OpenClaw gateway, and reads addresses and times from it. */
 
-/** As `config.schema.json` lets it through, its defaults filled in. */
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
 export interface OpenClawConfig {
   readonly url: string
   readonly token: string
   readonly hooksPath: string
   readonly sessionKey: 'pass' | 'omit'
-  /** `30s` */
+  /** A duration such as `30s`. */
   readonly timeout: string
 }
 

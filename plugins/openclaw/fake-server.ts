@@ -1,6 +1,6 @@
 /**
- * Owns a fake server for an OpenClaw gateway: its hooks as `src/gateway/server/hooks-request-handler.ts` of
- * openclaw/openclaw answers them (read in 2026), on a socket of its own, with a memory of what it was sent.
+ * A fake of an OpenClaw gateway, whose hooks answer as `src/gateway/server/hooks-request-handler.ts` of openclaw/openclaw does
+ * (read in 2026), with a memory of the requests.
  */
 
 import { createServer, type IncomingMessage } from 'node:http'
@@ -20,15 +20,15 @@ export interface Reply {
 
 export interface FakeServer {
   readonly url: string
-  /** What it took, in order. */
+  /** The requests that it took, in order. */
   readonly taken: readonly Received[]
-  /** Every request, taken or not. */
+  /** Every request, whether it was taken or not. */
   readonly received: readonly Received[]
-  /** Answers in its place from now on; undefined: it answers itself. */
+  /** Lets a function answer from now on, or the fake itself if it is undefined. */
   answer(reply: ((request: Received) => Reply | undefined) | undefined): void
-  /** Takes requests and never answers. */
+  /** Lets it take requests and never answer. */
   stall(): void
-  /** Begins its answers and never ends them. Settles when the first has begun. */
+  /** Lets it begin its answers and never end them. Settles when the first has begun. */
   stallMidway(): Promise<void>
   close(): Promise<void>
 }
@@ -82,7 +82,7 @@ export async function openFakeServer(options: FakeServerOptions): Promise<FakeSe
       const error = `${refused}; set hooks.allowRequestSessionKey=true to enable`
       return json(400, { ok: false, error })
     }
-    // Its idempotency holds for requests that are equal in all that counts.
+    // OpenClaw's idempotency applies to requests that are equal.
     const key = JSON.stringify([headers['idempotency-key'], body])
     const known = runs.get(key)
     if (known === undefined) taken.push(request)

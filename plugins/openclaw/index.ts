@@ -1,4 +1,4 @@
-/** The runner `openclaw`: it hands runs and events to an OpenClaw gateway, which performs them. */
+/** The runner `openclaw` hands runs and events to an OpenClaw gateway, which performs them. */
 
 import { definePlugin } from '@reveille/kit'
 import type { OpenClawConfig } from './configuration.ts'

@@ -88,7 +88,7 @@ async function failure(promise: Promise<unknown>) {
   return { code, retryable, retryAfter, maybeDelivered, message }
 }
 
-test('a run is one request to /hooks/agent, with every field that was decided', async (t) => {
+test('a run is one request to /hooks/agent with every field of the decision', async (t) => {
   const { run: ask, received } = await open(t)
   assert.deepEqual(await ask(run), { reply: '', handedOver: 'OpenClaw run claw-1', warnings: [] })
   const [request, ...others] = received
@@ -110,7 +110,7 @@ test('a run is one request to /hooks/agent, with every field that was decided', 
   assert.deepEqual([authorization, id, key], [`Bearer ${token}`, 'run-1', 'run-1'])
 })
 
-test('what is absent is left out', async (t) => {
+test('absent fields are left out', async (t) => {
   const { run: ask, received } = await open(t, { config: { sessionKey: 'omit' } })
   await ask(bare)
   await ask({ ...run, runId: 'run-3' })
@@ -118,7 +118,7 @@ test('what is absent is left out', async (t) => {
   assert.equal(received[1]?.body['sessionKey'], undefined)
 })
 
-test('url and path are put together, whatever slashes they have', async (t) => {
+test('url and path are joined whatever slashes they have', async (t) => {
   const paths: string[] = []
   const asked = async (input: unknown) => {
     paths.push(String(input))
@@ -134,7 +134,7 @@ test('url and path are put together, whatever slashes they have', async (t) => {
   assert.deepEqual(paths, ['http://claw:18789/hooks/agent', 'https://example.org/claw/in/hooks/agent'])
 })
 
-test('a run that is tried again is the same request, so that OpenClaw takes it once', async (t) => {
+test('a retried run is the same request, so that OpenClaw takes it once', async (t) => {
   const { run: ask, received, taken, answer } = await open(t)
   answer(() => json(503, { ok: false }))
   await failure(ask(run))
@@ -164,7 +164,7 @@ test('a heartbeat hands each event to /hooks/wake, in order and with its mode', 
   assert.equal((await ask(heartbeat())).handedOver, 'OpenClaw, 0 events')
 })
 
-test('after a heartbeat that failed halfway, no event that was taken is handed on again', async (t) => {
+test('after a heartbeat that failed halfway, no event that OpenClaw took is sent again', async (t) => {
   const { run: ask, taken, answer } = await open(t)
   answer(({ body }) => (body['text'] === '<b>' ? json(503, {}) : undefined))
   assert.equal((await failure(ask(heartbeat('a', 'b', 'c')))).retryable, true)
@@ -177,7 +177,7 @@ test('after a heartbeat that failed halfway, no event that was taken is handed o
   )
 })
 
-test('an event that is too large is handed on as far as it goes, and the run says so', async (t) => {
+test('an event that is too large is sent in part, with a warning', async (t) => {
   const { run: ask, taken } = await open(t)
   const large = { id: 'large', text: '', prompt: `${'é'.repeat(150_000)}!`, mode: 'now', at: 1 } as const
   const result = await ask({ ...heartbeat(), events: [large, { id: 'small', text: 'Small.', at: 2 }] })
@@ -189,7 +189,7 @@ test('an event that is too large is handed on as far as it goes, and the run say
   assert.equal(second, 'Small.')
 })
 
-test('an event that is cut stays behind its boundary, and what follows it does not', async (t) => {
+test('a cut event stays inside its boundary, and the text after it does not', async (t) => {
   const { run: ask, taken } = await open(t)
   const prompt = `Look.\n\n<outside-data id="id7">\n${'é'.repeat(150_000)}\n</outside-data id="id7">`
   await ask({ ...heartbeat(), events: [{ id: 'large', text: '', prompt, at: 1 }] })
@@ -202,14 +202,14 @@ test('a compaction is refused: OpenClaw keeps its own conversations', async (t) 
   assert.deepEqual([code, retryable, received.length], ['unsupported', false, 0])
 })
 
-test('a chosen session key that OpenClaw takes from nobody fails the run, naming both settings', async (t) => {
+test('a chosen session key that OpenClaw refuses fails the run, and the error names both settings', async (t) => {
   const { run: ask } = await open(t, { openClaw: { allowRequestSessionKey: false } })
   const { code, retryable, message } = await failure(ask(run))
   assert.deepEqual([code, retryable], ['bad-request', false])
   assert.match(message, /`hooks\.allowRequestSessionKey: true` there, or `sessionKey: omit` for this runner/)
 })
 
-test('a session key that nobody chose is left out once OpenClaw has refused it', async (t) => {
+test('a generated session key is left out once OpenClaw has refused it', async (t) => {
   const { run: ask, received } = await open(t, { openClaw: { allowRequestSessionKey: false } })
   const first = await ask(bare)
   assert.equal(first.handedOver, 'OpenClaw run claw-1')
@@ -254,7 +254,7 @@ for (const [what, reply, expected, says] of [
   ['a page', page(200), ['malformed', true], /not OpenClaw's hooks/],
   ['a list', json(200, []), ['malformed', true], /not OpenClaw's hooks/],
 ] as const) {
-  test(`${what} is told as it is meant`, async (t) => {
+  test(`${what} is reported as what it means`, async (t) => {
     const { run: ask, answer } = await open(t)
     answer(() => reply)
     const { code, retryable, retryAfter, maybeDelivered, message } = await failure(ask(run))
@@ -268,7 +268,7 @@ for (const [what, reply, expected, says] of [
   })
 }
 
-test('an answer that does not come in time may have been heard', async (t) => {
+test('a request whose answer is late may have arrived', async (t) => {
   const { run: ask, stall } = await open(t, { config: { timeout: '20ms' } })
   stall()
   const { message, ...facts } = await failure(ask(run))
@@ -277,7 +277,7 @@ test('an answer that does not come in time may have been heard', async (t) => {
   assert.equal(message, 'OpenClaw did not answer within 20ms.')
 })
 
-test('a run that was taken is handed over, though the rest of the answer never comes', async (t) => {
+test('a run that was taken is handed over even if the rest of the answer never comes', async (t) => {
   const broken = new ReadableStream({
     pull(controller) {
       controller.error(new TypeError('terminated'))
@@ -287,7 +287,7 @@ test('a run that was taken is handed over, though the rest of the answer never c
   assert.equal((await ask(run)).handedOver, 'OpenClaw')
 })
 
-test('what the host says of a request that failed is passed on', async (t) => {
+test('the error of the host’s fetch is passed on', async (t) => {
   const lost = new PluginError('claw could not be reached (ECONNREFUSED).', {
     code: 'network',
     retryable: true,

@@ -1,23 +1,61 @@
-/** Owns how a turn becomes requests to OpenClaw: a run goes to `/hooks/agent`, each event of a heartbeat to `/hooks/wake`. */
+/** Hands turns over to OpenClaw: a run goes to `/hooks/agent`, and each event of a heartbeat to `/hooks/wake`. */
 
-import { PluginError, type Runner, type Turn, type TurnEvent, type TurnResult } from '@reveille/kit'
-import { isAboutSessionKey } from './failure.ts'
-import { createFirstTimes } from './first-times.ts'
-import { createHandedEvents } from './handed-events.ts'
-import { createPost, type PostOptions } from './post.ts'
+import {
+  BoundedMap,
+  PluginError,
+  type Runner,
+  readRetryAfter,
+  type Turn,
+  type TurnEvent,
+  type TurnResult,
+} from '@reveille/kit'
+import { type Answer, readAnswer } from './answer.ts'
+import { addressOf, type Hook, type OpenClawConfig, timeoutMsOf } from './configuration.ts'
+import { abortError, errorFrom, foreignAnswer, isAboutSessionKey, noAnswer } from './errors.ts'
 
-/** A key that nobody chose: ours for a run of its own. OpenClaw makes up one like it. */
-const madeUp = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export interface OpenClawOptions {
+  readonly config: OpenClawConfig
+  readonly fetch: typeof fetch
+  /** The time in milliseconds since the Unix epoch. */
+  readonly now: () => number
+}
 
-/** What is left of an event that OpenClaw calls too large: 64 KiB at most, a quarter of its default. Characters. */
+interface Message {
+  /** The id of the run, by which the gateway recognises a request that comes back to it. */
+  readonly runId: string
+  /** The idempotency key, which is the same for each attempt, so that newer versions take a run once. */
+  readonly key: string
+  readonly body: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
+  /** Whether the caller handles this refusal itself, so that it is returned and not thrown. */
+  readonly expects?: (answer: Answer) => boolean
+}
+
+type Post = (hook: Hook, message: Message) => Promise<Answer>
+
+/** A generated session key, such as the gateway gives a run of its own. OpenClaw generates similar ones. */
+const generatedKey = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** How many UTF-16 units of an event are sent that is too large for OpenClaw: at most 64 KiB, a quarter of its default limit. */
 const shortenedTo = 16_000
 
-export function createOpenClawRunner(options: PostOptions): Runner {
+/** How many events and runs are remembered; far more than are retried at a time. */
+const mostRemembered = 5000
+
+export function createOpenClawRunner(options: OpenClawOptions): Runner {
   const { config } = options
   const post = createPost(options)
-  const handed = createHandedEvents()
-  const firstTimes = createFirstTimes()
-  /** Known once it has refused one. */
+  /**
+   * The events that OpenClaw has taken. A heartbeat that fails is retried with the same events, and `/hooks/wake` does not
+   * recognise an event that it has already taken.
+   */
+  const takenEvents = new BoundedMap<string, true>(mostRemembered)
+  /**
+   * The seconds that each run had at its first attempt. OpenClaw treats two requests with one idempotency key as one run only
+   * if they are equal, and the time that a run has left differs at each attempt.
+   */
+  const firstTimeouts = new BoundedMap<string, number>(mostRemembered)
+  /** Whether OpenClaw takes session keys from requests, which is known once it has refused one. */
   let takesKeys = config.sessionKey === 'pass'
 
   return {
@@ -35,43 +73,50 @@ export function createOpenClawRunner(options: PostOptions): Runner {
 
   async function handOver(turn: Turn, signal: AbortSignal): Promise<TurnResult> {
     const { runId, sessionKey } = turn
-    const isMadeUp = madeUp.test(sessionKey)
+    const isGenerated = generatedKey.test(sessionKey)
     const message = { runId, key: runId, signal }
     const body = {
       ...bodyOf(turn),
-      ...defined({ timeoutSeconds: firstTimes.of(runId, turn.timeoutSeconds) }),
+      ...defined({ timeoutSeconds: firstTimeoutOf(turn) }),
     }
-    const isPassed = config.sessionKey === 'pass' && (takesKeys || !isMadeUp)
+    const isPassed = config.sessionKey === 'pass' && (takesKeys || !isGenerated)
     const first = await post('agent', {
       ...message,
       body: isPassed ? { ...body, sessionKey } : body,
-      // A key that nobody chose is not worth a failure: OpenClaw chooses one then.
-      ...(isPassed && isMadeUp && { expects: isAboutSessionKey }),
+      // A refused generated key is no failure, since OpenClaw then generates one itself.
+      ...(isPassed && isGenerated && { expects: isAboutSessionKey }),
     })
     const isRefused = isPassed && isAboutSessionKey(first)
     const answer = isRefused ? await post('agent', { ...message, body }) : first
     if (isRefused) takesKeys = false
-    firstTimes.forget(runId)
+    firstTimeouts.delete(runId)
     const warnings = isRefused
       ? ['OpenClaw takes no session keys from requests, so it chooses its own for runs that were given none.']
       : []
     return { reply: '', handedOver: nameOf(answer.object['runId']), warnings }
   }
 
+  function firstTimeoutOf({ runId, timeoutSeconds }: Turn): number | undefined {
+    if (timeoutSeconds === undefined) return undefined
+    const first = firstTimeouts.get(runId) ?? Math.max(1, Math.floor(timeoutSeconds))
+    firstTimeouts.set(runId, first)
+    return first
+  }
+
   async function wake(turn: Turn, signal: AbortSignal): Promise<TurnResult> {
     const warnings: string[] = []
     for (const event of turn.events) {
-      if (handed.has(event.id)) continue
+      if (takenEvents.has(event.id)) continue
       if (await handOn(event, turn.runId, signal)) {
         warnings.push(`OpenClaw took only the beginning of the event ${event.id}, which is too large for it.`)
       }
-      handed.add(event.id)
+      takenEvents.set(event.id, true)
     }
     const count = turn.events.length
     return { reply: '', handedOver: `OpenClaw, ${count} ${count === 1 ? 'event' : 'events'}`, warnings }
   }
 
-  /** Answers whether it had to be cut. */
+  /** Hands an event over, and returns whether it had to be cut. */
   async function handOn(event: TurnEvent, runId: string, signal: AbortSignal): Promise<boolean> {
     const { id, mode } = event
     const text = event.prompt ?? event.text
@@ -86,7 +131,7 @@ export function createOpenClawRunner(options: PostOptions): Runner {
   }
 }
 
-/** Data from outside stands between marks with an id: without the second one, whatever follows would stand there too. */
+/** Closes the boundary of cut data with its end mark, without which any following text would count as data too. */
 function withEndMark(beginning: string, whole: string): string {
   const [, name, id] = [...beginning.matchAll(/^<([a-z-]{1,40}) id="([^"\n]{1,40})">$/gm)].at(-1) ?? []
   const end = `</${name} id="${id}">`
@@ -98,13 +143,42 @@ function bodyOf({ prompt, action, model, thinking }: Turn): Record<string, unkno
   return defined({ message: prompt, name, wakeMode, deliver, channel, to, model, thinking })
 }
 
-/** What is absent is left out, so that OpenClaw's own defaults hold. */
+/** Leaves out what is absent, so that OpenClaw's own defaults apply. */
 function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** Where the run can be followed. */
+/** Returns where the run can be followed. */
 function nameOf(runId: unknown): string {
   const isName = typeof runId === 'string' && /^[\x21-\x7e]{1,100}$/.test(runId)
   return isName ? `OpenClaw run ${runId}` : 'OpenClaw'
+}
+
+/** Creates a function that posts to a hook, and throws a PluginError unless OpenClaw takes the message or the caller expects the refusal. */
+function createPost({ config, fetch, now }: OpenClawOptions): Post {
+  return async function post(hook, { runId, key, body, signal, expects }) {
+    if (signal.aborted) throw abortError()
+    const late = AbortSignal.timeout(timeoutMsOf(config))
+    const either = AbortSignal.any([signal, late])
+    const headers = {
+      authorization: `Bearer ${config.token}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'idempotency-key': key,
+      'x-reveille-run': runId,
+    }
+    let answer: Answer
+    let response: Response
+    try {
+      const request = { method: 'POST', headers, body: JSON.stringify(body), signal: either }
+      response = await fetch(addressOf(config, hook), request)
+      answer = await readAnswer(response, signal)
+    } catch (error) {
+      throw noAnswer(error, { signal, late, timeout: config.timeout })
+    }
+    if (response.ok && answer.isForeign) throw foreignAnswer(answer)
+    if ((response.ok && answer.object['ok'] !== false) || expects?.(answer)) return answer
+    const retryAfter = readRetryAfter(response.headers.get('retry-after'), now())
+    throw errorFrom(answer, { config, hook, retryAfter })
+  }
 }

@@ -1,4 +1,4 @@
-/** Owns a server that keeps what it was asked, headers and body, and answers as a test tells it to. */
+/** Starts a server that records its requests and answers as a test's script says. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
 export interface Asked {
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   // biome-ignore lint/suspicious/noExplicitAny: a body is what the tests are about, and they say what it must be.
@@ -18,7 +18,7 @@ export type Script = (response: ServerResponse, asked: Asked) => void
 export interface CaptureServer {
   readonly url: string
   readonly asked: readonly Asked[]
-  /** What every request from now on is answered with. */
+  /** Sets the script that answers every request from now on. */
   play(script: Script): void
   /** Settles when one more request has been read and its script has been played. */
   next(): Promise<ServerResponse>
@@ -60,7 +60,7 @@ export function openStream(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { 'content-type': 'text/event-stream' })
 }
 
-/** Answers with these events and ends the stream as it should be ended. */
+/** Answers with these events and ends the stream. */
 export function stream(...events: readonly string[]): Script {
   return (response) => void openStream(response).end(events.join(''))
 }

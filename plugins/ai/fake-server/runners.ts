@@ -1,4 +1,4 @@
-/** Owns turns and runners of the tests, as the host would make them. */
+/** Creates the turns and runners of the tests, as the host would. */
 
 import {
   isPluginError,
@@ -14,7 +14,7 @@ import { apiKey, type Protocol, protocols } from './protocols.ts'
 
 const { signal } = new AbortController()
 
-/** Knows all five, at one address. */
+/** Creates a runner with all five providers at one address. */
 export function createRunner(
   url: string,
   more: Partial<ProviderConfig> = {},
@@ -42,7 +42,7 @@ export function run(runner: Runner, turn: Turn, call: Partial<TurnCall> = {}): P
   return runner.run(turn, { signal, ...call })
 }
 
-/** What a turn fails with. @throws when it does not fail, or with something else than a PluginError */
+/** Returns the error that a turn fails with. @throws if it succeeds or fails with something else than a PluginError */
 export async function failureOf(turn: Promise<unknown>): Promise<PluginError> {
   const error = await turn.then(
     (result) => new Error(`It succeeded: ${JSON.stringify(result)}`),

@@ -1,4 +1,4 @@
-/** Stands in for `claude -p` 2.1: its flags, its lines, its refusals. */
+/** A fake of `claude -p` 2.1 with its flags, lines and refusals. */
 
 import { randomUUID } from 'node:crypto'
 import { fail, hasConversation, mode, parse, play, readPrompt, replyTo, say } from './stage.mjs'
@@ -35,7 +35,7 @@ const print = (line) => process.stdout.write(`${JSON.stringify({ ...line, sessio
 const end = (result, isError) =>
   print({ type: 'result', subtype: 'success', is_error: isError, result, usage })
 
-// An id is taken from the first moment on, and can be continued only once something was answered.
+// An id is taken at once, and can be continued only after an answer.
 if (resume !== undefined && !hasConversation(resume)) {
   const errors = [`No conversation found with session ID: ${resume}`]
   print({ type: 'result', subtype: 'error_during_execution', is_error: true, errors })

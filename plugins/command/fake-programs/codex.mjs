@@ -1,4 +1,4 @@
-/** Stands in for `codex exec --json` 0.169: its flags, its lines, its refusals. */
+/** A fake of `codex exec --json` 0.169 with its flags, lines and refusals. */
 
 import { randomUUID } from 'node:crypto'
 import { fail, hasConversation, mode, parse, play, readPrompt, replyTo, say } from './stage.mjs'

@@ -1,4 +1,4 @@
-/** Owns the stage of a recipe's test: its fake program on the PATH under the real name, a folder, and turns to ask. */
+/** Sets up the test of a recipe: a fake program on the PATH under the real name, a folder, and turns. */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -14,15 +14,15 @@ export type Preset = NonNullable<CommandConfiguration['preset']>
 
 export interface FakeProgram {
   readonly runner: Runner
-  /** From now on it plays this part. */
+  /** Sets what the program does from now on. */
   play(mode: 'fail' | 'hang' | 'linger' | ''): void
-  /** Drops every conversation. */
+  /** Deletes every conversation. */
   forget(): Promise<void>
-  /** The program and the child that it left, once both are there; unless the turn ends before. */
+  /** Returns the ids of the program and of its child once both run. @throws if the turn ends before */
   pids(turn: Promise<unknown>): Promise<readonly number[]>
   /** Closes the plugin. */
   stop(): Promise<void>
-  /** And takes the stage down. */
+  /** Closes the plugin and removes the folder. */
   close(): Promise<void>
 }
 
@@ -40,17 +40,17 @@ export async function createFakeProgram(
 
   const env = { PATH: `${at('bin')}:/usr/bin:/bin`, FAKE_PROGRAM_FOLDER: folder, ...more.env }
   const abort = new AbortController()
-  const brought = await command.setup({
+  const provided = await command.setup({
     config: { preset, cwd: at('work'), killGrace: '50ms', ...more, env },
     log: { info() {}, warn() {}, error() {} },
     fetch,
     signal: abort.signal,
   })
-  const [runner] = brought.runners ?? []
+  const [runner] = provided.runners ?? []
   if (runner === undefined) throw new Error('the plugin brings a runner')
   async function stop() {
     abort.abort()
-    await brought.close?.()
+    await provided.close?.()
   }
   return {
     runner,
@@ -89,13 +89,13 @@ export function turnOf(prompt: string, more: Partial<Turn> = {}): Turn {
   }
 }
 
-/** A call that nobody stops, and what it told. */
+/** Returns a call that is never aborted, with the progress that it reports. */
 export function openCall(signal: AbortSignal = new AbortController().signal) {
-  const told: Progress[] = []
-  return { signal, told, onProgress: (progress: Progress) => void told.push(progress) }
+  const reported: Progress[] = []
+  return { signal, reported, onProgress: (progress: Progress) => void reported.push(progress) }
 }
 
-/** Whether a process is there and does something: one that is dead may still wait for its parent to notice. */
+/** Whether a process is alive. A dead one may still exist until its parent collects it. */
 export async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0)
@@ -108,7 +108,7 @@ export async function isAlive(pid: number): Promise<boolean> {
   return stat !== '' && !/\) [ZX] /.test(stat)
 }
 
-/** What a turn that has to fail ends with. */
+/** Returns the error of a turn that has to fail. */
 export async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
   const error = await promise.then(
     () => assert.fail('it fails'),

@@ -1,4 +1,4 @@
-/** Stands in for a headless `gemini`: its flags, its JSON, its refusals. */
+/** A fake of a headless `gemini` with its flags, JSON and refusals. */
 
 import { randomUUID } from 'node:crypto'
 import { fail, hasConversation, mode, parse, play, readPrompt, replyTo, say } from './stage.mjs'

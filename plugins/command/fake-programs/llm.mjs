@@ -1,4 +1,4 @@
-/** Stands in for `llm prompt`: its flags, its text, its refusals. It keeps no conversation that could be continued. */
+/** A fake of `llm prompt` with its flags, text and refusals. It stores no conversation that could be continued. */
 
 import { fail, mode, parse, play, readPrompt, replyTo } from './stage.mjs'
 

@@ -1,4 +1,4 @@
-/** Stands in for `opencode run --format=json` 1.x: its flags, its lines, its refusals. */
+/** A fake of `opencode run --format=json` 1.x with its flags, lines and refusals. */
 
 import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Owns what all fake programs share: conversations kept as files in `FAKE_PROGRAM_FOLDER`, and the parts that a test makes
- * them play by the file `mode` there: `fail`, `hang` (deaf to TERM, with a child as deaf) or `linger` (a child that
- * keeps standard output open).
+ * Shares the behaviour of all fake programs. Their conversations are files in `FAKE_PROGRAM_FOLDER`, where a test also sets
+ * their behaviour in the file `mode`: `fail`, `hang` (it ignores TERM, as does its child) or `linger` (a child keeps standard
+ * output open).
  */
 
 import { spawn } from 'node:child_process'
@@ -16,7 +16,7 @@ export const mode = existsSync(path.join(folder, 'mode'))
   ? readFileSync(path.join(folder, 'mode'), 'utf8')
   : ''
 
-/** As strict as the real program: what it does not know ends it, with the code that the real one uses. */
+/** Parses arguments as strictly as the real program, and ends with its exit code at an unknown one. */
 export function parse(args, options, { code, allowPositionals = false }) {
   try {
     return parseArgs({ args, options, allowPositionals })
@@ -44,7 +44,7 @@ export function hasConversation(id) {
   return existsSync(fileOf(id))
 }
 
-/** Written before the answer, as the real ones do: a turn that is cut off leaves its conversation behind. */
+/** Writes the conversation before the answer, as the real programs do, so that a turn that is cut off leaves one behind. */
 export function say(id, prompt) {
   const said = hasConversation(id) ? JSON.parse(readFileSync(fileOf(id), 'utf8')) : []
   said.push(prompt)
@@ -53,11 +53,11 @@ export function say(id, prompt) {
 }
 
 export function replyTo(facts, prompt) {
-  const told = Object.entries(facts).map(([name, value]) => `${name}=${value}`)
-  return [...told, prompt].join('\n')
+  const lines = Object.entries(facts).map(([name, value]) => `${name}=${value}`)
+  return [...lines, prompt].join('\n')
 }
 
-/** Plays the part; never settles when that is to hang. */
+/** Behaves as the mode says; never settles if the mode is to hang. */
 export async function play() {
   if (mode === 'hang') {
     process.on('SIGTERM', () => {})
@@ -67,7 +67,7 @@ export async function play() {
   if (mode === 'linger') await leaveChild()
 }
 
-/** Settles once the child is deaf and has told who is there. */
+/** Settles once the child ignores TERM and the ids of both processes are written. */
 async function leaveChild() {
   const deaf = `process.on('SIGTERM', () => {})
     setInterval(() => {}, 1000)

@@ -1,4 +1,4 @@
-/** Owns the argument vector: lists of templates in, texts out, and no value that turns into a flag. */
+/** Renders the arguments of a program from templates, without letting a value become a flag. */
 
 import { PluginError } from '@reveille/kit'
 import type { ArgumentList } from '../configuration.ts'
@@ -6,7 +6,7 @@ import { compileTemplate, type Placeholder, type Template, type Values } from '.
 
 export interface Arguments {
   readonly names: ReadonlySet<Placeholder>
-  /** @throws PluginError `bad-value` when a value would be read as a flag */
+  /** @throws PluginError `bad-value` if a value would be read as a flag */
   render(values: Values): string[]
 }
 
@@ -32,7 +32,7 @@ export function compileArguments(lists: Readonly<Record<string, ArgumentList>>):
   }
 }
 
-/** Behind `--` nothing is a flag; and no argument of any system can hold a NUL. */
+/** Refuses a value that would be read as a flag, which is only possible before `--`, or that holds a NUL. */
 function refuseFlag(text: string, template: Template | undefined, isBehindDashes: boolean): void {
   const names = template?.names.join(', ') ?? ''
   if (text.includes('\0')) throw badValue(`The value for ${names} holds a NUL character`)

@@ -1,4 +1,4 @@
-/** Owns what the program sees of the gateway's environment: an allow-list, so that no token travels by accident. */
+/** Selects the environment variables that a program sees, by an allow-list, so that no token is passed on by accident. */
 
 import {
   badConfiguration,
@@ -9,8 +9,8 @@ import {
 } from './placeholder.ts'
 
 /**
- * Where things are, who runs, how text looks. No credentials, and no proxies either, since their addresses may hold
- * a password. The last two rows are what programs on Windows do not start without.
+ * The variables for paths, the user and the display of text. Credentials are not among them, nor are proxies, since their
+ * addresses may hold a password. Programs on Windows do not start without those of the last two rows.
  */
 export const allowedVariables = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'TZ', 'LANG', 'LANGUAGE', 'LC_*'],
@@ -21,25 +21,26 @@ export const allowedVariables = [
   ...['HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'ProgramData', 'ProgramFiles', 'ProgramFiles(x86)'],
 ] as const
 
-/** Never passed on, whatever is configured; two of them are set for each turn. */
-const ours = /^reveille_/i
-/** Taking shorter values out of an error would leave no sentence whole. Characters. */
+/** Our own variables, which are never passed on, whatever is configured. Two of them are set for each turn. */
+const ownVariables = /^reveille_/i
+/** The fewest characters of a value that is redacted, since redacting shorter ones would make errors unreadable. */
 const shortestSecret = 6
-const unfit: readonly Placeholder[] = ['prompt', 'systemPrompt']
+/** The placeholders that are too long for a variable. */
+const tooLong: readonly Placeholder[] = ['prompt', 'systemPrompt']
 
 export interface EnvironmentOptions {
   readonly given: Readonly<Record<string, string>>
   readonly allow: readonly string[]
-  /** The gateway's own. */
+  /** The gateway's own environment. */
   readonly environment: NodeJS.ProcessEnv
   readonly isWindows: boolean
 }
 
 export interface Environment {
-  /** The variables of one turn. `cwd` becomes `PWD`, which some programs trust more than the system. */
+  /** Returns the variables of one turn. `cwd` becomes `PWD`, which some programs trust more than the system. */
   render(values: Values, cwd: string): Record<string, string>
   /**
-   * Values that must show up in no error: what was configured, and what was allowed beyond the harmless. Those of fewer
+   * The values that no error may show: those that were configured, and those that were allowed in addition. Values of fewer
    * than six characters are flags and numbers.
    */
   readonly secrets: readonly string[]
@@ -77,7 +78,7 @@ export function compileEnvironment(options: EnvironmentOptions): Environment {
 
 function templateOf(name: string, text: string): Template {
   const template = compileTemplate(text, `env.${name}`)
-  const found = template.names.find((each) => unfit.includes(each))
+  const found = template.names.find((each) => tooLong.includes(each))
   if (found === undefined) return template
   throw badConfiguration(
     `env.${name} holds {${found}}, which is too long for a variable; use input: stdin or json`,
@@ -93,7 +94,7 @@ function pick(
   const exact = new Set(names.filter((name) => !name.endsWith('*')).map(fold))
   const prefixes = names.filter((name) => name.endsWith('*')).map((name) => fold(name.slice(0, -1)))
   const picked = Object.entries(environment).filter(([name, value]) => {
-    if (value === undefined || ours.test(name)) return false
+    if (value === undefined || ownVariables.test(name)) return false
     return exact.has(fold(name)) || prefixes.some((prefix) => fold(name).startsWith(prefix))
   })
   return Object.fromEntries(picked) as Record<string, string>

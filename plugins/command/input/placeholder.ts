@@ -1,4 +1,4 @@
-/** Owns the templates of arguments and variables: literal text with placeholders such as `{model}`. */
+/** Compiles the templates of arguments and variables, which hold placeholders such as `{model}`. */
 
 import { PluginError } from '@reveille/kit'
 
@@ -17,20 +17,20 @@ export const placeholders = [
 ] as const
 export type Placeholder = (typeof placeholders)[number]
 
-/** What placeholders stand for in one turn; an empty text is as good as none. */
+/** The values of placeholders in one turn. An empty text counts as absent. */
 export type Values = Readonly<Partial<Record<Placeholder, string>>>
 
 export interface Template {
   readonly names: readonly Placeholder[]
-  /** Whether the text begins with a value, so that the value decides whether it is a flag. */
+  /** Whether the text begins with a value, which then decides whether it is a flag. */
   readonly beginsWithValue: boolean
-  /** Undefined when one of its values is absent. */
+  /** Returns the text, or undefined if one of its values is absent. */
   render(values: Values): string | undefined
 }
 
 const token = /\{\{(\w+)\}\}|\{([A-Za-z]+)\}/g
 
-/** `{{name}}` is the text `{name}`; braces around anything but a word are text. @throws PluginError `bad-config` */
+/** Compiles a template. `{{name}}` is the text `{name}`, and other braces are text. @throws PluginError `bad-config` */
 export function compileTemplate(text: string, key: string): Template {
   const parts: (string | { readonly name: Placeholder })[] = []
   let end = 0

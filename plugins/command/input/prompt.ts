@@ -1,10 +1,10 @@
-/** Owns what a program is asked: the prompt, and before it whatever the program has no other way to learn. */
+/** Writes the prompt of a program, preceded by everything that the program cannot learn otherwise. */
 
 import type { Message, Turn } from '@reveille/kit'
 
 export interface Preface {
   readonly systemPrompt?: string
-  /** Earlier turns, oldest first. */
+  /** The earlier messages, oldest first. */
   readonly history: readonly Message[]
 }
 
@@ -17,7 +17,7 @@ export function promptWith(prompt: string, { systemPrompt, history }: Preface): 
   return [...parts, prompt].join('\n\n')
 }
 
-/** The whole turn as one line, for `input: json`. */
+/** Returns the whole turn as one line, for `input: json`. */
 export function lineOf(turn: Turn, session: string | undefined): string {
   const { runId, sessionKey, kind, prompt, events, history, model, thinking, systemPrompt, attempt } = turn
   const { timeoutSeconds } = turn

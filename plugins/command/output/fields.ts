@@ -1,11 +1,79 @@
-/** Owns taking the fields of a turn's answer out of JSON values, one value or many. */
+/** Takes the fields of the answer of a turn out of JSON values. */
 
-import type { OutputConfiguration, UsageConfiguration } from '../configuration.ts'
-import { compileField, compileMatch, compilePointer, type Pointer } from './pointer.ts'
-import { type Reading, type Tokens, tokenKinds } from './reading.ts'
+import type { Progress } from '@reveille/kit'
+import type {
+  FieldConfiguration,
+  MatchConfiguration,
+  OutputConfiguration,
+  UsageConfiguration,
+} from '../configuration.ts'
 
-/** Collects over the values of one output. */
-export interface Collector {
+export interface Reading {
+  /** The reply; undefined if the output holds none. */
+  readonly reply: string | undefined
+  readonly session?: string
+  /** The program's own sentence about an error, which is possible even with exit code 0. */
+  readonly error?: string
+  readonly model?: string
+  readonly tokens: Tokens
+  /** The first characters of an output that could not be read at all. */
+  readonly unreadable?: string
+}
+
+export interface Tokens {
+  readonly input?: number
+  readonly output?: number
+  readonly cached?: number
+  readonly reasoning?: number
+}
+
+export const tokenKinds = ['input', 'output', 'cached', 'reasoning'] as const
+
+/** Returns the values at a place; none if the path ends early. */
+type Pointer = (value: unknown) => readonly unknown[]
+
+/**
+ * Compiles a JSON pointer (RFC 6901), in which `*` additionally matches every member of an object or an array, since programs
+ * count tokens under the names of models.
+ */
+function compilePointer(text: string): Pointer {
+  const tokens = text
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return (value) => tokens.reduce<readonly unknown[]>(step, [value])
+}
+
+function step(values: readonly unknown[], token: string): readonly unknown[] {
+  return values.flatMap((value): readonly unknown[] => {
+    if (typeof value !== 'object' || value === null) return []
+    if (token === '*') return Object.values(value)
+    return Object.hasOwn(value, token) ? [(value as Record<string, unknown>)[token]] : []
+  })
+}
+
+type Match = (value: unknown) => boolean
+
+/** Compiles conditions; without any, everything matches. */
+function compileMatch(conditions: MatchConfiguration = {}): Match {
+  const checks = Object.entries(conditions).map(([text, wanted]) => {
+    const pointer = compilePointer(text)
+    return (value: unknown) => pointer(value).includes(wanted)
+  })
+  return (value) => checks.every((check) => check(value))
+}
+
+/** Compiles a field, which finds nothing in a value that does not match or if no field is configured. */
+function compileField(field: FieldConfiguration | undefined): Pointer {
+  if (field === undefined) return () => []
+  if (typeof field === 'string') return compilePointer(field)
+  const match = compileMatch(field.match)
+  const pointer = compilePointer(field.at)
+  return (value) => (match(value) ? pointer(value) : [])
+}
+
+/** Collects the fields of all values of one output. */
+interface Collector {
   add(value: unknown): void
   end(): Omit<Reading, 'unreadable'>
 }
@@ -25,14 +93,14 @@ export function compileFields(output: OutputConfiguration): () => Collector {
     const tokens: Partial<Record<keyof Tokens, number>> = {}
     return {
       add(value) {
-        reply = textOf(text(value)) ?? reply
+        reply = joinedText(text(value)) ?? reply
         named = nameOf(session(value)) ?? named
-        failure = complaintOf(error(value)) ?? failure
+        failure = errorTextOf(error(value)) ?? failure
         answeredBy = nameOf(model(value)) ?? answeredBy
         for (const [kind, number] of count(value)) tokens[kind] = (tokens[kind] ?? 0) + number
       },
       end() {
-        // A program that only says that it failed says why where its reply would be.
+        // A program that only reports a failure gives the reason in place of its reply.
         const error = failure === '' ? (reply?.trim() ?? '') || 'it gave no reason' : failure
         return { reply, session: named, error, model: answeredBy, tokens }
       },
@@ -40,8 +108,8 @@ export function compileFields(output: OutputConfiguration): () => Collector {
   }
 }
 
-/** Texts of several places belong together; null is a reply without words. */
-export function textOf(values: readonly unknown[]): string | undefined {
+/** Joins the texts of several places; null is an empty reply. */
+function joinedText(values: readonly unknown[]): string | undefined {
   if (values.length === 0) return undefined
   return values
     .map((value) => (typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)))
@@ -52,8 +120,8 @@ function nameOf(values: readonly unknown[]): string | undefined {
   return values.findLast((value) => typeof value === 'string' && value !== '') as string | undefined
 }
 
-/** An empty sentence when the program says that it failed but not here why. */
-function complaintOf(values: readonly unknown[]): string | undefined {
+/** Returns the program's error text, which is empty if the program only reports that it failed. */
+function errorTextOf(values: readonly unknown[]): string | undefined {
   const value = values.findLast((each) => each !== null && each !== false && each !== '')
   if (value === undefined) return undefined
   if (typeof value === 'string') return value
@@ -80,4 +148,42 @@ function compileUsage(usage: UsageConfiguration): (value: unknown) => readonly [
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+/** The most characters of a note, whatever a pointer finds. */
+const longestNote = 200
+
+/** Compiles the rules of progress. Without rules, the lines that hold the reply are the progress. */
+export function compileProgress(output: OutputConfiguration): (value: unknown) => Progress | undefined {
+  if (output.progress === undefined) {
+    const text = compileField(output.text)
+    return (value) => asText(joinedText(text(value)))
+  }
+  const rules = output.progress.map(({ match, text, note }) => ({
+    match: compileMatch(match),
+    text: compileField(text),
+    note: note === undefined ? undefined : compileNote(note),
+  }))
+  return (value) => {
+    const rule = rules.find((each) => each.match(value))
+    if (rule === undefined) return undefined
+    return { ...asText(joinedText(rule.text(value))), ...(rule.note && { note: rule.note(value) }) }
+  }
+}
+
+function asText(text: string | undefined): Progress | undefined {
+  return text ? { text } : undefined
+}
+
+function compileNote(template: string): (value: unknown) => string {
+  const pieces = template.split(/\{(\/[^}]*)\}/).map((piece, index) => {
+    if (index % 2 === 0) return () => piece
+    const pointer = compilePointer(piece)
+    return (value: unknown) => joinedText(pointer(value)) ?? ''
+  })
+  return (value) =>
+    pieces
+      .map((piece) => piece(value))
+      .join('')
+      .slice(0, longestNote)
 }

@@ -7,29 +7,29 @@ import { compileOutput } from './reader.ts'
 
 /** `chunk` characters at a time. */
 function read(output: OutputConfiguration, text: string, chunk = 7) {
-  const told: Progress[] = []
-  const reader = compileOutput(output)((progress) => void told.push(progress))
+  const reported: Progress[] = []
+  const reader = compileOutput(output)((progress) => void reported.push(progress))
   for (let at = 0; at < text.length; at += chunk) reader.write(text.slice(at, at + chunk))
-  return { told, ...reader.end() }
+  return { reported, ...reader.end() }
 }
 
 function linesOf(...values: unknown[]): string {
   return values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join('\n')
 }
 
-test('however lines are cut into chunks, they are read the same', () => {
+test('lines are read the same however they are cut into chunks', () => {
   const output = { format: 'jsonl', text: '/text' } as const
   const text = linesOf({ text: 'one' }, 'no JSON', { text: 'zwei – größer' }, '', { other: 1 })
   for (const chunk of [1, 2, 3, 50, 1000]) {
     for (const end of ['', '\n', '\r\n']) {
-      const { reply, told } = read(output, text.replaceAll('\n', end || '\n') + end, chunk)
+      const { reply, reported } = read(output, text.replaceAll('\n', end || '\n') + end, chunk)
       assert.equal(reply, 'zwei – größer')
-      assert.deepEqual(told, [{ text: 'one' }, { text: 'zwei – größer' }])
+      assert.deepEqual(reported, [{ text: 'one' }, { text: 'zwei – größer' }])
     }
   }
 })
 
-test('of the lines that match, the last holds the reply', () => {
+test('the last matching line holds the reply', () => {
   const output = {
     format: 'jsonl',
     text: { match: { '/type': 'said', '/by/role': 'agent', '/final': true }, at: '/text' },
@@ -64,7 +64,7 @@ test('pointers follow RFC 6901, and a star means every member', () => {
   assert.deepEqual(tokens, { input: 3, output: 3, cached: 1 })
 })
 
-test('a greeting before JSON, and a warning behind it, are overlooked', () => {
+test('a greeting before JSON and a warning after it are ignored', () => {
   const output = { format: 'json', text: '/response', session: '/id' } as const
   const text = `Loaded {credentials}.\n${JSON.stringify({ response: 'ok', id: 'c-1' }, null, 2)}\nBye.\n`
   const { reply, session } = read(output, text)
@@ -73,13 +73,13 @@ test('a greeting before JSON, and a warning behind it, are overlooked', () => {
     assert.equal(read(output, unreadable).unreadable, unreadable)
 })
 
-test('a reply of nothing is a reply, and one that is no text is shown as JSON', () => {
+test('an empty reply is a reply, and one that is not a string is shown as JSON', () => {
   const output = { format: 'json', text: '/text' } as const
   const replies = ['""', 'null', '7', '{"a":[1]}'].map((text) => read(output, `{"text":${text}}`).reply)
   assert.deepEqual(replies, ['', '', '7', '{"a":[1]}'])
 })
 
-test('an error is what is there and not false, told by its own words or else by the reply', () => {
+test('any value but false is an error, with its own words or else the reply as its text', () => {
   const output = { format: 'json', text: '/text', error: '/error' } as const
   const errorOf = (error: unknown) => read(output, JSON.stringify({ text: 'Why.', error })).error
   for (const fine of [undefined, null, false, '']) assert.equal(errorOf(fine), undefined)
@@ -98,23 +98,23 @@ test('progress follows the first rule that matches, and a note stays short', () 
     { note: '{/type}' },
   ]
   const lines = [{ type: 'tool', name: 'ls' }, { type: 'text', text: 'Hi' }, { type: 'y'.repeat(300) }]
-  const { told } = read({ format: 'jsonl', text: '/reply', progress }, linesOf(...lines))
-  assert.deepEqual(told, [{ note: 'runs ls in ' }, { text: 'Hi' }, { note: 'y'.repeat(200) }])
+  const { reported } = read({ format: 'jsonl', text: '/reply', progress }, linesOf(...lines))
+  assert.deepEqual(reported, [{ note: 'runs ls in ' }, { text: 'Hi' }, { note: 'y'.repeat(200) }])
 })
 
-test('of a count that goes on through a conversation, a turn is the difference', () => {
+test('the cost of a turn is the difference of counts that grow through a conversation', () => {
   assert.deepEqual(tokensSince({ input: 30, output: 3 }, { input: 10, output: 1 }), { input: 20, output: 2 })
   assert.deepEqual(tokensSince({ input: 30, cached: 5 }), { input: 30, cached: 5 })
   assert.deepEqual(tokensSince({ input: 8, output: 9 }, { input: 10, output: 1 }), { input: 8, output: 9 })
 })
 
-test('lines of text are told as they come, many at a time, and whole', () => {
+test('lines of text are reported as they arrive, whole and many at a time', () => {
   const text = 'one\r\n\u001b[31mtwo\u001b[0m\n\nthree'
-  const { reply, told } = read({}, text, 6)
+  const { reply, reported } = read({}, text, 6)
   assert.equal(reply, 'one\r\ntwo\n\nthree')
   assert.deepEqual(
-    told.map((progress) => progress.text),
+    reported.map((progress) => progress.text),
     ['one\n', 'two\n', '\n', 'three\n'],
   )
-  assert.equal(read({}, 'a line\n'.repeat(50_000), 65_536).told.length, 6)
+  assert.equal(read({}, 'a line\n'.repeat(50_000), 65_536).reported.length, 6)
 })

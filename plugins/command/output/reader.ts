@@ -1,12 +1,18 @@
-/** Owns making sense of standard output: plain text, one JSON value, or a JSON value on each line. */
+/** Reads standard output as plain text, as one JSON value, or as a JSON value on each line. */
 
 import { type Progress, parseJson } from '@reveille/kit'
 import type { OutputConfiguration } from '../configuration.ts'
-import { compileFields } from './fields.ts'
-import { createLines } from './lines.ts'
-import { withoutColours } from './plain.ts'
-import { compileProgress } from './progress.ts'
-import { type Reader, type Reading, shownOfUnreadable } from './reading.ts'
+import { withoutColours } from './colours.ts'
+import { compileFields, compileProgress, type Reading } from './fields.ts'
+
+/** Takes the output as it arrives; `end` is called once. */
+interface Reader {
+  write(chunk: string): void
+  end(): Reading
+}
+
+/** How many characters of an unreadable output an error shows. */
+const shownOfUnreadable = 200
 
 export type CreateReader = (onProgress: (progress: Progress) => void) => Reader
 
@@ -23,22 +29,22 @@ export function compileOutput(output: OutputConfiguration): CreateReader {
 
 function createTextReader(onProgress: (progress: Progress) => void): Reader {
   const texts: string[] = []
-  /** What no line end has come after yet. */
+  /** The text after the last line end. */
   let rest: string[] = []
-  // Whole lines, as many as there are: a program may print a million of them in a second.
-  const tell = (lines: string) => onProgress({ text: withoutColours(lines).replaceAll('\r\n', '\n') })
+  // Progress is reported in as many whole lines as have arrived, since a program may print a million of them in a second.
+  const report = (lines: string) => onProgress({ text: withoutColours(lines).replaceAll('\r\n', '\n') })
   return {
     write(chunk) {
       texts.push(chunk)
       const end = chunk.lastIndexOf('\n') + 1
       rest.push(chunk.slice(0, end || undefined))
       if (end === 0) return
-      tell(rest.join(''))
+      report(rest.join(''))
       rest = [chunk.slice(end)]
     },
     end() {
       const last = rest.join('')
-      if (last !== '') tell(`${last}\n`)
+      if (last !== '') report(`${last}\n`)
       return { reply: withoutColours(texts.join('')).trimEnd(), tokens: {} }
     },
   }
@@ -52,7 +58,7 @@ function compileJson(output: OutputConfiguration): CreateReader {
       write: (chunk) => void texts.push(chunk),
       end() {
         const text = texts.join('')
-        const value = parseAmid(text)
+        const value = parseLast(text)
         if (value === undefined) return unreadable(text)
         const collector = createCollector()
         collector.add(value)
@@ -64,14 +70,14 @@ function compileJson(output: OutputConfiguration): CreateReader {
   }
 }
 
-/** Some programs greet before they answer: then the value begins at the first line that begins with a brace. */
-function parseAmid(text: string): unknown {
+/** Parses a JSON value that may follow other output, from the first line that begins with a brace. */
+function parseLast(text: string): unknown {
   const start = /^\{/m.exec(text)?.index
   const end = text.lastIndexOf('}')
   return parseJson(text) ?? (start === undefined ? undefined : parseJson(text.slice(start, end + 1)))
 }
 
-/** Lines that are no JSON are warnings and greetings, unless there is nothing else. */
+/** Reads JSON lines. Other lines are ignored, unless there is nothing else. */
 function compileJsonLines(output: OutputConfiguration): CreateReader {
   const createCollector = compileFields(output)
   const progressOf = compileProgress(output)
@@ -102,4 +108,32 @@ function compileJsonLines(output: OutputConfiguration): CreateReader {
 
 function unreadable(text: string): Reading {
   return { reply: undefined, tokens: {}, unreadable: text.trim().slice(0, shownOfUnreadable) }
+}
+
+interface Lines {
+  write(chunk: string): void
+  /** Passes on the rest that has no line end. */
+  end(): void
+}
+
+function createLines(onLine: (line: string) => void): Lines {
+  // The chunks of a line are joined once, since a long line arrives in many of them.
+  let rest: string[] = []
+  function endLine(line: string) {
+    rest = []
+    onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
+  }
+  return {
+    write(chunk) {
+      let start = 0
+      for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', start)) {
+        endLine(rest.join('') + chunk.slice(start, end))
+        start = end + 1
+      }
+      if (start < chunk.length) rest.push(chunk.slice(start))
+    },
+    end() {
+      if (rest.length > 0) endLine(rest.join(''))
+    },
+  }
 }

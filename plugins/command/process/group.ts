@@ -1,39 +1,39 @@
 /**
- * Owns process groups: a program and whatever it started, ended together.
+ * Ends process groups: a program together with everything that it started.
  *
- *   running --end--> told (TERM) --empty, or grace over (KILL)--> gone
+ *   running --end--> terminating (TERM) --empty, or grace over (KILL)--> gone
  *
- * A program started with `detached` leads a group of its own, whose id is the program's. Whoever leaves that group on
- * purpose (`setsid`) is out of reach. Windows knows no groups: there only the program itself is ended.
+ * A program started with `detached` leads a group of its own, whose id is the program's. A process that leaves the group on
+ * purpose (`setsid`) is out of reach. Windows has no groups, so that only the program itself is ended there.
  */
 
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 
 export interface ProcessGroup {
-  /** Settles when all are gone. The first call decides. */
+  /** Ends the group and settles when all of its processes are gone. The first call decides the grace. */
   end(graceMs: number): Promise<void>
-  /** At once and without a word, for a gateway that is about to be gone itself. */
+  /** Kills the group at once, for a gateway that is about to end itself. */
   kill(): void
 }
 
-/** How often a group that was told to stop is looked at. Milliseconds. */
-const lookEveryMs = 20
-/** What the system may take to carry out a KILL. Milliseconds. */
+/** How often a terminating group is checked, in milliseconds. */
+const checkEveryMs = 20
+/** How many milliseconds the system may take to carry out a KILL. */
 const deathMs = 1000
 
 export function createProcessGroup(child: ChildProcess, isWindows: boolean): ProcessGroup {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   let ending: Promise<void> | undefined
 
-  /** False when nobody is there any more. */
+  /** Sends a signal, and returns false if the group is empty. */
   function signal(name: NodeJS.Signals | 0): boolean {
     if (child.pid === undefined) return false
     if (isWindows) return name === 0 ? isRunning(child) : child.kill(name)
     try {
       return process.kill(-child.pid, name)
     } catch (error) {
-      // Somebody who may not be told is somebody.
+      // A process that may not be signalled exists.
       return (error as NodeJS.ErrnoException).code === 'EPERM'
     }
   }
@@ -42,14 +42,14 @@ export function createProcessGroup(child: ChildProcess, isWindows: boolean): Pro
     if (!signal('SIGTERM')) return
     if (await isGoneWithin(graceMs)) return
     signal('SIGKILL')
-    // Whoever is dead but never collected by its parent is counted as there for ever, so this has an end.
+    // A dead process that its parent never collects seems to exist for ever, so the wait is bounded.
     await isGoneWithin(deathMs)
     if (isRunning(child)) await exited
   }
 
   async function isGoneWithin(ms: number): Promise<boolean> {
-    for (let waited = 0; waited < ms; waited += lookEveryMs) {
-      await wait(Math.min(lookEveryMs, ms - waited))
+    for (let waited = 0; waited < ms; waited += checkEveryMs) {
+      await wait(Math.min(checkEveryMs, ms - waited))
       if (!signal(0)) return true
     }
     return false

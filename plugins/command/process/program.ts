@@ -1,23 +1,49 @@
 /**
- * Owns one program from its start to its end, as the turn sees it. Its group may take longer to be gone: the turn
- * does not wait for that, whoever runs the next turn or closes the plugin does.
+ * Runs one program from its start to its end, as the turn sees it. Its process group may take longer to end: the turn does not
+ * wait for that, but the next turn of the session and the closing of the plugin do.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { StringDecoder } from 'node:string_decoder'
+import { withoutColours } from '../output/colours.ts'
 import { createProcessGroup, type ProcessGroup } from './group.ts'
-import { createTail } from './tail.ts'
+
+const mostLines = 20
+const mostCharacters = 2048
+
+interface Tail {
+  write(chunk: string): void
+  /** Returns the last lines, without colours and blank lines. */
+  text(): string
+}
+
+function createTail(): Tail {
+  let last = ''
+  return {
+    write(chunk) {
+      // Twice the length is stored, because colours and blank lines are removed at the end.
+      last = (last + chunk).slice(-2 * mostCharacters)
+    },
+    text() {
+      const lines = withoutColours(last)
+        .split(/\r?\n/)
+        .map((line) => line.trimEnd())
+        .filter((line) => line !== '')
+      return lines.slice(-mostLines).join('\n').slice(-mostCharacters)
+    },
+  }
+}
 
 export interface ProgramCall {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** What it reads; undefined: its standard input is empty. */
+  /** The standard input; undefined if it is empty. */
   readonly input: string | undefined
-  /** Bytes of standard output after which it is stopped. */
+  /** How many bytes of standard output it may print before it is stopped. */
   readonly maxOutputBytes: number
-  /** Milliseconds between TERM and KILL. */
+  /** The milliseconds between TERM and KILL. */
   readonly graceMs: number
   readonly isWindows: boolean
   readonly signal: AbortSignal
@@ -25,12 +51,12 @@ export interface ProgramCall {
 }
 
 export type ProgramEnd =
-  /** `complaint` is the end of its standard error. */
+  /** The program ended; `stderr` is the end of its standard error. */
   | {
       readonly kind: 'exited'
       readonly code: number | null
       readonly signal: string | null
-      readonly complaint: string
+      readonly stderr: string
     }
   | { readonly kind: 'overflowed' }
   | { readonly kind: 'aborted' }
@@ -39,13 +65,13 @@ export type ProgramEnd =
 export interface Program {
   /** Never rejects. */
   readonly ended: Promise<ProgramEnd>
-  /** Absent when it was never started. */
+  /** The process group; absent if the program was never started. */
   readonly group?: ProcessGroup
 }
 
-/** A pipe that some grandchild keeps open is left once it has been quiet for this long. Milliseconds. */
+/** How many milliseconds a pipe that a grandchild keeps open has to be quiet until it is abandoned. */
 const quietMs = 100
-/** And however much still comes, after so many looks. */
+/** How many times that pipe is checked at most, however much still comes. */
 const mostLooks = 10
 
 export function startProgram(call: ProgramCall): Program {
@@ -66,8 +92,8 @@ export function startProgram(call: ProgramCall): Program {
   return { group, ended: follow(child, group, call) }
 }
 
-/** One chunk at a time: a system hands over two megabytes at once, and a gateway has others to serve in between. */
-function takeTurns({ stdout }: ChildProcess): void {
+/** Reads one chunk at a time and yields in between, since a system delivers up to two megabytes at once. */
+function yieldToEventLoop({ stdout }: ChildProcess): void {
   stdout?.pause()
   setImmediate(() => stdout?.resume())
 }
@@ -97,7 +123,7 @@ function follow(child: ChildProcess, group: ProcessGroup, call: ProgramCall): Pr
 
   function settleExited(): void {
     call.onOutput(decoder.end())
-    settle({ kind: 'exited', code: child.exitCode, signal: child.signalCode, complaint: tail.text() })
+    settle({ kind: 'exited', code: child.exitCode, signal: child.signalCode, stderr: tail.text() })
   }
 
   function look(seen: number, looks: number): void {
@@ -112,10 +138,10 @@ function follow(child: ChildProcess, group: ProcessGroup, call: ProgramCall): Pr
     bytes += chunk.length
     if (bytes > maxOutputBytes) return settle({ kind: 'overflowed' })
     call.onOutput(decoder.write(chunk))
-    takeTurns(child)
+    yieldToEventLoop(child)
   })
   child.stderr?.setEncoding('utf8').on('data', tail.write)
-  // Whoever closes a pipe early has read enough; how it ends says the rest.
+  // A program that closes a pipe early has read enough, and its end tells the rest.
   for (const stream of child.stdio) stream?.on('error', () => {})
   child.on('error', (error) => settle({ kind: 'not-started', error }))
   child.once('exit', () => {

@@ -1,20 +1,20 @@
-/** Owns the programs that one runner has under way: one at a time in a session, and none that outlives the plugin. */
+/** Runs the programs of one runner: one at a time in a session, and none that outlives the plugin. */
 
 import type { ProcessGroup } from './group.ts'
 import { type Program, type ProgramCall, startProgram } from './program.ts'
 
 export interface Programs {
-  /** Waits until what ran in that session before is gone. */
+  /** Starts a program once the previous one of the session is gone. */
   start(sessionKey: string, call: ProgramCall): Promise<Program>
-  /** Settles when all are gone that were told to stop. */
+  /** Settles when all programs that were told to stop are gone. */
   close(): Promise<void>
 }
 
 export function createPrograms(): Programs {
   const groups = new Set<ProcessGroup>()
-  const goings = new Map<string, Promise<void>>()
+  const endings = new Map<string, Promise<void>>()
 
-  /** A gateway that ends without closing its plugins takes its programs along. */
+  /** Kills all programs, for a gateway that ends without closing its plugins. */
   function killAll(): void {
     for (const group of groups) group.kill()
   }
@@ -32,16 +32,16 @@ export function createPrograms(): Programs {
 
   return {
     async start(sessionKey, call) {
-      await Promise.race([goings.get(sessionKey), aborted(call.signal)])
+      await Promise.race([endings.get(sessionKey), aborted(call.signal)])
       const program = startProgram(call)
-      const going = follow(program, call.graceMs).finally(() => {
-        if (goings.get(sessionKey) === going) goings.delete(sessionKey)
+      const ending = follow(program, call.graceMs).finally(() => {
+        if (endings.get(sessionKey) === ending) endings.delete(sessionKey)
       })
-      goings.set(sessionKey, going)
+      endings.set(sessionKey, ending)
       return program
     },
     async close() {
-      await Promise.all(goings.values())
+      await Promise.all(endings.values())
     },
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Owns how Claude Code is called. Tried with 2.1.197 of `@anthropic-ai/claude-code`; its own reference is `claude
+ * Calls Claude Code. The recipe was tried with 2.1.197 of `@anthropic-ai/claude-code`; its own reference is `claude
  * --help` and https://docs.anthropic.com/en/docs/claude-code/cli-reference.
  *
  * - A session's id is ours to choose, and must be a UUID. `--session-id` with an id that exists fails with "already in

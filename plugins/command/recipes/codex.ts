@@ -1,5 +1,5 @@
 /**
- * Owns how Codex is called. Tried with 0.169.0 of `@openai/codex`; its own reference is `codex exec --help` and
+ * Calls Codex. The recipe was tried with 0.169.0 of `@openai/codex`; its own reference is `codex exec --help` and
  * https://developers.openai.com/codex/noninteractive.
  *
  * - The first line names the thread; `exec … resume <thread> -` continues it. A thread that is gone: "no rollout found

@@ -1,5 +1,5 @@
 /**
- * Owns how Gemini CLI is called. Read, not run: `packages/cli/src/nonInteractiveCli.ts`, `utils/sessionUtils.ts` and
+ * Calls Gemini CLI. The recipe was written from the source and not tried: `packages/cli/src/nonInteractiveCli.ts`, `utils/sessionUtils.ts` and
  * `packages/core/src/output` of google-gemini/gemini-cli, and https://geminicli.com/docs/cli/headless/.
  *
  * - Without a terminal it is headless and takes the prompt from standard input. `json` is one object over many lines:

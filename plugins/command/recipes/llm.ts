@@ -1,5 +1,5 @@
 /**
- * Owns how `llm` (https://llm.datasette.io) is called. Read, not run: `docs/help.md` and `llm/cli.py` of simonw/llm.
+ * Calls `llm` (https://llm.datasette.io). The recipe was written from the source and not tried: `docs/help.md` and `llm/cli.py` of simonw/llm.
  *
  * - `llm prompt` takes the prompt from standard input and prints the reply as it comes. Errors: `Error: …` on standard
  *   error, code 1.

@@ -1,5 +1,5 @@
 /**
- * Owns how OpenCode is called. Read, not run: `packages/opencode/src/cli/cmd/run.ts` and `packages/cli/src/mini` of
+ * Calls OpenCode. The recipe was written from the source and not tried: `packages/opencode/src/cli/cmd/run.ts` and `packages/cli/src/mini` of
  * anomalyco/opencode (1.x), and https://opencode.ai/docs/cli.
  *
  * - `run` joins its arguments and standard input to one message. It works in the folder that `PWD` names.

@@ -91,7 +91,7 @@ const posix = {
 for (const [name, expected] of Object.entries(expectations)) {
   const preset = name as Preset
   describe(`the recipe ${preset}`, posix, () => {
-    test('tells model, thinking and system prompt, and goes on with the conversation', async (t) => {
+    test('passes model, thinking and system prompt, and continues the conversation', async (t) => {
       const { runner } = await open(t, preset)
       assert.equal(runner.keepsHistory, expected.keepsHistory)
       const { model, modelTold, hasThinking, isSystemPromptTold } = expected
@@ -104,7 +104,7 @@ for (const [name, expected] of Object.entries(expectations)) {
       assert.equal(first.warnings === undefined, hasThinking, String(first.warnings))
       assert.match(first.reply, isSystemPromptTold ? /^system=Be brief\.$/m : /^Be brief\.\n\nLook at/m)
       assert.deepEqual(first.usage, expected.usage)
-      assert.match(call.told.map(({ note, text }) => note ?? text).join('\n'), expected.progress)
+      assert.match(call.reported.map(({ note, text }) => note ?? text).join('\n'), expected.progress)
 
       const { state } = first
       assert.equal(state !== undefined, expected.keepsHistory)
@@ -121,7 +121,7 @@ for (const [name, expected] of Object.entries(expectations)) {
       assert.deepEqual(second.usage, expected.usage, 'a turn costs what it costs, whatever went before')
     })
 
-    test('fails with what the program said, and refuses models that it cannot take', async (t) => {
+    test("fails with the program's own words, and refuses models that it cannot take", async (t) => {
       const fakeProgram = await open(t, preset)
       const { otherModel, model } = expected
       fakeProgram.play('fail')
@@ -147,7 +147,7 @@ for (const [name, expected] of Object.entries(expectations)) {
       })
     }
 
-    test('is killed when it is deaf to TERM, with what it started, and the turn does not wait for that', async (t) => {
+    test('is killed with its children if it ignores TERM, and the turn does not wait for that', async (t) => {
       const fakeProgram = await open(t, preset)
       fakeProgram.play('hang')
       const abort = new AbortController()
@@ -165,7 +165,7 @@ for (const [name, expected] of Object.entries(expectations)) {
   })
 }
 
-test('claude goes on with a conversation whose id nobody kept', posix, async (t) => {
+test('claude continues a conversation whose id was not stored', posix, async (t) => {
   const { runner } = await open(t, 'claude')
   await runner.run(turnOf('One.'), openCall())
   const { reply, warnings } = await runner.run(turnOf('Two.'), openCall())
@@ -173,15 +173,19 @@ test('claude goes on with a conversation whose id nobody kept', posix, async (t)
   assert.equal(warnings, undefined)
 })
 
-test('what a program leaves behind holds no turn, and is gone before the plugin is', posix, async (t) => {
-  const fakeProgram = await open(t, 'codex')
-  fakeProgram.play('linger')
-  const turn = fakeProgram.runner.run(turnOf('Look.'), openCall())
-  const pids = await fakeProgram.pids(turn)
-  assert.match((await turn).reply, /Look\.$/)
-  await fakeProgram.stop()
-  assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false])
-})
+test(
+  'processes that a program leaves behind delay no turn, and end before the plugin does',
+  posix,
+  async (t) => {
+    const fakeProgram = await open(t, 'codex')
+    fakeProgram.play('linger')
+    const turn = fakeProgram.runner.run(turnOf('Look.'), openCall())
+    const pids = await fakeProgram.pids(turn)
+    assert.match((await turn).reply, /Look\.$/)
+    await fakeProgram.stop()
+    assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false])
+  },
+)
 
 async function open(t: TestContext, preset: Preset) {
   const fakeProgram = await createFakeProgram(preset)

@@ -1,4 +1,4 @@
-/** Owns the names of the recipes. A recipe is data: nothing else in this plugin knows a vendor. */
+/** Lists the recipes by name. A recipe is data, and nothing else in this plugin depends on a vendor. */
 
 import type { CommandConfiguration, Recipe } from '../configuration.ts'
 import { claude } from './claude.ts'

@@ -72,7 +72,7 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/compile/expression/fault.ts', ofGrammar, [
     'source.lastIndexOf(token, position - token.length)',
   ]),
-  ...of('plugins/command/output/pointer.ts', ofGrammar, ['Object.hasOwn(value, token)']),
+  ...of('plugins/command/output/fields.ts', ofGrammar, ['Object.hasOwn(value, token)']),
   ...of('runtime/session/ack.ts', 'the word by which a model says that there is nothing to say', [
     'reply.includes(token)',
     'text.indexOf(token)',

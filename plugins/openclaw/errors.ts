@@ -1,20 +1,20 @@
-/** Owns what it means that OpenClaw did not take something: a sentence with the fix, and whether to try again. */
+/** Turns a refusal of OpenClaw into an error with the fix in a sentence, and whether to retry. */
 
 import { compileRedaction, isPluginError, oneLine, PluginError } from '@reveille/kit'
 import type { Answer } from './answer.ts'
 import { addressOf, type Hook, type OpenClawConfig } from './configuration.ts'
 
-export interface RefusalOptions {
+export interface ErrorOptions {
   readonly config: OpenClawConfig
   readonly hook: Hook
-  /** Seconds that it asked to wait. */
+  /** The seconds that OpenClaw asked to wait. */
   readonly retryAfter: number | undefined
 }
 
-/** Of its own words in ours. Characters. */
+/** The most characters of OpenClaw's own words that our sentences quote. */
 const longestQuote = 200
 
-export function refusalOf(answer: Answer, { config, hook, retryAfter }: RefusalOptions): PluginError {
+export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOptions): PluginError {
   const { status } = answer
   const said = quote(answer.said, config)
   const words = said === '' ? '' : `: ${said}`
@@ -25,7 +25,7 @@ export function refusalOf(answer: Answer, { config, hook, retryAfter }: RefusalO
     const fix = 'the token of this runner has to be the `hooks.token` of its configuration'
     return permanent('bad-credential', `OpenClaw refused the token (${status}); ${fix}`)
   }
-  // What does not know the path may be its control page, which knows no POST.
+  // The path may be that of OpenClaw's control page, which accepts no POST.
   if (status === 404 || status === 405) {
     const { pathname } = new URL(addressOf(config, hook))
     const fix = 'set `hooks.enabled: true` there, or mend `url` or `hooksPath` of this runner'
@@ -43,7 +43,7 @@ export function refusalOf(answer: Answer, { config, hook, retryAfter }: RefusalO
   }
   if (status >= 500 || status === 408 || status === 425 || status === 429) {
     const code = status === 429 ? 'rate-limited' : 'unavailable'
-    // Whatever stands before it may have passed the request on before it gave up.
+    // A proxy may have passed the request on before it gave up.
     const maybeDelivered = status >= 500 && status !== 503
     const facts = { code, retryable: true, maybeDelivered, ...wait }
     return new PluginError(`OpenClaw cannot take it now (${status})${words}.`, facts)
@@ -51,7 +51,7 @@ export function refusalOf(answer: Answer, { config, hook, retryAfter }: RefusalO
   return permanent('bad-request', `OpenClaw refused the request (${status})${words}`)
 }
 
-/** Of a request, not of a mapping's key. Its words since 2026.2.12. */
+/** Whether OpenClaw refuses the session key of a request, in its words since 2026.2.12. */
 export function isAboutSessionKey({ status, said }: Answer): boolean {
   return status === 400 && /session[ _-]?key/i.test(said ?? '')
 }
@@ -64,12 +64,12 @@ export function foreignAnswer({ status }: Answer): PluginError {
   })
 }
 
-/** Of a request that got no answer. `late`: its own time was over. */
-export function unansweredOf(
+/** Returns the error for a request without an answer. `late` is aborted when the time of the request is over. */
+export function noAnswer(
   error: unknown,
   { signal, late, timeout }: { signal: AbortSignal; late: AbortSignal; timeout: string },
 ): PluginError {
-  if (signal.aborted) return calledOff()
+  if (signal.aborted) return abortError()
   if (isPluginError(error)) return error
   if (late.aborted) {
     const facts = { code: 'timeout', retryable: true, maybeDelivered: true }
@@ -79,11 +79,11 @@ export function unansweredOf(
   return new PluginError('The connection to OpenClaw failed before it had answered.', facts)
 }
 
-export function calledOff(): PluginError {
+export function abortError(): PluginError {
   return new PluginError('The turn was called off.', { code: 'aborted', retryable: true })
 }
 
-/** One line of its words, without our token and without a full stop. */
+/** Quotes OpenClaw's words as one line, without the token and without a full stop. */
 function quote(said: string | undefined, { token }: OpenClawConfig): string {
   return oneLine(compileRedaction([token])(said ?? ''), longestQuote).replace(/[.!]$/, '')
 }

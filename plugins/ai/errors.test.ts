@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
-import { atEnd } from '../../../test/at-end.ts'
+import { atEnd } from '../../test/at-end.ts'
 import {
   type CaptureServer,
   openStream,
@@ -12,10 +12,10 @@ import {
   type Script,
   startCaptureServer,
   stream,
-} from '../fake-server/capture-server.ts'
-import { apiKey, type Protocol, protocols } from '../fake-server/protocols.ts'
-import { createRunner, failureOf, run, turnTo } from '../fake-server/runners.ts'
-import { createAiRunner } from '../runner.ts'
+} from './fake-server/capture-server.ts'
+import { apiKey, type Protocol, protocols } from './fake-server/protocols.ts'
+import { createRunner, failureOf, run, turnTo } from './fake-server/runners.ts'
+import { createAiRunner } from './runner.ts'
 
 const byName = Object.fromEntries(protocols.map((each) => [each.name, each])) as Record<string, Protocol>
 const { openai, anthropic, google, local } = byName as Record<
@@ -311,7 +311,7 @@ for (const protocol of protocols) {
     local: ['length', 'content_filter'],
   }[name] as [string, string]
 
-  test(`${name}: an answer that was cut for its length, or its content, is kept and told`, async (t) => {
+  test(`${name}: an answer that was cut for its length or content is kept, with a warning`, async (t) => {
     const server = await open(t)
     for (const ending of endings) {
       server.play(stream(...protocol.events(['As far as'], ending)))
@@ -322,7 +322,7 @@ for (const protocol of protocols) {
     }
   })
 
-  test(`${name}: a refusal without a word is refused for good, and a blank answer is an answer`, async (t) => {
+  test(`${name}: a refusal without text is final, and a blank answer is an answer`, async (t) => {
     const server = await open(t)
     server.play(stream(...protocol.events([], endings[1])))
     const error = await failureOf(run(createRunner(server.url), turnTo(protocol)))
@@ -332,7 +332,7 @@ for (const protocol of protocols) {
   })
 }
 
-test('nobody at the address is a network failure', async () => {
+test('an address without a server is a network failure', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -343,7 +343,7 @@ test('nobody at the address is a network failure', async () => {
   assert.match(error.message, /ECONNREFUSED/)
 })
 
-test('a failure shows no key, no header, nothing of the request, and is short', async (t) => {
+test('an error is short and shows no key, header or part of the request', async (t) => {
   const server = await open(t)
   const quoted = `Incorrect API key provided: ${apiKey}, ${apiKey.slice(0, 10)}..., key-of-t****6789, sk-proj-abcdefgh12345, sk-…xyz. `
   const more = { headers: { 'x-team': 'header-secret' } }

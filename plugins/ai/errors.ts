@@ -1,24 +1,28 @@
-/** Owns turning whatever a turn ended with into a PluginError. Its cause is left out: it holds the request. */
+/** Turns whatever a turn ended with into a PluginError, without its cause, which holds the request. */
 
-import { isPluginError, oneLine, PluginError } from '@reveille/kit'
-import type { Provider } from '../providers.ts'
-import { compileCredentialRedaction } from './redaction.ts'
-import { retryAfterOf } from './retry-after.ts'
-import { readVendorError } from './vendor-error.ts'
-import { judge } from './verdict.ts'
+import {
+  compileRedaction,
+  isPluginError,
+  oneLine,
+  PluginError,
+  type Redact,
+  readRetryAfter,
+} from '@reveille/kit'
+import type { Provider } from './providers.ts'
+import { meaningOf, readVendorError, type VendorError } from './vendor-error.ts'
 
-/** UTF-16 units of a whole message. */
+/** The most UTF-16 units of a message. */
 const longestMessage = 300
 
-export interface FailureOptions {
+interface ErrorOptions {
   readonly provider: Provider
-  /** The type of what the vendor answers with, once it has begun to answer with success. */
+  /** The content type of the answer, once the vendor has begun to answer with success. */
   readonly answerType?: string
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: number
 }
 
-/** The SDK's errors are told by their names, which are its API; its classes would have to be loaded. */
+/** The SDK's errors for unreadable answers. Their names are its API; its classes would have to be loaded. */
 const unreadable = new Set([
   'AI_JSONParseError',
   'AI_TypeValidationError',
@@ -26,11 +30,11 @@ const unreadable = new Set([
   'AI_InvalidResponseDataError',
 ])
 
-export function failureOf(error: unknown, options: FailureOptions): PluginError {
+export function errorFrom(error: unknown, options: ErrorOptions): PluginError {
   const { provider, answerType } = options
   const chain = chainOf(error)
   const ours = chain.find(isPluginError)
-  // What the host's fetch says is fit to be shown; its own cause may quote an address.
+  // The message of the host's fetch can be shown; its cause may quote an address.
   if (ours?.code === 'dropped') return unfinished(options)
   if (ours !== undefined) {
     const { code, retryable, maybeDelivered, retryAfter } = ours
@@ -48,15 +52,15 @@ export function failureOf(error: unknown, options: FailureOptions): PluginError 
   }
   if (chain.some(hasSystemCode))
     return answerType === undefined ? unreachable(provider, chain) : unfinished(options)
-  // With an answer under way, all that is left is that the SDK could not make sense of it.
+  // Once an answer has begun, the only remaining reason is that the SDK could not read it.
   if (answerType !== undefined) return malformed(provider)
   const facts = { code: 'failed', retryable: false }
   return problem(provider, `${provider.name} could not be asked: ${error.message}`, facts)
 }
 
-function refusal(error: unknown, { provider, answerType, now }: FailureOptions): PluginError {
+function refusal(error: unknown, { provider, answerType, now }: ErrorOptions): PluginError {
   const found = readVendorError(error)
-  const { code, retryable, sentence } = judge(found)
+  const { code, retryable, sentence } = meaningOf(found)
   const status = found.status === undefined || answerType !== undefined ? '' : ` (${found.status})`
   const said = found.said === undefined || /^\s*$/.test(found.said) ? '' : `: ${found.said}`
   const hint = code === 'unknown-model' && said === '' ? '; check its name and `baseUrl`' : ''
@@ -70,8 +74,8 @@ export function dropped(provider: Provider): PluginError {
   return problem(provider, text, { code: 'dropped', retryable: true })
 }
 
-/** What is no stream of events did not break off: it is a proxy's page, or another protocol's. */
-function unfinished({ provider, answerType }: FailureOptions): PluginError {
+/** Returns the error for an answer without an end. One that is not a stream of events is a proxy's page or another protocol. */
+function unfinished({ provider, answerType }: ErrorOptions): PluginError {
   return answerType?.startsWith('text/event-stream') ? dropped(provider) : malformed(provider, answerType)
 }
 
@@ -94,7 +98,7 @@ interface Facts {
   readonly maybeDelivered?: boolean
 }
 
-/** One sentence of one line, without credentials. */
+/** Creates an error with a sentence of one line, without credentials. */
 export function problem(provider: Provider, text: string, facts: Facts): PluginError {
   const { name, apiKey, headers = {} } = provider
   const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)]
@@ -103,7 +107,7 @@ export function problem(provider: Provider, text: string, facts: Facts): PluginE
   return new PluginError(oneLine(/[.!?\u2026]$/.test(whole) ? whole : `${whole}.`, longestMessage), facts)
 }
 
-/** The error and its causes, at most as many as any library nests. */
+/** Returns the error and its causes, up to as many as any library nests. */
 function chainOf(error: unknown): unknown[] {
   const chain = [error]
   for (let depth = 0; depth < 8; depth += 1) {
@@ -118,13 +122,57 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : ''
 }
 
-/** What the OpenAI-compatible provider throws when a stream ends without a reason; others of this name hold data. */
+/** Whether the OpenAI-compatible provider threw this because a stream ended without a reason; other such errors hold data. */
 function isUnfinished(error: unknown): boolean {
   return nameOf(error) === 'AI_InvalidResponseDataError' && (error as { data?: unknown }).data === undefined
 }
 
-/** `ECONNRESET`, `UND_ERR_SOCKET`: the system's or undici's. */
+/** Whether the error has a code of the system or of undici, such as `ECONNRESET` or `UND_ERR_SOCKET`. */
 function hasSystemCode(error: unknown): error is { code: string } {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return error instanceof Error && typeof code === 'string' && /^[A-Z][A-Z_]+$/.test(code)
+}
+
+/** How many characters of a wrong key vendors quote. */
+const tellingStart = 8
+
+/** Keys by their vendors' prefixes, values after `Bearer`, and keys that a vendor has only partly starred out. */
+const credentials = [
+  /\b(?:sk|rk|pk|gsk|xai|ant|pplx|hf)[-_][\w*.\u2026-]{4,}/g,
+  /\bAIza[\w*.\u2026-]{4,}/g,
+  /(?<=\bBearer\s)\S+/gi,
+  /[^\s"'`]*\*{3,}[^\s"'`]*/g,
+]
+
+function compileCredentialRedaction(secrets: readonly string[]): Redact {
+  const redact = compileRedaction(secrets)
+  const starts = secrets
+    .filter((secret) => secret.length > tellingStart)
+    .map((secret) => secret.slice(0, tellingStart))
+  return (text) => {
+    const words = redact(text).replaceAll(/\S+/g, (word) =>
+      starts.some((start) => word.includes(start)) ? '[redacted]' : word,
+    )
+    return credentials.reduce((left, pattern) => left.replaceAll(pattern, '[redacted]'), words)
+  }
+}
+
+/**
+ * Returns the seconds that a vendor asks to wait. OpenAI and Azure send `retry-after-ms`; Gemini sends no header, but
+ * google.rpc.RetryInfo (`retryDelay: "36s"`) in the details of the error.
+ */
+function retryAfterOf({ headers, details }: VendorError, now: number): number | undefined {
+  const milliseconds = amountOf(headers['retry-after-ms'])
+  if (milliseconds !== undefined) return milliseconds / 1000
+  const seconds = readRetryAfter(headers['retry-after'], now)
+  if (seconds !== undefined) return seconds
+  for (const detail of details) {
+    const delay = (detail as { retryDelay?: unknown } | null)?.retryDelay
+    if (typeof delay === 'string' && delay.endsWith('s')) return amountOf(delay.slice(0, -1))
+  }
+  return undefined
+}
+
+function amountOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined
 }

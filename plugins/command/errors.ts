@@ -1,8 +1,8 @@
-/** Owns the errors of a turn: what each way to fail is called, and what the operator can do about it. */
+/** Creates the errors of a turn, with their codes and what the operator can do. */
 
 import { PluginError } from '@reveille/kit'
 
-/** Characters of a message; what the program said last is kept whole as far as it fits, since it says why. */
+/** The most characters of a message. The end of the program's own words is kept, since it gives the reason. */
 const longestMessage = 1000
 
 export function abortedError(cause: unknown): PluginError {
@@ -13,7 +13,7 @@ export function abortedError(cause: unknown): PluginError {
   })
 }
 
-/** `error` is what the system said to the attempt to start it. */
+/** Returns the error for a program that did not start. `error` is the system's. */
 export function notStarted(
   command: string,
   error: NodeJS.ErrnoException,
@@ -40,7 +40,7 @@ export function notStarted(
         `The arguments of ${command} are too long for this system; use input: stdin.`,
       )
     default:
-      // Out of processes, memory or files: that passes.
+      // The system is out of processes, memory or files, which passes.
       return new PluginError(`The program ${command} cannot be started (${error.code ?? error.name}).`, {
         code: 'not-started',
         retryable: true,
@@ -61,19 +61,19 @@ export function noFolder(cwd: string): PluginError {
 export interface Exit {
   readonly code: number | null
   readonly signal: string | null
-  /** What its output says went wrong. */
+  /** The error that its output reports. */
   readonly error: string | undefined
   /** The end of its standard error. */
-  readonly complaint: string
+  readonly stderr: string
 }
 
 export function exited(
   command: string,
-  { code, signal, error, complaint }: Exit,
+  { code, signal, error, stderr }: Exit,
   retryable: boolean,
 ): PluginError {
   const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with code ${code}`
-  const why = [error, complaint].filter(Boolean).join('\n')
+  const why = [error, stderr].filter(Boolean).join('\n')
   return new PluginError(within(`${command} ${how}`, why), { code: 'exit', retryable })
 }
 
@@ -103,7 +103,7 @@ export function badModel(command: string, model: string): string {
   return `${command} takes no model named ${JSON.stringify(model)} (modelPattern).`
 }
 
-/** The end matters most: programs say last what stopped them. */
+/** Joins both texts within the longest message. The end is kept, since programs print last what stopped them. */
 function within(what: string, why: string): string {
   if (why === '') return `${what} and said nothing.`
   const room = longestMessage - what.length - 2
