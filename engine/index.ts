@@ -41,6 +41,8 @@ export { type EditorSchema, editorSchemas } from './config/schema/editor-schema.
 export { isSecretKey } from './config/secret.ts'
 export type { Budget, LogLevel, ModelRules, QuietHours, Settings, ThinkingLevel } from './config/settings.ts'
 export { thinkingLevels } from './config/settings.ts'
+export { containSnapshot } from './evaluator/contained-snapshot.ts'
+export { createEvaluators, type Evaluators } from './evaluator/evaluators.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export type { LintCode } from './lint/warnings.ts'
@@ -87,8 +89,16 @@ export {
   type PolicyValue,
   placeOfPolicyValue,
 } from './resolve/effective-policy.ts'
-export { parseJson, TooManyKeysError } from './resolve/json/parse.ts'
-export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
+export {
+  type Fields,
+  fieldsOf,
+  hasTooManyFields,
+  isFormType,
+  maxFields,
+  parseFields,
+} from './resolve/form.ts'
+export { decodePayload, isLongToRead } from './resolve/payload.ts'
+export { type RefusalCode, RefusalError, refusalCodes } from './resolve/refusal.ts'
 export type {
   ActionTrace,
   CandidateTrace,
@@ -97,7 +107,7 @@ export type {
   FieldTrace,
   SourceTrace,
 } from './resolve/trace.ts'
-export { realTimers, type Timers } from './timers.ts'
+export { backgroundTimers, realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'
 export {
@@ -111,7 +121,6 @@ export {
 export { createSecretMatcher, type SecretMatcher } from './verify/compare.ts'
 export { diagnose } from './verify/diagnosis/diagnose.ts'
 export type { Diagnosis, Finding } from './verify/diagnosis/diagnosis.ts'
-export { fieldsOf, hasTooManyFields, isFormType, maxFields } from './verify/form.ts'
 export type { Handshake, HandshakeRequest, Handshakes } from './verify/handshakes/handshake.ts'
 export type { Provider } from './verify/provider.ts'
 export {

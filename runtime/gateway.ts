@@ -2,6 +2,8 @@
 
 import { join } from 'node:path'
 import {
+  backgroundTimers,
+  createEvaluators,
   createLoader,
   fence,
   isLoopback,
@@ -132,6 +134,7 @@ async function assemble(
   const transforms = parts.add(
     hostTransforms({ folder: join(dataDir, 'transforms'), onEvent: createTransformReporter(log) }),
   )
+  const evaluators = parts.add(createEvaluators({ timers: backgroundTimers }))
   const archive = await openArchive(settings, log)
   const reloader = parts.add(
     createReloading({
@@ -142,6 +145,7 @@ async function assemble(
       transforms: lastGood.transformParts(transforms.parts),
       plugins,
       randomness: { mint: mintId, randomId },
+      evaluators,
       watch,
       poll: options.poll,
       now,

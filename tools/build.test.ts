@@ -26,6 +26,7 @@ async function createSources(t: TestContext) {
   await write('engine/transform/worker/transform-worker.ts', 'export {}')
   await write('engine/config/file/parse-thread.ts', 'export {}')
   await write('engine/transform/bundle/builder-thread.ts', 'export {}')
+  await write('engine/evaluator/evaluator-thread.ts', 'export {}')
   const output = async (file: string) => (await promisify(execFile)(process.execPath, [file])).stdout.trim()
   return { folder, write, output }
 }
@@ -44,6 +45,7 @@ test('the entries are bundled as flat files that run without their sources', asy
     'transform-worker.js',
     'parse-thread.js',
     'builder-thread.js',
+    'evaluator-thread.js',
     'plugin-echo.js',
   ]
   for (const name of entries) assert.ok(names.includes(name), name)

@@ -29,6 +29,7 @@ const result = await build({
     'sqlite-reader': 'runtime/store/sqlite/reader/sqlite-reader.ts',
     'transform-worker': 'engine/transform/worker/transform-worker.ts',
     'parse-thread': 'engine/config/file/parse-thread.ts',
+    'evaluator-thread': 'engine/evaluator/evaluator-thread.ts',
     'builder-thread': 'engine/transform/bundle/builder-thread.ts',
     ...Object.fromEntries(Object.entries(pluginFiles).map(([source, file]) => [file.slice(0, -3), source])),
   },

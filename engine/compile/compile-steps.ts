@@ -7,7 +7,7 @@ import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
 import { freezeDeep } from '../config/freeze-deep.ts'
 import type { Randomness } from '../resolve/admit.ts'
-import { createExplain } from '../resolve/explain.ts'
+import { type Covering, createExplain } from '../resolve/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'
 import { compileRules } from '../resolve/rules.ts'
 import type { Transforms } from '../transform/port.ts'
@@ -24,6 +24,15 @@ import type { Catalog, Snapshot } from './snapshot.ts'
 export type Compiled =
   | { readonly ok: true; readonly snapshot: Snapshot; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+/** The mappings whose path covers an endpoint, those that are switched off among them, in matching order. */
+export interface Coverage {
+  readonly covering: (endpoint: string) => readonly Covering[]
+}
+
+export type CompiledWithCoverage =
+  | (Extract<Compiled, { ok: true }> & Coverage)
+  | Extract<Compiled, { ok: false }>
 
 export interface CompileParts {
   readonly configuration: Configuration
@@ -43,7 +52,7 @@ export function createCompileMemory(): CompileMemory {
   return { serving: new Map(), surroundings: undefined, groups: createGroupMemory() }
 }
 
-export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<Compiled> {
+export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<CompiledWithCoverage> {
   const { configuration, catalog, transforms } = parts
   const surroundings = surroundingsOf(configuration, catalog, memory.surroundings)
   const diagnostics = [...configuration.warnings, ...checkDefaultRunner(configuration, surroundings)]
@@ -60,8 +69,9 @@ export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<
   const indexed = served.serving.map(({ program, summary }) => ({ path: summary.path, program }))
   const index = yield* indexMappings(indexed, memory.groups)
   diagnostics.push(...checkMail(configuration, index))
-  const snapshot = yield* makeSnapshot(parts, surroundings, served.serving, index)
-  return { ok: true, snapshot, warnings: inFileOrder(diagnostics) }
+  const covering = createCoverage(configuration, index)
+  const snapshot = yield* makeSnapshot(parts, surroundings, served.serving, index, covering)
+  return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering }
 }
 
 /** The same object as before where they say the same. */
@@ -82,6 +92,7 @@ function* makeSnapshot(
   { rules }: Surroundings,
   serving: readonly Serving[],
   index: DecisionIndex,
+  covering: Coverage['covering'],
 ): Work<Snapshot> {
   const { settings, endpoints, digest } = configuration
   const policyOf = yield* indexPolicies(endpoints)
@@ -104,8 +115,8 @@ function* makeSnapshot(
       builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
     policyOf,
     effectivePolicyOf,
-    resolve: (request) => resolve(request),
-    explain: createExplain({ resolve, covering: createCoverage(configuration, index) }),
+    resolve,
+    explain: createExplain({ resolve, covering }),
   }
   for (const value of Object.values(snapshot)) Object.freeze(value)
   return Object.freeze(snapshot)

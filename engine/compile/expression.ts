@@ -1,5 +1,6 @@
-/** Compiles JSONata expressions: read once at load, evaluated in turns and within limits, results made plain JSON. */
+/** Compiles JSONata expressions: read once at load, evaluated within limits, results made plain JSON. */
 
+import { NeedsThread } from '../resolve/containment.ts'
 import type { Equality, Expression } from '../resolve/program.ts'
 import {
   everyName,
@@ -11,14 +12,13 @@ import {
 import { equalitiesOfCondition } from './expression/condition.ts'
 import { compileCore, type VariableReader } from './expression/core/compile-core.ts'
 import { BeyondCoreError } from './expression/core/values.ts'
+import { createLibraryExpression, limitOf } from './expression/evaluate.ts'
 import { evaluationError } from './expression/failure.ts'
 import type { Slip } from './expression/foreign-syntax.ts'
 import { choicesOf, type Kind } from './expression/kind.ts'
-import { withEvaluation } from './expression/library.ts'
 import { type RootName, resolveNames, variableOf } from './expression/names.ts'
 import { parseExpression } from './expression/parse.ts'
-import { copyPlain, makePlain } from './expression/plain.ts'
-import { evaluateInTurns } from './expression/scheduler.ts'
+import { copyPlain } from './expression/plain.ts'
 import { readProgram, refuseSlips } from './expression/slips.ts'
 
 export { ExpressionSyntaxError } from './expression/syntax-error.ts'
@@ -59,7 +59,7 @@ export function isChoice(text: string): boolean {
   const source = unwrapExpression(text)?.source
   if (source === undefined) return false
   try {
-    return choicesOf(parseExpression(source, 0).expression.ast()) !== undefined
+    return choicesOf(parseExpression(source, 0).ast) !== undefined
   } catch {
     return false
   }
@@ -75,25 +75,22 @@ export function compileExpression(
   offset = 0,
   names: ScopeNames = everyName,
 ): CompiledExpression {
-  const { expression, nodes } = parseExpression(source, offset)
-  const ast = expression.ast()
+  const { ast, nodes } = parseExpression(source, offset)
   const program = readProgram(nodes, source)
   const kind = program.kindOf(ast)
   const choices = choicesOf(ast)
   const rootNames = resolveNames(ast, source, offset, names)
   const doubtful = refuseSlips(program, offset)
   const readers = readersOf(rootNames, names)
-  const failed = (cause: unknown) => evaluationError(cause, source, offset)
+  const failed = (cause: unknown) => evaluationError(limitOf(cause), source, offset)
+  const whole = createLibraryExpression(source, (tree) => void resolveNames(tree, source, offset, names))
   const evaluateInLibrary = async (scope: Scope): Promise<unknown> => {
     try {
-      const payload = await expressionPayload(scope)
-      const variables = valuesOf(readers, scope, payload)
-      return await evaluateInTurns((turns) =>
-        withEvaluation(turns, scope.request.now, async (bindings) =>
-          makePlain(await expression.evaluate(payload, { ...bindings, ...variables }), turns),
-        ),
-      )
+      scope.containment.begin('expression')
+      const payload = expressionPayload(scope)
+      return await whole.evaluate(payload, valuesOf(readers, scope, payload), scope.request.now)
     } catch (cause) {
+      if (cause instanceof NeedsThread) throw cause
       throw failed(cause)
     }
   }
@@ -101,20 +98,21 @@ export function compileExpression(
   const equalities = equalitiesOfCondition(ast)
   const known = { cost: core?.cost, equalities, kind, choices, names: rootNames, doubtful }
   if (core === undefined) return { evaluate: evaluateInLibrary, ...known }
-  const run = (payload: unknown, scope: Scope): unknown => {
+  const evaluate: Expression = (scope) => {
     try {
-      return copyPlain(core.run(payload, scope))
+      if (core.cost * scope.request.rawBody.length > mostOnMainLoop) scope.containment.begin('expression')
+      return copyPlain(core.run(expressionPayload(scope), scope))
     } catch (cause) {
+      if (cause instanceof NeedsThread) throw cause
       if (cause instanceof BeyondCoreError) return evaluateInLibrary(scope)
       throw failed(cause)
     }
   }
-  const evaluate: Expression = (scope) => {
-    const payload = expressionPayload(scope)
-    return payload instanceof Promise ? payload.then((ready) => run(ready, scope)) : run(payload, scope)
-  }
   return { evaluate, ...known }
 }
+
+/** What a compiled expression may look at on the main loop, in bytes of the payload: some 20 ms. */
+const mostOnMainLoop = 400_000
 
 /** By their variables: those of our names that an expression reads. */
 function readersOf(rootNames: readonly RootName[], names: ScopeNames): ReadonlyMap<string, VariableReader> {

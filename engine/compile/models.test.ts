@@ -19,18 +19,18 @@ const fixture: Fixture = {
   },
 }
 
-const post = (body: object): Decision =>
-  snapshotOf([], fixture).resolve(requestOf({ message: 'x', ...body }, { endpoint: 'agent' })) as Decision
+const post = async (body: object): Promise<Decision> =>
+  snapshotOf([], fixture).resolve(requestOf({ message: 'x', ...body }, { endpoint: 'agent' }))
 
-test('a request may ask for what the list has, by name or alias, and gets the model', () => {
+test('a request may ask for what the list has, by name or alias, and gets the model', async () => {
   const asked = {
     'openai/gpt-5': 'openai/gpt-5',
     fast: 'openai/gpt-5',
     'anthropic/claude-x': 'anthropic/claude-x',
   }
   for (const [model, given] of Object.entries(asked))
-    assert.equal((actionOf(post({ model })) as AgentAction).model, given)
-  assert.equal((actionOf(post({ thinking: 'xhigh' })) as AgentAction).thinking, 'xhigh')
+    assert.equal((actionOf(await post({ model })) as AgentAction).model, given)
+  assert.equal((actionOf(await post({ thinking: 'xhigh' })) as AgentAction).thinking, 'xhigh')
 })
 
 for (const [field, value, code, told] of [
@@ -50,8 +50,8 @@ for (const [field, value, code, told] of [
   ['thinking', 'extreme', 'UNKNOWN_THINKING', 'must be one of off, minimal, low, medium, high, xhigh'],
   ['thinking', 'High', 'UNKNOWN_THINKING', 'must be one of off, minimal, low, medium, high, xhigh'],
 ] as const) {
-  test(`${field}: ${value} is refused at the door, and at load where a mapping says it`, () => {
-    const decision = post({ [field]: value })
+  test(`${field}: ${value} is refused at the door, and at load where a mapping says it`, async () => {
+    const decision = await post({ [field]: value })
     assert.ok('code' in decision)
     assert.deepEqual([decision.outcome, decision.code], ['refused', code])
     assert.deepEqual(decision.details, [{ pointer: `/${field}`, message: told }])
@@ -84,9 +84,9 @@ test('a transform that gives another model has failed, and the request is not to
   assert.match(decision.told ?? '', /model must be one of openai\/gpt-5/)
 })
 
-test('without a list any model of a provider will do', () => {
+test('without a list any model of a provider will do', async () => {
   const decision = snapshotOf([]).resolve(requestOf({ message: 'x', model: 'a/b/c' }, { endpoint: 'agent' }))
-  assert.equal((actionOf(decision as Decision) as AgentAction).model, 'a/b/c')
+  assert.equal((actionOf(await decision) as AgentAction).model, 'a/b/c')
 })
 
 test('an expression may choose between models that are written in it, each of which is allowed', async () => {

@@ -230,60 +230,8 @@ test('no value and no long key of the payload is quoted', async () => {
   }
 })
 
-const tooMuch = 'takes more work to check than one request may'
 const refOfNode = { $ref: '#/definitions/node' }
 const nested = (depth: number): unknown => JSON.parse(`${'{"c":'.repeat(depth)}1${'}'.repeat(depth)}`)
-const wide = Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`key${index}`, index]))
-const many = Array.from({ length: 400_000 }, (_, index) => index % 10)
-
-/** Title, schema, payload. */
-const hostile: readonly (readonly [string, Schema, unknown])[] = [
-  [
-    'a choice that doubles at each level',
-    {
-      ...refOfNode,
-      definitions: {
-        node: {
-          anyOf: [
-            { type: 'object', properties: { c: refOfNode } },
-            { type: 'object', properties: { c: refOfNode } },
-          ],
-        },
-      },
-    },
-    nested(900),
-  ],
-  [
-    'a choice for each of many elements',
-    { items: { oneOf: many.slice(0, 20).map((_, n) => ({ const: n })) } },
-    many,
-  ],
-  ['a search among many elements', { contains: { type: 'string' } }, many],
-  ['many walks through many keys', { allOf: Array.from({ length: 20 }, () => ({ minProperties: 1 })) }, wide],
-  [
-    'several patterns for many names',
-    { patternProperties: { '^k(e|y)*': { minimum: 0 }, '[0-9]+$': { minimum: 0 }, 'y9+': { minimum: 0 } } },
-    wide,
-  ],
-  [
-    'a pattern over several long texts',
-    { items: { pattern: '^[a-z]+$' } },
-    many.slice(0, 4).map(() => 'a'.repeat(250_000)),
-  ],
-  ['many lists that are alike', { uniqueItems: true }, many.slice(0, 150_000).map((_, index) => [index])],
-  [
-    'many lengths of a long text',
-    { allOf: Array.from({ length: 200 }, () => ({ maxLength: 900_000 })) },
-    `"${'😀'.repeat(800_000)}"`,
-  ],
-]
-
-for (const [what, schema, payload] of hostile) {
-  test(`checking ${what} ends soon, with the reason`, async () => {
-    assert.deepEqual(await detailOf(schema, payload), ['', tooMuch])
-  })
-}
-
 test('an ordinary body of a megabyte is checked whole', async () => {
   const item = {
     type: 'object',

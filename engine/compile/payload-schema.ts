@@ -1,25 +1,19 @@
-/** Owns a mapping's `schema`: read once at load, asked for each payload that matched. */
+/** Compiles a mapping's `schema` once at load, to be asked for each payload that matched. */
 
-import { Ajv, MissingRefError, type ValidateFunction } from 'ajv'
+import { Ajv, MissingRefError, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { isRecord } from '../config/is-record.ts'
 import { readPointer } from '../config/path.ts'
-import { regExpEngineForAjv } from '../regex/ajv-engine.ts'
-import { RegexLimitError } from '../regex/regex.ts'
+import { compileRegex, RegexLimitError } from '../regex/regex.ts'
+import { type Containment, ContainmentLimit, uncontained } from '../resolve/containment.ts'
 import type { FieldError } from '../resolve/decision.ts'
-import type { Program } from '../resolve/program.ts'
+import type { CheckPayload, Program } from '../resolve/program.ts'
 import type { Report } from './report.ts'
-import { formatsFor } from './schema/formats.ts'
-import { addKeywords } from './schema/keywords.ts'
-import { createSchemaMeter, SchemaLimitError, type SchemaMeter } from './schema/meter.ts'
-import { type PreparedSchema, prepareSchema, type SchemaProblem } from './schema/prepare.ts'
+import { formats } from './schema/formats.ts'
+import { type CheckedSchema, checkSchema, type SchemaProblem } from './schema/prepare.ts'
+import { uniqueItems } from './schema/unique-items.ts'
 import { type Dialect, dialectOf } from './schema/vocabulary.ts'
 import { describeErrors } from './schema/words.ts'
-
-/** What searching one character costs the meter: the linear engine may take 100 ns for it. */
-const searchedCharacter = 14
-
-type CheckPayload = NonNullable<Program['checkPayload']>
 
 /** Nothing for a schema that everything satisfies, and for one that was reported. */
 export function compilePayloadSchema(
@@ -44,69 +38,80 @@ export function compilePayloadSchema(
     problem(broken)
     return undefined
   }
-  const prepared = prepareSchema(schema as boolean | object, dialect)
-  for (const each of prepared.problems) problem(each)
-  if (prepared.problems.length > 0) return undefined
-  const meter = createSchemaMeter()
+  const checked = checkSchema(schema as boolean | object, dialect)
+  for (const each of checked.problems) problem(each)
+  if (checked.problems.length > 0) return undefined
   try {
-    const check = checkerOf(createAjv(dialect, meter).compile(prepared.schema), meter)
+    const searches = createSearches()
+    const validate = createAjv(dialect, searches).compile(schema as object)
+    const check = checkerOf(validate, checked.isLinear, searches)
     if (isRecord(schema)) known.set(schema, check)
     return check
   } catch (error) {
-    problem(compileProblem(error, prepared))
+    problem(compileProblem(error, checked))
     return undefined
   }
 }
 
 /** Never throws: what goes wrong while checking is a reason to refuse the payload. */
-function checkerOf(validate: ValidateFunction, meter: SchemaMeter): CheckPayload {
-  return (payload) => {
-    meter.reset()
+function checkerOf(validate: ValidateFunction, isLinear: boolean, searches: Searches): CheckPayload {
+  return (payload, containment) => {
+    searches.containment = containment
     try {
+      if (!isLinear) containment.begin('schema')
       return validate(payload) ? [] : describeErrors(validate.errors ?? [])
     } catch (error) {
       return [{ pointer: '', message: limitOf(error) }]
     } finally {
       // What was found holds on to the payload.
       validate.errors = null
-      meter.counted = undefined
     }
   }
 }
 
 function limitOf(error: unknown): FieldError['message'] {
-  if (error instanceof SchemaLimitError || error instanceof RegexLimitError) return error.message
+  if (error instanceof ContainmentLimit) return 'takes more work to check than one request may'
+  if (error instanceof RegexLimitError) return error.message
   if (error instanceof RangeError) return 'is nested too deeply to check'
   throw error
 }
 
 /** One for each schema, so that no `$id` meets another's and nothing outlives its snapshot. */
-function createAjv(dialect: Dialect, meter: SchemaMeter): Ajv {
+function createAjv(dialect: Dialect, searches: Searches): Ajv {
   const ajv = new (dialect === 'draft-07' ? Ajv : Ajv2020)({
     meta: false,
     validateSchema: false,
     strict: false,
     // A payload has the fields that it brought, and none of its prototype's.
     ownProperties: true,
-    formats: formatsFor(meter),
-    code: { regExp: Object.assign(meteredRegExp(meter), { code: regExpEngineForAjv.code }) },
+    formats,
+    code: { regExp: searches.regExp },
     logger: false,
-  })
-  addKeywords(ajv as Ajv, meter)
-  return ajv as Ajv
+  }) as Ajv
+  ajv.removeKeyword('uniqueItems')
+  ajv.addKeyword(uniqueItems)
+  return ajv
 }
 
-function meteredRegExp(meter: SchemaMeter) {
-  return (source: string) => {
-    const regex = regExpEngineForAjv(source)
-    return {
-      test: (text: string) => {
-        meter.spend(searchedCharacter * (text.length + 1))
-        return regex.test(text)
-      },
-      toString: () => regex.toString(),
+/** The regular expressions of one schema, and what is allowed to them while a payload is checked. Checking awaits nothing. */
+type RegExpEngine = NonNullable<NonNullable<Options['code']>['regExp']>
+
+interface Searches {
+  containment: Containment
+  readonly regExp: RegExpEngine
+}
+
+function createSearches(): Searches {
+  const createRegExp = (source: string) => {
+    const regex = compileRegex(source)
+    const test = (text: string): boolean => {
+      if (regex.isSlow(text)) searches.containment.begin('schema')
+      return regex.test(text)
     }
+    return { test, toString: () => `/${source}/` }
   }
+  const searches: Searches = { containment: uncontained, regExp: Object.assign(createRegExp, { code: '' }) }
+  return searches
 }
 
 /** The dialects' own schemas, compiled at the first load that needs them. */
@@ -128,7 +133,7 @@ function brokenRule(schema: unknown, dialect: Dialect): SchemaProblem | undefine
 const types = 'string, number, integer, boolean, null, object or array'
 
 /** What Ajv finds only when it follows references. */
-function compileProblem(error: unknown, { references }: PreparedSchema): SchemaProblem {
+function compileProblem(error: unknown, { references }: CheckedSchema): SchemaProblem {
   if (!(error instanceof MissingRefError)) {
     return {
       path: [],

@@ -1,13 +1,11 @@
 /** Owns what several mappings of one compilation write alike, which is compiled once: templates, expressions, schemas. */
 
 import type { Path } from '../config/path.ts'
-import type { Program } from '../resolve/program.ts'
+import type { CheckPayload } from '../resolve/program.ts'
 import type { ScopeNames } from '../resolve/scope.ts'
 import type { RootName } from './expression/names.ts'
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import { type CompiledTemplate, compileTemplate } from './template/compile-template.ts'
-
-type CheckPayload = NonNullable<Program['checkPayload']>
 
 /** Lives as long as one compilation: what serves keeps its parts itself. */
 export interface SharedParts {

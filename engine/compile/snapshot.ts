@@ -4,6 +4,7 @@ import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { EffectivePolicy } from '../resolve/effective-policy.ts'
+import type { ResolveOptions } from '../resolve/resolve.ts'
 import type { Explanation } from '../resolve/trace.ts'
 
 export interface Snapshot {
@@ -20,10 +21,10 @@ export interface Snapshot {
   policyOf(endpoint: string): EndpointPolicy | undefined
   /** What those policies say, ready to be asked, each with the policy that says it; absent where they say nothing of the kind. */
   effectivePolicyOf(endpoint: string): EffectivePolicy | undefined
-  /** A promise only where an expression had to be waited for. Never throws and never rejects for a payload. */
-  resolve(request: HookRequest): Decision | Promise<Decision>
-  /** Resolves once more and says why; a hundred times the cost. Never rejects. Nothing in its traces is secret. */
-  explain(request: HookRequest): Promise<Explanation>
+  /** Never rejects for a payload, but as `options.containment` says. */
+  resolve(request: HookRequest, options?: ResolveOptions): Decision | Promise<Decision>
+  /** Resolves once more and says why; a hundred times the cost. Rejects no more than that. Nothing in its traces is secret. */
+  explain(request: HookRequest, options?: ResolveOptions): Promise<Explanation>
 }
 
 export interface MappingSummary {

@@ -189,7 +189,7 @@ function compile(match: Match): ((of: { payload: unknown; headers: object }) => 
   return ({ payload, headers }) => {
     const rest = { endpoint: 'e', query: {}, rawBody: new Uint8Array(), now: 0 }
     const scope = createScope({ ...rest, payload, headers: headers as Record<string, string> })
-    return matches(scope, { spent: 0, limit: Number.POSITIVE_INFINITY }) === true
+    return matches(scope) === true
   }
 }
 

@@ -58,7 +58,6 @@ function createSatisfies(match: Match): (sample: Sample) => Promise<boolean> {
       },
       now: 0,
     }
-    const budget = { spent: 0, limit: Number.POSITIVE_INFINITY }
-    return (await matches(createScope(request), budget)) === true
+    return (await matches(createScope(request))) === true
   }
 }

@@ -1,10 +1,8 @@
-/** Owns regular expressions that an author writes: matched in linear time, whatever text a stranger sends. */
+/** Matches regular expressions that an author writes in linear time, whatever text a stranger sends. */
 
+import { RE2JS } from 're2js'
 import { checkDialect, readLibraryError } from './dialect.ts'
 import { RegexLimitError, RegexSyntaxError } from './errors.ts'
-import { createExistence } from './existence.ts'
-import { compileWithLibrary, type Program } from './library.ts'
-import { createSearch } from './search.ts'
 
 export { RegexLimitError, RegexSyntaxError } from './errors.ts'
 
@@ -27,6 +25,8 @@ interface RegexMatch {
 
 export interface Regex {
   readonly source: string
+  /** Whether searching the text can take more than some milliseconds. */
+  isSlow(text: string): boolean
   /** Whether it matches anywhere in the text. @throws RegexLimitError */
   test(text: string): boolean
   /** The first match that begins at `from` or after it; `^` still means the beginning of the text. @throws RegexLimitError */
@@ -48,33 +48,32 @@ export function compileRegex(source: string, options: RegexOptions = {}): Regex 
   return regex
 }
 
-function createRegex(source: string, program: Program): Regex {
-  const exists = createExistence(program)
-  const search = createSearch(program)
+/**
+ * Steps of the expression times characters of the text. The library takes up to 60 ns for each where an expression gives
+ * its automaton too many states, and a hundredth of that otherwise.
+ */
+const mostQuickSteps = 500_000
+
+function createRegex(source: string, compiled: RE2JS): Regex {
+  const size = compiled.programSize()
   return {
     source,
+    isSlow: (text) => text.length * size > mostQuickSteps,
     test(text) {
       checkLength(text)
-      return exists(text, 0) ?? search(text, 0) !== undefined
+      return compiled.test(text)
     },
     exec(text, from = 0) {
       checkLength(text)
-      if (exists(text, from) === false) return undefined
-      const bounds = search(text, from)
-      return bounds && matchOf(text, bounds)
+      const matcher = compiled.matcher(text)
+      if (!matcher.find(from)) return undefined
+      const groups = Array.from(
+        { length: matcher.groupCount() },
+        (_, at) => matcher.group(at + 1) ?? undefined,
+      )
+      return { index: matcher.start(), text: matcher.group() ?? '', groups }
     },
   }
-}
-
-/** `bounds`: where the match and then each group begin and end. */
-function matchOf(text: string, bounds: Int32Array): RegexMatch {
-  const parts: (string | undefined)[] = []
-  for (let at = 0; at < bounds.length; at += 2) {
-    const [start = -1, end = -1] = bounds.subarray(at, at + 2)
-    parts.push(start < 0 || end < 0 ? undefined : text.slice(start, end))
-  }
-  const [whole = '', ...groups] = parts
-  return { index: bounds[0] ?? 0, text: whole, groups }
 }
 
 function checkLength(text: string): void {
@@ -86,16 +85,17 @@ function checkLength(text: string): void {
 const mostInstructions = 4_000
 const mostGroups = 100
 
-function compile(source: string, options: RegexOptions): Program {
+function compile(source: string, { ignoreCase, multiline }: RegexOptions): RE2JS {
   checkDialect(source)
-  let program: Program
+  const flags =
+    (ignoreCase === true ? RE2JS.CASE_INSENSITIVE : 0) | (multiline === true ? RE2JS.MULTILINE : 0)
+  let compiled: RE2JS
   try {
-    program = compileWithLibrary(source, options)
+    compiled = RE2JS.compile(RE2JS.translateRegExp(source), flags)
   } catch (cause) {
     throw readLibraryError(cause, source)
   }
-  const { size, groupCount } = program
-  if (size <= mostInstructions && groupCount <= mostGroups) return program
+  if (compiled.programSize() <= mostInstructions && compiled.groupCount() <= mostGroups) return compiled
   const hint = `Count less with {…}: written out, it may have ${mostInstructions} steps and ${mostGroups} groups.`
   throw new RegexSyntaxError('the regular expression is too large', 0, hint)
 }

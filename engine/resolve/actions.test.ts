@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
 import type { Decision, HookRequest } from './decision.ts'
-import { watchTurns } from './watch-turns.ts'
 
 async function decide(
   mappings: readonly Mapping[],
@@ -229,12 +228,9 @@ test('large integers keep their digits through vars and items, beside templates 
   assert.equal(decision.actions[0].name, `n${large}${large}`)
 })
 
-test('everything else has its turn while a request makes many actions', async () => {
+test('a request may make a hundred long actions', async () => {
   const payload = { list: Array.from({ length: 100 }, (_, index) => index), big: 'word '.repeat(40_000) }
-  const snapshot = snapshotOf([{ forEach: 'list', message: '{{index}} {{big}}' }], {
-    hooks: { maxRenderedBytes: 100_000_000 },
-  })
-  const { result, turns } = await watchTurns(() => snapshot.resolve(requestOf(payload)))
-  assert.equal(textsOf(result).length, 100)
-  assert.ok(turns > 2, `${turns} turns`)
+  const hooks = { maxRenderedBytes: 100_000_000 }
+  const snapshot = snapshotOf([{ forEach: 'list', message: '{{index}} {{big}}' }], { hooks })
+  assert.equal(textsOf(await snapshot.resolve(requestOf(payload))).length, 100)
 })

@@ -5,25 +5,24 @@ import { resultOf } from '../cases/fixture.ts'
 import { type Fixture, requestOf, snapshotOf } from '../compile/fixture.ts'
 import type { Decision } from './decision.ts'
 
-function resolve(bots: readonly string[], payload: unknown, endpoint = 'test'): Decision {
-  const decision = snapshotOf([{ message: 'x' }], { endpoints: { test: { bots } } }).resolve(
+async function resolve(bots: readonly string[], payload: unknown, endpoint = 'test'): Promise<Decision> {
+  return snapshotOf([{ message: 'x' }], { endpoints: { test: { bots } } }).resolve(
     requestOf(payload, { endpoint }),
   )
-  assert.ok(!(decision instanceof Promise))
-  return decision
 }
 
-const isIgnored = (bots: readonly string[], payload: unknown) => resolve(bots, payload).outcome === 'ignored'
+const isIgnored = async (bots: readonly string[], payload: unknown) =>
+  (await resolve(bots, payload)).outcome === 'ignored'
 
-test('what a listed actor does is ignored, and the reason names actor and policy', () => {
-  assert.deepEqual(resolve(['*[bot]'], { sender: { login: 'Dependabot[bot]' } }), {
+test('what a listed actor does is ignored, and the reason names actor and policy', async () => {
+  assert.deepEqual(await resolve(['*[bot]'], { sender: { login: 'Dependabot[bot]' } }), {
     outcome: 'ignored',
     reason: 'the actor "Dependabot[bot]" is listed in endpoints.test.bots',
   })
-  assert.equal(resolve(['ada'], { sender: { login: 'ada' } }, 'other').outcome, 'accepted')
+  assert.equal((await resolve(['ada'], { sender: { login: 'ada' } }, 'other')).outcome, 'accepted')
 })
 
-test('the actor is found where senders write it', () => {
+test('the actor is found where senders write it', async () => {
   const bodies: unknown[] = [
     { sender: { login: 'ci-bot' } },
     { sender: { username: 'ci-bot', login: '' } },
@@ -44,10 +43,10 @@ test('the actor is found where senders write it', () => {
     { member: { user: { username: 'ci-bot' } } },
     { user_name: 'ci-bot' },
   ]
-  for (const body of bodies) assert.ok(isIgnored(['ci-bot'], body), JSON.stringify(body))
+  for (const body of bodies) assert.ok(await isIgnored(['ci-bot'], body), JSON.stringify(body))
 })
 
-test('a name that stands elsewhere, or is none, is no actor', () => {
+test('a name that stands elsewhere, or is none, is no actor', async () => {
   const bodies: unknown[] = [
     {},
     [],
@@ -60,28 +59,28 @@ test('a name that stands elsewhere, or is none, is no actor', () => {
     { sender: { login: 7, id: 7 } },
     { sender: { login: null } },
   ]
-  for (const body of bodies) assert.ok(!isIgnored(['ci-bot', '7', '0'], body), JSON.stringify(body))
-  assert.ok(!isIgnored(['*'], { sender: {} }))
-  assert.ok(!isIgnored(['constructor', 'object'], { sender: {} }))
-  assert.ok(!isIgnored(['*'], { sender: { login: 'x'.repeat(1000) } }))
+  for (const body of bodies) assert.ok(!(await isIgnored(['ci-bot', '7', '0'], body)), JSON.stringify(body))
+  assert.ok(!(await isIgnored(['*'], { sender: {} })))
+  assert.ok(!(await isIgnored(['constructor', 'object'], { sender: {} })))
+  assert.ok(!(await isIgnored(['*'], { sender: { login: 'x'.repeat(1000) } })))
 })
 
-test('a long or strange name is told on one line', () => {
-  const decision = resolve(['*'], { sender: { login: `a\n"\u0000${'x'.repeat(200)}` } })
+test('a long or strange name is told on one line', async () => {
+  const decision = await resolve(['*'], { sender: { login: `a\n"\u0000${'x'.repeat(200)}` } })
   assert.ok(decision.outcome === 'ignored')
   assert.match(decision.reason, /^the actor "a\\n\\"\\u0000x{96}…" is listed/)
 })
 
-test('the policy with the more exact name lists the bots', () => {
+test('the policy with the more exact name lists the bots', async () => {
   const endpoints: Fixture['endpoints'] = { 'git/:repo': { bots: ['a', 'b'] }, 'git/own': { bots: ['c'] } }
   const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
-  const reasonAt = (endpoint: string, login: string) => {
-    const decision = snapshot.resolve(requestOf({ sender: { login } }, { endpoint })) as Decision
+  const reasonAt = async (endpoint: string, login: string) => {
+    const decision = await snapshot.resolve(requestOf({ sender: { login } }, { endpoint }))
     return decision.outcome === 'ignored' ? decision.reason : decision.outcome
   }
-  assert.equal(reasonAt('git/other', 'a'), 'the actor "a" is listed in endpoints["git/:repo"].bots')
-  assert.equal(reasonAt('git/own', 'a'), 'accepted')
-  assert.match(reasonAt('git/own', 'c'), /endpoints\["git\/own"\]\.bots$/)
+  assert.equal(await reasonAt('git/other', 'a'), 'the actor "a" is listed in endpoints["git/:repo"].bots')
+  assert.equal(await reasonAt('git/own', 'a'), 'accepted')
+  assert.match(await reasonAt('git/own', 'c'), /endpoints\["git\/own"\]\.bots$/)
 })
 
 test('of a request that is ignored so no mapping was asked, and explain says that', async () => {
@@ -135,14 +134,14 @@ const recorded: Readonly<Record<string, string>> = {
 for (const [name, actor] of Object.entries(recorded)) {
   const sample = recordedSamples(name.split('/')[0] ?? '')?.find((each) => each.name === name)
   const skip = sample ? false : `${name} is not at hand`
-  test(`the actor of ${name} is found, and no other`, { skip }, () => {
+  test(`the actor of ${name} is found, and no other`, { skip }, async () => {
     const payload = payloadOf(sample?.body ?? '', name)
-    assert.ok(isIgnored([actor.toUpperCase()], payload))
-    assert.ok(!isIgnored(['somebody-else'], payload))
+    assert.ok(await isIgnored([actor.toUpperCase()], payload))
+    assert.ok(!(await isIgnored(['somebody-else'], payload)))
   })
 }
 
-test('the sender of every example of GitHub is found', () => {
+test('the sender of every example of GitHub is found', async () => {
   const samples = octokitSamples()
   const bodies = [...samples, ...(recordedSamples('github') ?? [])].map(({ body }) => JSON.parse(body))
   const sent = bodies.filter(({ sender }) => sender?.login !== undefined)
@@ -153,10 +152,10 @@ test('the sender of every example of GitHub is found', () => {
     listing(['somebody-else']),
   ]
   for (const body of sent) {
-    const decision = all.resolve(requestOf(body)) as Decision
+    const decision = await all.resolve(requestOf(body))
     assert.ok(decision.outcome === 'ignored')
     assert.ok(decision.reason.startsWith(`the actor ${JSON.stringify(body.sender.login)} is listed`))
-    const other = none.resolve(requestOf(body)) as Decision
+    const other = await none.resolve(requestOf(body))
     assert.ok(other.outcome === 'ignored' && other.reason.includes('has no mappings'))
   }
 })

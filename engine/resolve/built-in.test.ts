@@ -14,23 +14,22 @@ import { channelName } from '../config/channel-name.ts'
 import type { AgentAction, Decision, WakeAction } from './decision.ts'
 import { refusalCodes } from './refusal.ts'
 
-function post(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture): Decision {
-  const decision = snapshotOf([], fixture).resolve(requestOf(body, { endpoint }))
-  assert.ok(!(decision instanceof Promise), 'a built-in endpoint awaits nothing')
-  return decision
+async function post(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture): Promise<Decision> {
+  return snapshotOf([], fixture).resolve(requestOf(body, { endpoint }))
 }
 
-const wake = (body: unknown) => actionOf(post('wake', body)) as WakeAction
-const agent = (body: unknown, fixture?: Fixture) => actionOf(post('agent', body, fixture)) as AgentAction
+const wake = async (body: unknown) => actionOf(await post('wake', body)) as WakeAction
+const agent = async (body: unknown, fixture?: Fixture) =>
+  actionOf(await post('agent', body, fixture)) as AgentAction
 
-function refusal(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture) {
-  const decision = post(endpoint, body, fixture)
+async function refusal(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture) {
+  const decision = await post(endpoint, body, fixture)
   assert.ok('code' in decision, JSON.stringify(decision))
   return { code: decision.code, pointers: decision.details.map(({ pointer }) => pointer) }
 }
 
-test('a wake is text, for now unless it says otherwise, and its prompt is fenced', () => {
-  const action = wake({ text: 'The build is red.' })
+test('a wake is text, for now unless it says otherwise, and its prompt is fenced', async () => {
+  const action = await wake({ text: 'The build is red.' })
   assert.equal(action.kind, 'wake')
   assert.equal(action.text, 'The build is red.')
   assert.equal(action.mode, 'now')
@@ -39,17 +38,17 @@ test('a wake is text, for now unless it says otherwise, and its prompt is fenced
     action.prompt,
     /^<outside-data id="id1">\nA text sent to \/wake, from outside\..*\n\nThe build is red\.\n<\/outside-data id="id1">$/,
   )
-  assert.equal(wake({ text: 'x', mode: 'next-heartbeat' }).mode, 'next-heartbeat')
+  assert.equal((await wake({ text: 'x', mode: 'next-heartbeat' })).mode, 'next-heartbeat')
 })
 
-test('mode and wakeMode may stand for each other, the action’s own name first', () => {
-  assert.equal(wake({ text: 'x', wakeMode: 'next-heartbeat' }).mode, 'next-heartbeat')
-  assert.equal(agent({ message: 'x', mode: 'next-heartbeat' }).wakeMode, 'next-heartbeat')
-  assert.equal(agent({ message: 'x', mode: 'next-heartbeat', wakeMode: 'now' }).wakeMode, 'now')
+test('mode and wakeMode may stand for each other, the action’s own name first', async () => {
+  assert.equal((await wake({ text: 'x', wakeMode: 'next-heartbeat' })).mode, 'next-heartbeat')
+  assert.equal((await agent({ message: 'x', mode: 'next-heartbeat' })).wakeMode, 'next-heartbeat')
+  assert.equal((await agent({ message: 'x', mode: 'next-heartbeat', wakeMode: 'now' })).wakeMode, 'now')
 })
 
-test('an agent message alone gets every default', () => {
-  const { prompt, ...rest } = agent({ message: 'Say hi.' })
+test('an agent message alone gets every default', async () => {
+  const { prompt, ...rest } = await agent({ message: 'Say hi.' })
   assert.match(prompt, /A message sent to \/agent, from outside/)
   assert.deepEqual(rest, {
     kind: 'agent',
@@ -70,12 +69,12 @@ test('an agent message alone gets every default', () => {
   })
 })
 
-test('blanks around a text and a message are no part of them', () => {
-  assert.equal(wake({ text: '  The build is red.\n' }).text, 'The build is red.')
-  assert.equal(agent({ message: '\n hi ' }).message, 'hi')
+test('blanks around a text and a message are no part of them', async () => {
+  assert.equal((await wake({ text: '  The build is red.\n' })).text, 'The build is red.')
+  assert.equal((await agent({ message: '\n hi ' })).message, 'hi')
 })
 
-test('every field that is given is kept', () => {
+test('every field that is given is kept', async () => {
   const given = {
     message: 'Say hi.',
     name: 'CI',
@@ -88,7 +87,7 @@ test('every field that is given is kept', () => {
     thinking: 'high',
     timeoutSeconds: 30,
   }
-  const action = agent(given)
+  const action = await agent(given)
   assert.deepEqual(
     { ...given, sessionKey: 'ci:7' },
     Object.fromEntries(Object.keys(given).map((key) => [key, action[key as keyof AgentAction]])),
@@ -96,9 +95,9 @@ test('every field that is given is kept', () => {
   assert.equal(action.sessionKeyGiven, true)
 })
 
-test('defaults come from the settings, an alias as the model that it means', () => {
+test('defaults come from the settings, an alias as the model that it means', async () => {
   const models = { allowed: ['openai/gpt-5'], aliases: { fast: 'openai/gpt-5' } }
-  const action = agent(
+  const action = await agent(
     { message: 'x' },
     { defaults: { runner: 'claude', model: 'fast', models, thinking: 'low', timeoutSeconds: 5 } },
   )
@@ -108,8 +107,8 @@ test('defaults come from the settings, an alias as the model that it means', () 
   )
 })
 
-test('null counts as absent and unknown fields are ignored', () => {
-  const action = agent({ message: 'x', name: null, deliver: null, timeoutSeconds: null, colour: 'red' })
+test('null counts as absent and unknown fields are ignored', async () => {
+  const action = await agent({ message: 'x', name: null, deliver: null, timeoutSeconds: null, colour: 'red' })
   assert.deepEqual([action.name, action.deliver, action.timeoutSeconds], [undefined, true, 600])
 })
 
@@ -174,32 +173,33 @@ const refused: readonly (readonly [string, 'wake' | 'agent', unknown, string, st
 ]
 
 for (const [what, endpoint, body, code, pointer] of refused) {
-  test(`refuses ${what}`, () => {
-    assert.deepEqual(refusal(endpoint, body), { code, pointers: [pointer] })
+  test(`refuses ${what}`, async () => {
+    assert.deepEqual(await refusal(endpoint, body), { code, pointers: [pointer] })
   })
 }
 
-test('every bad field is told at once', () => {
+test('every bad field is told at once', async () => {
   const body = { message: '', deliver: 1, channel: 'fax', sessionKey: 'main' }
-  assert.deepEqual(refusal('agent', body), {
+  assert.deepEqual(await refusal('agent', body), {
     code: 'BLANK_TEXT',
     pointers: ['/message', '/deliver', '/sessionKey', '/channel'],
   })
 })
 
-test('a channel that is not configured serves where nothing is delivered', () => {
-  assert.equal(agent({ message: 'x', channel: 'telegram', deliver: false }).channel, 'telegram')
+test('a channel that is not configured serves where nothing is delivered', async () => {
+  assert.equal((await agent({ message: 'x', channel: 'telegram', deliver: false })).channel, 'telegram')
 })
 
-test('a channel may be called by its other names, and in capitals', () => {
-  const channelOf = (channel: string) => agent({ message: 'x', channel, deliver: false }).channel
-  assert.deepEqual(['Slack', ' slack ', 'TELEGRAM', 'Last'].map(channelOf), [
+test('a channel may be called by its other names, and in capitals', async () => {
+  const channelOf = async (channel: string) =>
+    (await agent({ message: 'x', channel, deliver: false })).channel
+  assert.deepEqual(await Promise.all(['Slack', ' slack ', 'TELEGRAM', 'Last'].map(channelOf)), [
     'slack',
     'slack',
     'telegram',
     'last',
   ])
-  const several = agent({ message: 'x', channel: 'Terminal' })
+  const several = await agent({ message: 'x', channel: 'Terminal' })
   assert.equal(several.channel, 'terminal')
   const names = new Set(['imessage', 'msteams', 'board'])
   const named = ['imsg', 'IMSG', 'teams', 'Teams', 'board', 'fax'].map((name) =>
@@ -213,43 +213,52 @@ test('a channel may be called by its other names, and in capitals', () => {
   )
 })
 
-test('a channel need not be configured here where the default runner delivers elsewhere', () => {
-  const asked = (relays: readonly string[], channel: string) => {
+test('a channel need not be configured here where the default runner delivers elsewhere', async () => {
+  const asked = async (relays: readonly string[], channel: string) => {
     const offered = { ...catalog, relays }
     const snapshot = compileSnapshot(configurationOf([]), offered, countingRandomness())
     assert.ok(snapshot.ok)
     return snapshot.snapshot.resolve(requestOf({ message: 'x', channel }, { endpoint: 'agent' }))
   }
-  assert.equal((actionOf(asked(['echo'], 'telegram') as Decision) as AgentAction).channel, 'telegram')
+  assert.equal((actionOf(await asked(['echo'], 'telegram')) as AgentAction).channel, 'telegram')
   for (const [relays, channel] of [
     [['echo'], 'fax'],
     [['claude'], 'telegram'],
   ] as const) {
-    assert.ok('code' in asked(relays, channel), `${relays} ${channel}`)
+    assert.ok('code' in (await asked(relays, channel)), `${relays} ${channel}`)
   }
 })
 
-test('the refusal of an unconfigured channel lists those that are', () => {
-  const decision = post('agent', { message: 'x', channel: 'telegram' })
+test('the refusal of an unconfigured channel lists those that are', async () => {
+  const decision = await post('agent', { message: 'x', channel: 'telegram' })
   assert.match(JSON.stringify(decision), /configured: slack, terminal/)
 })
 
-test('with models set only those and their aliases are allowed', () => {
+test('with models set only those and their aliases are allowed', async () => {
   const models = { allowed: ['openai/gpt-5'], aliases: { fast: 'openai/gpt-5' } }
   const fixture: Fixture = { defaults: { models } }
-  assert.equal(agent({ message: 'x', model: 'fast' }, fixture).model, 'openai/gpt-5')
-  assert.equal(refusal('agent', { message: 'x', model: 'openai/gpt-4' }, fixture).code, 'MODEL_NOT_ALLOWED')
-  assert.equal(refusal('agent', { message: 'x', model: 'constructor' }, fixture).code, 'MODEL_NOT_ALLOWED')
+  assert.equal((await agent({ message: 'x', model: 'fast' }, fixture)).model, 'openai/gpt-5')
+  assert.equal(
+    (await refusal('agent', { message: 'x', model: 'openai/gpt-4' }, fixture)).code,
+    'MODEL_NOT_ALLOWED',
+  )
+  assert.equal(
+    (await refusal('agent', { message: 'x', model: 'constructor' }, fixture)).code,
+    'MODEL_NOT_ALLOWED',
+  )
 })
 
-test('with prefixes set a given session key needs one, and the default key does not', () => {
+test('with prefixes set a given session key needs one, and the default key does not', async () => {
   const fixture: Fixture = { hooks: { allowedSessionKeyPrefixes: ['ci:', 'pr:'] } }
-  assert.equal(agent({ message: 'x', sessionKey: 'pr:1' }, fixture).sessionKey, 'pr:1')
-  assert.equal(agent({ message: 'x' }, fixture).sessionKey, 'hook:uuid-1')
-  assert.equal(refusal('agent', { message: 'x', sessionKey: 'x:1' }, fixture).code, 'SESSION_KEY_NOT_ALLOWED')
+  assert.equal((await agent({ message: 'x', sessionKey: 'pr:1' }, fixture)).sessionKey, 'pr:1')
+  assert.equal((await agent({ message: 'x' }, fixture)).sessionKey, 'hook:uuid-1')
+  assert.equal(
+    (await refusal('agent', { message: 'x', sessionKey: 'x:1' }, fixture)).code,
+    'SESSION_KEY_NOT_ALLOWED',
+  )
 })
 
-test('no refusal quotes the body', () => {
+test('no refusal quotes the body', async () => {
   const secret = 'sekret'
   for (const field of [
     'message',
@@ -264,19 +273,19 @@ test('no refusal quotes the body', () => {
     'sessionKey',
   ]) {
     for (const value of [secret, { [secret]: secret }, [secret], 5]) {
-      const decision = post('agent', { message: 'x', [field]: value })
+      const decision = await post('agent', { message: 'x', [field]: value })
       if ('code' in decision) assert.doesNotMatch(JSON.stringify({ ...decision, cause: undefined }), /sekret/)
     }
   }
 })
 
-test('an admitted action and its list are frozen', () => {
-  const decision = post('wake', { text: 'x' })
+test('an admitted action and its list are frozen', async () => {
+  const decision = await post('wake', { text: 'x' })
   assert.ok(decision.outcome === 'accepted')
   assert.ok(Object.isFrozen(decision.actions) && Object.isFrozen(decision.actions[0]))
 })
 
-test('an unexpected error is a failed decision with its cause, not a throw', () => {
+test('an unexpected error is a failed decision with its cause, not a throw', async () => {
   const broken = new Error('no entropy')
   const snapshot = compileSnapshot(configurationOf([]), catalog, {
     mint: () => {
@@ -285,25 +294,25 @@ test('an unexpected error is a failed decision with its cause, not a throw', () 
     randomId: () => 'x',
   })
   assert.ok(snapshot.ok)
-  const decision = snapshot.snapshot.resolve(requestOf({ message: 'x' }, { endpoint: 'agent' }))
-  assert.ok(!(decision instanceof Promise) && 'code' in decision)
+  const decision = await snapshot.snapshot.resolve(requestOf({ message: 'x' }, { endpoint: 'agent' }))
+  assert.ok('code' in decision)
   assert.deepEqual([decision.outcome, decision.code, decision.cause], ['failed', 'ENGINE_FAILED', broken])
 })
 
-test('every code of a refusal has its sentence', () => {
+test('every code of a refusal has its sentence', async () => {
   for (const [code, sentence] of Object.entries(refusalCodes)) {
     assert.match(code, /^[A-Z][A-Z_]+$/)
     assert.match(sentence, /^[A-Z].*\.$/)
   }
 })
 
-function warningsOf(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture) {
-  const decision = post(endpoint, body, fixture)
+async function warningsOf(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture) {
+  const decision = await post(endpoint, body, fixture)
   assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
   return decision.warnings?.map(({ pointer, message }) => `${pointer} ${message}`) ?? []
 }
 
-test('a field that the endpoint does not have is reported, with the one that was meant', () => {
+test('a field that the endpoint does not have is reported, with the one that was meant', async () => {
   for (const [endpoint, field, told] of [
     ['agent', { sesionKey: 'x' }, '/sesionKey is not a field of /agent; did you mean `sessionKey`?'],
     ['agent', { session_key: 'x' }, '/session_key is not a field of /agent; did you mean `sessionKey`?'],
@@ -314,20 +323,20 @@ test('a field that the endpoint does not have is reported, with the one that was
     ['wake', { 'a/b~c': 1 }, '/a~1b~0c is not a field of /wake'],
   ] as const)
     assert.deepEqual(
-      warningsOf(endpoint, { text: 'x', ...(endpoint === 'agent' && { message: 'x' }), ...field }).filter(
-        (one) => !one.startsWith('/text'),
-      ),
+      (
+        await warningsOf(endpoint, { text: 'x', ...(endpoint === 'agent' && { message: 'x' }), ...field })
+      ).filter((one) => !one.startsWith('/text')),
       [told],
     )
 })
 
-test('what is blank was not given, and what is known is not reported', () => {
+test('what is blank was not given, and what is known is not reported', async () => {
   assert.deepEqual(
-    warningsOf('agent', { message: 'x', foo: null, agentId: ' ', idempotencyKey: 'k', mode: 'now' }),
+    await warningsOf('agent', { message: 'x', foo: null, agentId: ' ', idempotencyKey: 'k', mode: 'now' }),
     [],
   )
   assert.deepEqual(
-    warningsOf('wake', { text: 'x', wakeMode: 'now', sessionKey: 'main', idempotencyKey: 'k' }),
+    await warningsOf('wake', { text: 'x', wakeMode: 'now', sessionKey: 'main', idempotencyKey: 'k' }),
     [],
   )
 })
@@ -344,14 +353,14 @@ for (const [field, told] of [
   ],
   [{ allowUnsafeExternalContent: true }, /always has the boundary around it$/],
 ] as const) {
-  test(`OpenClaw's ${Object.keys(field)[0]} of ${JSON.stringify(field)} is reported to the sender`, () => {
-    const [first, ...rest] = warningsOf('agent', { message: 'x', ...field })
+  test(`OpenClaw's ${Object.keys(field)[0]} of ${JSON.stringify(field)} is reported to the sender`, async () => {
+    const [first, ...rest] = await warningsOf('agent', { message: 'x', ...field })
     assert.match(first ?? '', told)
     assert.deepEqual(rest, [])
   })
 }
 
-test('fields of OpenClaw that ask for what happens anyway are not reported', () => {
+test('fields of OpenClaw that ask for what happens anyway are not reported', async () => {
   for (const field of [
     { agentId: 'main' },
     { agentId: ' Main ' },
@@ -360,16 +369,16 @@ test('fields of OpenClaw that ask for what happens anyway are not reported', () 
     { waitForCompletion: false },
     { allowUnsafeExternalContent: false },
   ])
-    assert.deepEqual(warningsOf('agent', { message: 'x', ...field }), [], JSON.stringify(field))
+    assert.deepEqual(await warningsOf('agent', { message: 'x', ...field }), [], JSON.stringify(field))
   const kept = { hooks: { defaultSessionKey: 'hook:all' } }
-  assert.deepEqual(warningsOf('agent', { message: 'x', sessionMode: 'persistent' }, kept), [])
-  assert.equal(warningsOf('agent', { message: 'x', sessionMode: 'isolated' }, kept).length, 1)
+  assert.deepEqual(await warningsOf('agent', { message: 'x', sessionMode: 'persistent' }, kept), [])
+  assert.equal((await warningsOf('agent', { message: 'x', sessionMode: 'isolated' }, kept)).length, 1)
 })
 
-test('names that a sender makes up are bounded, printable and five at most', () => {
+test('names that a sender makes up are bounded, printable and five at most', async () => {
   const names = ['\u202egnp', '\ud800', `x${'y'.repeat(5000)}`, '__proto__', 'a\nb', 'sixth', 'seventh']
   const body = JSON.parse(`{"text":"x",${names.map((name) => `${JSON.stringify(name)}:1`).join()}}`)
-  const told = warningsOf('wake', body)
+  const told = await warningsOf('wake', body)
   assert.deepEqual(
     told.map((one) => one.split(' ')[0]),
     ['/\\u{202e}gnp', '/\ufffd', `/x${'y'.repeat(59)}…`, '/__proto__', '/a\\u{a}b'],
@@ -377,8 +386,8 @@ test('names that a sender makes up are bounded, printable and five at most', () 
   for (const one of told) assert.ok(one.length < 200 && one.isWellFormed(), one)
 })
 
-test('a refused request hears what was misspelt, too', () => {
-  const decision = post('agent', { mesage: 'x' })
+test('a refused request hears what was misspelt, too', async () => {
+  const decision = await post('agent', { mesage: 'x' })
   assert.ok('code' in decision)
   assert.deepEqual(
     [decision.code, decision.details],
@@ -392,36 +401,43 @@ test('a refused request hears what was misspelt, too', () => {
   )
 })
 
-test('a session key of the configuration is that of runs whose request gives none', () => {
+test('a session key of the configuration is that of runs whose request gives none', async () => {
   const fixture = { hooks: { defaultSessionKey: 'hook:all' } }
-  const { sessionKey, sessionKeyGiven } = agent({ message: 'x' }, fixture)
+  const { sessionKey, sessionKeyGiven } = await agent({ message: 'x' }, fixture)
   assert.deepEqual([sessionKey, sessionKeyGiven], ['hook:all', true])
-  assert.equal(agent({ message: 'x', sessionKey: 'hook:own' }, fixture).sessionKey, 'hook:own')
+  assert.equal((await agent({ message: 'x', sessionKey: 'hook:own' }, fixture)).sessionKey, 'hook:own')
 })
 
 test('a request may be kept from choosing its session; a mapping still may', async () => {
   const fixture = { hooks: { allowRequestSessionKey: false } }
-  assert.deepEqual(refusal('agent', { message: 'x', sessionKey: 'hook:a' }, fixture), {
+  assert.deepEqual(await refusal('agent', { message: 'x', sessionKey: 'hook:a' }, fixture), {
     code: 'SESSION_KEY_NOT_ALLOWED',
     pointers: ['/sessionKey'],
   })
-  assert.equal(agent({ message: 'x' }, fixture).sessionKey, 'hook:uuid-1')
+  assert.equal((await agent({ message: 'x' }, fixture)).sessionKey, 'hook:uuid-1')
   const mapped = snapshotOf([{ message: 'x', sessionKey: 'hook:{{id}}' }], fixture)
   assert.equal((actionOf(await mapped.resolve(requestOf({ id: 7 }))) as AgentAction).sessionKey, 'hook:7')
 })
 
-test('a request may name an agent that is allowed, and no other', () => {
+test('a request may name an agent that is allowed, and no other', async () => {
   const of = (...allowedAgentIds: string[]) => ({ hooks: { allowedAgentIds } })
   for (const [fixture, agentId] of [
     [of('*'), 'any'],
     [of('hooks', 'main'), 'Hooks '],
     [{}, 'any'],
   ] as const)
-    assert.equal(agent({ message: 'x', agentId }, fixture).message, 'x')
+    assert.equal((await agent({ message: 'x', agentId }, fixture)).message, 'x')
   for (const endpoint of ['agent', 'wake'] as const) {
     const body = { message: 'x', text: 'x', agentId: 'other' }
     for (const fixture of [of('main'), of()])
-      assert.deepEqual(refusal(endpoint, body, fixture), { code: 'INVALID_FIELD', pointers: ['/agentId'] })
+      assert.deepEqual(await refusal(endpoint, body, fixture), {
+        code: 'INVALID_FIELD',
+        pointers: ['/agentId'],
+      })
   }
-  assert.equal(agent({ message: 'x' }, of('reader')).message, 'x', 'one that names none is not kept away')
+  assert.equal(
+    (await agent({ message: 'x' }, of('reader'))).message,
+    'x',
+    'one that names none is not kept away',
+  )
 })

@@ -174,11 +174,6 @@ test('busy is told where it rejects, and is nothing to tell where a run waits it
   assert.ok(!('busy' in (await agentOf({ message: 'x', busy: 'queue' }, {}))))
 })
 
-test('a key without an expression is rendered without a promise', () => {
-  const decision = snapshotOf([coalescing('{{ref}}')]).resolve(requestOf({ ref: 'main' }))
-  assert.ok(!(decision instanceof Promise))
-})
-
 test('explain tells the key with what went into it, and that busy was written', async () => {
   const template = snapshotOf([coalescing('{{repo}}:{{ref}}', { busy: 'reject' })])
   const [action] = (await template.explain(requestOf({ repo: 'a', ref: 'b' }))).actions

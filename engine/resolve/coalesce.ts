@@ -3,19 +3,17 @@
 import type { AgentAction } from './decision.ts'
 import { type Rendering, renderKey } from './key.ts'
 import type { Program } from './program.ts'
-import { whenReady } from './when-ready.ts'
 
 type Coalesce = AgentAction['coalesce']
 
 /**
  * Nothing where the key gives nothing: the request then stands alone.
- * @throws RefusalError, or rejects with it
+ * @throws RefusalError
  */
-export function renderCoalesce(
+export async function renderCoalesce(
   { key, ...rest }: NonNullable<Program['coalesce']>,
   rendering: Rendering,
-): Coalesce | Promise<Coalesce> {
-  return whenReady(renderKey('coalesce', key, rendering), (written) =>
-    written === undefined ? undefined : { key: written, ...rest },
-  )
+): Promise<Coalesce> {
+  const written = await renderKey('coalesce', key, rendering)
+  return written === undefined ? undefined : { key: written, ...rest }
 }

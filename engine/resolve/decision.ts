@@ -10,6 +10,10 @@ export interface HookRequest {
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The parsed body. */
   readonly payload: unknown
+  /** The payload is yet to be read from the body, because that may take long. Default: false. */
+  readonly isUndecoded?: boolean
+  /** By whom requests share evaluator threads fairly: the sender's address. Absent: nobody's in particular. */
+  readonly sender?: string
   /** The body as received, decoded from gzip and the like. */
   readonly rawBody: Uint8Array
   /** The JSON that was unwrapped from a field of a form; absent where the whole body was parsed. */

@@ -102,11 +102,6 @@ test('no two keys become one by being cut, or by being written as UTF-8', async 
   for (const key of keys) assert.ok(key && key.length <= 512)
 })
 
-test('a key without an expression is rendered without a promise', () => {
-  const decision = snapshotOf([deduping('{{id}}')]).resolve(requestOf({ id: 7 }))
-  assert.ok(!(decision instanceof Promise))
-})
-
 test('explain tells the key with what went into it, secrets hidden', async () => {
   const [told] = (await snapshotOf([deduping('{{id}}')]).explain(requestOf({ id: 'e1' }))).actions
   assert.deepEqual(told?.fields.at(-1), {

@@ -7,26 +7,23 @@ import type { Dedupe } from './decision.ts'
 import { givenDedupe, keyInHeaders } from './idempotency-key.ts'
 import { keyAt, type Rendering, renderKey } from './key.ts'
 import type { Program } from './program.ts'
-import { whenReady } from './when-ready.ts'
 
 /** For how long a key is known at least, where nobody says. */
 export const dayMs = 86_400_000
 
 /**
  * Nothing where the key gives nothing: the action then counts each time.
- * @throws RefusalError, or rejects with it; `INVALID_FIELD` for a header that holds no key
+ * @throws RefusalError; `INVALID_FIELD` for a header that holds no key
  */
-export function renderDedupe(
+export async function renderDedupe(
   { key, windowMs }: NonNullable<Program['dedupe']>,
   rendering: Rendering,
-): Dedupe | undefined | Promise<Dedupe | undefined> {
-  const written = key === undefined ? deliveryKey(rendering) : renderKey('dedupe', key, rendering)
-  return whenReady(written, (text) => {
-    const window = windowMs ?? horizonOf(rendering)
-    if (text !== undefined) return { key: text, windowMs: window, isGiven: false }
-    const given = senderKey(rendering)
-    return given === undefined ? undefined : givenDedupe(given, window)
-  })
+): Promise<Dedupe | undefined> {
+  const text = key === undefined ? deliveryKey(rendering) : await renderKey('dedupe', key, rendering)
+  const window = windowMs ?? horizonOf(rendering)
+  if (text !== undefined) return { key: text, windowMs: window, isGiven: false }
+  const given = senderKey(rendering)
+  return given === undefined ? undefined : givenDedupe(given, window)
 }
 
 /** Of several actions of one request each has its place. */

@@ -6,19 +6,14 @@ import { type Expression, ExpressionError } from './program.ts'
 import { RefusalError } from './refusal.ts'
 import type { Scope } from './scope.ts'
 
-/** @throws RefusalError `EXPRESSION_FAILED`, or rejects with it */
-export function evaluateAt(path: Path, expression: Expression, scope: Scope): unknown | Promise<unknown> {
+/** @throws RefusalError `EXPRESSION_FAILED` */
+export async function evaluateAt(path: Path, expression: Expression, scope: Scope): Promise<unknown> {
   try {
-    const result = expression(scope)
-    return result instanceof Promise ? result.catch((error) => refuseExpression(path, error)) : result
+    return await expression(scope)
   } catch (error) {
-    return refuseExpression(path, error)
+    if (!(error instanceof ExpressionError)) throw error
+    throw refusalAt(path, 'EXPRESSION_FAILED', error.message, error)
   }
-}
-
-function refuseExpression(path: Path, error: unknown): never {
-  if (!(error instanceof ExpressionError)) throw error
-  throw refusalAt(path, 'EXPRESSION_FAILED', error.message, error)
 }
 
 /** As an error of the field at `path`: a value that is absent though it must not be, or a limit. Others stay as they are. */

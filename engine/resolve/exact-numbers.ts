@@ -1,7 +1,5 @@
 /** Owns integers beyond 2^53: noticing that a body holds one, and parsing it again without rounding. */
 
-import { parseJson } from './json/parse.ts'
-
 /** What Node 24's JSON can do and the compiler's library does not know yet. */
 const { rawJSON, isRawJSON } = JSON as unknown as {
   rawJSON(text: string): ExactNumber
@@ -20,14 +18,14 @@ const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
 
 /**
  * The body once more, each unsafe integer as an {@link ExactNumber}; nothing where the body holds none or is no
- * JSON (a form), so that the payload as it was parsed serves. A promise for a long body, which is read in turns.
+ * JSON (a form), so that the payload as it was parsed serves.
  */
-export function parseExact(body: Uint8Array | string): unknown | Promise<unknown> {
+export function parseExact(body: Uint8Array | string): unknown {
   return parseMarked(decodeBody(body), mark, unmark)
 }
 
 /** The same with each unsafe integer as its source text. */
-export function parseTexts(body: Uint8Array | string): unknown | Promise<unknown> {
+export function parseTexts(body: Uint8Array | string): unknown {
   return parseMarked(decodeBody(body), '', (value) => value)
 }
 
@@ -41,23 +39,13 @@ function decodeBody(body: Uint8Array | string): string {
  * Integers are made texts before the body is parsed. A reviver, which is given a number's source as well, is
  * called for each value of the body: a megabyte of them would hold everybody up for half a second.
  */
-function parseMarked(
-  body: string,
-  before: string,
-  after: (value: unknown) => unknown,
-): unknown | Promise<unknown> {
+function parseMarked(body: string, before: string, after: (value: unknown) => unknown): unknown {
   if (!longInteger.test(body)) return undefined
   const text = body.replace(/^\ufeff/, '')
-  let found = false
-  const read = (json: string) => {
-    const marked = markIntegers(json, before)
-    found ||= marked !== json
-    return after(JSON.parse(marked))
-  }
-  const whole = (value: unknown) => (found ? value : undefined)
+  const written = markIntegers(text, before)
+  if (written === text) return undefined
   try {
-    const value = parseJson(text, read)
-    return value instanceof Promise ? value.then(whole, () => undefined) : whole(value)
+    return after(JSON.parse(written))
   } catch {
     return undefined
   }

@@ -1,13 +1,14 @@
-/** Owns explaining a request: resolving it once more with somebody listening, and asking each mapping why. */
+/** Explains a request: resolves it once more with a recorder, and asks each mapping why it matched or did not. */
 
 import { writePath } from '../config/path.ts'
-import { takeTurn } from '../turn.ts'
 import { createActionTraces } from './action-traces.ts'
+import { NeedsThread } from './containment.ts'
 import type { Decision, HookRequest } from './decision.ts'
 import type { Program } from './program.ts'
 import { createRedactor, type Redactor } from './redact.ts'
-import type { Resolve } from './resolve.ts'
-import { createScope } from './scope.ts'
+import { RefusalError } from './refusal.ts'
+import { decodeRequest, type Resolve, type ResolveOptions } from './resolve.ts'
+import { createScope, type Scope } from './scope.ts'
 import type { CandidateTrace, ClauseTrace, Explanation, FailedClause } from './trace.ts'
 
 /** A mapping whose path covers the endpoint. */
@@ -25,12 +26,18 @@ interface ExplainParts {
   readonly covering: (endpoint: string) => readonly Covering[]
 }
 
-/** Never rejects. */
-export function createExplain(parts: ExplainParts): (request: HookRequest) => Promise<Explanation> {
+/** Rejects with NeedsThread alone, where its containment says so. */
+export type Explain = (
+  request: HookRequest,
+  options?: Omit<ResolveOptions, 'recorder'>,
+) => Promise<Explanation>
+
+export function createExplain(parts: ExplainParts): Explain {
   const { resolve, covering } = parts
-  return async (request) => {
+  return async (received, options = {}) => {
+    const request = decodedOrAs(received, options.containment)
     const known = covering(request.endpoint)
-    const redactor = await createRedactor(
+    const redactor = createRedactor(
       request,
       known.map(({ params }) => params),
     )
@@ -39,20 +46,30 @@ export function createExplain(parts: ExplainParts): (request: HookRequest) => Pr
     const onIgnored = () => {
       isIgnored = true
     }
-    const decision = await resolve(request, { ...recorder, onIgnored })
-    const candidates = await traceCandidates(known, request, isIgnored ? undefined : decision, redactor)
+    const decision = await resolve(request, { ...options, recorder: { ...recorder, onIgnored } })
+    const base = createScope(request, options.containment)
+    const candidates = await traceCandidates(known, base, isIgnored ? undefined : decision, redactor)
     return { endpoint: request.endpoint, decision, candidates, actions: traces() }
+  }
+}
+
+/** A body that cannot be read is explained by the decision. */
+function decodedOrAs(request: HookRequest, containment: ResolveOptions['containment']): HookRequest {
+  try {
+    return decodeRequest(request, containment)
+  } catch (error) {
+    if (error instanceof RefusalError) return request
+    throw error
   }
 }
 
 /** Without a decision of the mappings none of them was asked. */
 async function traceCandidates(
   covering: readonly Covering[],
-  request: HookRequest,
+  base: Scope,
   decision: Decision | undefined,
   redactor: Redactor,
 ): Promise<CandidateTrace[]> {
-  const base = createScope(request)
   const traces: CandidateTrace[] = []
   let settled = decision === undefined
   for (const { mapping, place, params, program } of covering) {
@@ -61,7 +78,7 @@ async function traceCandidates(
     if (program === undefined) traces.push({ ...head, verdict: 'disabled' })
     else if (settled) traces.push({ ...head, verdict: 'not-reached' })
     else {
-      await takeTurn()
+      base.containment.checkTime()
       const scope = took === undefined ? base : { ...base, params }
       const clause = await failedClause(program, scope)
       if (clause === undefined) traces.push({ ...head, verdict: 'matched' })
@@ -72,13 +89,11 @@ async function traceCandidates(
   return traces
 }
 
-async function failedClause(
-  { matcher }: Program,
-  scope: ReturnType<typeof createScope>,
-): Promise<FailedClause | undefined> {
+async function failedClause({ matcher }: Program, scope: Scope): Promise<FailedClause | undefined> {
   try {
     return await matcher.explain(scope)
-  } catch {
+  } catch (error) {
+    if (error instanceof NeedsThread) throw error
     return { path: ['match'], expected: 'a clause that can be decided', error: 'failed unexpectedly' }
   }
 }

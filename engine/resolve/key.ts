@@ -9,7 +9,6 @@ import { AbsentValueError, createOutput, type Meter } from './output.ts'
 import type { Expression, KeyField, Program, Template } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import type { Scope } from './scope.ts'
-import { whenReady } from './when-ready.ts'
 
 /** What one action is rendered with. */
 export interface Rendering {
@@ -29,55 +28,44 @@ type Key = string | undefined
 /**
  * Nothing where the key gives nothing. That includes a template of which any value is absent or blank, since all requests
  * without it would else be one; in a `strict` mapping an absent one is refused as anywhere.
- * @throws RefusalError, or rejects with it
+ * @throws RefusalError
  */
-export function renderKey(owner: KeyOwner, key: KeyField, rendering: Rendering): Key | Promise<Key> {
-  // What is rendered takes its place; where nothing is, whoever asks what became of the key is told so.
+export async function renderKey(owner: KeyOwner, key: KeyField, rendering: Rendering): Promise<Key> {
+  // What is rendered takes its place; where nothing is, an explanation says so.
   rendering.recorder?.onField(`${owner}.key`, key.kind, '')
-  const text =
+  const written =
     key.kind === 'template'
-      ? rendered(owner, key.render, rendering)
-      : evaluated(owner, key.evaluate, rendering)
-  return whenReady(text, (written) => {
-    const trimmed = written?.trim() ?? ''
-    return trimmed === '' ? undefined : trimmed
-  })
+      ? renderTemplate(owner, key.render, rendering)
+      : await evaluateKey(owner, key.evaluate, rendering)
+  const trimmed = written?.trim() ?? ''
+  return trimmed === '' ? undefined : trimmed
 }
 
-function rendered(owner: KeyOwner, render: Template, rendering: Rendering): Key | Promise<Key> {
+function renderTemplate(owner: KeyOwner, render: Template, rendering: Rendering): Key {
   const { program, scope, meter, recorder } = rendering
   const output = createOutput(meter, { exact: scope.exact, strict: 'blank' })
-  const written = (): Key => {
-    const text = plainText(output.segments)
-    // As in a session key: where its values begin it ends, because a condition left them all out.
-    if (output.segments.every(isLiteral) && text.trim().endsWith(':')) return undefined
-    recorder?.onField(`${owner}.key`, 'template', text, output.segments)
-    return text
-  }
-  const missing = (error: unknown): Key => {
+  try {
+    render(scope, output)
+  } catch (error) {
     if (error instanceof AbsentValueError && (error.isBlank || !program.strict)) return undefined
     throw locateError(error, [owner, 'key'])
   }
-  try {
-    const wait = render(scope, output)
-    return wait === undefined ? written() : wait.then(written, missing)
-  } catch (error) {
-    return missing(error)
-  }
+  const text = plainText(output.segments)
+  // As in a session key: where its values begin it ends, because a condition left them all out.
+  if (output.segments.every(isLiteral) && text.trim().endsWith(':')) return undefined
+  recorder?.onField(`${owner}.key`, 'template', text, output.segments)
+  return text
 }
 
-function evaluated(
+async function evaluateKey(
   owner: KeyOwner,
   evaluate: Expression,
   { scope, meter, recorder }: Rendering,
-): Key | Promise<Key> {
-  return whenReady(evaluateAt([owner, 'key'], evaluate, scope), (result) =>
-    whenReady(fromResult('message', result, meter), (value) => {
-      if (typeof value !== 'string') return undefined
-      recorder?.onField(`${owner}.key`, 'expression', value)
-      return value
-    }),
-  )
+): Promise<Key> {
+  const value = fromResult('message', await evaluateAt([owner, 'key'], evaluate, scope), meter)
+  if (typeof value !== 'string') return undefined
+  recorder?.onField(`${owner}.key`, 'expression', value)
+  return value
 }
 
 /** The key of one among several that were made at once; `key` and places tell them apart. */

@@ -112,12 +112,6 @@ test('an endpoint with a policy and no mappings ignores what comes', async () =>
   })
 })
 
-test('a decision without an expression is no promise', () => {
-  const snapshot = snapshotOf([mapping('a', { source: 'x' }), { id: 'b', message: '{{a}}', name: '{{b}}' }])
-  assert.ok(!(snapshot.resolve(requestOf({ a: 1 })) instanceof Promise))
-  assert.ok(!(snapshot.resolve(requestOf({ source: 'x' })) instanceof Promise))
-})
-
 test('an expression and a template see what the path took from the endpoint’s name', async () => {
   const match = { path: 'git/:owner/:repo', when: 'params.owner = "ann"' }
   const snapshot = snapshotOf([

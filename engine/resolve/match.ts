@@ -1,32 +1,29 @@
-/** Owns finding the mappings, in order, that match a request. */
+/** Finds the mappings, in order, that match a request. */
 
 import { type Candidate, type Candidates, ClauseError, type Verdict } from './program.ts'
 import type { Scope } from './scope.ts'
-import { createStepCounter } from './steps.ts'
 
 /** Failures that are kept; the reason of a decision is one line. */
-const failuresTold = 10
+const mostFailures = 10
 
-export type Found =
+export type MatchResult =
   /** `scope` has what the mapping's path took from the endpoint's name. */
   | { readonly candidate: Candidate; readonly scope: Scope }
   /** How many mappings cover the endpoint, and the first clauses that failed with an error rather than being false. */
-  | { readonly candidate: undefined; readonly covering: number; readonly failures: readonly Failure[] }
+  | { readonly candidate: undefined; readonly covering: number; readonly failures: readonly MatchFailure[] }
 
-export interface Failure {
+export interface MatchFailure {
   readonly mapping: string
   readonly error: ClauseError
 }
 
-/** The way through a request's candidates; it goes on behind what it found last. */
+/** The way through a request's candidates: each call goes on behind the mapping that the last one found. */
 export interface Search {
-  /** A promise only where a condition had to be waited for, or where everything else had to have a turn. */
-  readonly next: () => Found | Promise<Found>
+  readonly next: () => Promise<MatchResult>
 }
 
 export function createSearch(candidates: Candidates, base: Scope): Search {
-  const steps = createStepCounter(candidates.spent)
-  const failures: Failure[] = []
+  const failures: MatchFailure[] = []
   let { params } = base
   let scope = base
 
@@ -39,25 +36,20 @@ export function createSearch(candidates: Candidates, base: Scope): Search {
     return scope
   }
 
-  function next(): Found | Promise<Found> {
-    for (;;) {
-      const rest = steps.rest()
-      if (rest !== undefined) return rest.then(next)
-      const candidate = candidates.next()
-      if (candidate === undefined) return { candidate, covering: candidates.covering, failures }
-      const scope = scopeOf(candidate)
-      const verdict = candidate.program.matcher.matches(scope, steps.begin())
-      if (verdict instanceof Promise) return waitFor(verdict, candidate, scope)
-      if (isMatch(verdict, candidate)) return { candidate, scope }
+  async function next(): Promise<MatchResult> {
+    for (let candidate = candidates.next(); candidate !== undefined; candidate = candidates.next()) {
+      base.containment.checkTime()
+      const own = scopeOf(candidate)
+      const answer = candidate.program.matcher.matches(own)
+      // A thousand mappings may be asked for one request: only what must be waited for is awaited.
+      const verdict = answer instanceof Promise ? await answer : answer
+      if (isMatch(verdict, candidate)) return { candidate, scope: own }
     }
-  }
-
-  async function waitFor(verdict: Promise<Verdict>, candidate: Candidate, scope: Scope): Promise<Found> {
-    return isMatch(await verdict, candidate) ? { candidate, scope } : next()
+    return { candidate: undefined, covering: candidates.covering, failures }
   }
 
   function isMatch(verdict: Verdict, { program }: Candidate): boolean {
-    if (verdict instanceof ClauseError && failures.length < failuresTold)
+    if (verdict instanceof ClauseError && failures.length < mostFailures)
       failures.push({ mapping: program.id, error: verdict })
     return verdict === true
   }

@@ -1,10 +1,9 @@
 /** Owns what a template renders into: segments, counted as they come. */
 
 import type { LiteralSegment, Segment } from '../boundary/segment.ts'
-import { takeTurn } from '../turn.ts'
+import type { Containment } from './containment.ts'
 import { isExactNumber, isInexact, mayHoldInexact } from './exact-numbers.ts'
 import { indentedLength } from './indented-length.ts'
-import { isLarge, printInTurns } from './json/print.ts'
 import { RefusalError } from './refusal.ts'
 
 /** What a request may still render, in UTF-8 bytes. One for all fields of all actions. */
@@ -13,12 +12,9 @@ export interface Meter {
   left: number
   /** Characters that may still be made on the way and thrown away again. */
   work: number
-  /** What may still be made before the clock is looked at. */
-  untilRest: number
-  /** By value and recipe. No more than `work` pays for. */
-  readonly made: Map<unknown, Map<string, MadeText>>
   /** Characters that the boundary may still add for naming values. */
   names: number
+  readonly containment: Containment
 }
 
 export interface Output {
@@ -35,45 +31,19 @@ export type Strictness = false | 'absent' | 'blank'
 /** Thrown where a rounded integer would be rendered; the action is then rendered again from exact numbers. */
 export class InexactNumberError extends Error {}
 
-/** Thrown where a long text is to be made, which takes turns; whoever needed it tries again when it is made. */
-export class UnmadeTextError extends Error {
-  /** What it is made of, and how; the same two give the same text. */
-  readonly value: unknown
-  readonly recipe: string
-  readonly make: () => Promise<MadeText>
-
-  constructor(value: unknown, recipe: string, make: () => Promise<MadeText>) {
-    super('a long text is not made yet')
-    this.value = value
-    this.recipe = recipe
-    this.make = make
-  }
-}
-
-interface MadeText {
-  readonly text: string
-  readonly mayBeInexact: boolean
-}
-
-/** What is made between two looks at the clock, in characters: a fraction of a millisecond. */
-const betweenRests = 32_768
-/** A step that makes none takes as long as so many. */
-const stepCost = 32
-
-/** Some hundred milliseconds of printing, with turns between: enough for any template that is not a loop of loops. */
+/** Enough for any template that is not a loop of loops. In characters. */
 const mostWork = 8 * 1024 * 1024
 
 /** A lower limit on what is rendered is no reason to refuse a message of a few values. */
 const leastNames = 16_384
 
-export function createMeter(limit: number): Meter {
+export function createMeter(limit: number, containment: Containment): Meter {
   return {
     limit,
     left: limit,
     work: mostWork,
-    untilRest: betweenRests,
-    made: new Map(),
     names: Math.max(limit, leastNames),
+    containment,
   }
 }
 
@@ -84,7 +54,6 @@ export function createOutput(meter: Meter, options: { exact: boolean; strict: St
 /** @throws RefusalError `TOO_LARGE_RENDERED` */
 export function spend(meter: Meter, bytes: number): void {
   meter.left -= bytes
-  meter.untilRest -= bytes
   if (meter.left >= 0) return
   throw new RefusalError(
     'TOO_LARGE_RENDERED',
@@ -98,7 +67,6 @@ export function spend(meter: Meter, bytes: number): void {
  */
 export function spendWork(meter: Meter, characters: number): void {
   meter.work -= characters
-  meter.untilRest -= characters
   if (meter.work >= 0) return
   throw new RefusalError('TOO_LARGE_RENDERED', 'a template makes far more text than it renders')
 }
@@ -165,34 +133,26 @@ export function textOf(value: unknown, output: Output): string {
   }
 }
 
-/**
- * A value as compact JSON, or indented.
- * @throws UnmadeTextError for a large value
- */
+/** A value as compact JSON, or indented. @throws RefusalError `TOO_LARGE_RENDERED` */
 export function jsonOf(value: unknown, output: Output, indent = 0): string {
   const { meter, exact } = output
   if (!exact && isInexact(value)) throw new InexactNumberError()
-  if (isLarge(value)) return madeText(value, `json ${indent}`, output, () => printLarge(value, indent, meter))
-  const json = printSmall(value, meter, indent)
+  meter.containment.checkTime()
+  const json = printed(value, meter, indent)
   if (!exact && mayHoldInexact(json)) throw new InexactNumberError()
   return json
 }
 
-/** @throws UnmadeTextError where it is not made yet */
-export function madeText(
-  value: unknown,
-  recipe: string,
-  { meter, exact }: Output,
-  make: () => Promise<MadeText>,
-): string {
-  const made = meter.made.get(value)?.get(recipe)
-  if (made === undefined) throw new UnmadeTextError(value, recipe, make)
-  spendWork(meter, made.text.length)
-  if (!exact && made.mayBeInexact) throw new InexactNumberError()
-  return made.text
+function printed(value: unknown, meter: Meter, indent: number): string {
+  try {
+    return print(value, meter, indent)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new RefusalError('TOO_LARGE_RENDERED', 'a value nests too deeply to be printed')
+  }
 }
 
-function printSmall(value: unknown, meter: Meter, indent: number): string {
+function print(value: unknown, meter: Meter, indent: number): string {
   const json = JSON.stringify(value) ?? ''
   if (indent === 0) {
     spendWork(meter, json.length)
@@ -200,36 +160,4 @@ function printSmall(value: unknown, meter: Meter, indent: number): string {
   }
   spendWork(meter, indentedLength(json, indent, meter.work))
   return JSON.stringify(value, undefined, indent) ?? ''
-}
-
-async function printLarge(value: unknown, indent: number, meter: Meter): Promise<MadeText> {
-  const text = await printInTurns(value, indent, (characters) => spendWork(meter, characters))
-  await takeTurn()
-  return { text, mayBeInexact: mayHoldInexact(text) }
-}
-
-/** What `run` gives, once every long text that it needs is made. A promise only where one is. */
-export function whenMade<Result>(
-  meter: Meter,
-  run: () => Result | Promise<Result>,
-): Result | Promise<Result> {
-  try {
-    return run()
-  } catch (error) {
-    if (!(error instanceof UnmadeTextError)) throw error
-    const { value, recipe, make } = error
-    return make().then((made) => {
-      const known = meter.made.get(value) ?? new Map<string, MadeText>()
-      meter.made.set(value, known.set(recipe, made))
-      return whenMade(meter, run)
-    })
-  }
-}
-
-/** Nothing while there is time left; else what resolves when everything else has had a turn. Asked between steps. */
-export function rest({ meter }: Output): Promise<void> | undefined {
-  meter.untilRest -= stepCost
-  if (meter.untilRest >= 0) return undefined
-  meter.untilRest = betweenRests
-  return takeTurn()
 }

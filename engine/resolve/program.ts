@@ -1,15 +1,16 @@
-/** Owns what compiling makes of a mapping and resolving runs: closures, nothing to look up or parse. */
+/** Describes what compiling makes of a mapping and resolving runs: closures, with nothing left to look up or parse. */
 
 import type { Coalesce } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
 import type { TransformFunction } from '../transform/port.ts'
+import type { Containment } from './containment.ts'
 import type { FieldError } from './decision.ts'
 import type { Output } from './output.ts'
 import type { Scope } from './scope.ts'
 import type { FailedClause } from './trace.ts'
 
 /** Renders into segments. Throws only the errors of output.ts. */
-export type Template = (scope: Scope, output: Output) => void | Promise<void>
+export type Template = (scope: Scope, output: Output) => void
 
 /** Plain JSON, or a promise of it. Fails with an {@link ExpressionError}. */
 export type Expression = (scope: Scope) => unknown | Promise<unknown>
@@ -42,15 +43,6 @@ export class ClauseError extends Error {
 export type Verdict = boolean | ClauseError
 
 /**
- * What matching has cost so far, and how far it may go. A step is some 12 ns: an element, half a field or half a
- * character looked at. Counted, because a clock would cost more than most tests.
- */
-export interface Steps {
-  spent: number
-  limit: number
-}
-
-/**
  * What a request must have to be matched, though it need not be enough: one of `values` in a header, or at a field of
  * the payload by its path, through lists.
  */
@@ -63,13 +55,10 @@ export interface Equality {
 export interface Matcher {
   /** Every one of them must hold: the decision index files the mapping under one. */
   readonly equalities: readonly Equality[]
-  /** Whether the mapping is meant; a promise only where `match.when` was asked. Stops with an error at the limit. */
-  readonly matches: (scope: Scope, steps: Steps) => Verdict | Promise<Verdict>
-  /**
-   * The first clause that fails, in the order in which `matches` asks them; nothing where all hold. Without
-   * `steps` it may go as far as the test of one mapping may.
-   */
-  readonly explain: (scope: Scope, steps?: Steps) => Promise<FailedClause | undefined>
+  /** Whether the mapping is meant; a promise only where `match.when` has to be waited for. */
+  readonly matches: (scope: Scope) => Verdict | Promise<Verdict>
+  /** The first clause that fails, in the order in which `matches` asks them; nothing where all hold. */
+  readonly explain: (scope: Scope) => Promise<FailedClause | undefined>
 }
 
 export type Field =
@@ -80,6 +69,9 @@ export type Field =
 /** Rendered for each action. */
 export type KeyField = Exclude<Field, { kind: 'literal' }>
 
+/** What is wrong with a payload. `containment`: of the thread that asks. */
+export type CheckPayload = (payload: unknown, containment: Containment) => readonly FieldError[]
+
 /** A mapping, ready to run. */
 export interface Program {
   readonly id: string
@@ -88,7 +80,7 @@ export interface Program {
   readonly action: 'wake' | 'agent'
   readonly matcher: Matcher
   /** What is wrong with the payload by the mapping's `schema`, if anything. */
-  readonly checkPayload: ((payload: unknown) => readonly FieldError[]) | undefined
+  readonly checkPayload: CheckPayload | undefined
   /** One action for each element of what it gives. */
   readonly forEach: Expression | undefined
   /** In the order in which they are computed. */
@@ -116,8 +108,6 @@ export interface Program {
 export interface Candidates {
   /** How many mappings cover the endpoint, those that the decision index passes over included. */
   readonly covering: number
-  /** The steps that finding them has cost. */
-  readonly spent: number
   readonly next: () => Candidate | undefined
 }
 

@@ -28,11 +28,8 @@ export interface Redactor {
  * Besides what stands under a secret's name it hides the same texts elsewhere: an expression may have moved them.
  * `params`: what paths took from the endpoint's name.
  */
-export async function createRedactor(
-  request: HookRequest,
-  params: readonly NamedTexts[] = [],
-): Promise<Redactor> {
-  const secrets = await secretTextsOf(request, params, isSecretName)
+export function createRedactor(request: HookRequest, params: readonly NamedTexts[] = []): Redactor {
+  const secrets = secretTextsOf(request, params, isSecretName)
 
   /** Enough of the text to fill what is shown. */
   function scrub(text: string): string {

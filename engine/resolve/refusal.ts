@@ -2,10 +2,15 @@
 
 import { formatPlace } from '../config/diagnostic/diagnostic-text.ts'
 import { TransformError } from '../transform/port.ts'
+import { NeedsThread } from './containment.ts'
 import type { FieldError, Refusal } from './decision.ts'
 
 /** Stable: codes are API. The sentence says what the code means; a refusal's own message says more. */
 export const refusalCodes = {
+  INVALID_TEXT: 'The body is not valid UTF-8.',
+  INVALID_JSON: 'The body is not valid JSON.',
+  NESTED_TOO_DEEP: 'The body nests more than 1,000 levels deep.',
+  TOO_MANY_FIELDS: 'The form has more than 1,000 fields.',
   INVALID_BODY: 'The body is not a JSON object.',
   PAYLOAD_SCHEMA: "The payload does not satisfy the mapping's `schema`.",
   INVALID_FIELD: 'A field has the wrong type or a value that is not allowed.',
@@ -37,7 +42,7 @@ export class RefusalError extends Error {
 
   constructor(
     code: RefusalCode,
-    message: string,
+    message: string = refusalCodes[code],
     details: readonly FieldError[] = [],
     options?: ErrorOptions,
   ) {
@@ -50,9 +55,11 @@ export class RefusalError extends Error {
 
 /**
  * Any error as an answer: ours as the refusal that it is, every other as a failure of the engine. Places below `folder`
- * are told relative to it.
+ * are shown relative to it.
+ * @throws NeedsThread, which is no answer but asks for another thread
  */
 export function refuse(error: unknown, folder: string, mapping?: string): Refusal {
+  if (error instanceof NeedsThread) throw error
   if (error instanceof TransformError) return failed(error, folder, mapping)
   if (!(error instanceof RefusalError)) {
     return {

@@ -11,134 +11,94 @@ import { evaluateAt, locateError, refusalAt } from './evaluate.ts'
 import { fromResult, fromText } from './field-value.ts'
 import type { Rendering } from './key.ts'
 import { AbsentValueError, createOutput, InexactNumberError, type Meter, type Strictness } from './output.ts'
-import { atPace } from './pace.ts'
-import type { Field, Program } from './program.ts'
+import type { Expression, Field, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { type Scope, withExactNumbers } from './scope.ts'
-import { whenReady } from './when-ready.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
 
-/**
- * A promise only where an expression had to be waited for, or a long body is parsed again.
- * @throws RefusalError, or rejects with it
- */
-export function renderDraft(
+/** @throws RefusalError */
+export async function renderDraft(
   program: Program,
   scope: Scope,
   meter: Meter,
   endpointPolicy: EffectivePolicy | undefined,
   recorder?: Recorder,
-): Draft | Promise<Draft> {
-  const exactly = () =>
-    whenReady(withExactNumbers(scope), (exact) =>
-      renderFields({ program, scope: exact, meter, endpointPolicy, recorder }),
-    )
-  // An earlier action of the request met a large integer.
-  if (scope.memory.exact !== undefined) return exactly()
+): Promise<Draft> {
   const { left, work } = meter
-  const again = (error: unknown) => {
+  try {
+    // An earlier action of the request may have met a large integer.
+    const known = scope.memory.exact === undefined ? scope : withExactNumbers(scope)
+    return await renderFields({ program, scope: known, meter, endpointPolicy, recorder })
+  } catch (error) {
     if (!(error instanceof InexactNumberError)) throw error
     meter.left = left
     meter.work = work
-    return atPace(scope.request, exactly)
-  }
-  try {
-    const draft = renderFields({ program, scope, meter, endpointPolicy, recorder })
-    return draft instanceof Promise ? draft.catch(again) : draft
-  } catch (error) {
-    return again(error)
+    return renderFields({ program, scope: withExactNumbers(scope), meter, endpointPolicy, recorder })
   }
 }
 
 /** Templates first: what they cost is known before anything is evaluated. */
-function renderFields(rendering: Rendering): Draft | Promise<Draft> {
+async function renderFields(rendering: Rendering): Promise<Draft> {
   const { program, recorder } = rendering
   const fields: Fields = {}
   const contentName: FieldName = program.action === 'wake' ? 'text' : 'message'
   let content: readonly Segment[] | undefined
-
-  const rendered = inOrder(program.fields, ({ name, field }) => {
-    if (field.kind === 'expression') return undefined
-    return whenReady(renderField([name], field, rendering), (segments) => {
-      if (name === contentName) content = segments
-      fields[name] = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
-      recorder?.onField(name, field.kind, fields[name], segments)
-    })
-  })
-  const evaluated = whenReady(rendered, () => {
-    if (program.runner !== undefined) recorder?.onField('runner', 'literal', program.runner)
-    return whenReady(renderTargets(rendering), (targets) =>
-      whenReady(evaluateFields(fields, rendering), () =>
-        targets === undefined || !hasExpressions(program) ? targets : evaluateTargets(targets, rendering),
-      ),
-    )
-  })
-  return whenReady(evaluated, (deliverTo) => {
-    const draft: Draft = {
-      kind: program.action,
-      fields: withoutBlanks(fields, contentName),
-      deliverTo,
-      segments: content,
-      label: `A text made by the mapping "${program.id}"`,
-      trusted: program.trusted,
-      mapping: program.id,
-      runner: program.runner,
-      busy: program.busy,
+  for (const { name, field } of program.fields) {
+    if (field.kind === 'expression') continue
+    const segments = renderField([name], field, rendering)
+    if (name === contentName) content = segments
+    fields[name] = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
+    recorder?.onField(name, field.kind, fields[name], segments)
+  }
+  if (program.runner !== undefined) recorder?.onField('runner', 'literal', program.runner)
+  const targets = program.deliverTo?.map((target, index) => ({
+    channel: renderTarget(['deliverTo', index, 'channel'], target.channel, rendering),
+    to: renderTarget(['deliverTo', index, 'to'], target.to, rendering),
+  }))
+  for (const { name, field } of program.fields) {
+    if (field.kind !== 'expression') continue
+    fields[name] = await evaluateField(name, [name], field.evaluate, rendering)
+  }
+  for (const [index, target] of targets?.entries() ?? []) {
+    for (const key of ['channel', 'to'] as const) {
+      const field = program.deliverTo?.[index]?.[key]
+      if (field?.kind !== 'expression') continue
+      target[key] = await evaluateField('to', ['deliverTo', index, key], field.evaluate, rendering)
     }
-    if (program.busy !== undefined) recorder?.onField('busy', 'literal', program.busy)
-    return withKeys(draft, rendering)
-  })
-}
-
-/** For most there is nothing to add. */
-function withKeys(draft: Draft, rendering: Rendering): Draft | Promise<Draft> {
-  const { program } = rendering
-  const coalesced = program.coalesce && renderCoalesce(program.coalesce, rendering)
-  return whenReady(coalesced, (coalesce) => {
-    const joining = coalesce === undefined ? draft : { ...draft, coalesce }
-    const deduped = program.dedupe && renderDedupe(program.dedupe, rendering)
-    return whenReady(deduped, (dedupe) => (dedupe === undefined ? joining : { ...joining, dedupe }))
-  })
-}
-
-/** One after another; no promise is made where none has to be waited for. */
-function inOrder<Item>(
-  items: readonly Item[],
-  step: (item: Item, index: number) => void | Promise<void>,
-  start = 0,
-): void | Promise<void> {
-  for (const [index, item] of items.slice(start).entries()) {
-    const wait = step(item, start + index)
-    if (wait !== undefined) return wait.then(() => inOrder(items, step, start + index + 1))
+  }
+  if (program.busy !== undefined) recorder?.onField('busy', 'literal', program.busy)
+  const coalesce = program.coalesce && (await renderCoalesce(program.coalesce, rendering))
+  const dedupe = program.dedupe && (await renderDedupe(program.dedupe, rendering))
+  return {
+    kind: program.action,
+    fields: withoutBlanks(fields, contentName),
+    deliverTo: targets,
+    segments: content,
+    label: `A text made by the mapping "${program.id}"`,
+    trusted: program.trusted,
+    mapping: program.id,
+    runner: program.runner,
+    busy: program.busy,
+    ...(coalesce && { coalesce }),
+    ...(dedupe && { dedupe }),
   }
 }
 
 type Rendered = Exclude<Field, { kind: 'expression' }>
 
-function renderField(
-  path: Path,
-  field: Rendered,
-  rendering: Rendering,
-): readonly Segment[] | Promise<readonly Segment[]> {
+function renderField(path: Path, field: Rendered, rendering: Rendering): readonly Segment[] {
   if (field.kind === 'literal') return [{ literal: String(field.value) }]
   const { program, scope, meter } = rendering
   const strict = path[0] === 'sessionKey' ? 'blank' : program.strict ? 'absent' : false
   const output = createOutput(meter, { exact: scope.exact, strict })
-  const refuse = (error: unknown): never => {
+  try {
+    field.render(scope, output)
+  } catch (error) {
     throw locate(error, path, strict)
   }
-  const rendered = () => {
-    if (strict === 'blank') refuseBarePrefix(output.segments, path)
-    return output.segments
-  }
-  try {
-    const wait = field.render(scope, output)
-    if (wait !== undefined) return wait.then(rendered, refuse)
-  } catch (error) {
-    refuse(error)
-  }
-  return rendered()
+  if (strict === 'blank') refuseBarePrefix(output.segments, path)
+  return output.segments
 }
 
 /** Where a condition or a loop around its values leaves them all out, strangers would come to share a session as well. */
@@ -157,83 +117,25 @@ function locate(error: unknown, path: Path, strict: Strictness): unknown {
   return refusalAt(path, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)
 }
 
-type Target = { channel: unknown; to: unknown }
-
-/** Those that are expressions are left open. */
-function renderTargets(rendering: Rendering): Targets | undefined | Promise<Targets> {
-  const { deliverTo } = rendering.program
-  if (deliverTo === undefined) return undefined
-  const targets: Target[] = []
-  const rendered = inOrder(deliverTo, ({ channel, to }, index) =>
-    whenReady(renderTarget(['deliverTo', index, 'channel'], channel, rendering), (first) =>
-      whenReady(renderTarget(['deliverTo', index, 'to'], to, rendering), (second) => {
-        targets.push({ channel: first, to: second })
-      }),
-    ),
-  )
-  return whenReady(rendered, () => targets)
-}
-
-function renderTarget(
-  path: Path,
-  field: Field | undefined,
-  rendering: Rendering,
-): string | undefined | Promise<string> {
+/** An expression is left for later. */
+function renderTarget(path: Path, field: Field | undefined, rendering: Rendering): unknown {
   if (field === undefined || field.kind === 'expression') return undefined
-  return whenReady(renderField(path, field, rendering), (segments) => {
-    const text = plainText(segments)
-    rendering.recorder?.onField(writePath(path), field.kind, text, segments)
-    return text
-  })
+  const segments = renderField(path, field, rendering)
+  const text = plainText(segments)
+  rendering.recorder?.onField(writePath(path), field.kind, text, segments)
+  return text
 }
 
-function hasExpressions({ deliverTo }: Program): boolean {
-  return (
-    deliverTo?.some(({ channel, to }) => channel.kind === 'expression' || to?.kind === 'expression') ?? false
-  )
-}
-
-async function evaluateTargets(targets: Targets, rendering: Rendering): Promise<Targets> {
-  const result: Target[] = []
-  for (const [index, target] of targets.entries()) {
-    const fields = rendering.program.deliverTo?.[index]
-    const channel = await evaluateTarget(
-      ['deliverTo', index, 'channel'],
-      fields?.channel,
-      target.channel,
-      rendering,
-    )
-    const to = await evaluateTarget(['deliverTo', index, 'to'], fields?.to, target.to, rendering)
-    result.push({ channel, to })
-  }
-  return result
-}
-
-type Targets = NonNullable<Draft['deliverTo']>
-
-async function evaluateTarget(
+/** `like`: the field whose rules its value follows. */
+async function evaluateField(
+  like: FieldName,
   path: Path,
-  field: Field | undefined,
-  rendered: unknown,
+  evaluate: Expression,
   { scope, meter, recorder }: Rendering,
 ): Promise<unknown> {
-  if (field?.kind !== 'expression') return rendered
-  const value = await fromResult('to', await evaluateAt(path, field.evaluate, scope), meter)
+  const value = fromResult(like, await evaluateAt(path, evaluate, scope), meter)
   recorder?.onField(writePath(path), 'expression', value)
   return value
-}
-
-function evaluateFields(fields: Fields, rendering: Rendering): void | Promise<void> {
-  const { program, scope, meter, recorder } = rendering
-  return inOrder(program.fields, ({ name, field }) => {
-    if (field.kind !== 'expression') return undefined
-    return whenReady(evaluateAt([name], field.evaluate, scope), (result) =>
-      whenReady(fromResult(name, result, meter), (value) => {
-        fields[name] = value
-        recorder?.onField(name, 'expression', value)
-      }),
-    )
-  })
 }
 
 /** Blank counts as absent, except where a text is required: admission then refuses it by name. */

@@ -1,24 +1,23 @@
-/** Owns the way of one request through the engine: match, check, render, admit, decide. */
+/** Carries one request through the engine: match, check, render, admit, decide. */
 
-import { nextTurn, takeTurn } from '../turn.ts'
 import { type Admission, admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
-import type { Action, Decision, FieldError, HookRequest, Reply } from './decision.ts'
+import { type Containment, uncontained } from './containment.ts'
+import type { Action, Decision, HookRequest, Reply } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { type EffectivePolicy, ignoredActor } from './effective-policy.ts'
 import { evaluateAt } from './evaluate.ts'
-import { createSearch, type Found, type Search } from './match.ts'
+import { createSearch, type MatchResult, type Search } from './match.ts'
 import { createMeter, type Meter } from './output.ts'
-import { atPace } from './pace.ts'
+import { decodePayload } from './payload.ts'
 import type { Candidates, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { RefusalError, refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
-import { oneReply, transformDraft } from './transformed.ts'
+import { oneReply, type Transformed, transformDraft } from './transformed.ts'
 import { withVars } from './vars.ts'
-import { whenReady } from './when-ready.ts'
 
 interface ResolveParts {
   /** The mappings that may match, in matching order. */
@@ -29,7 +28,7 @@ interface ResolveParts {
   /** Its limits come before those of all endpoints. */
   readonly policyOf: (endpoint: string) => Partial<Limits> | undefined
   readonly limits: Limits
-  /** Of the configuration: places below it are told relative to it. */
+  /** Of the configuration: places below it are shown relative to it. */
   readonly folder: string
   readonly randomness: Randomness
 }
@@ -40,44 +39,73 @@ interface Limits {
   readonly maxRenderedBytes: number
 }
 
-/** So many take milliseconds to render, and milliseconds to put behind the boundary. */
-const manySegments = 10_000
+export interface ResolveOptions {
+  /** Hears what is rendered; a decision is the same without one. */
+  readonly recorder?: Recorder
+  /** Default: nothing is refused. */
+  readonly containment?: Containment
+  /** Runs the transform of a program. Default: the program's own function. */
+  readonly callTransform?: CallTransform
+}
 
-/** `recorder` hears what is rendered; a decision is the same without one. */
-export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | Promise<Decision>
+export type CallTransform = (
+  program: Program,
+  call: Parameters<NonNullable<Program['transform']>['call']>[0],
+) => ReturnType<NonNullable<Program['transform']>['call']>
 
-/** Never throws and never rejects: whatever goes wrong is a decision. */
+/** Rejects with NeedsThread alone, where its containment says so; anything else that goes wrong is a decision. */
+export type Resolve = (request: HookRequest, options?: ResolveOptions) => Promise<Decision>
+
+/** One request on its way. */
+interface Job {
+  readonly request: HookRequest
+  readonly recorder: Recorder | undefined
+  readonly containment: Containment
+  readonly callTransform: CallTransform
+  readonly endpointPolicy: EffectivePolicy | undefined
+  readonly meter: Meter
+  readonly maxActions: number
+}
+
+interface Made {
+  readonly actions: readonly Action[]
+  readonly skipped?: string
+  readonly reply?: Reply
+}
+
+const callOwn: CallTransform = ({ transform, id }, call) => {
+  if (transform === undefined) throw new Error(`The mapping "${id}" has no transform.`)
+  return transform.call(call)
+}
+
 export function createResolve(parts: ResolveParts): Resolve {
   const { candidates, rules, effectivePolicyOf, policyOf, limits, folder, randomness } = parts
 
-  const withoutPolicy: Admission = { rules, endpointPolicy: undefined, randomness }
-  const admissionTo = (endpoint: string): Admission => {
-    const endpointPolicy = effectivePolicyOf(endpoint)
-    return endpointPolicy === undefined ? withoutPolicy : { ...withoutPolicy, endpointPolicy }
-  }
-
-  const limitOf = (key: keyof Limits, endpoint: string): number => policyOf(endpoint)?.[key] ?? limits[key]
-  const meterOf = (endpoint: string): Meter => createMeter(limitOf('maxRenderedBytes', endpoint))
-
-  function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
+  async function decideRequest(request: HookRequest, options: ResolveOptions): Promise<Decision> {
     const { endpoint } = request
-    if (endpoint === 'wake' || endpoint === 'agent') {
-      return atPace(request, () => decideBuiltIn(endpoint, request))
-    }
+    const { recorder, containment = uncontained, callTransform = callOwn } = options
     const endpointPolicy = effectivePolicyOf(endpoint)
+    if (endpoint === 'wake' || endpoint === 'agent') return decideBuiltIn(endpoint, request, endpointPolicy)
     const reason = endpointPolicy && ignoredActor(endpointPolicy, request.payload)
     if (reason !== undefined) {
       recorder?.onIgnored()
       return { outcome: 'ignored', reason }
     }
-    return atPace(request, () => decide(request, recorder))
+    const limitOf = (key: keyof Limits): number => policyOf(endpoint)?.[key] ?? limits[key]
+    const meter = createMeter(limitOf('maxRenderedBytes'), containment)
+    const maxActions = limitOf('maxActions')
+    return decide({ request, recorder, containment, callTransform, endpointPolicy, meter, maxActions })
   }
 
   /** @throws RefusalError; to what is wrong it adds what has no effect, since the one may be the other misspelt. */
-  function decideBuiltIn(endpoint: 'wake' | 'agent', request: HookRequest): Decision {
+  function decideBuiltIn(
+    endpoint: 'wake' | 'agent',
+    request: HookRequest,
+    endpointPolicy?: EffectivePolicy,
+  ): Decision {
     const { draft, warnings } = parseBodyDraft(endpoint, request, rules)
     try {
-      const decision = accepted([admit(draft, admissionTo(endpoint))])
+      const decision = accepted([admit(draft, { rules, endpointPolicy, randomness })])
       return warnings.length === 0 ? decision : { ...decision, warnings }
     } catch (error) {
       if (!(error instanceof RefusalError) || warnings.length === 0) throw error
@@ -85,110 +113,34 @@ export function createResolve(parts: ResolveParts): Resolve {
     }
   }
 
-  function decide(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
-    const { endpoint } = request
-    const search = createSearch(candidates(request), createScope(request))
-    return whenReady(search.next(), (found) => {
-      if (found.candidate === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
-      const { program } = found.candidate
-      if (program.forEach !== undefined || program.continues || program.transform !== undefined)
-        return gather(endpoint, search, found, recorder)
-      return settle(
-        folder,
-        () => {
-          const action = whenReady(refuseBadPayload(program, request), () =>
-            act(program, found.scope, meterOf(endpoint), recorder),
-          )
-          return whenReady(action, (made) => accepted([made]))
-        },
-        program.id,
-      )
-    })
-  }
-
-  /** One action. Without an expression or a long body there is no promise: most requests are decided in one turn. */
-  function act(program: Program, scope: Scope, meter: Meter, recorder?: Recorder): Action | Promise<Action> {
-    recorder?.onAction(program.id, scope.index)
-    const draft = whenReady(withVars(program, scope, recorder), (inner) =>
-      atPace(scope.request, () =>
-        renderDraft(program, inner, meter, effectivePolicyOf(scope.request.endpoint), recorder),
-      ),
-    )
-    return whenReady(draft, (rendered) => admitInTurn(rendered, scope, meter, recorder))
-  }
-
-  /** What the mapping's transform makes of the one action that is rendered: none, one or several. */
-  async function actTransformed(
-    program: Program,
-    transform: NonNullable<Program['transform']>,
-    scope: Scope,
-    meter: Meter,
-    recorder?: Recorder,
-  ): Promise<{ readonly actions: readonly Action[]; readonly skipped?: string; readonly reply?: Reply }> {
-    recorder?.onAction(program.id, scope.index)
-    const inner = await withVars(program, scope, recorder)
-    const endpointPolicy = effectivePolicyOf(scope.request.endpoint)
-    const draft = await atPace(scope.request, () =>
-      renderDraft(program, inner, meter, endpointPolicy, recorder),
-    )
-    const { drafts, ...rest } = await transformDraft(transform, draft, inner, meter)
-    const maxActions = limitOf('maxActions', scope.request.endpoint)
-    if (drafts.length > maxActions) throw tooMany(maxActions)
-    const actions: Action[] = []
-    for (const [position, { draft, change }] of drafts.entries()) {
-      recorder?.onTransformed(position, change)
-      actions.push(await admitInTurn(draft, scope, meter, recorder))
-    }
-    if (actions.length === 0) recorder?.onSkipped()
-    return { actions, ...rest }
-  }
-
-  function admitInTurn(
-    draft: Draft,
-    { request }: Scope,
-    meter: Meter,
-    recorder?: Recorder,
-  ): Action | Promise<Action> {
-    const admitted = (): Action => {
-      const admission = admissionTo(request.endpoint)
-      const action = admit(draft, admission, meter)
-      recorder?.onAdmitted(action, admission.endpointPolicy)
-      return action
-    }
-    const isLong = (draft.segments?.length ?? 0) > manySegments
-    return isLong ? nextTurn().then(admitted) : atPace(request, admitted)
-  }
-
   /** Several actions, of one mapping or of more: all of them or, where one is refused, none. */
-  async function gather(
-    endpoint: string,
-    search: Search,
-    first: Found,
-    recorder?: Recorder,
-  ): Promise<Decision> {
-    const meter = meterOf(endpoint)
-    const maxActions = limitOf('maxActions', endpoint)
+  async function decide(job: Job): Promise<Decision> {
+    const { request, containment, maxActions } = job
+    const search: Search = createSearch(candidates(request), createScope(request, containment))
     const actions: Action[] = []
     const skipped = new Set<string>()
     let reply: Reply | undefined
-    for (let found = first; found.candidate !== undefined; found = await search.next()) {
+    let first: string | undefined
+    for (;;) {
+      const found = await search.next()
+      if (found.candidate === undefined) {
+        if (first === undefined) return { outcome: 'ignored', reason: explain(request.endpoint, found) }
+        break
+      }
       const { scope } = found
       const { program } = found.candidate
+      first ??= program.id
       try {
-        await refuseBadPayload(program, scope.request)
+        refuseBadPayload(program, scope)
         const elements = await elementsOf(program, scope)
         if (elements?.length === 0) skipped.add(`forEach of "${program.id}" gave no elements`)
         if (actions.length + (elements?.length ?? 1) > maxActions) throw tooMany(maxActions)
         for (const [index, item] of elements?.entries() ?? [[undefined, undefined]]) {
-          await takeTurn()
-          const own = index === undefined ? scope : { ...scope, item, index }
-          if (program.transform === undefined) actions.push(await act(program, own, meter, recorder))
-          else {
-            const made = await actTransformed(program, program.transform, own, meter, recorder)
-            actions.push(...made.actions)
-            if (made.skipped !== undefined) skipped.add(made.skipped)
-            reply = oneReply(reply, made.reply, program.transform.module)
-          }
+          containment.checkTime()
+          const made = await act(program, index === undefined ? scope : { ...scope, item, index }, job)
+          actions.push(...made.actions)
+          if (made.skipped !== undefined) skipped.add(made.skipped)
+          reply = oneReply(reply, made.reply, program.transform?.module ?? '')
           if (actions.length > maxActions) throw tooMany(maxActions)
         }
       } catch (error) {
@@ -196,26 +148,63 @@ export function createResolve(parts: ResolveParts): Resolve {
       }
       if (!program.continues) break
     }
-    const told = reply && { reply }
-    if (actions.length > 0) return { ...accepted(actions), ...told }
-    const mapping = first.candidate?.program.id ?? ''
-    return { outcome: 'skipped', reason: [...skipped].join('; '), mapping, ...told }
+    const replied = reply && { reply }
+    if (actions.length > 0) return { ...accepted(actions), ...replied }
+    return { outcome: 'skipped', reason: [...skipped].join('; '), mapping: first, ...replied }
   }
 
-  return (request, recorder) => settle(folder, () => run(request, recorder))
+  /** The action that a mapping renders, or what its transform makes of that: none, one or several. */
+  async function act(program: Program, scope: Scope, job: Job): Promise<Made> {
+    const { recorder, meter, endpointPolicy, callTransform, maxActions } = job
+    recorder?.onAction(program.id, scope.index)
+    const inner = await withVars(program, scope, recorder)
+    const draft = await renderDraft(program, inner, meter, endpointPolicy, recorder)
+    if (program.transform === undefined) return { actions: [admitDraft(draft, job)] }
+    const { module } = program.transform
+    const call: NonNullable<Program['transform']>['call'] = (given) => callTransform(program, given)
+    const { drafts, ...rest }: Transformed = await transformDraft({ module, call }, draft, inner, meter)
+    if (drafts.length > maxActions) throw tooMany(maxActions)
+    const actions = drafts.map(({ draft: changed, change }, position) => {
+      recorder?.onTransformed(position, change)
+      return admitDraft(changed, job)
+    })
+    if (actions.length === 0) recorder?.onSkipped()
+    return { actions, ...rest }
+  }
+
+  function admitDraft(draft: Draft, { meter, endpointPolicy, recorder, containment }: Job): Action {
+    containment.checkTime()
+    const admission: Admission = { rules, endpointPolicy, randomness }
+    const action = admit(draft, admission, meter)
+    recorder?.onAdmitted(action, endpointPolicy)
+    return action
+  }
+
+  return async (request, options = {}) => {
+    try {
+      return await decideRequest(decodeRequest(request, options.containment), options)
+    } catch (error) {
+      return refuse(error, folder)
+    }
+  }
+}
+
+/** The request with its payload. @throws RefusalError where its body cannot be read, NeedsThread */
+export function decodeRequest(request: HookRequest, containment: Containment = uncontained): HookRequest {
+  if (request.isUndecoded !== true) return request
+  containment.begin('text')
+  const { 'content-type': contentType } = request.headers
+  const type = typeof contentType === 'string' ? contentType : undefined
+  return { ...request, ...decodePayload(request.endpoint, request.rawBody, type), isUndecoded: false }
 }
 
 function accepted(actions: readonly Action[]): Extract<Decision, { outcome: 'accepted' }> {
   return { outcome: 'accepted', actions: Object.freeze(actions), mapping: actions[0]?.mapping }
 }
 
-/** @throws RefusalError `PAYLOAD_SCHEMA`, or rejects with it */
-function refuseBadPayload({ checkPayload }: Program, request: HookRequest): void | Promise<void> {
-  if (checkPayload === undefined) return undefined
-  return atPace(request, () => refuseDetails(checkPayload(request.payload)))
-}
-
-function refuseDetails(details: readonly FieldError[]): void {
+/** @throws RefusalError `PAYLOAD_SCHEMA` */
+function refuseBadPayload({ checkPayload }: Program, { request, containment }: Scope): void {
+  const details = checkPayload?.(request.payload, containment) ?? []
   const [first] = details
   if (first === undefined) return
   const place = first.pointer === '' ? 'the payload' : first.pointer
@@ -241,25 +230,12 @@ function tooMany(maxActions: number): RefusalError {
   )
 }
 
-function settle(
-  folder: string,
-  work: () => Decision | Promise<Decision>,
-  mapping?: string,
-): Decision | Promise<Decision> {
-  try {
-    const decision = work()
-    return decision instanceof Promise ? decision.catch((error) => refuse(error, folder, mapping)) : decision
-  } catch (error) {
-    return refuse(error, folder, mapping)
-  }
-}
-
-function explain(endpoint: string, found: Extract<Found, { candidate: undefined }>): string {
+function explain(endpoint: string, found: Extract<MatchResult, { candidate: undefined }>): string {
   const { covering, failures } = found
   if (covering === 0) return `endpoint "${endpoint}" has no mappings`
   const reason = `no mapping of endpoint "${endpoint}" matched (${covering} tried)`
-  const told = failures.map(
+  const failed = failures.map(
     ({ mapping, error }) => `${error.clause} of "${mapping}" failed: ${error.message}`,
   )
-  return [reason, ...told].join('; ')
+  return [reason, ...failed].join('; ')
 }

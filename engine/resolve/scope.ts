@@ -1,8 +1,8 @@
 /** Owns the names that templates and expressions see for one request. */
 
+import { type Containment, uncontained } from './containment.ts'
 import type { HookRequest } from './decision.ts'
 import { parseExact, parseTexts } from './exact-numbers.ts'
-import { whenReady } from './when-ready.ts'
 
 export interface Scope {
   readonly request: HookRequest
@@ -18,6 +18,8 @@ export interface Scope {
   /** Those computed so far. */
   readonly vars: Readonly<Record<string, unknown>> | undefined
   readonly memory: Memory
+  /** What the thread that resolves the request allows. */
+  readonly containment: Containment
 }
 
 /** What is made at first need and then serves the whole request. */
@@ -59,7 +61,8 @@ export const everyName: ScopeNames = Object.freeze({ key: '', ours: new Set(Obje
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
-export function createScope(request: HookRequest): Scope {
+/** `containment`: by default nothing is refused. */
+export function createScope(request: HookRequest, containment: Containment = uncontained): Scope {
   return {
     request,
     payload: request.payload,
@@ -69,19 +72,15 @@ export function createScope(request: HookRequest): Scope {
     index: undefined,
     vars: undefined,
     memory: { texts: undefined, exact: undefined, delivery: undefined },
+    containment,
   }
 }
 
-/** The same request with every integer beyond 2^53 kept as it was written. A promise where a long body is read again. */
-export function withExactNumbers(scope: Scope): Scope | Promise<Scope> {
+/** The same request with every integer beyond 2^53 kept as it was written. */
+export function withExactNumbers(scope: Scope): Scope {
   const { memory, request } = scope
-  const exact =
-    memory.exact ??
-    whenReady(parseExact(writtenJson(request)), (parsed) => ({ payload: parsed ?? request.payload }))
-  return whenReady(exact, (known) => {
-    memory.exact = known
-    return { ...scope, payload: known.payload, exact: true }
-  })
+  memory.exact ??= { payload: parseExact(writtenJson(request)) ?? request.payload }
+  return { ...scope, payload: memory.exact.payload, exact: true }
 }
 
 /** How to read one of our names; nothing for any other, which is then a key of the payload. */
@@ -93,13 +92,10 @@ export function reservedReader(
   return ours.has(name) ? readers[name as OurName] : undefined
 }
 
-/** The root of an expression, the payload and nothing else. A promise where a payload is read again. */
-export function expressionPayload({ memory, request }: Scope): unknown | Promise<unknown> {
-  if (memory.texts !== undefined) return memory.texts.payload
-  return whenReady(parseTexts(writtenJson(request)), (parsed) => {
-    memory.texts = { payload: parsed ?? request.payload }
-    return memory.texts.payload
-  })
+/** The root of an expression: the payload and nothing else, its integers beyond 2^53 as texts. */
+export function expressionPayload({ memory, request }: Scope): unknown {
+  memory.texts ??= { payload: parseTexts(writtenJson(request)) ?? request.payload }
+  return memory.texts.payload
 }
 
 function writtenJson({ unwrapped, rawBody }: HookRequest): string | Uint8Array {

@@ -16,11 +16,11 @@ const mostValues = 5000
 export type NamedTexts = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Longest first, so that none leaves a part of another. `params`: what paths took from the endpoint's name. */
-export async function secretTextsOf(
+export function secretTextsOf(
   request: HookRequest,
   params: readonly NamedTexts[],
   isSecretName: (name: string) => boolean,
-): Promise<string[]> {
+): string[] {
   const found = new Set<string>()
   for (const fields of [request.headers, request.query, ...params]) {
     for (const [name, value] of Object.entries(fields)) {
@@ -28,7 +28,7 @@ export async function secretTextsOf(
       for (const text of [value ?? []].flat()) for (const part of partsOf(text)) add(part, found)
     }
   }
-  const payload = (await parseTexts(request.unwrapped ?? request.rawBody)) ?? request.payload
+  const payload = parseTexts(request.unwrapped ?? request.rawBody) ?? request.payload
   for (const value of valuesBelow(payload, isSecretName)) {
     if (found.size >= mostSecrets) break
     add(String(value), found)

@@ -2,7 +2,6 @@
 
 export { createEndpointAuthTables, type EndpointAuth } from './auth/endpoint-auth.ts'
 export { presentedToken } from './auth/presented-token.ts'
-export { parseFields } from './body/fields.ts'
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
 export type { HookLog } from './log/request-log.ts'
 export { restoreRequest } from './record/replayable-request.ts'

@@ -3,14 +3,16 @@
  * earlier one has checked, and nothing before `readBody` costs more than a lookup, as strangers get that far.
  */
 
-import type {
-  Action,
-  Handshake,
-  HookRequest,
-  Refusal,
-  Snapshot,
-  Timers,
-  VerifyDependencies,
+import {
+  type Action,
+  type Fields,
+  type Handshake,
+  type HookRequest,
+  parseFields,
+  type Refusal,
+  type Snapshot,
+  type Timers,
+  type VerifyDependencies,
 } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
@@ -25,7 +27,6 @@ import { createSenderWarnings } from './auth/sender-warnings.ts'
 import { createSignatureStep } from './auth/signature.ts'
 import { decodeFor, decodeJson, maxBytesFor } from './body/decode.ts'
 import { decompress } from './body/decompress.ts'
-import { type Fields, parseFields } from './body/fields.ts'
 import { digestOfBody, readBody } from './body/read-body.ts'
 import type { Throttle } from './clients/throttle.ts'
 import { isErrorCode } from './errors.ts'
@@ -144,22 +145,22 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     context.body = body
     context.timings.read = elapsed(context, clock)
 
-    const decoding = pushHandler ? decodeJson(body) : decodeFor(endpoint, body, headers['content-type'])
     if (verify?.value.handshakes && !isInternal) {
-      const payload = await payloadIn(body, decoding)
+      const payload = payloadIn(endpoint, body, headers['content-type'])
       const received = { query, payload, isTrusted: auth.kind !== 'open' }
       const result = await handshakes.ofSender(context, endpointAuth, received)
       if (result) return result
     }
-    if (pushHandler) return handlePush(context, pushHandler, (await decoding).payload)
+    if (pushHandler) return handlePush(context, pushHandler, decodeJson(body))
     const request: HookRequest = {
       endpoint,
       headers: withoutTokens(headers, verify?.value.tokenHeaders ?? []),
       query: hooks.allowQueryToken ? withoutToken(query) : query,
-      ...(await decoding),
+      ...decodeFor(endpoint, body, headers['content-type']),
       rawBody: body,
       now: context.receivedAt,
       id: context.requestId,
+      sender: context.client,
     }
     const loop = await options.loopIn(request)
     if (loop !== undefined) return { outcome: 'ignored', reason: loop }

@@ -1,9 +1,8 @@
 /** Receives and answers requests that are only tried, as the hook surface would, and stores nothing. */
 
-import type { Decision, Refusal, TrialSurface } from '@reveille/engine'
+import type { Decision, Fields, Refusal, TrialSurface } from '@reveille/engine'
 import { tokenHeadersOf, withoutToken, withoutTokens } from './auth/presented-token.ts'
 import { decodeFor, maxBytesFor } from './body/decode.ts'
-import type { Fields } from './body/fields.ts'
 import { type ErrorCode, errorRow, isErrorCode, RequestError, statusOf } from './errors.ts'
 import { statusOfOutcome } from './record/entry.ts'
 
@@ -23,7 +22,7 @@ export const trialSurface: TrialSurface = {
           tokenHeadersOf(snapshot, endpoint),
         ),
         query: snapshot.settings.hooks.allowQueryToken ? withoutToken(query as Fields) : query,
-        ...(await decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined)),
+        ...decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined),
         rawBody,
         now,
       }

@@ -4,12 +4,14 @@ import {
   CandidateError,
   type CandidateSource,
   type Configuration,
+  containSnapshot,
   createCompiler,
   createReloader,
   createSettledTests,
   createWatcher,
   type Diagnostic,
   describeTests,
+  type Evaluators,
   type GenerationArchive,
   type GenerationContent,
   type Loaded,
@@ -33,6 +35,8 @@ export interface ReloadingOptions {
   readonly archive: GenerationArchive
   readonly plugins: PluginHost
   readonly randomness: Randomness
+  /** Resolve what may hold the main loop. */
+  readonly evaluators: Evaluators
   /** Bundles modules, and calls them. */
   readonly transforms: Required<Pick<ReloaderOptions, 'bundle' | 'openTransforms'>>
   readonly watch: boolean
@@ -60,9 +64,13 @@ export function createReloading(options: ReloadingOptions): Reloader {
     },
     compile(configuration, transforms) {
       candidate = configuration
-      return located(candidate, () =>
-        compiler.compile(configuration, plugins.catalog(configuration.settings), transforms),
-      )
+      return located(candidate, async () => {
+        const catalog = plugins.catalog(configuration.settings)
+        const compiled = await compiler.compile(configuration, catalog, transforms)
+        if (!compiled.ok) return compiled
+        const parts = { configuration, catalog, evaluators: options.evaluators, mint: randomness.mint }
+        return { ...compiled, snapshot: containSnapshot(compiled, parts) }
+      })
     },
     prepare: (snapshot) =>
       located(candidate, async () => {

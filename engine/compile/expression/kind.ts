@@ -1,6 +1,6 @@
 /** Says what kind of value an expression gives, as far as its text decides that. */
 
-import { functionTypes } from './functions/register.ts'
+import { functionTypes } from './functions.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
 /** `filtered`: a path that ends in a filter gives elements; `path`: whatever the payload holds there. */

@@ -11,15 +11,8 @@ export function thrownLimit(reason: string, code = 'LIMIT'): Limit {
   return { code, reason }
 }
 
-/** Elements of a list that an expression makes. */
-export const mostElements = 10_000
-
 /** Characters of a text that an expression makes. */
 export const mostText = 2_097_152
-
-export function tooManyElements(): Limit {
-  return thrownLimit(`it makes a list of more than ${mostElements} elements`, 'D2015')
-}
 
 export function tooMuchText(): Limit {
   return thrownLimit(`it makes a text of more than ${mostText} characters`)

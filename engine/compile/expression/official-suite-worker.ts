@@ -5,11 +5,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
+import { createLibraryExpression } from './evaluate.ts'
 import { evaluationError } from './failure.ts'
-import { withEvaluation } from './library.ts'
-import { parseExpression } from './parse.ts'
-import { makePlain } from './plain.ts'
-import { createScheduler } from './scheduler.ts'
 
 interface Case {
   readonly expr?: string
@@ -59,21 +56,13 @@ function dataOf({ data, dataset }: Case): unknown {
   return JSON.parse(readFileSync(join(folder, 'datasets', `${dataset}.json`), 'utf8'))
 }
 
-/** Time is not what the suite is about. */
-const evaluateInTurns = createScheduler({
-  now: () => performance.now(),
-  used: () => 0,
-  afterOthers: (turn) => setImmediate(turn),
-})
-
-/** As `compileExpression` does, with any data as the root. */
+/** As `compileExpression` does, with any data as the root. Time is not what the suite is about. */
 async function evaluate(source: string, data: unknown, bindings: object): Promise<unknown> {
   try {
-    const { expression } = parseExpression(source, 0)
-    return await evaluateInTurns((turns) =>
-      withEvaluation(turns, Date.UTC(2026, 0, 2), async (own) =>
-        makePlain(await expression.evaluate(data, { ...bindings, ...own }), turns),
-      ),
+    return await createLibraryExpression(source, undefined, { timeout: 0 }).evaluate(
+      data,
+      { ...bindings },
+      Date.UTC(2026, 0, 2),
     )
   } catch (cause) {
     const parsing = (cause as { cause?: { code?: string } }).cause?.code

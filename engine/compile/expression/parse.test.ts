@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
-import { parseExpression } from './parse.ts'
 
 /** Source, offset, what the message and the hint say. */
 const refused: readonly (readonly [string, number, RegExp])[] = [
@@ -27,10 +26,3 @@ for (const [source, offset, what] of refused) {
     )
   })
 }
-
-test('an expression does not hold on to the parser that read it', () => {
-  for (const source of ['a.b > 1 and $not(c)', 'a ?: b', '$map(list, function($x) { $x.(name & "!") })']) {
-    for (const node of parseExpression(source, 0).nodes)
-      assert.equal(Object.getPrototypeOf(node), Object.prototype, source)
-  }
-})

@@ -1,24 +1,24 @@
-/** Owns reading an expression: what the library reads, minus what no expression may use, ready to be evaluated. */
+/** Reads an expression: what the library reads, minus what no expression may use. */
 
 import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
-import { detachFromParser } from './detach.ts'
 import { readFault, startOfToken } from './fault.ts'
 import { foreignSyntax } from './foreign-syntax.ts'
-import { guardExpression } from './guard.ts'
-import { markNode } from './marks.ts'
 import { regexEngine } from './regex-engine.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
-/** Of the library's own guards the clock is not used: it counts the time of others, who share the event loop. */
-const guards = { sequence: 10_000, RegexEngine: regexEngine }
-/** Ordering `^(…)` and groups of joined rows copy a list for each of its elements: ten thousand would be 400 MB. */
-const guardsOfCopies = { ...guards, sequence: 2_000 }
+/**
+ * The library's own guards: elements of a list that an expression makes, milliseconds, and calls within calls.
+ * https://docs.jsonata.org/embedding-extending
+ */
+const guards = { sequence: 10_000, timeout: 1_000, stack: 2_000, RegexEngine: regexEngine }
 
-/** An expression that is ready to be evaluated. */
+export type Guards = typeof guards
+
+/** An expression that is known to be sound. */
 export interface ParsedExpression {
-  readonly expression: jsonata.Expression
+  readonly ast: SyntaxNode
   /** Every node of its tree once, the root first. */
   readonly nodes: readonly SyntaxNode[]
 }
@@ -28,30 +28,25 @@ export interface ParsedExpression {
  * @throws ExpressionSyntaxError
  */
 export function parseExpression(source: string, offset: number): ParsedExpression {
-  const first = read(source, offset, guards)
-  let copies = false
-  let isGrouped = false
-  visitNodes(first.ast(), ({ type, tuple, group }) => {
-    copies ||= type === 'sort' || tuple === true
-    isGrouped ||= group !== undefined
-  })
-  const expression = copies ? read(source, offset, guardsOfCopies) : first
-  detachFromParser(expression.ast())
-  if (isGrouped) visitNodes(expression.ast(), wrapGrouped)
+  const ast = readExpression(source, offset).ast() as unknown as SyntaxNode
   const nodes: SyntaxNode[] = []
-  visitNodes(expression.ast(), (node) => void nodes.push(node))
-  for (const node of nodes) {
-    refuseEval(node, source, offset)
-    markNode(node)
-  }
-  compileRegexes(nodes, source, offset)
-  guardExpression(expression)
-  return { expression, nodes }
+  visitNodes(ast, (node) => void nodes.push(node))
+  return { ast, nodes }
 }
 
-function read(source: string, offset: number, options: object): jsonata.Expression {
+/** The same, to be evaluated. `others`: guards in place of the usual ones. @throws ExpressionSyntaxError */
+export function readExpression(source: string, offset: number, others?: Partial<Guards>): jsonata.Expression {
+  const expression = parse(source, offset, others)
+  const nodes: SyntaxNode[] = []
+  visitNodes(expression.ast(), (node) => void nodes.push(node))
+  for (const node of nodes) refuseEval(node, source, offset)
+  compileRegexes(nodes, source, offset)
+  return expression
+}
+
+function parse(source: string, offset: number, others?: Partial<Guards>): jsonata.Expression {
   try {
-    return jsonata(source, options as jsonata.JsonataOptions)
+    return jsonata(source, { ...guards, ...others } as unknown as jsonata.JsonataOptions)
   } catch (cause) {
     const slip = foreignSyntax(source)
     if (slip !== undefined)
@@ -75,16 +70,6 @@ function refuseEval({ type, value, position }: SyntaxNode, source: string, offse
   const hint = 'Write the expression out: one that comes with the payload would be a program from outside.'
   const place = offset + startOfToken(typeof position === 'number' ? position : 0, 'eval', source)
   throw new ExpressionSyntaxError('$eval is not allowed', place, hint)
-}
-
-/** What is grouped becomes a node of its own, so that it is seen before it is grouped. */
-function wrapGrouped(node: SyntaxNode): void {
-  const { type, group, position } = node
-  if (group === undefined || type === 'path') return
-  const { group: _grouped, ...inner } = node
-  const rest = node as Record<string, unknown>
-  for (const key of Object.keys(rest)) delete rest[key]
-  Object.assign(rest, { type: 'block', expressions: [inner], group, position })
 }
 
 /** A regular expression of the program; the library's end is where its position is. */

@@ -1,16 +1,12 @@
 /** Owns making results plain JSON: the library's hidden properties gone, functions and what is not a number absent. */
 
-import { isCallable } from './library.ts'
-import { mostText, thrownLimit } from './limit.ts'
-import type { Turns } from './scheduler.ts'
+import { mostText, thrownLimit, tooMuchText } from './limit.ts'
+import { isCallable } from './value-type.ts'
 
 /** As many as a payload can have. */
 const mostValues = 600_000
 /** Payloads nest 1,000 levels deep. */
 const deepest = 2_000
-/** Values that are copied between two looks at the clock. */
-const batch = 512
-
 interface Level {
   readonly source: object
   /** Absent for a list. */
@@ -19,8 +15,9 @@ interface Level {
   index: number
 }
 
-/** Copies, so that nothing of the library's is left; in turns, because a result may be as large as a payload. */
-export async function makePlain(value: unknown, { turn }: Turns): Promise<unknown> {
+/** Copies, so that nothing of the library's is left. */
+export function makePlain(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > mostText) throw tooMuchText()
   const levels: Level[] = []
   const root = plainScalar(value)
   if (root !== undefined || !isTree(value)) return root
@@ -36,7 +33,6 @@ export async function makePlain(value: unknown, { turn }: Turns): Promise<unknow
     }
     level.index += 1
     values += 1
-    if (values % batch === 0) await turn()
     const key = keys?.[index]
     const child = key === undefined ? list[index] : (source as Record<string, unknown>)[key]
     characters += (key?.length ?? 0) + (typeof child === 'string' ? child.length : 0)

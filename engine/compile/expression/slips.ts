@@ -3,7 +3,7 @@
 import { editDistance, nearestName } from '../../config/nearest.ts'
 import { startOfToken } from './fault.ts'
 import { mended, type Slip, withoutMethods } from './foreign-syntax.ts'
-import { functionTypes } from './functions/register.ts'
+import { functionTypes } from './functions.ts'
 import { type Kind, kindOf } from './kind.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
 import type { SyntaxNode } from './syntax-tree.ts'

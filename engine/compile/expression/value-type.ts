@@ -1,7 +1,5 @@
 /** Owns how the type of a value is told to an author; never the value. */
 
-import { isCallable } from './library.ts'
-
 export function typeOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -10,4 +8,15 @@ export function typeOf(value: unknown): string {
   if (typeof value === 'object') return 'an object'
   if (typeof value === 'number') return 'a number'
   return typeof value === 'boolean' ? 'true or false' : 'text'
+}
+
+/** A function of the language, however it was made; a payload can only hold what looks like one. */
+export function isCallable(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null) return false
+  const { implementation, environment } = value as {
+    implementation?: unknown
+    environment?: { lookup?: unknown } | null
+  }
+  return typeof implementation === 'function' || typeof environment?.lookup === 'function'
 }

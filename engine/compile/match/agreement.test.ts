@@ -280,7 +280,7 @@ test('there is a clause to blame exactly where a mapping does not match', async 
     async (one, base, isMeant, numbers) => {
       const each = isMeant ? requestFor(one, base, numbers) : base
       const { matcher }: Program = programOf('one', { ...one, path: undefined })
-      const holds = matcher.matches(createScope(each), { spent: 0, limit: 1_000_000 })
+      const holds = matcher.matches(createScope(each))
       const clause = await matcher.explain(createScope(each))
       assert.equal(clause === undefined, holds)
       assert.equal(clause?.error, undefined)

@@ -1,23 +1,29 @@
 /** Owns why a payload misses a body pattern: the deepest field to blame, what it should hold and what it holds. */
 
 import { writePath } from '../../config/path.ts'
-import { ClauseError, type Steps } from '../../resolve/program.ts'
+import type { Containment } from '../../resolve/containment.ts'
+import { ClauseError } from '../../resolve/program.ts'
 import type { FailedClause } from '../../resolve/trace.ts'
 import type { BodyPattern } from './body-pattern.ts'
 import type { BodyTest } from './body-test.ts'
 import type { Scalar } from './scalar.ts'
-import { anyElement, fieldOf, StepLimitError } from './walk.ts'
+import { anyElement, fieldOf } from './walk.ts'
 import { withNearMiss, wordsOf } from './words.ts'
 
 /** Nothing where the pattern holds. Asks in the order in which the test does. `undefined` is an absent field. */
-export function missOfBody(test: BodyTest, value: unknown, steps: Steps): FailedClause | undefined {
+export function missOfBody(
+  test: BodyTest,
+  value: unknown,
+  containment: Containment,
+): FailedClause | undefined {
   try {
-    if (test.keys === undefined) return test.holds(value, steps) ? undefined : missOfLeaf(test, value, steps)
+    if (test.keys === undefined)
+      return test.holds(value, containment) ? undefined : missOfLeaf(test, value, containment)
     return Array.isArray(value)
-      ? missInList(test, test.keys, value, steps)
-      : missInObject(test, test.keys, value, steps)
+      ? missInList(test, test.keys, value, containment)
+      : missInObject(test, test.keys, value, containment)
   } catch (error) {
-    if (!(error instanceof StepLimitError || error instanceof ClauseError)) throw error
+    if (!(error instanceof ClauseError)) throw error
     return { ...missOf(test, value), error: error.message }
   }
 }
@@ -25,38 +31,43 @@ export function missOfBody(test: BodyTest, value: unknown, steps: Steps): Failed
 type Keys = ReadonlyMap<string, BodyTest>
 
 /** Of a list of maps the nearest is told: all of them beside a whole object would say nothing. */
-function missOfLeaf(test: BodyTest, value: unknown, steps: Steps): FailedClause {
+function missOfLeaf(test: BodyTest, value: unknown, containment: Containment): FailedClause {
   if (typeof value !== 'object' || value === null) return missOf(test, value)
   let nearest: BodyTest | undefined
   let fewest = Number.POSITIVE_INFINITY
   for (const alternative of test.alternatives) {
-    const failures = failuresOf(alternative, value, steps)
+    const failures = failuresOf(alternative, value, containment)
     if (failures >= fewest) continue
     nearest = alternative
     fewest = failures
   }
-  const miss = nearest && missOfBody(nearest, value, steps)
+  const miss = nearest && missOfBody(nearest, value, containment)
   if (miss === undefined || miss.path === nearest?.path) return missOf(test, value)
   const { length } = test.pattern.kind === 'any' ? test.pattern.of : []
   return { ...miss, expected: `${miss.expected}, in the nearest of ${length} alternatives` }
 }
 
 /** How many fields would have to be others. */
-function failuresOf(test: BodyTest, value: unknown, steps: Steps): number {
-  if (test.holds(value, steps)) return 0
+function failuresOf(test: BodyTest, value: unknown, containment: Containment): number {
+  if (test.holds(value, containment)) return 0
   if (test.keys === undefined) return 1
   const elements = Array.isArray(value) ? value : undefined
   let failures = 0
   for (const [key, inner] of test.keys) {
-    if (elements === undefined) failures += failuresOf(inner, fieldOf(value, key), steps)
-    else if (!anyElement(elements, (each) => inner.holds(fieldOf(each, key), steps), steps)) failures++
+    if (elements === undefined) failures += failuresOf(inner, fieldOf(value, key), containment)
+    else if (!anyElement(elements, (each) => inner.holds(fieldOf(each, key), containment))) failures++
   }
   return Math.max(failures, 1)
 }
 
-function missInObject(test: BodyTest, keys: Keys, value: unknown, steps: Steps): FailedClause | undefined {
+function missInObject(
+  test: BodyTest,
+  keys: Keys,
+  value: unknown,
+  containment: Containment,
+): FailedClause | undefined {
   for (const [key, inner] of keys) {
-    const miss = missOfBody(inner, fieldOf(value, key), steps)
+    const miss = missOfBody(inner, fieldOf(value, key), containment)
     if (miss === undefined) continue
     // Something else than an object says more than that a field is missing in it.
     const isOther = value !== undefined && (typeof value !== 'object' || value === null)
@@ -70,28 +81,28 @@ function missInList(
   test: BodyTest,
   keys: Keys,
   list: readonly unknown[],
-  steps: Steps,
+  containment: Containment,
 ): FailedClause | undefined {
-  if (test.holds(list, steps)) return undefined
+  if (test.holds(list, containment)) return undefined
   for (const [key, inner] of keys) {
-    if (anyElement(list, (element) => inner.holds(fieldOf(element, key), steps), steps)) continue
-    const found = valuesUnder(key, list, steps)
+    if (anyElement(list, (element) => inner.holds(fieldOf(element, key), containment))) continue
+    const found = valuesUnder(key, list)
     if (found.length === 0) continue
-    const miss = missOfBody(inner, found.length === 1 ? found[0] : found, steps)
+    const miss = missOfBody(inner, found.length === 1 ? found[0] : found, containment)
     if (miss !== undefined) return miss
   }
   const miss = missOf(test, list)
   return list.length === 0 ? miss : { ...miss, expected: `${miss.expected}, in one element` }
 }
 
-function valuesUnder(key: string, list: readonly unknown[], steps: Steps): unknown[] {
+function valuesUnder(key: string, list: readonly unknown[]): unknown[] {
   const found: unknown[] = []
   const take = (element: unknown): boolean => {
     const value = fieldOf(element, key)
     if (value !== undefined) found.push(value)
     return false
   }
-  anyElement(list, take, steps)
+  anyElement(list, take)
   return found
 }
 

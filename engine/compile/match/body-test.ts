@@ -1,15 +1,16 @@
 /** Owns testing a payload against a body pattern: the tree of tests as closures, with the place of each. */
 
 import { type Path, writePath } from '../../config/path.ts'
-import { longestSubject, RegexLimitError } from '../../regex/regex.ts'
-import { ClauseError, type Steps } from '../../resolve/program.ts'
+import { type Regex, RegexLimitError } from '../../regex/regex.ts'
+import { type Containment, ContainmentLimit } from '../../resolve/containment.ts'
+import { ClauseError } from '../../resolve/program.ts'
 import type { BodyPattern, OperatorTest } from './body-pattern.ts'
 import { isWithin } from './numeric-bounds.ts'
 import type { Scalar } from './scalar.ts'
-import { anyElement, fieldOf, spend, stepsOfField } from './walk.ts'
+import { anyElement, fieldOf } from './walk.ts'
 
-/** Of one value; `undefined` is an absent field. @throws StepLimitError, ClauseError */
-type Holds = (value: unknown, steps: Steps) => boolean
+/** Of one value; `undefined` is an absent field. @throws ClauseError, NeedsThread */
+type Holds = (value: unknown, containment: Containment) => boolean
 
 export interface BodyTest {
   /** From the mapping entry. */
@@ -34,9 +35,8 @@ export function compileBodyTest(pattern: BodyPattern, path: Path): BodyTest {
 /** The same object must satisfy all: two elements of a list that satisfy one key each are no match. */
 function compileKeys(keys: ReadonlyMap<string, BodyTest>): Holds {
   const tests = Array.from(keys, ([key, { holds }]) => ({ key, holds }))
-  return (value, steps) => {
-    spend(steps, tests.length * stepsOfField)
-    for (const { key, holds } of tests) if (!holds(fieldOf(value, key), steps)) return false
+  return (value, containment) => {
+    for (const { key, holds } of tests) if (!holds(fieldOf(value, key), containment)) return false
     return true
   }
 }
@@ -65,7 +65,9 @@ function compileAny(pattern: Extract<BodyPattern, { kind: 'any' }>, path: Path):
   const tests = others.map(({ holds }) => holds)
   if (scalars.size > 0) tests.unshift(ofAnyElement((value) => scalars.has(value)))
   const holds: Holds =
-    tests.length === 1 ? (tests[0] as Holds) : (value, steps) => tests.some((each) => each(value, steps))
+    tests.length === 1
+      ? (tests[0] as Holds)
+      : (value, containment) => tests.some((each) => each(value, containment))
   const alternatives = others.flatMap((each) => (each.keys ? [each] : each.alternatives))
   return { path, pattern, holds, keys: undefined, alternatives }
 }
@@ -80,8 +82,10 @@ function compileOperators(operators: readonly OperatorTest[], path: Path): Holds
   const tests = operators.map((operator) => compileOperator(operator, path))
   const [only] = tests
   if (only !== undefined && tests.length === 1)
-    return ofAnyElement((value, steps) => value !== undefined && only(value, steps))
-  return ofAnyElement((value, steps) => value !== undefined && tests.every((holds) => holds(value, steps)))
+    return ofAnyElement((value, containment) => value !== undefined && only(value, containment))
+  return ofAnyElement(
+    (value, containment) => value !== undefined && tests.every((holds) => holds(value, containment)),
+  )
 }
 
 function compileOperator(operator: OperatorTest, path: Path): Holds {
@@ -99,28 +103,34 @@ function compileOperator(operator: OperatorTest, path: Path): Holds {
     case 'numeric':
       return (value) => typeof value === 'number' && isWithin(value, operator.bounds)
     case 'pattern':
-      return compileSearch(operator.regex.test, writePath([...path, 'pattern']))
+      return compileSearch(operator.regex, writePath([...path, 'pattern']))
   }
 }
 
-/** What a search costs at least, and how many steps each character takes. */
-const stepsOfSearch = 40
-const stepsOfCharacter = 2
-
-/** A search in text, counted, that names its clause where the text is too long. */
-export function compileSearch(search: (text: string) => boolean, clause: string): Holds {
-  return (value, steps) => {
+/** A search in text that names its clause where the text is too long. */
+export function compileSearch(regex: Regex, clause: string): Holds {
+  return (value, containment) => {
     if (typeof value !== 'string') return false
-    spend(steps, stepsOfSearch + Math.min(value.length, longestSubject) * stepsOfCharacter)
     try {
-      return search(value)
+      if (regex.isSlow(value)) containment.begin('pattern')
+      const isFound = regex.test(value)
+      containment.checkTime()
+      return isFound
     } catch (error) {
-      if (error instanceof RegexLimitError) throw new ClauseError(clause, error.message, { cause: error })
+      if (error instanceof RegexLimitError || error instanceof ContainmentLimit)
+        throw new ClauseError(clause, error instanceof ContainmentLimit ? tooManySteps : error.message, {
+          cause: error,
+        })
       throw error
     }
   }
 }
 
+const tooManySteps = 'the regular expression takes too many steps for a text of that length'
+
 function ofAnyElement(holds: Holds): Holds {
-  return (value, steps) => (Array.isArray(value) ? anyElement(value, holds, steps) : holds(value, steps))
+  return (value, containment) =>
+    Array.isArray(value)
+      ? anyElement(value, (element) => holds(element, containment))
+      : holds(value, containment)
 }

@@ -1,11 +1,9 @@
 /** Owns compiling a mapping's `match`, except `path`, which the decision index answers. */
 
 import type { MappingSource } from '../../config/configuration.ts'
-import { type Path, writePath } from '../../config/path.ts'
-import { ClauseError, type Matcher, type Steps } from '../../resolve/program.ts'
+import type { Path } from '../../config/path.ts'
+import { ClauseError, type Matcher } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
-import { createStepCounter } from '../../resolve/steps.ts'
-import { takeTurn } from '../../turn.ts'
 import type { Report } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
 import { missOfBody } from './body-miss.ts'
@@ -14,7 +12,7 @@ import { type BodyTest, compileBodyTest } from './body-test.ts'
 import type { Clause } from './clause.ts'
 import { equalitiesOfBody } from './equalities.ts'
 import { compileHeader } from './header-clause.ts'
-import { fieldOf, StepLimitError } from './walk.ts'
+import { fieldOf } from './walk.ts'
 import { compileWhen, type When } from './when-clause.ts'
 import { withNearMiss, wordsOfValues } from './words.ts'
 
@@ -36,42 +34,34 @@ export function compileMatch(match: Match | undefined, report: Report, shared?: 
 }
 
 function createMatches(clauses: readonly Clause[], when: When | undefined): Matcher['matches'] {
-  return (scope, steps) => {
+  return (scope) => {
     for (const clause of clauses) {
-      const outcome = decide(clause, scope, steps)
+      const outcome = decide(clause, scope)
       if (outcome !== true) return outcome
     }
-    return when === undefined ? true : when.verdict(scope, steps)
+    return when === undefined ? true : when.verdict(scope)
   }
 }
 
 function createExplain(clauses: readonly Clause[], when: When | undefined): Matcher['explain'] {
-  return async (scope, steps = createStepCounter().begin()) => {
+  return async (scope) => {
     for (const clause of clauses) {
-      const outcome = decide(clause, scope, steps)
+      scope.containment.checkTime()
+      const outcome = decide(clause, scope)
       if (outcome === true) continue
-      if (outcome === false) return clause.miss(scope, steps)
-      // The limit is reached; where in the payload it was is worth another look, in a turn of its own.
-      await takeTurn()
-      const anew = createStepCounter().begin()
-      return {
-        path: clause.path,
-        expected: 'a decision',
-        error: outcome.message,
-        ...clause.miss(scope, anew),
-      }
+      if (outcome === false) return clause.miss(scope)
+      return { path: clause.path, expected: 'a decision', error: outcome.message, ...clause.miss(scope) }
     }
     return when?.miss(scope)
   }
 }
 
-function decide(clause: Clause, scope: Scope, steps: Steps): boolean | ClauseError {
+function decide(clause: Clause, scope: Scope): boolean | ClauseError {
   try {
-    return clause.holds(scope, steps)
+    return clause.holds(scope)
   } catch (error) {
     if (error instanceof ClauseError) return error
-    if (!(error instanceof StepLimitError)) throw error
-    return new ClauseError(writePath(clause.path), error.message, { cause: error })
+    throw error
   }
 }
 
@@ -105,14 +95,14 @@ function compileBody(body: Readonly<Record<string, unknown>>, report: Report): C
 
 /** Nothing but the closures: the tree around them takes twice as much memory, and is for explaining only. */
 function holdsOfBody({ holds }: BodyTest): Clause['holds'] {
-  return ({ request }, steps) => holds(request.payload, steps)
+  return ({ request, containment }) => holds(request.payload, containment)
 }
 
 /** Reads what is known to be sound once more. */
 function missOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Clause['miss'] {
-  return ({ request }, steps) => {
+  return ({ request, containment }) => {
     const pattern = readBodyPattern(body, path, silent)
-    return pattern && missOfBody(compileBodyTest(pattern, path), request.payload, steps)
+    return pattern && missOfBody(compileBodyTest(pattern, path), request.payload, containment)
   }
 }
 

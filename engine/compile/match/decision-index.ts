@@ -21,9 +21,6 @@ export interface DecisionIndex {
 /** The endpoints that take drafts; no mapping and no catch-all applies to them. */
 export const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
 
-/** What a request's way through the index may cost before all mappings of its paths are tried instead. */
-const stepsOfIndex = 600_000
-
 type Params = Candidate['params']
 
 /** `mappings` in matching order. */
@@ -53,15 +50,14 @@ export function* indexMappings(mappings: readonly Indexed[], memory: GroupMemory
 
   return {
     candidates: (request) => {
-      const steps = { spent: 0, limit: stepsOfIndex }
       const lists: Positions<Params>[] = []
       let covering = 0
       for (const { group, params } of groupsOf(request.endpoint)) {
         const { index, positions } = group
         covering += positions.length
-        for (const list of index.find(request, steps)) lists.push({ list, positions, tag: params })
+        for (const list of index.find(request)) lists.push({ list, positions, tag: params })
       }
-      return { covering, spent: steps.spent, next: inOrder(lists) }
+      return { covering, next: inOrder(lists) }
     },
     covering: (endpoint) => {
       const next = inOrder(

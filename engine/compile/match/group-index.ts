@@ -1,18 +1,17 @@
 /** Owns the mappings of one path: each filed under the equality that tells it apart best from the others. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
-import type { Equality, Matcher, Steps } from '../../resolve/program.ts'
+import type { Equality, Matcher } from '../../resolve/program.ts'
 import { smallPieces, type Work } from '../slices.ts'
 import { createChoice } from './equality-choice.ts'
 import { addTo, type Bucket, createFieldIndex, type FieldIndex } from './field-index.ts'
-import { StepLimitError } from './walk.ts'
 
 /** Knows a mapping by its place in the group, from 0, so that it holds wherever the group's mappings stand. */
 export interface GroupIndex {
   /** Every mapping of the group, ascending. */
   readonly all: Bucket
-  /** Those that may match, in buckets that may share some. All of them where the payload takes too many steps. */
-  readonly find: (request: HookRequest, steps: Steps) => readonly Bucket[]
+  /** Those that may match, in buckets that may share some. */
+  readonly find: (request: HookRequest) => readonly Bucket[]
 }
 
 /** So few are tried faster than they are looked up. */
@@ -36,22 +35,14 @@ export function* indexGroup(matchers: readonly Matcher[]): Work<GroupIndex> {
   }
 
   const { all } = allOf(matchers.length)
-  const search = (request: HookRequest, steps: Steps): readonly Bucket[] => {
-    const found = new Set<Bucket>([others])
-    const keep = (bucket: Bucket) => void found.add(bucket)
-    findByHeader(headers, request.headers, keep)
-    fields.find(request, keep, steps)
-    return [...found]
-  }
   return {
     all,
-    find: (request, steps) => {
-      try {
-        return search(request, steps)
-      } catch (error) {
-        if (error instanceof StepLimitError) return [all]
-        throw error
-      }
+    find: (request) => {
+      const found = new Set<Bucket>([others])
+      const keep = (bucket: Bucket) => void found.add(bucket)
+      findByHeader(headers, request.headers, keep)
+      fields.find(request, keep)
+      return [...found]
     },
   }
 }

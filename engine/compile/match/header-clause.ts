@@ -89,11 +89,12 @@ function ofExistence(name: string, path: Path, wanted: boolean): Clause {
 }
 
 function ofSearch(name: string, path: Path, regex: Regex): Clause {
-  const search = compileSearch(regex.test, `match.headers.${name}`)
+  const search = compileSearch(regex, `match.headers.${name}`)
   return {
     path,
     equalities: [],
-    holds: ({ request }, steps) => anyValue(headerOf(request, name), (value) => search(value, steps)),
+    holds: ({ request, containment }) =>
+      anyValue(headerOf(request, name), (value) => search(value, containment)),
     miss: ({ request }) => ({
       path,
       expected: wordsOfSearch(regex.source),

@@ -23,23 +23,19 @@ export interface When {
 }
 
 const path = ['match', 'when']
-/** What an expression costs at least that the library evaluates; how much more, its own guards bound. */
-const stepsInLibrary = 5_000
-/** What a compiled expression costs at most, for each byte that it may look at. */
-const stepsOfByte = 1 / 8
 
 /** Nothing where something was reported. */
 export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
   const compiled = compileWhole(text, path, report, shared)
   if (compiled === undefined) return undefined
-  const { evaluate, cost, equalities, kind } = compiled
+  const { evaluate, equalities, kind } = compiled
   const hint = neverTrue[kind]?.(bareExpression(text).source.trim())
   if (hint !== undefined) {
     const message = `gives a ${kind}, where only \`true\` matches`
     report.error({ code: 'WHEN_NOT_BOOLEAN', path, message, hint })
     return undefined
   }
-  return { equalities, verdict: createVerdict(evaluate, cost), miss: createMiss(evaluate) }
+  return { equalities, verdict: createVerdict(evaluate), miss: createMiss(evaluate) }
 }
 
 /** What to write instead of a condition that can never hold. */
@@ -62,10 +58,8 @@ function foundByMatch(source: string): string | undefined {
     : `Ask whether there is any: \`$contains(${text?.trim()}, ${pattern})\`.`
 }
 
-function createVerdict(expression: Expression, cost: number | undefined): When['verdict'] {
-  return (scope, steps) => {
-    const { rawBody } = scope.request
-    steps.spent += cost === undefined ? stepsInLibrary : cost * rawBody.length * stepsOfByte
+function createVerdict(expression: Expression): When['verdict'] {
+  return (scope) => {
     try {
       const result = expression(scope)
       return result instanceof Promise ? result.then(isTrue, verdictOf) : isTrue(result)

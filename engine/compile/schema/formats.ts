@@ -1,8 +1,7 @@
-/** Owns the formats of JSON Schema: the library's, of texts that are not too long for them. */
+/** The formats of JSON Schema: the library's own, for texts that are not too long for them. */
 
 import type { Format } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import type { SchemaMeter } from './meter.ts'
 
 /** The library's expressions were written for addresses and times; a longer text is none. In UTF-16 units. */
 const longestText = 2048
@@ -11,15 +10,9 @@ const names = Object.keys(fullFormats)
 
 export const isFormat = Object.assign((name: string): boolean => names.includes(name), { names })
 
-export function formatsFor(meter: SchemaMeter): Record<string, Format> {
-  return Object.fromEntries(
-    names.map((name) => [name, bounded(fullFormats[name as keyof typeof fullFormats], meter)]),
-  )
-}
-
 type Known = (typeof fullFormats)[keyof typeof fullFormats]
 
-function bounded(format: Known, meter: SchemaMeter): Format {
+function bounded(format: Known): Format {
   if (typeof format === 'boolean') return format
   if (typeof format === 'object' && 'type' in format && format.type === 'number') return format as Format
   const check = typeof format === 'object' && 'validate' in format ? format.validate : format
@@ -30,8 +23,9 @@ function bounded(format: Known, meter: SchemaMeter): Format {
           return check.test(text)
         }
       : (check as (text: string) => boolean)
-  return (text: string) => {
-    meter.spend(20 + Math.min(text.length, longestText))
-    return text.length <= longestText && test(text)
-  }
+  return (text: string) => text.length <= longestText && test(text)
 }
+
+export const formats: Record<string, Format> = Object.fromEntries(
+  names.map((name) => [name, bounded(fullFormats[name as keyof typeof fullFormats])]),
+)

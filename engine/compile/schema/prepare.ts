@@ -1,15 +1,10 @@
-/** Owns reading an author's schema before Ajv does: what is wrong with it and where, and what each part costs to check. */
+/** Reads an author's schema before Ajv does: says what is wrong with it and where, and whether checking it is linear. */
 
 import { isRecord } from '../../config/is-record.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
 import { isFormat } from './formats.ts'
 import { type Dialect, type Holds, holdsOf, keywordsOf } from './vocabulary.ts'
-
-/** The word that {@link prepareSchema} adds to every schema: what checking it costs, in the meter's units. */
-export const costKeyword = 'reveille-cost'
-/** How often checking goes through all keys of an object. */
-export const loopsKeyword = 'reveille-loops'
 
 export interface SchemaProblem {
   /** From the schema's root. */
@@ -20,29 +15,27 @@ export interface SchemaProblem {
   readonly offset?: number
 }
 
-export interface PreparedSchema {
-  /** A copy that knows its cost. */
-  readonly schema: boolean | object
+export interface CheckedSchema {
   readonly problems: readonly SchemaProblem[]
   /** Every `$ref` and where it stands. */
-  readonly references: readonly { readonly target: string; readonly path: readonly (string | number)[] }[]
+  readonly references: readonly Reference[]
+  /** Whether checking takes time that is linear in the payload: no part of the schema can lead back to itself. */
+  readonly isLinear: boolean
+}
+
+interface Reference {
+  readonly target: string
+  readonly path: Path
 }
 
 type Path = readonly (string | number)[]
 
-/** Of a branch that may fail without its schema failing: Ajv makes an error and throws it away. */
-const branchCost = 40
-const elementCost = 45
-
-export function prepareSchema(written: boolean | object, dialect: Dialect): PreparedSchema {
+export function checkSchema(written: boolean | object, dialect: Dialect): CheckedSchema {
   const problems: SchemaProblem[] = []
-  const references: { target: string; path: Path }[] = []
+  const references: Reference[] = []
 
-  function copySchema(schema: unknown, path: Path, extra = 0): unknown {
-    if (!isRecord(schema)) return schema
-    const copy: Record<string, unknown> = {}
-    let cost = extra
-    let loops = 0
+  function checkBelow(schema: unknown, path: Path): void {
+    if (!isRecord(schema)) return
     for (const [keyword, value] of Object.entries(schema)) {
       const holds = holdsOf(keyword, dialect)
       if (holds === undefined) {
@@ -50,31 +43,17 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
         continue
       }
       checkValue(keyword, value, [...path, keyword])
-      cost += costOf(keyword, value)
-      if (goesThroughKeys(keyword, value)) loops++
-      copy[keyword] = copyBelow(holds, keyword, value, [...path, keyword])
+      checkSchemasIn(holds, value, [...path, keyword])
     }
-    if (cost > 0) copy[costKeyword] = cost
-    if (loops > 0) copy[loopsKeyword] = loops
-    return copy
   }
 
-  function copyBelow(holds: Holds, keyword: string, value: unknown, path: Path): unknown {
-    const list = Array.isArray(value)
-    if (holds === 'value' || (holds === 'map-or-names' && list)) return value
-    if (list) {
-      const extra = keyword === 'anyOf' || keyword === 'oneOf' ? branchCost : 0
-      return value.map((each, index) => copySchema(each, [...path, index], extra))
-    }
-    if (holds === 'schema' || holds === 'schema-or-schemas') {
-      return copySchema(value, path, keyword === 'contains' ? elementCost : 0)
-    }
-    if (!isRecord(value)) return value
-    const copies = Object.entries(value).map(([name, each]) => [
-      name,
-      Array.isArray(each) ? each : copySchema(each, [...path, name]),
-    ])
-    return Object.fromEntries(copies)
+  function checkSchemasIn(holds: Holds, value: unknown, path: Path): void {
+    const isList = Array.isArray(value)
+    if (holds === 'value' || (holds === 'map-or-names' && isList)) return
+    if (isList) for (const [index, each] of value.entries()) checkBelow(each, [...path, index])
+    else if (holds === 'schema' || holds === 'schema-or-schemas') checkBelow(value, path)
+    else if (isRecord(value))
+      for (const [name, each] of Object.entries(value)) checkBelow(each, [...path, name])
   }
 
   function checkValue(keyword: string, value: unknown, path: Path): void {
@@ -107,7 +86,13 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
     }
   }
 
-  return { schema: copySchema(written, []) as boolean | object, problems, references }
+  checkBelow(written, [])
+  return { problems, references, isLinear: !references.some(mayRecur) }
+}
+
+/** A reference from within a definition may lead back to it, and so may one to the whole schema. */
+function mayRecur({ target, path }: Reference): boolean {
+  return path[0] === '$defs' || path[0] === 'definitions' || !/^#\/(?:\$defs|definitions)\//.test(target)
 }
 
 function unknownKeyword(keyword: string, path: Path, dialect: Dialect): SchemaProblem {
@@ -120,34 +105,4 @@ function unknownKeyword(keyword: string, path: Path, dialect: Dialect): SchemaPr
       ? 'Keywords of your own begin with x-.'
       : `Did you mean ${nearest}?`
   return { path: [...path, keyword], message, hint }
-}
-
-function costOf(keyword: string, value: unknown): number {
-  switch (keyword) {
-    case 'properties':
-      return isRecord(value) ? Object.keys(value).length : 1
-    case 'required':
-    case 'enum':
-      return Array.isArray(value) ? value.length : 1
-    case '$ref':
-    case '$dynamicRef':
-      return 4
-    default:
-      return 1
-  }
-}
-
-function goesThroughKeys(keyword: string, value: unknown): boolean {
-  switch (keyword) {
-    case 'additionalProperties':
-    case 'unevaluatedProperties':
-      return value !== true
-    case 'patternProperties':
-    case 'propertyNames':
-    case 'minProperties':
-    case 'maxProperties':
-      return true
-    default:
-      return false
-  }
 }

@@ -43,6 +43,10 @@ function describe({ keyword, params, instancePath, message }: ErrorObject): Fiel
       return { pointer, message: `must be one of ${listed(params['allowedValues'])}` }
     case 'const':
       return { pointer, message: `must be ${listed([params['allowedValue']])}` }
+    case 'maxLength':
+      return { pointer, message: `must have at most ${params['limit']} characters` }
+    case 'minLength':
+      return { pointer, message: `must have at least ${params['limit']} characters` }
     case 'format':
       return { pointer, message: `must be a valid ${params['format']}` }
     case 'anyOf':

@@ -6,7 +6,6 @@ import { type Output, spend } from '../../resolve/output.ts'
 import { type Environment, inside } from './environment.ts'
 import { type Frame, innerFrame, type Reader, type Step } from './frame.ts'
 import { type Block, type Program, TemplateError } from './grammar.ts'
-import { forEachOf } from './steps.ts'
 import { isTruthy } from './truth.ts'
 
 interface BlockParts {
@@ -45,9 +44,14 @@ function isTrue(value: { readonly type: string }): boolean {
   return value.type === 'BooleanLiteral' && 'value' in value && value.value === true
 }
 
+/** Passes of a loop between two looks at the clock. */
+const passesBetweenChecks = 256
+
 function compileEach({ block, environment, subject, steps }: BlockParts): Step {
   refuseParameters(block, environment, 2)
-  const turn = steps(block.program, inside(environment, 'each', block.program?.blockParams))
+  // Loops in loops multiply: a payload decides how often.
+  const isNested = environment.loop(0) !== undefined
+  const pass = steps(block.program, inside(environment, 'each', block.program?.blockParams))
   const inverse = steps(block.inverse, environment)
 
   return (frame, output) => {
@@ -58,19 +62,21 @@ function compileEach({ block, environment, subject, steps }: BlockParts): Step {
     if (count === 0) return inverse(frame, output)
 
     const name = subject.name(frame)
-    return forEachOf(count, output, (index) => {
-      // A turn costs a byte even if it prints nothing, or nested loops over a hostile payload would not end.
+    if (isNested) frame.scope.containment.begin('template')
+    for (let index = 0; index < count; index++) {
+      // A pass costs a byte even if it prints nothing, or nested loops over a hostile payload would not end.
       spend(output.meter, 1)
+      if (index % passesBetweenChecks === 0) frame.scope.containment.checkTime()
       const key = keys?.[index] ?? index
       const item = (value as Record<string | number, unknown>)[key]
       const place = { key, index, last: index === count - 1 }
-      return turn(innerFrame(frame, item, turnName(name, key, index), place), output)
-    })
+      pass(innerFrame(frame, item, passName(name, key, index), place), output)
+    }
   }
 }
 
 /** A key of the payload's choosing may not speak inside the operator's sentence: its number stands for it. */
-function turnName(name: string, key: string | number, index: number): string {
+function passName(name: string, key: string | number, index: number): string {
   return `${name}.${typeof key === 'string' && isHarmless(key) ? key : index}`
 }
 

@@ -25,7 +25,6 @@ import {
 } from './grammar.ts'
 import { type Helper, helpers } from './helpers.ts'
 import { compilePath } from './path.ts'
-import { inOrder, withMaking } from './steps.ts'
 
 export interface CompiledTemplate {
   readonly render: Template
@@ -73,7 +72,11 @@ function compileParsed(source: string, names: ScopeNames): CompiledTemplate {
 
 function compileProgram(program: Program | undefined, environment: Environment): Step {
   const steps = (program?.body ?? []).flatMap((node) => compileStatement(node, environment) ?? [])
-  return inOrder(steps)
+  const [only] = steps
+  if (only !== undefined && steps.length === 1) return only
+  return (frame, output) => {
+    for (const step of steps) step(frame, output)
+  }
 }
 
 function compileStatement(node: Statement, environment: Environment): Step | undefined {
@@ -83,9 +86,9 @@ function compileStatement(node: Statement, environment: Environment): Step | und
     case 'CommentStatement':
       return undefined
     case 'MustacheStatement':
-      return withMaking(compileMustache(node, environment))
+      return compileMustache(node, environment)
     case 'BlockStatement':
-      return withMaking(compileBlock(node, environment))
+      return compileBlock(node, environment)
     default:
       throw new TemplateError(
         'partials and decorators are not supported',

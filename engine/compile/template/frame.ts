@@ -18,8 +18,8 @@ export interface Frame {
   readonly last: boolean
 }
 
-/** A promise only where it has to wait: for a turn, or for a large value that is printed. */
-export type Step = (frame: Frame, output: Output) => void | Promise<void>
+/** Renders one statement. */
+export type Step = (frame: Frame, output: Output) => void
 
 /** A value, and what a human would call it. */
 export interface Reader {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { plainText } from '../../boundary/segment.ts'
-import { rendered, segmentsInTurns } from './fixture.ts'
+import { rendered, segmentsOf } from './fixture.ts'
 import { helpers } from './helpers.ts'
 
 const cases: Readonly<Record<string, readonly (readonly [string, unknown, string])[]>> = {
@@ -89,17 +89,17 @@ test('every helper has its cases and an example that compiles', () => {
 test('indented JSON that nesting would make enormous is refused before it is made', async () => {
   const tower = '['.repeat(900) + ']'.repeat(900)
   const payload = `[${Array.from({ length: 500 }, () => tower).join()}]`
-  await assert.rejects(segmentsInTurns('{{truncate (json payload 2) 20}}', payload), {
+  assert.throws(() => segmentsOf('{{truncate (json payload 2) 20}}', payload), {
     code: 'TOO_LARGE_RENDERED',
   })
-  assert.equal(plainText(await segmentsInTurns('{{truncate (json payload) 5}}', payload)), '[[[[…')
+  assert.equal(plainText(segmentsOf('{{truncate (json payload) 5}}', payload)), '[[[[…')
 })
 
 test('a property of a long list is joined in turns, and not taken for the join of the whole elements', async () => {
   const payload = JSON.stringify({ a: Array.from({ length: 60_000 }, (_, n) => ({ n })) })
   const expected = Array.from({ length: 60_000 }, (_, n) => n)
   const { a } = JSON.parse(payload) as { a: object[] }
-  const result = await segmentsInTurns('{{truncate (join a " ") 20}} {{join a " " "n"}}', payload, 4_000_000)
+  const result = segmentsOf('{{truncate (join a " ") 20}} {{join a " " "n"}}', payload, 4_000_000)
   assert.equal(
     plainText(result),
     `${JSON.stringify(a[0])} ${JSON.stringify(a[1])} ${JSON.stringify(a[2])}`.slice(0, 19) +

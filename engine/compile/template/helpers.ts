@@ -2,17 +2,7 @@
 
 import { isRecord } from '../../config/is-record.ts'
 import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
-import { isLarge } from '../../resolve/json/print.ts'
-import {
-  InexactNumberError,
-  jsonOf,
-  madeText,
-  type Output,
-  rest,
-  spendWork,
-  textOf,
-  whenMade,
-} from '../../resolve/output.ts'
+import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
 import { formatDate, isTimeZone } from './date.ts'
 import { isTruthy } from './truth.ts'
 
@@ -120,27 +110,10 @@ export const helpers: Readonly<Record<string, Helper>> = {
   },
 }
 
-/** Characters whose lines are quoted at once. */
-const quotedAtOnce = 16_384
-
-/** @throws UnmadeTextError for a long text */
 function quoteLines(text: string, output: Output): string {
-  spendWork(output.meter, text.length)
-  if (text.length <= quotedAtOnce) return text.replace(beginnings, '> ')
-  return madeText(text, 'quote', output, async () => {
-    const quoted: string[] = []
-    for (let start = 0; start <= text.length; ) {
-      const cut = text.indexOf('\n', start + quotedAtOnce)
-      const end = cut === -1 ? text.length : cut
-      const lines = text.slice(start, end).replace(beginnings, '> ')
-      spendWork(output.meter, lines.length)
-      quoted.push(lines)
-      start = end + 1
-      const wait = rest(output)
-      if (wait !== undefined) await wait
-    }
-    return { text: quoted.join('\n'), mayBeInexact: false }
-  })
+  const quoted = text.replace(beginnings, '> ')
+  spendWork(output.meter, text.length + quoted.length)
+  return quoted
 }
 
 const beginnings = /^/gm
@@ -171,27 +144,14 @@ function truncate(text: string, length: unknown, ellipsis: unknown): string {
   return text.slice(0, split ? room - 1 : room).trimEnd() + mark
 }
 
-/** @throws UnmadeTextError for a long list */
 function joinAll(values: readonly unknown[], separator: string, name: unknown, output: Output): string {
   const named = typeof name === 'string' ? name : undefined
-  const partOf = (value: unknown): string => {
+  const parts = values.map((value) => {
     const part = textOf(named === undefined ? value : propertyOf(value, named), output)
     spendWork(output.meter, part.length + separator.length)
     return part
-  }
-  const joined = (parts: string[]) =>
-    (named === undefined ? parts : parts.filter((part) => part !== '')).join(separator)
-  if (!isLarge(values)) return joined(values.map(partOf))
-  return madeText(values, `join ${JSON.stringify([separator, named])}`, output, async () => {
-    const parts: string[] = []
-    for (const value of values) {
-      const part = whenMade(output.meter, () => partOf(value))
-      parts.push(typeof part === 'string' ? part : await part)
-      const wait = rest(output)
-      if (wait !== undefined) await wait
-    }
-    return { text: joined(parts), mayBeInexact: false }
   })
+  return (named === undefined ? parts : parts.filter((part) => part !== '')).join(separator)
 }
 
 /** An element that is no object stands for itself: some senders write labels as texts, others as objects. */

@@ -115,7 +115,7 @@ function withBody(
   const checkRead = (body: BodyFields) =>
     body === unreadable ? unverified('BODY_MALFORMED') : check(request, body)
   const body = readBodyFields(request)
-  return body instanceof Promise ? body.then(checkRead) : checkRead(body)
+  return checkRead(body)
 }
 
 const unreadableSecret = 'none of the configured secrets is written as the provider writes them'

@@ -9,7 +9,6 @@ import { isRecord } from '../../config/is-record.ts'
 import { decode } from '../../providers/encoding.ts'
 import type { SnsScheme } from '../../providers/scheme.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
-import { parseJson } from '../../resolve/json/parse.ts'
 import { isPacked, packedBody } from '../signed/body-fields.ts'
 import {
   type Headers,
@@ -31,7 +30,7 @@ const repeated = [
 ] as const
 
 /** A message has 256 KiB at most, and the fields around it are short. */
-const mostBytes = 1024 * 1024
+const mostBytes = 512 * 1024
 
 const hashes: ReadonlyMap<string, string> = new Map([
   ['1', 'sha1'],
@@ -131,7 +130,7 @@ function isUnmistakable(name: string, value: string | undefined): boolean {
 async function readFields(body: Uint8Array): Promise<ReadonlyMap<string, string> | undefined> {
   if (body.byteLength > mostBytes) return undefined
   try {
-    const value = await parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
     if (!isRecord(value)) return undefined
     // A subject that is not a text is not signed, yet mappings would see it.
     if (typeof (value['Subject'] ?? '') !== 'string') return undefined

@@ -1,9 +1,8 @@
 /** Reads the single values that verifiers need from a body, by their place in JSON or in a form. */
 
 import type { BodyPlace } from '../../providers/scheme.ts'
-import { parseJson } from '../../resolve/json/parse.ts'
+import { fieldsOf, hasTooManyFields, isFormType } from '../../resolve/form.ts'
 import { valueAt } from '../../resolve/payload-path.ts'
-import { fieldsOf, hasTooManyFields, isFormType } from '../form.ts'
 import { headerOf } from '../header.ts'
 import { type Headers, type SignedRequest, unverified } from '../verifier.ts'
 
@@ -16,13 +15,15 @@ export const noFields: BodyFields = () => undefined
 /** The fields of a body that is neither JSON nor a form. */
 export const unreadable: BodyFields = () => undefined
 
-/** Returns a promise where the body is long, so that parsing it does not block. */
-export function readBodyFields(request: SignedRequest): BodyFields | Promise<BodyFields> {
+/** A larger body takes the main loop too long to read, and no sender whose signature needs its fields sends one. */
+const longestRead = 524_288
+
+export function readBodyFields(request: SignedRequest): BodyFields {
+  if (request.rawBody.byteLength > longestRead) return unreadable
   const text = textOfBody(request)
   if (isFormType(headerOf(request.headers, 'content-type'))) return readForm(text)
   try {
-    const payload = parseJson(text)
-    return payload instanceof Promise ? payload.then(inJson, () => unreadable) : inJson(payload)
+    return inJson(JSON.parse(text))
   } catch {
     return unreadable
   }

@@ -5,8 +5,8 @@
 
 import { hash } from 'node:crypto'
 import { decode } from '../../providers/encoding.ts'
+import { fieldsOf, hasTooManyFields, isFormType } from '../../resolve/form.ts'
 import { isSameSecret } from '../compare.ts'
-import { fieldsOf, hasTooManyFields, isFormType } from '../form.ts'
 import { headerOf } from '../header.ts'
 import { type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import { isPacked, packedBody, textOfBody } from './body-fields.ts'

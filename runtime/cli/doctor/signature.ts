@@ -5,12 +5,13 @@ import path from 'node:path'
 import {
   diagnose,
   holdsUnset,
+  parseFields,
   type Snapshot,
   UnavailableError,
   type VerifyDependencies,
   writePath,
 } from '@reveille/engine'
-import { createEndpointAuthTables, parseFields, presentedToken } from '../../http/index.ts'
+import { createEndpointAuthTables, presentedToken } from '../../http/index.ts'
 import { createDownloads } from '../../trust/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'

@@ -1,9 +1,15 @@
 /** Answers the handshakes by which providers check an endpoint before they send events to it. */
 
-import { type Handshake, type HandshakeRequest, type Timers, UnavailableError } from '@reveille/engine'
+import {
+  type Fields,
+  type Handshake,
+  type HandshakeRequest,
+  parseFields,
+  type Timers,
+  UnavailableError,
+} from '@reveille/engine'
 import { decodeFor, maxBytesFor } from '../body/decode.ts'
 import { decompress } from '../body/decompress.ts'
-import { type Fields, parseFields } from '../body/fields.ts'
 import { readBody } from '../body/read-body.ts'
 import type { Throttle } from '../clients/throttle.ts'
 import { RequestError } from '../errors.ts'
@@ -81,7 +87,7 @@ export function createHandshakes(options: HandshakesOptions): Handshakes {
       context.body = sent
       const { 'content-encoding': encoding, 'content-type': type } = incoming.headers
       const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
-      return await payloadIn(body, decodeFor(endpoint, body, type))
+      return payloadIn(endpoint, body, type)
     } catch (error) {
       if (error instanceof RequestError && error.code !== 'BODY_TIMEOUT') return undefined
       throw error
@@ -110,10 +116,10 @@ export function createHandshakes(options: HandshakesOptions): Handshakes {
 }
 
 /** The JSON in a body, as a handshake may hold it, or undefined. The request pipeline reports what is wrong with a body. */
-export async function payloadIn(body: Buffer, decoding: ReturnType<typeof decodeFor>): Promise<unknown> {
+export function payloadIn(endpoint: string, body: Buffer, contentType: string | undefined): unknown {
   if (body.length === 0) return undefined
   try {
-    const { payload, isForm } = await decoding
+    const { payload, isForm } = decodeFor(endpoint, body, contentType)
     return isForm ? undefined : payload
   } catch (error) {
     if (error instanceof RequestError) return undefined

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseFields } from '../body/fields.ts'
+import { parseFields } from '@reveille/engine'
 import { presentedToken, withoutToken, withoutTokens } from './presented-token.ts'
 
 const query = parseFields('token=from-query')

@@ -1,8 +1,7 @@
 /** Finds the token that a request presents, and removes tokens from what mappings see. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Snapshot } from '@reveille/engine'
-import type { Fields } from '../body/fields.ts'
+import type { Fields, Snapshot } from '@reveille/engine'
 
 export interface PresentedToken {
   readonly token: string

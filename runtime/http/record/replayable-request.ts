@@ -1,9 +1,8 @@
 /** Keeps what it takes to try a request again, and makes a request of it later. */
 
-import type { ReceivedRequest } from '@reveille/engine'
+import { parseFields, type ReceivedRequest } from '@reveille/engine'
 import type { RequestRecord } from '../../store/port.ts'
 import { tokenHeadersOf, withoutToken, withoutTokens } from '../auth/presented-token.ts'
-import { parseFields } from '../body/fields.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /** Further headers that identify somebody; no mapping has a reason to read them. */

@@ -2,8 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { authOf, nearestName, type ReceivedRequest, type Snapshot } from '@reveille/engine'
-import { parseFields } from '../../../http/index.ts'
+import { authOf, nearestName, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
 import { readRequestFile } from '../../request-file.ts'

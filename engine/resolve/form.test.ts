@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hasTooManyFields, maxFields, parseFields } from './fields.ts'
+import { hasTooManyFields, maxFields, parseFields } from './form.ts'
 
 test('a name that stands more than once gives a list', () => {
   assert.deepEqual({ ...parseFields('a=1&b=2&a=3&a=') }, { a: ['1', '3', ''], b: '2' })

@@ -35,3 +35,21 @@ export function hasTooManyFields(text: string): boolean {
   }
   return false
 }
+
+export type Fields = Record<string, string | string[]>
+
+const none: Fields = Object.freeze(Object.create(null))
+
+/** A name that stands more than once gives a list. The result has no prototype, and no name that could set one. */
+export function parseFields(text: string): Readonly<Fields> {
+  if (text === '') return none
+  const fields: Fields = Object.create(null)
+  for (const [name, value] of fieldsOf(text)) {
+    if (name === '__proto__') continue
+    const earlier = fields[name]
+    if (earlier === undefined) fields[name] = value
+    else if (typeof earlier === 'string') fields[name] = [earlier, value]
+    else earlier.push(value)
+  }
+  return fields
+}

@@ -1,0 +1,57 @@
+/** Evaluates expressions with the library's own functions, whole; whoever calls it is an evaluator thread or serves nobody else. */
+
+import type jsonata from 'jsonata'
+import { ContainmentLimit } from '../../resolve/containment.ts'
+import { registerFunctions, timeVariable } from './functions.ts'
+import { thrownLimit } from './limit.ts'
+import { type Guards, readExpression } from './parse.ts'
+import { makePlain } from './plain.ts'
+import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
+
+/** An expression of the library's, ready to be evaluated. */
+export interface LibraryExpression {
+  /** @throws what the library throws */
+  evaluate(payload: unknown, bindings: Readonly<Record<string, unknown>>, now: number): Promise<unknown>
+}
+
+/** `prepare` may change the tree before it is evaluated. `guards`: in place of the usual ones. */
+export function createLibraryExpression(
+  source: string,
+  prepare: (ast: unknown) => void = () => {},
+  guards?: Partial<Guards>,
+): LibraryExpression {
+  let ready: { readonly expression: jsonata.Expression; readonly writes: boolean } | undefined
+
+  function read() {
+    const expression = readExpression(source, 0, guards)
+    const ast = expression.ast()
+    prepare(ast)
+    registerFunctions(expression)
+    let writes = false
+    visitNodes(ast, (node) => {
+      writes ||= mayWrite(node)
+    })
+    return { expression, writes }
+  }
+
+  return {
+    async evaluate(payload, bindings, now) {
+      ready ??= read()
+      const { expression, writes } = ready
+      const root = writes ? structuredClone(payload) : payload
+      return makePlain(await expression.evaluate(root, { ...bindings, [timeVariable]: now }))
+    },
+  }
+}
+
+/** The library puts elements into empty lists that it groups, and a transform `|…|…|` writes into what it selects. */
+function mayWrite({ type, group }: SyntaxNode): boolean {
+  return group !== undefined || type === 'transform'
+}
+
+/** A piece of work that a thread was ended in fails as an expression fails that takes too long. */
+export function limitOf(error: unknown): unknown {
+  return error instanceof ContainmentLimit
+    ? thrownLimit('it takes more time or memory than one expression may', 'D1012')
+    : error
+}

@@ -1,0 +1,139 @@
+/** A snapshot whose requests hold the main loop only for what is quick there: everything else goes to a thread. */
+
+import type { CompiledWithCoverage } from '../compile/compile-steps.ts'
+import type { Catalog, Snapshot } from '../compile/snapshot.ts'
+import type { Configuration, MappingEntry } from '../config/configuration.ts'
+import type { Randomness } from '../resolve/admit.ts'
+import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
+import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
+import type { CallTransform } from '../resolve/resolve.ts'
+import type { Explanation } from '../resolve/trace.ts'
+import {
+  EvaluationEnded,
+  type Evaluators,
+  EvaluatorsBusy,
+  type Slice,
+  type TransformCalls,
+} from './evaluators.ts'
+import type { SliceEntry } from './protocol.ts'
+
+interface Parts {
+  /** What the snapshot was compiled from. */
+  readonly configuration: Configuration
+  readonly catalog: Catalog
+  readonly evaluators: Pick<Evaluators, 'run'>
+  readonly mint: Randomness['mint']
+}
+
+type Sound = Extract<CompiledWithCoverage, { ok: true }>
+
+let nextSlice = 1
+
+export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Snapshot {
+  const { configuration, catalog, evaluators, mint } = parts
+  const { settings, endpoints } = configuration
+  /** By the ids of their mappings: senders choose the names of endpoints that a catch-all covers. */
+  const slices = new Map<string, Slice>()
+
+  function sliceOf(endpoint: string): Slice {
+    const known = covering(endpoint)
+    const ids = new Set(known.map(({ mapping }) => mapping))
+    const key = JSON.stringify([...ids])
+    const programs = new Map(known.map(({ mapping, program }) => [mapping, program]))
+    const slice = slices.get(key) ?? {
+      id: nextSlice++,
+      content: () => {
+        const entriesOf = (entries: readonly MappingEntry[]) =>
+          entries.filter(({ id }) => ids.has(id)).map(plain)
+        const mappings = entriesOf(configuration.mappings)
+        return { settings, endpoints, catalog, mappings, disabled: entriesOf(configuration.disabled) }
+      },
+      callTransform: (mapping, given) => {
+        const transform = programs.get(mapping)?.transform
+        if (transform === undefined) throw new Error(`The mapping "${mapping}" has no transform.`)
+        return transform.call(given)
+      },
+    }
+    slices.set(key, slice)
+    return slice
+  }
+
+  /** Resolves on the main loop, and from the beginning in a thread where that turns out to be too much. */
+  async function contain<Result>(
+    request: HookRequest,
+    onLoop: (options: {
+      containment: ReturnType<typeof onMainLoop>
+      callTransform: CallTransform
+    }) => Promise<Result>,
+    inThread: (slice: Slice, calls: TransformCalls) => Promise<Result>,
+  ): Promise<Result> {
+    const calls: TransformCalls = []
+    const callTransform: CallTransform = ({ id, transform }, given) => {
+      if (transform === undefined) throw new Error(`The mapping "${id}" has no transform.`)
+      const answer = transform.call(given)
+      calls.push(answer)
+      return answer
+    }
+    try {
+      return await onLoop({ containment: onMainLoop(), callTransform })
+    } catch (error) {
+      if (!(error instanceof NeedsThread)) throw error
+    }
+    return inThread(sliceOf(request.endpoint), calls)
+  }
+
+  return Object.freeze({
+    ...snapshot,
+    resolve: (request: HookRequest) =>
+      contain(
+        request,
+        async (options) => snapshot.resolve(request, options),
+        async (slice, calls): Promise<Decision> => {
+          try {
+            return withOwnKeys(await evaluators.run('resolve', slice, request, calls), mint)
+          } catch (error) {
+            return refusalOf(error)
+          }
+        },
+      ),
+    explain: (request: HookRequest) =>
+      contain(
+        request,
+        (options) => snapshot.explain(request, options),
+        async (slice, calls): Promise<Explanation> => {
+          try {
+            return await evaluators.run('explain', slice, request, calls)
+          } catch (error) {
+            return { endpoint: request.endpoint, decision: refusalOf(error), candidates: [], actions: [] }
+          }
+        },
+      ),
+  })
+}
+
+/** Places stay here; values of references are for the main thread, which calls the transforms. */
+function plain({ id, label, origin, value }: MappingEntry): SliceEntry {
+  return { id, label, origin, value }
+}
+
+/** Ids are minted in one place, so that they rise. */
+function withOwnKeys(decision: Decision, mint: Randomness['mint']): Decision {
+  if (decision.outcome !== 'accepted') return decision
+  const actions = decision.actions.map((action): Action => {
+    const isOwn = action.kind === 'agent' && !action.sessionKeyGiven
+    return Object.freeze(isOwn ? { ...action, sessionKey: `hook:${mint()}` } : action)
+  })
+  return { ...decision, actions: Object.freeze(actions) }
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof EvaluatorsBusy)
+    return {
+      outcome: 'refused',
+      code: 'BACKLOG',
+      message: 'Too much work is waiting; try again later.',
+      details: [],
+    }
+  if (!(error instanceof EvaluationEnded)) throw error
+  return { outcome: 'refused', code: 'EXPRESSION_FAILED', message: error.message, details: [] }
+}

@@ -1,0 +1,54 @@
+/** Snapshots whose requests are contained, for tests. */
+
+import type { TestContext } from 'node:test'
+import { createCompiler } from '../compile/compiler.ts'
+import {
+  catalog,
+  configurationOf,
+  countingRandomness,
+  type Fixture,
+  type Mapping,
+} from '../compile/fixture.ts'
+import type { Snapshot } from '../compile/snapshot.ts'
+import { processorMs } from '../resolve/processor-time.ts'
+import { realTimers } from '../timers.ts'
+import { containSnapshot } from './contained-snapshot.ts'
+import { createEvaluators, type Evaluators } from './evaluators.ts'
+
+export function evaluatorsOf(context: TestContext): Evaluators {
+  const evaluators = createEvaluators({ timers: realTimers })
+  context.after(() => evaluators.close())
+  return evaluators
+}
+
+/** @throws Error where the mappings do not compile */
+export async function containedOf(
+  evaluators: Evaluators,
+  mappings: readonly Mapping[],
+  fixture?: Fixture,
+): Promise<Snapshot> {
+  const configuration = configurationOf(mappings, fixture)
+  const randomness = countingRandomness()
+  const transforms = { bind: (module: string) => fixture?.transforms?.[module] }
+  const compiled = await createCompiler({ randomness }).compile(configuration, catalog, transforms)
+  if (!compiled.ok) throw new Error(compiled.diagnostics[0]?.message)
+  return containSnapshot(compiled, { configuration, catalog, evaluators, mint: randomness.mint })
+}
+
+/** What the work gives, and how long the main loop was held at most meanwhile, in milliseconds of the processor. */
+export async function holdOf<Result>(work: () => Result | Promise<Result>) {
+  let longest = 0
+  let last = processorMs()
+  let isOver = false
+  const look = (): void => {
+    const now = processorMs()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  const result = await work()
+  await new Promise(setImmediate)
+  isOver = true
+  return { result, longest }
+}

@@ -1,0 +1,45 @@
+/** The test that no expression over a hostile body holds the main loop; a short and a long form share it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { requestOf } from '../compile/fixture.ts'
+import { containedOf, evaluatorsOf, holdOf } from './fixture.ts'
+import { hostileBodies } from './hostile-cases.ts'
+
+/** What may come of an expression: a value is rendered, or the request is refused by name. */
+const expected: ReadonlySet<string> = new Set([
+  'EXPRESSION_FAILED',
+  'BLANK_TEXT',
+  'INVALID_FIELD',
+  'TOO_LARGE_RENDERED',
+])
+
+/** `bytes`: how large the bodies are. `mostMs`: how long an expression may hold the main loop. `stride`: of all expressions, each so-manieth is evaluated. */
+export function testHostile(bytes: number, mostMs: number, stride = 1): void {
+  test(`no expression over a hostile body of ${bytes} bytes holds the main loop for ${mostMs} ms`, async (context) => {
+    const evaluators = evaluatorsOf(context)
+    const worst = { longest: 0, source: '' }
+    const faults: string[] = []
+    let number = 0
+    for (const make of hostileBodies(bytes)) {
+      const { name, payload, sources } = make()
+      const rawBody = Buffer.from(JSON.stringify(payload))
+      for (const source of sources) {
+        if (number++ % stride !== 0) continue
+        const snapshot = await containedOf(evaluators, [{ message: `{% ${source} %}` }])
+        const request = { ...requestOf(payload), rawBody, ...(bytes > 262_144 && { isUndecoded: true }) }
+        globalThis.gc?.()
+        const { result, longest } = await holdOf(() => snapshot.resolve(request))
+        if (longest > worst.longest) Object.assign(worst, { longest, source: `${source} over ${name}` })
+        if (longest > mostMs) faults.push(`${source} over ${name}: ${longest.toFixed(1)} ms`)
+        if ('code' in result && !expected.has(result.code))
+          faults.push(`${source} over ${name}: ${result.code}`)
+      }
+    }
+    context.diagnostic(
+      `${Math.ceil(number / stride)} expressions, the longest ${worst.longest.toFixed(1)} ms: ${worst.source}`,
+    )
+    assert.ok(number > 200)
+    assert.deepEqual(faults, [])
+  })
+}

@@ -1,0 +1,82 @@
+/** One evaluator thread as the main thread sees it: what it is asked, how long that takes, and ending it. */
+
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { type FromThread, phases, slots, type ThreadData, type ToThread } from './protocol.ts'
+
+/**
+ * V8 ends the whole process when one allocation finds no room below a thread's limit, so that limit stands where no
+ * request comes, and the pool watches what a thread holds.
+ */
+const heapLimitMb = 70_000
+/** A larger one leaves twice the garbage between two collections. */
+const youngMb = 16
+
+export interface ThreadOwner {
+  heard(message: FromThread): void
+  /** It ended, by the pool or by itself. */
+  ended(): void
+}
+
+export interface Thread {
+  post(order: ToThread): void
+  /** The number of the piece of work that was begun last, and whether a deadline runs. */
+  progress(): { readonly work: number; readonly phase: number }
+  /** Bytes that it holds, garbage included; undefined where it ended. Waits for as long as it is in native code. */
+  memory(): Promise<number | undefined>
+  /** Resolves when it ended. A thread in native code ends only when it leaves that. */
+  end(): Promise<void>
+}
+
+export function startThread(owner: ThreadOwner): Thread {
+  const { port1: port, port2 } = new MessageChannel()
+  const shared = new Int32Array(new SharedArrayBuffer(4 * Object.keys(slots).length))
+  Atomics.store(shared, slots.phase, phases.loading)
+  const worker = new Worker(threadFile(), {
+    workerData: { port: port2, shared } satisfies ThreadData,
+    transferList: [port2],
+    name: 'evaluator',
+    // Nothing in it prints on purpose.
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb, maxYoungGenerationSizeMb: youngMb },
+  })
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  let isEnded = false
+
+  const leave = (): void => {
+    if (isEnded) return
+    isEnded = true
+    port.close()
+    owner.ended()
+  }
+  port.on('message', (message: FromThread) => owner.heard(message))
+  // An error in it ends it, and what it was asked is answered as if its time had run out.
+  worker.on('error', leave)
+  worker.on('exit', leave)
+  worker.unref()
+  port.unref()
+
+  return {
+    post: (order) => port.postMessage(order),
+    progress: () => ({ work: Atomics.load(shared, slots.work), phase: Atomics.load(shared, slots.phase) }),
+    async memory() {
+      try {
+        const { used_heap_size, external_memory } = await worker.getHeapStatistics()
+        return used_heap_size + external_memory
+      } catch {
+        return undefined
+      }
+    },
+    async end() {
+      void worker.terminate()
+      leave()
+      await exited
+    },
+  }
+}
+
+/** Beside this module, as a source or in a bundle. */
+function threadFile(): URL {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return new URL(`./evaluator-thread.${extension}`, import.meta.url)
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { maxFields } from './form.ts'
+import { decodePayload as decode, isLongToRead } from './payload.ts'
+
+const form = 'application/x-www-form-urlencoded'
+
+function refusal(code: string) {
+  return { name: 'RefusalError', code }
+}
+
+const decodePayload = (body: Uint8Array, type?: string) => decode('github', body, type)
+const decodeJson = (body: Uint8Array) => decode('agent', body, undefined)
+
+test('JSON is taken whatever the content type says', () => {
+  for (const type of [undefined, 'text/plain', 'application/json; charset=utf-8', form, 'nonsense']) {
+    assert.deepEqual(decodePayload(Buffer.from(' {"a":[1]}'), type), { payload: { a: [1] } }, type)
+  }
+})
+
+test('a mapped endpoint takes any JSON value, and nothing at all as an empty object', () => {
+  assert.equal(decodePayload(Buffer.from('null'), undefined).payload, null)
+  assert.deepEqual(decodePayload(Buffer.from('[1]'), undefined).payload, [1])
+  for (const blank of ['', ' \r\n\t', '\ufeff'])
+    assert.deepEqual(decodePayload(Buffer.from(blank), undefined).payload, {})
+})
+
+test('a body that begins like JSON and is none is refused whatever the content type says', () => {
+  const bodies = ['{bad', "{'action': 'opened'}", '{"order":{"id":"a7"},}', ' \n[1,2', '\ufeff{"a":1']
+  for (const type of [undefined, 'text/plain', 'application/json', form])
+    for (const text of bodies) {
+      assert.throws(() => decodePayload(Buffer.from(text), type), refusal('INVALID_JSON'), `${type} ${text}`)
+    }
+})
+
+test('a form is decoded, with lists for repeated names', () => {
+  assert.deepEqual(
+    { ...(decodePayload(Buffer.from('a=1&a=2&b=x+y'), `${form}; charset=utf-8`).payload as object) },
+    {
+      a: ['1', '2'],
+      b: 'x y',
+    },
+  )
+})
+
+test('a form field named payload that holds JSON is unwrapped; any other stays a field', () => {
+  const wrapped = new URLSearchParams({ payload: '{"action":"opened"}' }).toString()
+  const decoded = { payload: { action: 'opened' }, unwrapped: '{"action":"opened"}' }
+  assert.deepEqual(decodePayload(Buffer.from(wrapped), form), decoded)
+  for (const text of ['payload=hello', 'payload=5', 'payload=%7Bbroken']) {
+    const { payload } = decodePayload(Buffer.from(text), form)
+    assert.ok(Object.hasOwn(payload as object, 'payload'), text)
+  }
+})
+
+test('a form with too many fields is refused', () => {
+  assert.throws(() => decodePayload(Buffer.from('a&'.repeat(maxFields)), form), refusal('TOO_MANY_FIELDS'))
+})
+
+test('an object may have tens of thousands of keys', () => {
+  const keys = Array.from({ length: 30_000 }, (_, index) => `"k${index}":0`)
+  const { payload } = decodeJson(Buffer.from(`{"a":{${keys.join()}}}`))
+  assert.equal(Object.keys((payload as { a: object }).a).length, 30_000)
+})
+
+test('a byte order mark is dropped', () => {
+  assert.deepEqual(decodeJson(Buffer.from('\ufeff{"a":1}')), { payload: { a: 1 } })
+})
+
+test('invalid UTF-8 is refused, and an escaped half of a surrogate pair is not', () => {
+  assert.throws(() => decodeJson(Buffer.from([0x22, 0xff, 0x22])), refusal('INVALID_TEXT'))
+  assert.throws(() => decodeJson(Buffer.from('"a"', 'utf16le')), refusal('INVALID_JSON'))
+  assert.deepEqual(decodeJson(Buffer.from('"\\ud800"')), { payload: '\ud800' })
+})
+
+test('broken JSON is refused with a message that does not quote it', () => {
+  for (const text of ['{"canary":', 'canary', '', "{'canary':1}"]) {
+    assert.throws(
+      () => decodeJson(Buffer.from(text)),
+      (error: Error) => error.message === 'The body is not valid JSON.' && error.cause === undefined,
+      text,
+    )
+  }
+})
+
+test('a __proto__ key is a key like any other', () => {
+  const decoded = decodeJson(Buffer.from('{"__proto__":{"polluted":1}}'))
+  const payload = decoded.payload as object
+  assert.equal(Object.getPrototypeOf(payload), Object.prototype)
+  assert.equal('polluted' in payload, false)
+  assert.equal('polluted' in {}, false)
+})
+
+test('a megabyte of brackets is refused before it is parsed, in a form too', () => {
+  const bomb = '['.repeat(500_000) + ']'.repeat(500_000)
+  assert.throws(() => decodeJson(Buffer.from(bomb)), refusal('NESTED_TOO_DEEP'))
+  assert.throws(() => decodePayload(Buffer.from(bomb), form), refusal('NESTED_TOO_DEEP'))
+  assert.throws(() => decodePayload(Buffer.from(`payload=${bomb}`), form), refusal('NESTED_TOO_DEEP'))
+})
+
+test('a small body may nest as it likes', () => {
+  const { payload } = decodeJson(Buffer.from('['.repeat(30_000) + ']'.repeat(30_000)))
+  assert.ok(Array.isArray(payload))
+})
+
+const long = ' '.repeat(65_536)
+
+test('nesting is bounded in long bodies, of lists and of objects alike', () => {
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const nested = (depth: number) => Buffer.from(`${open.repeat(depth)}1${close.repeat(depth)}${long}`)
+    assert.doesNotThrow(() => decodeJson(nested(1000)))
+    assert.throws(() => decodeJson(nested(1001)), refusal('NESTED_TOO_DEEP'))
+    assert.equal(isLongToRead(nested(100)), false)
+    assert.equal(isLongToRead(nested(101)), true)
+  }
+})
+
+test('what stands side by side, or within a text, does not nest', () => {
+  assert.doesNotThrow(() => decodeJson(Buffer.from(`[${'[],{},'.repeat(1000)}0]${long}`)))
+  assert.doesNotThrow(() => decodeJson(Buffer.from(`"\\"${'['.repeat(2000)}\\\\"${long}`)))
+  assert.throws(() => decodeJson(Buffer.from(`"\\\\"${'['.repeat(2000)}${long}`)), refusal('NESTED_TOO_DEEP'))
+})
+
+test('a body of more than 256 KB takes too long to read on the main loop', () => {
+  assert.equal(isLongToRead(Buffer.alloc(262_144, ' ')), false)
+  assert.equal(isLongToRead(Buffer.alloc(262_145, ' ')), true)
+})

@@ -1,0 +1,102 @@
+/** Reads a body as the payload of a request, whole, by the platform's own parser. */
+
+import type { HookRequest } from './decision.ts'
+import { hasTooManyFields, isFormType, parseFields } from './form.ts'
+import { RefusalError } from './refusal.ts'
+
+type Decoded = Pick<HookRequest, 'payload' | 'unwrapped' | 'isForm'>
+
+/** A body of so many bytes is read on the main loop; its worst shape takes some 15 ms to parse. */
+const mostOnMainLoop = 262_144
+/** Longer texts are looked through for how deep they nest: parsing and printing take time for each level of each list. */
+const harmlessLength = 65_536
+const deepestOnMainLoop = 100
+const deepest = 1000
+
+/** Whether reading the body, and printing what is in it, may take the main loop more than some milliseconds. */
+export function isLongToRead(body: Uint8Array): boolean {
+  return (
+    body.length > mostOnMainLoop || (body.length > harmlessLength && nestsDeeper(body, deepestOnMainLoop))
+  )
+}
+
+/**
+ * `/wake` and `/agent` take JSON whatever the content type says; mapped endpoints take JSON, a form, or nothing at all.
+ * @throws RefusalError `INVALID_TEXT`, `INVALID_JSON`, `NESTED_TOO_DEEP`, `TOO_MANY_FIELDS`
+ */
+export function decodePayload(endpoint: string, body: Uint8Array, contentType: string | undefined): Decoded {
+  if (body.length > harmlessLength && nestsDeeper(body, deepest)) throw new RefusalError('NESTED_TOO_DEEP')
+  const text = decodeText(body)
+  if (endpoint === 'wake' || endpoint === 'agent') return { payload: parseJson(text) }
+  if (!/\S/.test(text)) return { payload: {} }
+  if (!isFormType(contentType) || isMislabelled(text)) return { payload: parseJson(text) }
+  return decodeForm(text)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function decodeText(body: Uint8Array): string {
+  try {
+    return utf8.decode(body)
+  } catch {
+    throw new RefusalError('INVALID_TEXT')
+  }
+}
+
+/** The parser's own message quotes the body, so it goes no further than here. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new RefusalError('INVALID_JSON')
+  }
+}
+
+/** `curl -d '{…}'` says that its JSON is a form; no real form begins with an unescaped brace or bracket. */
+function isMislabelled(text: string): boolean {
+  return /^\s*[[{]/.test(text)
+}
+
+/** GitHub and Slack can put their whole JSON into a form field named `payload`. */
+function decodeForm(text: string): Decoded {
+  if (hasTooManyFields(text)) throw new RefusalError('TOO_MANY_FIELDS')
+  const fields = parseFields(text)
+  const wrapped = fields['payload']
+  if (typeof wrapped !== 'string') return { payload: fields, isForm: true }
+  if (wrapped.length > harmlessLength && nestsDeeper(Buffer.from(wrapped), deepest))
+    throw new RefusalError('NESTED_TOO_DEEP')
+  const payload = parseObject(wrapped)
+  return payload === undefined ? { payload: fields, isForm: true } : { payload, unwrapped: wrapped }
+}
+
+/** Nothing for any other value, and for what is no JSON. */
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** Counts brackets outside of strings; whether the text is JSON at all is for the parser to say. */
+function nestsDeeper(body: Uint8Array, most: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < body.length; at++) {
+    const unit = body[at] as number
+    if (inString) {
+      if (unit === backslash) at += 1
+      else if (unit === quote) inString = false
+    } else if (unit === quote) inString = true
+    // `[` 0x5b, `{` 0x7b, `]` 0x5d and `}` 0x7d differ in one bit from their like.
+    else if ((unit | 0x20) === 0x7b) {
+      depth += 1
+      if (depth > most) return true
+    } else if ((unit | 0x20) === 0x7d) depth -= 1
+  }
+  return false
+}
