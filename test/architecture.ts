@@ -86,7 +86,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['resolve/'],
     ['verify/'],
     ['compile/'],
-    ['lint/', 'cases/', 'reload/'],
+    ['lint/', 'cases/', 'reload/', 'evaluator/'],
     ['index.ts'],
   ],
   runtime: [
