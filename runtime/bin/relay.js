@@ -1,5 +1,5 @@
 /**
- * Owns one child process that stands in for this one: it has this terminal, gets this process's signals, and
+ * Runs one child process in the place of this one: it has this terminal, gets this process's signals, and
  * decides how this process ends. Plain JavaScript that Node.js 18 can read.
  */
 
@@ -8,25 +8,25 @@ import { spawn } from 'node:child_process'
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
- * Ctrl-C reaches every process of the terminal's group, and npm forwards it once more; within this time equal
- * signals are one. Milliseconds.
+ * Ctrl-C reaches every process of the terminal's group, and npm forwards it once more. Within this time equal
+ * signals count as one. Milliseconds.
  */
 const sameSignalMs = 1000
 
 /**
  * @param {string} file
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, unheard?: readonly NodeJS.Signals[] }} [options] `unheard` are not
- *   passed on: the terminal sends them to the child itself, and it would take a second one for impatience.
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, notForwarded?: readonly NodeJS.Signals[] }} [options] `notForwarded` are not
+ *   passed on: the terminal sends them to the child itself, which would take a second one for a demand to hurry.
  * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>} rejects when `file` cannot be run
  */
-export function relay(file, args, { unheard = [], ...options } = {}) {
+export function relay(file, args, { notForwarded = [], ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: 'inherit', ...options })
     const last = new Map()
     /** @param {NodeJS.Signals} signal */
     function forward(signal) {
-      if (unheard.includes(signal)) return
+      if (notForwarded.includes(signal)) return
       const now = performance.now()
       if (now - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < sameSignalMs) return
       last.set(signal, now)
@@ -42,7 +42,7 @@ export function relay(file, args, { unheard = [], ...options } = {}) {
   })
 }
 
-/** Ends this process as its stand-in ended, so that a shell or supervisor sees no difference. */
+/** Ends this process as the child ended, so that a shell or supervisor sees no difference. */
 export function endAs({ code, signal }) {
   if (signal === null) process.exitCode = code ?? 1
   else process.kill(process.pid, signal)

@@ -22,17 +22,17 @@ function startRelay(script: string, options = {}) {
   return { child, next: async () => (await lines.next()).value, ended: once(child, 'close') }
 }
 
-test('the exit code of the stand-in becomes the exit code', async () => {
+test('the exit code of the child becomes the exit code', async () => {
   const { ended } = startRelay('process.exit(7)')
   assert.deepEqual(await ended, [7, null])
 })
 
-test('a stand-in that a signal ended makes this process end by the same signal', async () => {
+test('a child that a signal ended makes this process end by the same signal', async () => {
   const { ended } = startRelay('process.kill(process.pid, "SIGKILL")')
   assert.deepEqual(await ended, [null, 'SIGKILL'])
 })
 
-test('a signal that arrives twice reaches the stand-in once, and its drain decides the exit code', async () => {
+test('a signal that arrives twice reaches the child once, whose drain decides the exit code', async () => {
   const { child, next, ended } = startRelay(`
     let seen = 0
     process.on('SIGINT', () => console.log('interrupted', ++seen))
@@ -48,13 +48,13 @@ test('a signal that arrives twice reaches the stand-in once, and its drain decid
   assert.deepEqual(await ended, [0, null])
 })
 
-test('a signal that the terminal sends to the stand-in itself is not passed on', async () => {
+test('a signal that the terminal sends to the child itself is not passed on', async () => {
   const script = `
     process.on('SIGINT', () => console.log('interrupted'))
     process.on('SIGTERM', () => { console.log('drained'); process.exit(0) })
     setInterval(() => {}, 1000)
     console.log('ready')`
-  const { child, next, ended } = startRelay(script, { unheard: ['SIGINT'] })
+  const { child, next, ended } = startRelay(script, { notForwarded: ['SIGINT'] })
   assert.equal(await next(), 'ready')
   child.kill('SIGINT')
   child.kill('SIGTERM')
@@ -62,7 +62,7 @@ test('a signal that the terminal sends to the stand-in itself is not passed on',
   assert.deepEqual(await ended, [0, null])
 })
 
-test('a stand-in whose launcher is killed ends as if it was told to, and what it starts does not hear of it', {
+test('a child whose launcher is killed ends as by SIGTERM, and its own children do not inherit the launcher', {
   skip: process.platform === 'win32' && 'Windows keeps naming a parent that has ended',
 }, async () => {
   const { child, next, ended } = startRelay(`

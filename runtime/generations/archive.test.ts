@@ -17,7 +17,7 @@ const changes = {
   restart: [],
 }
 
-/** A data folder, and archives on it one after the other. */
+/** Makes a data folder, and archives on it one after the other. */
 async function createBench(t: TestContext) {
   const home = await createFolder(t, {})
   const folder = join(home, 'data', 'generations')
@@ -38,7 +38,7 @@ async function createBench(t: TestContext) {
     return { digest, sources, bundles: new Map(bundles.map((bundle) => [bundle.module, bundle])) }
   }
 
-  /** As the reloader does after a swap. @returns its number */
+  /** Does as the reloader does after a swap. @returns the generation's number */
   function goLive(archive: DiskArchive, content: GenerationContent, at = 1): number {
     const generation = archive.numberOf(content.digest)
     const record = {
@@ -78,7 +78,7 @@ async function filesBelow(folder: string): Promise<string[]> {
   return files.map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1)).sort()
 }
 
-test('a generation is kept as files to read, and served again bit for bit after a restart', async (t) => {
+test('a generation is kept as readable files, and served again bit for bit after a restart', async (t) => {
   const { begun, contentOf, goLive, folder } = await createBench(t)
   const first = await begun()
   const content = contentOf('one', {
@@ -104,7 +104,7 @@ test('a generation is kept as files to read, and served again bit for bit after 
   assert.equal(await again.filesOf(2), undefined)
 })
 
-test('folders and files are for their owner alone', async (t) => {
+test('folders and files are readable by their owner alone', async (t) => {
   const { begun, contentOf, goLive, folder } = await createBench(t)
   const archive = await begun()
   goLive(archive, contentOf('one', { 'mappings/a/b.yaml': 'x' }))
@@ -116,7 +116,7 @@ test('folders and files are for their owner alone', async (t) => {
   }
 })
 
-test('numbers go on after a restart, and the same content has the same number again', async (t) => {
+test('numbers continue after a restart, and the same content has the same number again', async (t) => {
   const { begun, contentOf, goLive } = await createBench(t)
   const first = await begun()
   assert.deepEqual([goLive(first, contentOf('a'), 1), goLive(first, contentOf('b'), 2)], [1, 2])
@@ -143,7 +143,7 @@ test('numbers go on after a restart, and the same content has the same number ag
   )
 })
 
-test('a generation that goes on after a restart keeps what made it different', async (t) => {
+test('a generation that is live again after a restart keeps its list of changes', async (t) => {
   const { begun, contentOf, goLive } = await createBench(t)
   const first = await begun()
   goLive(first, contentOf('a'))
@@ -159,7 +159,7 @@ test('a generation that goes on after a restart keeps what made it different', a
   assert.deepEqual(second.list()[0]?.changes, changes)
 })
 
-test('of 25 generations the last 20 are kept, and no number returns', async (t) => {
+test('of 25 generations the last 20 are kept, and no number is used again', async (t) => {
   const { begun, contentOf, goLive, folder } = await createBench(t)
   const first = await begun()
   for (let at = 1; at <= 25; at += 1) {
@@ -186,7 +186,7 @@ test('of 25 generations the last 20 are kept, and no number returns', async (t) 
   assert.equal(goLive(second, contentOf('digest-5')), 26)
 })
 
-test('contents are on the disk, not in memory', async (t) => {
+test('contents are kept on the disk, not in memory', async (t) => {
   const { begun, contentOf, goLive } = await createBench(t)
   const archive = await begun()
   const text = `# ${'x'.repeat(1_000_000)}\n`
@@ -243,12 +243,12 @@ test('the rollback that holds survives a restart, and so does its end', async (t
   assert.equal((await begun()).rollback(), undefined)
 })
 
-test('a process that dies gives no number away, and what it was writing is tidied up', async (t) => {
+test('after a process died no number is given twice, and its unfinished files are removed', async (t) => {
   const { begun, open, contentOf, goLive, folder } = await createBench(t)
   const dying = await begun()
   goLive(dying, contentOf('one'))
   await dying.saved()
-  // What a crash leaves: a folder half written, another half removed, and the draft of a file.
+  // A crash leaves a folder half written, another half removed, and the draft of a file.
   await mkdir(join(folder, '.2.draft', 'configuration'), { recursive: true })
   await writeFile(join(folder, '.2.draft', 'configuration', 'reveille.yaml'), 'half')
   await mkdir(join(folder, '.gone'))
@@ -277,7 +277,7 @@ for (const [what, text] of [
   ['of another kind', '{"rollback": {"generation": 1}, "highest": "two"}'],
   ['gone', undefined],
 ] as const) {
-  test(`an index that is ${what} is told of once, and every generation is still there`, async (t) => {
+  test(`an index that is ${what} is reported once, and every generation is still there`, async (t) => {
     const { begun, contentOf, goLive, folder, damaged } = await createBench(t)
     const first = await begun()
     for (const digest of ['one', 'two', 'three']) goLive(first, contentOf(digest))
@@ -296,7 +296,7 @@ for (const [what, text] of [
   })
 }
 
-test('a generation whose files were changed, removed or half written is not served again', async (t) => {
+test('a generation whose files were changed, removed or left unfinished is not served again', async (t) => {
   const { begun, contentOf, goLive, folder, damaged } = await createBench(t)
   const first = await begun()
   for (const digest of ['one', 'two', 'three', 'four']) goLive(first, contentOf(digest))
@@ -343,7 +343,7 @@ test('the folder may be moved with everything beside it', async (t) => {
   assert.equal(restored?.bundles.get('a.ts')?.file, join(moved, 'data', 'transforms', 'abc.mjs'))
 })
 
-test('bundles are named while a generation needs them, and one without its bundle is not served', async (t) => {
+test('bundles are needed while a generation is kept, and a generation without its bundle is not served', async (t) => {
   const { begun, contentOf, goLive, home } = await createBench(t)
   await mkdir(join(home, 'data', 'transforms'), { recursive: true })
   const bundleOf = (digest: string): Bundle => ({
@@ -368,7 +368,7 @@ test('bundles are named while a generation needs them, and one without its bundl
   assert.equal(await second.read(22), undefined)
 })
 
-test('a disk that fails is told of once, stops nothing, and is caught up with when it works again', async (t) => {
+test('a disk that fails is reported once and stops nothing, and everything is written when it works again', async (t) => {
   const { open, contentOf, goLive, folder, failed } = await createBench(t)
   await mkdir(join(folder, '..'), { recursive: true })
   await writeFile(folder, 'a file where the folder should be')
@@ -392,7 +392,7 @@ test('a disk that fails is told of once, stops nothing, and is caught up with wh
   assert.deepEqual(await reopened.read(1), contentOf('one'))
 })
 
-test('nothing is written before the folder is known to be ours', async (t) => {
+test('nothing is written before the folder is locked', async (t) => {
   const { open, begun, contentOf, goLive, folder } = await createBench(t)
   const mine = await begun()
   goLive(mine, contentOf('one'))
@@ -407,7 +407,7 @@ test('nothing is written before the folder is known to be ours', async (t) => {
   assert.deepEqual(await filesBelow(folder), before)
 })
 
-test('what another gateway wrote until it let go of the folder is kept, and no number is given twice', async (t) => {
+test('generations that another gateway wrote before it released the folder are kept, and no number is given twice', async (t) => {
   const { open, begun, contentOf, goLive } = await createBench(t)
   const first = await begun()
   goLive(first, contentOf('one'))
@@ -432,7 +432,7 @@ test('what another gateway wrote until it let go of the folder is kept, and no n
   await coming.close()
 })
 
-test('a number that another gateway gave out while this one started is given to nothing else', async (t) => {
+test('a start is refused where another gateway has meanwhile used the same number', async (t) => {
   const { open, begun, contentOf, goLive } = await createBench(t)
   const early = await open()
   const coming = await open()

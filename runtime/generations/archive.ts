@@ -1,4 +1,4 @@
-/** Owns the archive of generations in the data folder: answered from memory, written behind the back of the reloader. */
+/** Keeps generations in the data folder. It answers from memory and writes in the background. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { GenerationArchive } from '@reveille/engine'
@@ -12,39 +12,39 @@ import { createWriting, type Writing } from './writing.ts'
 export interface ArchiveOptions {
   /** `generations` in the data folder; absolute, need not exist. */
   readonly folder: string
-  /** Absolute. Generations of another one are not served again. */
+  /** Absolute. Generations of another configuration file are not served again. */
   readonly configFile: string
-  /** The highest number that is in use elsewhere. Asked where no number was ever given here; default: none is. */
+  /** The highest number that is in use elsewhere. It is asked for where no number was ever given here; default: 0. */
   readonly highestElsewhere?: () => number
-  /** Once, when the archive begins: what was found in a state in which it cannot be used. */
+  /** Is called when files are found that cannot be used. */
   onDamaged(found: readonly string[]): void
-  /** The disk takes nothing; told once, until it does again. It is tried again with each change. */
+  /** Is called when writing fails, once until it works again. It is tried again with each change. */
   onFailed(error: unknown): void
 }
 
 export interface DiskArchive extends GenerationArchive {
   /**
-   * The data folder is this process' alone: what happened so far is written, and from now on everything.
+   * To be called when the data folder belongs to this process alone: writes what happened so far, and from now on everything.
    * @throws StoreError `LOCKED` when another gateway gave out the same number until a moment ago
    */
   begin(): Promise<void>
-  /** Resolves when everything so far is on the disk, or the disk has refused it. */
+  /** Resolves when everything so far is on the disk, or writing it has failed. */
   saved(): Promise<void>
-  /** The files of a generation that is kept, absolute. */
+  /** The absolute paths of a kept generation's files. */
   filesOf(generation: number): Promise<readonly string[] | undefined>
-  /** Digests of the bundles that kept generations are served with; others may be removed. */
+  /** The digests of the bundles that kept generations need; others may be removed. */
   neededBundles(): ReadonlySet<string>
   /** Writes what is left. Nothing is written after it. */
   close(): Promise<void>
 }
 
-/** Reads; writes nothing before {@link DiskArchive.begin}. */
+/** Reads the folder, and writes nothing before {@link DiskArchive.begin}. */
 export async function openGenerationArchive(options: ArchiveOptions): Promise<DiskArchive> {
   const { folder, configFile } = options
   const layout = createLayout(folder, configFile)
   const opened = continued((await readState(layout)).state)
   let state = opened
-  /** What happened before the folder was ours. */
+  /** The changes before the folder belonged to this process. */
   let early: ((state: ArchiveState) => ArchiveState)[] | undefined = []
   let writing: Writing | undefined
   let saving: Promise<void> | undefined
@@ -63,7 +63,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     if (writing) saving ??= saveAll(writing)
   }
 
-  /** One at a time; what happens meanwhile is in the next one. */
+  /** Writes one state at a time; changes meanwhile are part of the next one. */
   async function saveAll(to: Writing): Promise<void> {
     while (isChanged) {
       isChanged = false
@@ -78,7 +78,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     saving = undefined
   }
 
-  /** A store that was restored without its generations names those that were given out before. */
+  /** A store that was restored without its generations knows which numbers were given before. */
   function continued(found: ArchiveState): ArchiveState {
     return found.highest > 0 ? found : { ...found, highest: options.highestElsewhere?.() ?? 0 }
   }
@@ -86,7 +86,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
   async function begin(): Promise<void> {
     const read = await readState(layout)
     const found = { ...read, state: continued(read.state) }
-    // Until the data folder was locked, another gateway may have gone on writing here.
+    // Until the data folder was locked, another gateway may have written here.
     refuseOverlap(opened, found.state, state, folder)
     state = (early ?? []).reduce((next, step) => step(next), found.state)
     early = undefined
@@ -111,7 +111,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
         return await readContent(layout, generation, configFile)
       } catch (error) {
         options.onDamaged([`${layout.generationFolder(generation)}: ${reasonOf(error)}`])
-        // What cannot be read today may be there tomorrow; what is not there, or is not what it was, is lost.
+        // An error of the disk may pass; a file that is missing or altered is lost.
         if (isAbsent(error) || !isOfDisk(error)) change((before) => states.lose(before, generation))
         return undefined
       }
@@ -139,7 +139,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
   }
 }
 
-/** @throws StoreError `LOCKED` when what went live here so far is not what would go live now */
+/** @throws StoreError `LOCKED` when another gateway has used a number that went live here, or changed the rollback */
 function refuseOverlap(opened: ArchiveState, now: ArchiveState, mine: ArchiveState, folder: string): void {
   const taken = (number: number, digest: string) =>
     number <= now.highest &&

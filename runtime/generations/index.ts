@@ -1,4 +1,4 @@
-/** The public face of what is kept of generations. */
+/** The public face of the archive of generations. */
 
 export { type ArchiveOptions, type DiskArchive, openGenerationArchive } from './archive.ts'
 export { createKeptFiles } from './kept-files.ts'

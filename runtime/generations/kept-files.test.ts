@@ -33,7 +33,7 @@ async function createBench(t: TestContext) {
   return { folder, load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
 }
 
-test('what was kept loads as it did, whatever became of the files since', async (t) => {
+test('a kept generation loads as it did, whatever was done to the files since', async (t) => {
   const { folder, load, write } = await createBench(t)
   const before = await load()
   const { sources } = before
@@ -63,7 +63,7 @@ test('secrets are as they are now: neither .env nor the target of a reference is
   assert.notEqual(again.digest, before.digest)
 })
 
-test('a secret file that is named as a body too is not kept either', async (t) => {
+test('a secret file is not kept either where it is also named as a body', async (t) => {
   const { load, write } = await createBench(t)
   const tests = ['../.env', '../run/secret'].map(
     (file) => `{ name: "${file}", request: { endpoint: b, bodyFile: ${file} }, expect: { status: 400 } }`,

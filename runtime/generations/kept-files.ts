@@ -1,10 +1,10 @@
-/** Owns the file system as a kept generation saw it: its own files from the archive, everything else as it is now. */
+/** Presents the file system as a kept generation saw it: its own files from the archive, everything else as it is now. */
 
 import { basename, dirname } from 'node:path'
 import { type Files, type GenerationContent, realFiles } from '@reveille/engine'
 
 /**
- * For {@link GenerationContent.sources}. A folder holds the kept files alone, so that a mapping file that came later is
+ * Takes {@link GenerationContent.sources}. A folder holds the kept files alone, so that a later mapping file is
  * not found. `.env` and the targets of `${file:}` are never kept: secrets are as they are now.
  */
 export function createKeptFiles(sources: GenerationContent['sources'], others: Files = realFiles): Files {

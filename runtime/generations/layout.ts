@@ -1,4 +1,4 @@
-/** Owns what the folder of generations looks like, and how files in it are named. */
+/** Names the files in the folder of generations. */
 
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
@@ -10,9 +10,9 @@ export interface Layout {
   refusedFile(number: number): string
   generationFolder(generation: number): string
   recordFile(generation: number): string
-  /** Where the copy of a source file lies, from the folder of its generation. */
+  /** The path of a source file's copy, relative to the folder of its generation. */
   copyName(path: string): string
-  /** How a path is written down, so that everything may be moved: below its base relative to that, with `/`. */
+  /** A path for a record: relative to its base and with `/` where it is below that, so that the folder may be moved. */
   toWritten(path: string, base: Base): string
   fromWritten(written: string, base: Base): string
 }
@@ -20,7 +20,7 @@ export interface Layout {
 /** The folder of the configuration file, or the data folder. */
 type Base = 'configuration' | 'data'
 
-/** `folder` is the one in the data folder that generations are kept in; both paths are absolute. */
+/** `folder`: the folder of generations in the data folder. Both paths are absolute. */
 export function createLayout(folder: string, configFile: string): Layout {
   const bases = { configuration: dirname(configFile), data: dirname(folder) }
   const refusedFolder = join(folder, 'rejected')
@@ -40,10 +40,10 @@ export function createLayout(folder: string, configFile: string): Layout {
 
 export const recordName = 'record.json'
 
-/** Begins the name of what is not finished or is being removed: whoever finds one after a crash removes it. */
+/** Begins the names of files and folders that are unfinished or being removed; after a crash they are removed. */
 export const unfinished = '.'
 
-/** Files of the operator stand under their own names, all others (those of presets) under their whole paths. */
+/** Files of the operator keep their names; all others (those of presets) are named by their whole paths. */
 function copyName(path: string, configurationFolder: string): string {
   const inside = nameBelow(configurationFolder, path)
   // The drive of a Windows path becomes a folder; the separator in front of other paths vanishes in the join.

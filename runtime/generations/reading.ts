@@ -1,4 +1,4 @@
-/** Owns what the folder says when it is opened, and reading a generation's files again. */
+/** Reads the folder of generations when it is opened, and the files of a generation that is served again. */
 
 import { createHash, webcrypto } from 'node:crypto'
 import { access, readdir, readFile } from 'node:fs/promises'
@@ -6,28 +6,28 @@ import { join } from 'node:path'
 import { type GenerationContent, keptGenerations } from '@reveille/engine'
 import type { Layout } from './layout.ts'
 import { parseIndex, parseRecord, parseRefused, type RecordFile } from './records.ts'
-import { type ArchiveState, emptyState, type Kept, type Refused } from './state.ts'
+import { type ArchiveState, emptyState, type KeptGeneration, type RefusedCandidate } from './state.ts'
 
-export interface Found {
+export interface ArchiveOnDisk {
   readonly state: ArchiveState
-  /** Every whole one, also those beyond the state's. */
-  readonly kept: readonly Kept[]
-  readonly refused: readonly Refused[]
-  /** What was not as it should be, with the reason; it is left where it is. */
+  /** Every complete generation, also those that the state leaves out. */
+  readonly kept: readonly KeptGeneration[]
+  readonly refused: readonly RefusedCandidate[]
+  /** Files that cannot be used, with the reason; they are left where they are. */
   readonly damaged: readonly string[]
 }
 
-/** Writes nothing. */
-export async function readState(layout: Layout): Promise<Found> {
+/** Reads the state, and writes nothing. */
+export async function readState(layout: Layout): Promise<ArchiveOnDisk> {
   const damaged: string[] = []
   const folders = await numbersIn(layout.folder, /^(\d+)$/)
-  const kept: Kept[] = []
+  const kept: KeptGeneration[] = []
   for (const generation of folders) {
     const file = await attempt(layout.recordFile(generation), (text) => parseRecord(text, generation))
     if (file) kept.push({ record: file.record, bundles: file.bundles.map(({ digest }) => digest) })
   }
   kept.sort((one, other) => other.record.at - one.record.at)
-  const refused: Refused[] = []
+  const refused: RefusedCandidate[] = []
   for (const number of await numbersIn(layout.refusedFolder, /^(\d+)\.json$/)) {
     const record = await attempt(layout.refusedFile(number), parseRefused)
     if (record) refused.unshift({ number, record })
@@ -59,7 +59,7 @@ export async function readState(layout: Layout): Promise<Found> {
     }
   }
 
-  /** Ascending. */
+  /** The numbers in file names, ascending. */
   async function numbersIn(folder: string, pattern: RegExp): Promise<number[]> {
     try {
       const names = await readdir(folder)
@@ -72,7 +72,7 @@ export async function readState(layout: Layout): Promise<Found> {
   }
 }
 
-/** @throws Error when not all of it is there as it was written */
+/** @throws Error when a file is missing or altered */
 export async function readContent(
   layout: Layout,
   generation: number,
@@ -87,7 +87,7 @@ export async function readContent(
       throw new DamageError(`${written} is not what it was`)
     sources.set(path, bytes.toString())
   }
-  // Without it the file that is there now would be read in its place.
+  // Without it today's file would be read in its place.
   if (!sources.has(configFile)) throw new DamageError(`it was made from another file than ${configFile}`)
   const restored = bundles.map((bundle) => ({ ...bundle, file: layout.fromWritten(bundle.file, 'data') }))
   for (const { module, file, codeHash } of restored) {
@@ -102,7 +102,7 @@ export async function readContent(
   }
 }
 
-/** Not on this thread: a bundle may be long. */
+/** Hashes in another thread, since a bundle may be long. */
 async function hashOf(file: string): Promise<string> {
   return Buffer.from(await webcrypto.subtle.digest('SHA-256', await readFile(file))).toString('hex')
 }
@@ -120,7 +120,7 @@ export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error
 }
 
-/** A syntax error of JSON quotes what it met, which may be anything. */
+/** Why a file cannot be used. A syntax error of JSON is not repeated, because it quotes the text. */
 export function reasonOf(error: unknown): string {
   if (error instanceof DamageError) return error.message
   return isOfDisk(error) ? String(error.code) : 'it is not what a gateway writes there'

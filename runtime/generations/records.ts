@@ -1,28 +1,28 @@
-/** Owns the form in which records stand on the disk, and how much of a file is believed. */
+/** Formats the records of generations for the disk, and parses them again with a check of their types. */
 
 import type { Bundle, GenerationContent, GenerationRecord, Rollback } from '@reveille/engine'
 import type { Layout } from './layout.ts'
 import type { NumberedRecord } from './state.ts'
 
-/** `index.json`. */
+/** The content of `index.json`. */
 export interface IndexFile {
   readonly highest: number
   readonly rollback?: Rollback
 }
 
-/** A source file as it was written. */
+/** A source file of a generation. */
 export interface CopiedFile {
-  /** As {@link Layout.toWritten} gives it, from the configuration. */
+  /** The path as {@link Layout.toWritten} makes it relative to the configuration. */
   readonly path: string
-  /** In hex, of the copy's bytes. */
+  /** The hash of the copy's bytes, in hex. */
   readonly sha256: string
 }
 
-/** `<generation>/record.json`. */
+/** The content of `<generation>/record.json`. */
 export interface RecordFile {
   readonly record: NumberedRecord
   readonly files: readonly CopiedFile[]
-  /** Their files named from the data folder. */
+  /** The bundles, with their files relative to the data folder. */
   readonly bundles: readonly Bundle[]
 }
 
@@ -42,7 +42,7 @@ export function bundlesToWrite({ bundles }: GenerationContent, layout: Layout): 
   return [...bundles.values()].map((bundle) => ({ ...bundle, file: layout.toWritten(bundle.file, 'data') }))
 }
 
-/** @throws SyntaxError for what is none */
+/** @throws SyntaxError for a text of another form */
 export function parseIndex(text: string): IndexFile {
   const { highest, rollback } = parseMap(text)
   if (!isNumber(highest)) throw new SyntaxError('it has no highest number')
@@ -52,7 +52,7 @@ export function parseIndex(text: string): IndexFile {
   return { highest, rollback: { generation, filesDigest } }
 }
 
-/** @throws SyntaxError for what is none */
+/** @throws SyntaxError for a text of another form */
 export function parseRecord(text: string, generation: number): RecordFile {
   const { record, files, bundles } = parseMap(text)
   const kept = asRecord(record)
@@ -67,7 +67,7 @@ export function parseRecord(text: string, generation: number): RecordFile {
   return { record: kept as NumberedRecord, files, bundles }
 }
 
-/** @throws SyntaxError for what is none */
+/** @throws SyntaxError for a text of another form */
 export function parseRefused(text: string): GenerationRecord {
   const { generation: _, ...record } = asRecord(parseMap(text))
   return { ...record, state: 'rejected' }

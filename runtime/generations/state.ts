@@ -1,4 +1,4 @@
-/** Owns what an archive remembers in memory, and how each thing that happens changes it. Contents are on the disk. */
+/** Defines what an archive keeps in memory, and how each event changes it. Contents are on the disk. */
 
 import {
   type Diagnostic,
@@ -9,20 +9,20 @@ import {
   type Rollback,
 } from '@reveille/engine'
 
-/** Its `state` is what it was when it was made; {@link ArchiveState.live} decides. */
+/** A record with its number. Its `state` is that of the time when it was made; {@link ArchiveState.live} decides. */
 export type NumberedRecord = GenerationRecord & { readonly generation: number; readonly digest: string }
 
 /** A generation that went live. */
-export interface Kept {
+export interface KeptGeneration {
   readonly record: NumberedRecord
-  /** Digests. */
+  /** The digests of its bundles. */
   readonly bundles: readonly string[]
   /** Present until it is on the disk. */
   readonly content?: GenerationContent
 }
 
 /** A candidate that was refused; `number` counts them. */
-export interface Refused {
+export interface RefusedCandidate {
   readonly number: number
   readonly record: GenerationRecord
 }
@@ -30,10 +30,10 @@ export interface Refused {
 export interface ArchiveState {
   /** No generation above it was ever given out. */
   readonly highest: number
-  /** What went live last first. */
-  readonly kept: readonly Kept[]
+  /** The generation that went live last comes first. */
+  readonly kept: readonly KeptGeneration[]
   /** Newest first. */
-  readonly refused: readonly Refused[]
+  readonly refused: readonly RefusedCandidate[]
   readonly rollback: Rollback | undefined
   /** Absent: nothing went live in this process yet. */
   readonly live?: number
@@ -48,9 +48,9 @@ export function numberOf({ kept, highest }: ArchiveState, digest: string): numbe
 export function keep(state: ArchiveState, record: NumberedRecord, content: GenerationContent): ArchiveState {
   const { generation } = record
   const known = state.kept.find((each) => each.record.generation === generation)
-  // The first of a process is compared with nothing; what made it different when it was new still holds.
+  // The first generation of a process was compared with nothing, so its earlier changes still count.
   const isRestart = known !== undefined && state.live === undefined
-  const entry: Kept = {
+  const entry: KeptGeneration = {
     record: bounded(isRestart ? { ...record, changes: known.record.changes } : record),
     bundles: [...content.bundles.values()].map(({ digest }) => digest),
     content,
@@ -71,14 +71,14 @@ export function note(state: ArchiveState, record: GenerationRecord): ArchiveStat
   return { ...state, refused: refused.slice(0, keptGenerations) }
 }
 
-/** What it was made from is not there any more, or not as it was. What is live is told of all the same. */
+/** Removes a generation whose files are missing or altered. The live one stays in the list. */
 export function lose(state: ArchiveState, generation: number): ArchiveState {
   if (generation === state.live) return state
   return { ...state, kept: state.kept.filter(({ record }) => record.generation !== generation) }
 }
 
-/** `entry` is on the disk. */
-export function written(state: ArchiveState, entry: Kept): ArchiveState {
+/** Drops the content of an entry that is on the disk. */
+export function written(state: ArchiveState, entry: KeptGeneration): ArchiveState {
   const kept = state.kept.map((each) => {
     if (each.content === undefined || each.content !== entry.content) return each
     const { content: _, ...rest } = each
@@ -87,7 +87,7 @@ export function written(state: ArchiveState, entry: Kept): ArchiveState {
   return { ...state, kept }
 }
 
-/** Newest first; of two at the same time, the one that went live is told first: a refusal comes after it. */
+/** The records, newest first. Of two of the same time the one that went live comes first. */
 export function recordsOf({ kept, refused, live }: ArchiveState): readonly GenerationRecord[] {
   const numbered = kept.map(
     ({ record }): GenerationRecord => ({
@@ -99,7 +99,7 @@ export function recordsOf({ kept, refused, live }: ArchiveState): readonly Gener
   return all.sort((one, other) => other.at - one.at)
 }
 
-/** Ten thousand mappings can have as many errors, and a record stays in memory as long as it is kept. */
+/** Ten thousand mappings can have as many errors, and records stay in memory. */
 const mostDiagnostics = 100
 
 function bounded<Kind extends GenerationRecord>(record: Kind): Kind {
@@ -110,7 +110,7 @@ function bounded<Kind extends GenerationRecord>(record: Kind): Kind {
     severity: record.state === 'rejected' ? 'error' : 'warning',
     code: 'MORE_DIAGNOSTICS',
     message: `There were ${more} more; the first ${mostDiagnostics} are kept`,
-    hint: '`reveille check` tells all that the files have now.',
+    hint: '`reveille check` lists all that the files have now.',
   }
   return { ...record, diagnostics: [...diagnostics.slice(0, mostDiagnostics), rest] }
 }

@@ -1,6 +1,6 @@
 /**
- * Owns making the folder say what the state says. What is new is written before the index, and what is no longer kept
- * is removed after it: a crash in between leaves an archive that is a little behind or holds a little too much.
+ * Writes the state of the archive to the disk. New generations are written before the index, and those that are no longer kept
+ * are removed after it, so a crash in between leaves an archive that is a little behind or holds a little too much.
  */
 
 import { webcrypto } from 'node:crypto'
@@ -9,33 +9,33 @@ import { dirname, join } from 'node:path'
 import type { GenerationContent } from '@reveille/engine'
 import { writeWhole } from '../write-whole.ts'
 import { type Layout, recordName, unfinished } from './layout.ts'
-import { type Found, isAbsent, readRecord } from './reading.ts'
+import { type ArchiveOnDisk, isAbsent, readRecord } from './reading.ts'
 import { bundlesToWrite, type CopiedFile, formatIndex, formatRecord, formatRefused } from './records.ts'
-import type { ArchiveState, Kept, NumberedRecord } from './state.ts'
+import type { ArchiveState, KeptGeneration, NumberedRecord } from './state.ts'
 
 /**
- * While a gateway runs, the index on the disk is so far ahead: numbers that went live and were not written down before
- * it died are not given again. A gateway that closes sets it right.
+ * How far the index on the disk is ahead while a gateway runs, so that numbers that went live and were not written before
+ * it died are not given again. A gateway that closes writes the true number.
  */
 const ahead = 8
 
 export interface Writing {
   /**
-   * `isLast`: no number is given any more. `onWritten` is told of each generation whose content is on the disk.
-   * @throws Error of the disk; whatever was not done is done by the next call
+   * `isLast`: no number is given any more. `onWritten` is called for each generation whose content is on the disk.
+   * @throws Error of the disk; the next call does what was not done
    */
-  write(state: ArchiveState, onWritten: (entry: Kept) => void, isLast: boolean): Promise<void>
+  write(state: ArchiveState, onWritten: (entry: KeptGeneration) => void, isLast: boolean): Promise<void>
 }
 
-export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refused'>): Writing {
+export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' | 'refused'>): Writing {
   const records = new Map(found.kept.map(({ record }) => [record.generation, record]))
   const refusedNumbers = new Set(found.refused.map(({ number }) => number))
   let index = ''
   let isTidy = false
-  /** What was written last; a file that is the same again becomes a link to it. */
+  /** The generation that was written last; an equal file becomes a link to its copy. */
   let last: { folder: string; sources: ReadonlyMap<string, string>; hashes: Map<string, string> } | undefined
 
-  /** Removes what a crash left. */
+  /** Removes what a crash left behind. */
   async function tidy(): Promise<void> {
     for (const folder of [layout.folder, layout.refusedFolder]) {
       const names = (await readdir(folder)).filter((name) => name.startsWith(unfinished))
@@ -73,18 +73,18 @@ export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refus
     if (last && hash !== undefined) {
       const linked = await link(join(last.folder, layout.copyName(path)), file).then(
         () => true,
-        // Not every file system has links, and whoever lost a file there gets a new one here.
+        // Not every file system has links, and the linked file may be lost.
         () => false,
       )
       if (linked) return hash
     }
     const bytes = Buffer.from(text)
     await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
-    // Not on this thread: a file may be long.
+    // This hashes in another thread, since a file may be long.
     return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
   }
 
-  async function writeKept(entry: Kept): Promise<void> {
+  async function writeKept(entry: KeptGeneration): Promise<void> {
     const { record, content } = entry
     const { generation } = record
     const there = records.has(generation)
@@ -114,7 +114,7 @@ export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refus
     async write(state, onWritten, isLast) {
       await makeFolder(layout.refusedFolder)
       if (!isTidy) await tidy()
-      const isNew = ({ record }: Kept) => records.get(record.generation) !== record
+      const isNew = ({ record }: KeptGeneration) => records.get(record.generation) !== record
       for (const entry of state.kept.filter(isNew).reverse()) {
         await writeKept(entry)
         onWritten(entry)
@@ -141,7 +141,7 @@ async function writeDrafted(file: string, text: string): Promise<void> {
   await writeWhole(file, text, join(dirname(file), `${unfinished}draft`))
 }
 
-/** If it is there; in one step, so that a crash leaves no folder that looks whole and is not. */
+/** Removes a folder that may exist, in one step, so that a crash leaves no folder that looks complete and is not. */
 async function removeFolder(folder: string): Promise<void> {
   const gone = join(dirname(folder), `${unfinished}gone`)
   await rm(gone, { recursive: true, force: true })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { addToConfiguration } from './add-to-configuration.ts'
-import { NotAddable } from './not-addable.ts'
+import { addToConfiguration } from './edit-configuration.ts'
+import { NotEditable } from './parsed-text.ts'
 
 const slack = { botToken: '${SLACK_BOT_TOKEN}', defaultTo: '#general' }
 const add = (text: string) => addToConfiguration(text, 'channels', 'slack', slack)
 
-test('an entry comes below the others, and every other byte stays', () => {
+test('an entry is added below the others, and every other byte stays', () => {
   const before = [
     '# Ours.',
     'gateway:   { port: 8787 }   # odd   spacing',
@@ -100,7 +100,7 @@ for (const [what, text, expected] of [
   test(`an entry goes into ${what}, and every other byte stays`, () => assert.equal(add(text), expected))
 }
 
-test('a layout that nobody foresaw is right, if not as it was', () => {
+test('in an unknown layout the content is right, though the layout changes', () => {
   const after = add('base: &base { terminal: {} }\nchannels: &mine\n  ? terminal\n  : {}\n')
   assert.deepEqual(parse(after).channels, { terminal: {}, slack })
 })
@@ -110,11 +110,11 @@ test('JSON stays JSON', () => {
   assert.deepEqual(JSON.parse(after), { plugins: [], channels: { slack } })
 })
 
-test('what is broken, or there already, is not added to', () => {
+test('nothing is added to a broken file, or under a name that exists', () => {
   const refused = (text: string, words: RegExp) =>
     assert.throws(
       () => add(text),
-      (error) => error instanceof NotAddable && words.test(error.message),
+      (error) => error instanceof NotEditable && words.test(error.message),
     )
   refused('channels: { slack: {} }\n', /has channels\.slack already/)
   refused('channels: [slack]\n', /`channels` does not hold names/)

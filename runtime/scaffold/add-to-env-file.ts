@@ -1,4 +1,4 @@
-/** Adds variables to a `.env` file: what stands there stays as it is, and so do its owner, its mode and its links. */
+/** Adds variables to a `.env` file, and keeps its other lines, its owner, its mode and its links. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
@@ -9,8 +9,8 @@ export function readEnvFile(file: string): Readonly<Record<string, string | unde
 }
 
 /**
- * Those that have a value already stay. The file appears whole; where it was not there, with mode 0600 and the owner of
- * `configFile`, which whoever runs the gateway can read.
+ * Leaves variables that have a value. The file appears whole; a new one gets mode 0600 and the owner of
+ * `configFile`, which the gateway's user can read.
  */
 export async function addToEnvFile(
   file: string,
@@ -25,7 +25,7 @@ export async function addToEnvFile(
   await replaceFile(file, text, configFile === undefined ? {} : { ownerOf: configFile })
 }
 
-/** At the end, or where its name waits for a value. */
+/** Adds the variable at the end, or where its name stands without a value. */
 function withVariable(text: string, name: string, value: string): string {
   const empty = new RegExp(`^([ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=).*$`, 'gm')
   if (empty.test(text)) return text.replace(empty, (_line, head: string) => `${head}${value}`)
@@ -33,7 +33,7 @@ function withVariable(text: string, name: string, value: string): string {
   return `${text}${gap}${name}=${value}\n`
 }
 
-/** `#` and white space would end a value that stands alone. No quotes hold all three of them. */
+/** `#` and white space would end a value without quotes. No kind of quotes can hold all three kinds. */
 function quoted(value: string): string {
   if (/^[^\s#'"`\\]*$/.test(value)) return value
   const quote = ["'", '"', '`'].find((each) => !value.includes(each)) ?? "'"

@@ -1,8 +1,17 @@
-/** Owns one change to a configuration: made in the text where its layout is known, else by the library, else not at all. */
+/** Makes one change to a configuration: in the text where its layout is known, else by the library, else not at all. */
 
 import { isRecord } from '@reveille/engine'
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
-import { NotAddable } from './not-addable.ts'
+import {
+  type AnyPair,
+  isEquivalent,
+  isInBraces,
+  merges,
+  NotEditable,
+  type ParsedText,
+  pairOf,
+  parseText,
+} from './parsed-text.ts'
 import {
   addEntry,
   addItem,
@@ -13,33 +22,32 @@ import {
   splice,
   withLineEndsOf,
 } from './splices.ts'
-import { type AnyPair, isInBraces, merges, pairOf, read, says, type Written } from './written.ts'
 
 type Path = readonly string[]
 
 export type Change =
-  /** Makes what leads there, where it is missing. */
+  /** Sets a value, and creates the maps on the way to it that are missing. */
   | { readonly kind: 'put'; readonly path: Path; readonly value: unknown }
   | { readonly kind: 'remove'; readonly path: Path }
-  /** To a list that is there. */
+  /** Adds an item to a list that exists. */
   | { readonly kind: 'append'; readonly path: Path; readonly value: unknown }
 
-/** The text in which this is changed and nothing else, comments included. @throws NotAddable with a sentence */
+/** The text with this change and no other, comments included. @throws NotEditable with a sentence */
 export function makeChange(text: string, change: Change): string {
-  const written = read(text)
+  const written = parseText(text)
   const splices = splicesFor(written, change)
   const after = changed(written.value, change.path, change)
   const spliced = splices && splice(text, splices)
-  if (spliced !== undefined && says(spliced, after, text)) return spliced
-  // A layout that was not foreseen, such as a key behind a question mark: right, if not as it was.
+  if (spliced !== undefined && isEquivalent(spliced, after, text)) return spliced
+  // In an unknown layout, such as a key behind a question mark, the content is right though the layout changes.
   if (written.isJson) return `${JSON.stringify(after, null, 2)}\n`
-  const printed = withLineEndsOf(text, printedAnew(written, change) ?? '')
-  if (says(printed, after, text)) return printed
-  throw new NotAddable(`Its \`${change.path.join('.')}\` cannot be changed alone: change it by hand.`)
+  const printed = withLineEndsOf(text, printedByLibrary(written, change) ?? '')
+  if (isEquivalent(printed, after, text)) return printed
+  throw new NotEditable(`Its \`${change.path.join('.')}\` cannot be changed alone: change it by hand.`)
 }
 
-/** @throws NotAddable */
-function splicesFor(written: Written, change: Change): Splices {
+/** @throws NotEditable */
+function splicesFor(written: ParsedText, change: Change): Splices {
   const { path } = change
   let map: unknown = written.document.contents
   let pair: AnyPair | undefined
@@ -48,18 +56,18 @@ function splicesFor(written: Written, change: Change): Splices {
   }
   for (const [depth, name] of path.entries()) {
     const shown = path.slice(0, depth).join('.')
-    if (isAlias(map)) throw new NotAddable(`Its \`${shown}\` is an alias: write it out.`)
-    if (!isMap(map)) throw new NotAddable(`Its \`${shown}\` does not hold names.`)
+    if (isAlias(map)) throw new NotEditable(`Its \`${shown}\` is an alias: write it out.`)
+    if (!isMap(map)) throw new NotEditable(`Its \`${shown}\` does not hold names.`)
     const found = pairOf(map, name)
     const rest = path.slice(depth + 1)
     if (found === undefined) {
-      if (merges(map)) throw new NotAddable(mergedText(shown, name))
+      if (merges(map)) throw new NotEditable(mergedText(shown, name))
       const entry = [name, nested(rest, valueIn(change))] as const
       const isSection = depth === 0 && !isInBraces(map)
       return isSection ? addSection(written, entry) : addEntry(written, map, pair, entry)
     }
     if (isAlias(found.value)) {
-      throw new NotAddable(`Its \`${path.slice(0, depth + 1).join('.')}\` is an alias: write it out.`)
+      throw new NotEditable(`Its \`${path.slice(0, depth + 1).join('.')}\` is an alias: write it out.`)
     }
     if (rest.length > 0 && isNothing(found.value)) {
       return replaceValue(written, found, isInBraces(map), nested(rest, valueIn(change)))
@@ -67,7 +75,7 @@ function splicesFor(written: Written, change: Change): Splices {
     if (rest.length === 0) {
       if (change.kind === 'remove') return removePair(written, map, found)
       if (change.kind === 'put') return replaceValue(written, found, isInBraces(map), change.value)
-      if (!isSeq(found.value)) throw new NotAddable(`Its \`${path.join('.')}\` is no list.`)
+      if (!isSeq(found.value)) throw new NotEditable(`Its \`${path.join('.')}\` is no list.`)
       return addItem(written, found.value, change.value)
     }
     pair = isInBraces(map) ? undefined : found
@@ -94,7 +102,7 @@ function nested(path: Path, value: unknown): unknown {
   return path.reduceRight((inner: unknown, name) => ({ [name]: inner }), value)
 }
 
-/** What the file is to say. */
+/** The value that the file must have afterwards. */
 function changed(before: unknown, [name, ...rest]: Path, change: Change): unknown {
   if (name === undefined) {
     if (change.kind !== 'append') return valueIn(change)
@@ -105,8 +113,8 @@ function changed(before: unknown, [name, ...rest]: Path, change: Change): unknow
   return { ...others, [name]: changed(inner, rest, change) }
 }
 
-/** Undefined where the library cannot either. */
-function printedAnew({ document, value }: Written, change: Change): string | undefined {
+/** The text as the library prints it; undefined where the library cannot make the change either. */
+function printedByLibrary({ document, value }: ParsedText, change: Change): string | undefined {
   try {
     changeIn(document, value, change)
     return document.toString({ lineWidth: 0 })
@@ -132,7 +140,7 @@ function changeIn(document: Document, value: unknown, change: Change): void {
   else document.setIn(path.slice(0, depth), node)
 }
 
-/** How many names lead to the first value that is no map, or to none. */
+/** How many names lead to the first value that is no map, or is missing. */
 function depthOf(value: unknown, [name, ...rest]: Path): number {
   if (name === undefined || !isRecord(value)) return 0
   return 1 + depthOf(value[name], rest)

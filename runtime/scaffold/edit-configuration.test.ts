@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { type Edit, editConfiguration } from './edit-configuration.ts'
-import { NotAddable } from './not-addable.ts'
+import { NotEditable } from './parsed-text.ts'
 
 const gmail = { account: 'ada@example.com', mode: 'push', labels: ['INBOX', 'work, later'], maxBytes: 20000 }
 const isGmail = (item: unknown) =>
@@ -100,7 +100,7 @@ for (const [what, before, after] of [
   })
 }
 
-test('of what is there only what differs changes, and comments stay where they are', () => {
+test('only the parts that differ are changed, and comments stay where they are', () => {
   const before = lines(
     'hooks:',
     '  gmail: # mine',
@@ -170,21 +170,21 @@ for (const [what, before, after] of [
   })
 }
 
-test('a layout that nobody foresaw is right, if not as it was', () => {
+test('in an unknown layout the content is right, though the layout changes', () => {
   const before = 'hooks:\n  ? gmail\n  : mode: push # how\n'
   const edited = editConfiguration(before, [{ set: ['hooks', 'gmail', 'mode'], to: 'pull' }, preset])
   assert.deepEqual(parse(edited), { hooks: { gmail: { mode: 'pull' }, presets: ['gmail'] } })
   assert.match(edited, /# how/)
 })
 
-test('a preset counts as there by its name alone or with its options', () => {
+test('a preset is found by its name alone and with options', () => {
   for (const item of ['gmail', '"gmail"', '{ name: gmail, deliver: false }']) {
     const text = `hooks: { presets: [github,  ${item}] }\n`
     assert.equal(editConfiguration(text, [preset]), text)
   }
 })
 
-test('what looks like a reference in a value is none, and a reference that stands for the value stays', () => {
+test('a value that looks like a reference is escaped, and a reference that gives the same value stays', () => {
   const set = ['hooks', 'gmail', 'account']
   const edited = editConfiguration('', [{ set, to: 'a${HOME}' }])
   assert.equal(edited, lines('hooks:', '  gmail:', '    account: "a$${HOME}"'))
@@ -201,7 +201,7 @@ test('what looks like a reference in a value is none, and a reference that stand
   )
 })
 
-test('what is set to nothing is taken out', () => {
+test('a key that is set to undefined is removed', () => {
   const before = lines(
     'hooks:',
     '  gmail: { mode: pull }',
@@ -215,11 +215,11 @@ test('what is set to nothing is taken out', () => {
   assert.equal(editConfiguration(after, [gone]), after)
 })
 
-test('what cannot be edited alone is refused in a sentence', () => {
+test('an edit that would change more is refused in a sentence', () => {
   const refused = (text: string, words: RegExp) =>
     assert.throws(
       () => editConfiguration(text, all),
-      (error) => error instanceof NotAddable && words.test(error.message),
+      (error) => error instanceof NotEditable && words.test(error.message),
     )
   refused('hooks: [gmail]\n', /`hooks` does not hold names/)
   refused('- a\n', /does not hold keys/)

@@ -1,43 +1,43 @@
-/** Owns changes to a configuration that a person wrote: whatever is not meant stays as it is, byte for byte. */
+/** Edits a configuration that a person wrote, and keeps everything else in the file byte for byte. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '@reveille/engine'
 import { type Change, makeChange } from './change.ts'
+import { NotEditable, parseText } from './parsed-text.ts'
 import { escapeReferences } from './printed.ts'
-import { read } from './written.ts'
 
-/** What is to stand there afterwards. Names from the outside in: `['hooks', 'endpoints', 'gmail/push']`. */
+/** An edit at a path of names from the outside in: `['hooks', 'endpoints', 'gmail/push']`. */
 export type Edit = SetEdit | IncludeEdit
 
-/** The value, and what leads to it where that is missing. Of a value that is there, only what differs changes. */
+/** Sets a value, with the maps on the way to it that are missing. Only the parts of an existing value that differ are changed. */
 export interface SetEdit {
   readonly set: readonly string[]
-  /** As it is meant: a `${` in it is no reference, and is written as `$${`. Undefined: nothing. */
+  /** The plain value: a `${` in it is no reference, and is written as `$${`. Undefined removes the key. */
   readonly to: unknown
   /**
-   * What the gateway makes of what is written there now, references and all. Where `to` says the same, what is written
-   * stays: `account: "${ACCOUNT}"`.
+   * The value that the gateway has now, references resolved. Where `to` is the same, the written value
+   * stays, such as `account: "${ACCOUNT}"`.
    */
   readonly was?: unknown
-  /** Keys of the map at `set` that stay as they are, whatever they hold. All others that `to` lacks are taken out. */
+  /** Keys of the map at `set` that are not changed. All others that `to` lacks are removed. */
   readonly keep?: readonly string[]
 }
 
-/** One more item at the end of a list, unless it holds one for which `is` says so. */
+/** Adds an item at the end of a list, unless `is` accepts one of its items. */
 export interface IncludeEdit {
   readonly include: readonly string[]
   readonly item: unknown
-  /** Is asked about each item, as it is written. */
+  /** Is called with each item as it is written. */
   readonly is: (existing: unknown) => boolean
 }
 
 /**
- * The text with all edits made, in their order; the same text where all of it is there already. Comments stay, those of
- * what is taken out included. @throws NotAddable with a sentence
+ * Makes all edits in their order; returns the same text where nothing is to change. Comments stay, also those of
+ * entries that are removed. @throws NotEditable with a sentence
  */
 export function editConfiguration(text: string, edits: readonly Edit[]): string {
   return edits.reduce((edited, edit) => {
-    const { value } = read(edited)
+    const { value } = parseText(edited)
     const changes = 'set' in edit ? changesOfSet(value, edit) : changesOfInclude(value, edit)
     return changes.reduce(makeChange, edited)
   }, text)
@@ -56,7 +56,7 @@ function changesOfInclude(written: unknown, { include, item, is }: IncludeEdit):
   return Array.isArray(existing) && existing.some(is) ? [] : [{ kind: 'append', path: include, value }]
 }
 
-/** From the inside out; a map is replaced as a whole only where nothing of it would stay. */
+/** The smallest changes that make the value: a map is replaced as a whole only where no key of it would stay. */
 function differences(
   path: readonly string[],
   written: unknown,
@@ -90,7 +90,25 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   )
 }
 
-/** As a file can hold it. */
+/** The value as a file can hold it. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
+}
+
+/**
+ * Adds `section.name: entry`; references in it count as such. A section in braces on one line is broken into lines; a missing
+ * one is added at the end. A file that is in braces as a whole stays so, and JSON stays JSON.
+ *
+ * @throws NotEditable with a sentence
+ */
+export function addToConfiguration(
+  text: string,
+  section: string,
+  name: string,
+  entry: Readonly<Record<string, unknown>>,
+): string {
+  const entries = parseText(text).value[section]
+  if (isRecord(entries) && Object.hasOwn(entries, name))
+    throw new NotEditable(`It has ${section}.${name} already.`)
+  return makeChange(text, { kind: 'put', path: [section, name], value: entry })
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { parse } from 'yaml'
 import { type Edit, editConfiguration } from './edit-configuration.ts'
-import { NotAddable } from './not-addable.ts'
+import { NotEditable } from './parsed-text.ts'
 
 /** Draws a number from 0 to below the given one. */
 type Draw = (below: number) => number
@@ -21,7 +21,7 @@ function drawPlain(draw: Draw, depth: number): Value {
   return Object.fromEntries(keys.map((key) => [key, drawPlain(draw, depth - 1)]))
 }
 
-/** A person who writes a configuration: in lines or in braces, with odd spaces, and a comment wherever one may stand. */
+/** Writes configurations as people do: in lines or in braces, with odd spaces, and comments wherever they may be. */
 function createWriter(draw: Draw) {
   let comments = 0
   const comment = () => `# c${comments++}: {[,`
@@ -88,7 +88,7 @@ function drawEdit(draw: Draw): Edit {
   return { include: path, item: 'gmail', is: (item) => item === 'gmail' }
 }
 
-/** What the file is to say, found without looking at how it says it. Undefined: a name leads through what has none. */
+/** The intended value, found without the code under test. Undefined: a name leads through something that is no map. */
 function meant(before: Value, edit: Edit): Value {
   const root = structuredClone(before ?? {}) as Record<string, Value>
   const path = 'set' in edit ? edit.set : edit.include
@@ -113,7 +113,7 @@ function escaped(value: Value): Value {
   return JSON.parse(JSON.stringify(value).replaceAll('${', () => '$${'))
 }
 
-test('whatever a person wrote says what was meant after an edit, with every comment, and a second one changes no byte', () => {
+test('any configuration has the intended value and every comment after an edit, and a second edit changes no byte', () => {
   fc.assert(
     fc.property(fc.gen(), (gen) => {
       const draw: Draw = (below) => gen(fc.nat, { max: below - 1 })
@@ -128,7 +128,7 @@ test('whatever a person wrote says what was meant after an edit, with every comm
       const before = parse(text) ?? {}
       const wanted = meant(before, edit)
       if (wanted === undefined) {
-        assert.throws(() => editConfiguration(text, [edit]), NotAddable)
+        assert.throws(() => editConfiguration(text, [edit]), NotEditable)
         return
       }
       const edited = editConfiguration(text, [edit])

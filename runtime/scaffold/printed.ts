@@ -1,11 +1,11 @@
-/** Owns how a value is written into a configuration: as a person would, references in quotes. */
+/** Prints a value for a configuration as a person would write it, with references in quotes. */
 
 import { isRecord } from '@reveille/engine'
 import { Document, visit } from 'yaml'
 
 /**
- * `key: value` on lines of their own, moved in by `indent`; what is a map and no empty one has its keys on the lines
- * below, moved in by `unit` more.
+ * Prints `key: value` on lines of their own, indented by `indent`. A map that is not empty has its keys on the lines
+ * below, indented by `unit` more.
  */
 export function printLines(entries: Readonly<Record<string, unknown>>, indent: number, unit: number): string {
   return Object.entries(entries)
@@ -18,7 +18,7 @@ export function printLines(entries: Readonly<Record<string, unknown>>, indent: n
     .join('')
 }
 
-/** On one line, in brackets and braces. */
+/** Prints a value on one line, in brackets and braces. */
 export function printInBraces(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printInBraces).join(', ')}]`
   if (!isRecord(value)) return printScalar(value)
@@ -26,7 +26,7 @@ export function printInBraces(value: unknown): string {
   return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
 }
 
-/** Such that it means the same inside and outside of brackets. */
+/** Prints a scalar that means the same inside and outside of brackets. */
 function printScalar(value: unknown): string {
   const document = new Document([value], { flow: true })
   visit(document, {
@@ -38,13 +38,13 @@ function printScalar(value: unknown): string {
   return document.toString(onOneLine).trim().slice(1, -1)
 }
 
-/** JSON, in lines that begin with `indent` where there is one. */
+/** Prints JSON on one line, or with `indent` on lines that begin with it. */
 export function printJson(value: unknown, indent: string | undefined, unit: number): string {
   if (indent === undefined) return JSON.stringify(value)
   return JSON.stringify(value, null, unit).replaceAll('\n', `\n${indent}`)
 }
 
-/** As it is meant: a text that looks like a reference is none. */
+/** Escapes texts that look like references and are none. */
 export function escapeReferences(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${')
   if (Array.isArray(value)) return value.map(escapeReferences)

@@ -26,7 +26,7 @@ async function fileIn(t: { after(end: () => unknown): void }) {
   return { folder, file }
 }
 
-test('what others may do with a file stays, whatever new files usually have', async (t) => {
+test('the mode of a file stays, whatever the umask is', async (t) => {
   const { folder, file } = await fileIn(t)
   const usual = process.umask(0o077)
   t.after(() => process.umask(usual))
@@ -39,7 +39,7 @@ test('what others may do with a file stays, whatever new files usually have', as
   assert.deepEqual(await readdir(folder), ['reveille.yaml'])
 })
 
-test('a file of somebody else stays theirs', { skip: process.getuid?.() !== 0 }, async (t) => {
+test('a file of another user stays theirs', { skip: process.getuid?.() !== 0 }, async (t) => {
   const { file } = await fileIn(t)
   await chown(file, 1234, 2345)
   await replaceFile(file, 'after')
@@ -47,7 +47,7 @@ test('a file of somebody else stays theirs', { skip: process.getuid?.() !== 0 },
   assert.deepEqual([uid, gid], [1234, 2345])
 })
 
-test('a link goes on leading to the file', async (t) => {
+test('a link still leads to the file', async (t) => {
   const { folder, file } = await fileIn(t)
   const link = path.join(folder, 'link.yaml')
   await symlink('reveille.yaml', link)
@@ -65,7 +65,7 @@ test('a link that leads nowhere yet leads to the new file afterwards', async (t)
   assert.equal((await stat(path.join(folder, 'secrets.env'))).mode & 0o777, 0o600)
 })
 
-test('a new variable leaves `.env` to its owner, with its mode and its link', {
+test('a new variable changes neither the owner nor the mode of `.env`, nor a link to it', {
   skip: process.getuid?.() !== 0,
 }, async (t) => {
   const { folder, file } = await fileIn(t)

@@ -1,17 +1,17 @@
-/** Puts another text into a file that a person wrote: whole or not at all, because a gateway may be watching it. */
+/** Replaces the text of a file that a person wrote, whole or not at all, because a gateway may be watching it. */
 
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
 export interface ReplaceOptions {
-  /** Where the file is not there yet: a file whose owner and group the new one gets. Default: those of the process. */
+  /** A file whose owner and group a new file gets. Default: those of the process. */
   readonly ownerOf?: string
 }
 
 /**
- * Mode and owner stay, and a link goes on leading to the file. A file that was not there gets mode 0600. Where the owner
- * cannot be kept, as only root gives files away, the text is written into the file itself.
+ * Mode and owner stay, and a link still leads to the file. A new file gets mode 0600. Where the owner
+ * cannot be kept, since only root can change owners, the text is written into the file itself.
  *
  * @throws Error of the file system where the file can be neither replaced nor written
  */
@@ -31,16 +31,16 @@ export async function replaceFile(file: string, text: string, options: ReplaceOp
     } finally {
       await handle.close()
     }
-    // Replaced by a file of another owner, it could not be read any more by the gateway that it is for.
+    // The gateway could not read a file of another owner.
     if (keepsOwner || before === undefined) await rename(next, target)
     else await writeFile(target, text)
   } finally {
-    // What failed is of more interest than what stays behind.
+    // The first error matters more than a file that is left behind.
     await rm(next, { force: true }).catch(() => undefined)
   }
 }
 
-/** Where links lead, also to a file that is not there yet. */
+/** The file that links lead to, which may not exist yet. */
 function targetOf(file: string): string {
   try {
     return realpathSync(file)
@@ -51,7 +51,7 @@ function targetOf(file: string): string {
   }
 }
 
-/** Also where the administrator runs this for a gateway of another user. @returns whether the file is that user's now */
+/** Changes the owner, as when root edits for a gateway of another user. @returns whether the file is that user's now */
 async function giveTo(handle: FileHandle, { uid, gid }: { readonly uid: number; readonly gid: number }) {
   const own = await handle.stat()
   if (own.uid === uid && own.gid === gid) return true

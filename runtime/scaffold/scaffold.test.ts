@@ -39,7 +39,7 @@ test('the two tokens are random, long and different, and only their owner can re
   if (process.platform !== 'win32') assert.equal((await stat(file)).mode & 0o777, 0o600)
 })
 
-test('where a configuration is, nothing is written', async (t) => {
+test('nothing is written where there is a configuration', async (t) => {
   const { folder } = await createFolder(t)
   await mkdir(folder)
   await writeFile(path.join(folder, 'reveille.yaml'), 'mine')
@@ -60,7 +60,7 @@ test('a folder without a configuration gets what it lacks, and keeps what it has
   assert.deepEqual(await readdir(parent), ['local'])
 })
 
-test('an empty folder stays the folder that it is, since a shell may stand in it', async (t) => {
+test('an empty folder is filled and not replaced, since a shell may be in it', async (t) => {
   const { folder } = await createFolder(t)
   await mkdir(folder)
   const { ino } = await stat(folder)
@@ -69,7 +69,7 @@ test('an empty folder stays the folder that it is, since a shell may stand in it
   assert.equal((await stat(folder)).ino, ino)
 })
 
-test('two at one time give one whole folder', async (t) => {
+test('two commands at one time write one whole folder', async (t) => {
   const { parent, folder } = await createFolder(t)
   const both = await Promise.all([scaffold({ folder, template }), scaffold({ folder, template })])
   assert.equal(both.flatMap(({ written }) => written).length, 5, 'each file was written once')

@@ -1,4 +1,4 @@
-/** Owns the first configuration of a new gateway: a folder made from the template beside this file. */
+/** Writes the first configuration of a new gateway: a folder made from the template beside this file. */
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -22,8 +22,8 @@ export interface Scaffolded {
 const configurationFile = 'reveille.yaml'
 
 /**
- * Writes nothing where a configuration is, and never over a file. A folder that is not there appears whole or not
- * at all; into one that is there the configuration comes last, so that a crash leaves a folder to try again with.
+ * Writes nothing where there is a configuration, and never over a file. A new folder appears whole or not
+ * at all; in an existing one the configuration is written last, so that after a crash the command can run again.
  */
 export async function scaffold(options: ScaffoldOptions): Promise<Scaffolded> {
   const { folder, template, mintToken = randomToken } = options

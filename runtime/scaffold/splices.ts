@@ -1,8 +1,7 @@
-/** Owns where in a text something new goes, or something old is taken out, so that all else keeps its place. */
+/** Finds where in a text something is added, replaced or removed, so that everything else keeps its place. */
 
 import { isRecord } from '@reveille/engine'
 import { isMap, type YAMLMap, type YAMLSeq } from 'yaml'
-import { printInBraces, printJson, printLines } from './printed.ts'
 import {
   type AnyPair,
   commentsIn,
@@ -12,22 +11,23 @@ import {
   hasProperties,
   isInBraces,
   lineStart,
-  type Written,
-} from './written.ts'
+  type ParsedText,
+} from './parsed-text.ts'
+import { printInBraces, printJson, printLines } from './printed.ts'
 
-/** One stretch of a text, and what is to stand there. Those of one change do not overlap. */
+/** A range of a text, and the text that replaces it. The splices of one change do not overlap. */
 export interface Splice {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** Undefined: the layout is none that was foreseen. */
+/** Undefined: the layout is unknown. */
 export type Splices = readonly Splice[] | undefined
 
 type Entry = readonly [key: string, value: unknown]
 
-/** New lines end as the first line does. */
+/** Applies splices. New lines end as the first line does. */
 export function splice(text: string, splices: readonly Splice[]): string {
   return [...splices]
     .sort((one, other) => other.start - one.start || other.end - one.end)
@@ -42,14 +42,19 @@ export function withLineEndsOf(text: string, added: string): string {
   return /^[^\n]*\r\n/.test(text) ? added.replaceAll(/\r?\n/g, '\r\n') : added
 }
 
-/** At the end of a file that is no map yet, or whose map it is. One blank line before a new section. */
-export function addSection({ text, unit }: Written, [key, value]: Entry): Splices {
+/** Adds a section at the end of an empty file, or of the file's outermost map, after a blank line. */
+export function addSection({ text, unit }: ParsedText, [key, value]: Entry): Splices {
   const gap = text.trim() === '' || /\n\r?\n$/.test(text) ? '' : text.endsWith('\n') ? '\n' : '\n\n'
   return [{ start: text.length, end: text.length, text: `${gap}${printLines({ [key]: value }, 0, unit)}` }]
 }
 
-/** As the last entry of a map. `pair`: whose value the map is, where that pair stands on lines and not in braces. */
-export function addEntry(written: Written, map: YAMLMap, pair: AnyPair | undefined, entry: Entry): Splices {
+/** Adds the last entry of a map. `pair`: the pair that has the map as its value, unless it is in braces. */
+export function addEntry(
+  written: ParsedText,
+  map: YAMLMap,
+  pair: AnyPair | undefined,
+  entry: Entry,
+): Splices {
   if (!isInBraces(map)) return addBelow(written, map, entry)
   const isFoldable = isRecord(entry[1]) && !hasProperties(map) && !isOfSeveralLines(written.text, map)
   return pair !== undefined && isFoldable && isOnOwnLine(written.text, pair)
@@ -57,7 +62,7 @@ export function addEntry(written: Written, map: YAMLMap, pair: AnyPair | undefin
     : addBetween(written, map, entry)
 }
 
-export function addItem(written: Written, list: YAMLSeq, item: unknown): Splices {
+export function addItem(written: ParsedText, list: YAMLSeq, item: unknown): Splices {
   if (isInBraces(list)) return addBetween(written, list, [undefined, item])
   const { text } = written
   const start = extentOf(text, list)?.start ?? 0
@@ -70,8 +75,8 @@ export function addItem(written: Written, list: YAMLSeq, item: unknown): Splices
   ]
 }
 
-/** After the last entry, comments at its lines' ends included. */
-function addBelow({ text, unit }: Written, map: YAMLMap, [key, value]: Entry): Splices {
+/** Adds an entry after the last one and the comments at the ends of its lines. */
+function addBelow({ text, unit }: ParsedText, map: YAMLMap, [key, value]: Entry): Splices {
   const start = extentOfItem(text, map.items[0])?.start ?? 0
   const indent = start - lineStart(text, start)
   return [after(text, extentOfItem(text, map.items.at(-1)), printLines({ [key]: value }, indent, unit))]
@@ -82,9 +87,9 @@ function after(text: string, extent: Extent | undefined, lines: string): Splice 
   return { start: at, end: at, text: text[at - 1] === '\n' ? lines : `\n${lines}` }
 }
 
-/** On a line of its own where the closing brace has one, else before that brace; a comma is added where there is none. */
+/** Adds an entry on a line of its own where the closing brace has one, else before that brace, with a comma where none is. */
 function addBetween(
-  { text, isJson, unit }: Written,
+  { text, isJson, unit }: ParsedText,
   collection: YAMLMap | YAMLSeq,
   [key, value]: readonly [string | undefined, unknown],
 ): Splices {
@@ -121,13 +126,13 @@ function addBetween(
   }
 }
 
-/** One pair, as it stands between braces. */
+/** Prints one pair for a map in braces. */
 function printPair(key: string, value: unknown): string {
   return printInBraces({ [key]: value }).slice(2, -2)
 }
 
-/** `channels: { terminal: {} } # comment` becomes lines; what its entries hold stays in braces. */
-function unfold(written: Written, pair: AnyPair, map: YAMLMap, [key, value]: Entry): Splices {
+/** Breaks `channels: { terminal: {} } # comment` into lines; the values of its entries stay in braces. */
+function unfold(written: ParsedText, pair: AnyPair, map: YAMLMap, [key, value]: Entry): Splices {
   const { text, unit } = written
   const { indent, colon } = headOf(text, pair)
   const { end } = extentOf(text, map) ?? { end: colon }
@@ -145,8 +150,13 @@ function unfold(written: Written, pair: AnyPair, map: YAMLMap, [key, value]: Ent
   return [{ start: colon, end: stop, text: `${comment && ` ${comment}`}\n${lines}` }]
 }
 
-/** `isBetween`: whether the pair stands in braces. Comments that stand in what is replaced come after it. */
-export function replaceValue(written: Written, pair: AnyPair, isBetween: boolean, value: unknown): Splices {
+/** `isBetween`: whether the pair is in braces. Comments inside the replaced value are moved behind it. */
+export function replaceValue(
+  written: ParsedText,
+  pair: AnyPair,
+  isBetween: boolean,
+  value: unknown,
+): Splices {
   const { text, unit } = written
   if (hasProperties(pair.value)) return undefined
   if (isBetween) return replaceBetween(written, pair, value)
@@ -172,7 +182,7 @@ export function replaceValue(written: Written, pair: AnyPair, isBetween: boolean
 }
 
 function replaceBetween(
-  { text, isJson, unit }: Written,
+  { text, isJson, unit }: ParsedText,
   { key, value: old }: AnyPair,
   value: unknown,
 ): Splices {
@@ -186,7 +196,7 @@ function replaceBetween(
   return [{ start, end, text: `${printed}${commentsKept(text, start, end, column)}` }]
 }
 
-export function removePair(written: Written, map: YAMLMap, pair: AnyPair): Splices {
+export function removePair(written: ParsedText, map: YAMLMap, pair: AnyPair): Splices {
   const { text } = written
   const extent = extentOfItem(text, pair)
   if (extent === undefined) return undefined
@@ -216,7 +226,7 @@ function removeBetween(text: string, map: YAMLMap, pair: AnyPair, { start, end }
   ]
 }
 
-/** With its whole line, where nothing else stands on that, else with the spaces behind it. */
+/** The range to remove: the whole line where nothing else is on it, else the entry with the spaces behind it. */
 function removedExtent(text: string, start: number, end: number): Extent {
   const from = lineStart(text, start)
   const to = lineEnd(text, end)
@@ -232,7 +242,7 @@ function commentsKept(text: string, start: number, end: number, column: string):
     .join('')
 }
 
-/** The first comma that is no part of a comment; the stretch holds nothing but both and space. */
+/** The first comma outside of comments, in a range that holds only commas, comments and space. */
 function commaIn(text: string, start: number, end: number): number | undefined {
   const found = text
     .slice(start, end)
@@ -246,13 +256,13 @@ function isOfSeveralLines(text: string, map: YAMLMap): boolean {
   return extent !== undefined && text.slice(extent.start, extent.end).includes('\n')
 }
 
-/** Whether nothing stands before it on the line where it begins. */
+/** Whether a pair is the first thing on its line. */
 function isOnOwnLine(text: string, { key }: AnyPair): boolean {
   const start = extentOf(text, key)?.start
   return start !== undefined && text.slice(lineStart(text, start), start).trim() === ''
 }
 
-/** `indent`: columns before the key. `colon`: the offset behind it. */
+/** `indent`: the columns before the key. `colon`: the offset behind the colon. */
 function headOf(text: string, { key }: AnyPair): { readonly indent: number; readonly colon: number } {
   const { start, end } = extentOf(text, key) ?? { start: 0, end: 0 }
   return { indent: start - lineStart(text, start), colon: text.indexOf(':', end) + 1 }
@@ -262,7 +272,7 @@ function indentBefore(text: string, offset: number): string {
   return /^\s*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? ''
 }
 
-/** The offset after the line feed of the line that holds the offset; a value that ended with its line is on that one. */
+/** The offset after the line feed of the line that holds the offset. A value that ended with a line belongs to that line. */
 function lineEnd(text: string, offset: number): number {
   if (offset > 0 && text[offset - 1] === '\n') return offset
   const at = text.indexOf('\n', offset)

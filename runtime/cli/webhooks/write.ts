@@ -6,7 +6,7 @@ import { isOfGmailPreset } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
 import { stringify } from 'yaml'
 import { type Edit, editConfiguration } from '../../scaffold/edit-configuration.ts'
-import { NotAddable } from '../../scaffold/not-addable.ts'
+import { NotEditable } from '../../scaffold/parsed-text.ts'
 import { replaceFile } from '../../scaffold/replace-file.ts'
 import { contentOf, documentOf } from '../../written-document.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -137,7 +137,7 @@ function editOrFail(text: string, edits: readonly Edit[], connection: Connection
   try {
     return editConfiguration(text, edits)
   } catch (error) {
-    if (!(error instanceof NotAddable)) throw error
+    if (!(error instanceof NotEditable)) throw error
     throw failure(`${file}: ${error.message}`, connection, error)
   }
 }

@@ -12,9 +12,9 @@ import {
   tryChannel,
 } from '../../../plugin/index.ts'
 import { presetsFolder } from '../../../presets-folder.ts'
-import { addToConfiguration } from '../../../scaffold/add-to-configuration.ts'
 import { addToEnvFile, readEnvFile } from '../../../scaffold/add-to-env-file.ts'
-import { NotAddable } from '../../../scaffold/not-addable.ts'
+import { addToConfiguration } from '../../../scaffold/edit-configuration.ts'
+import { NotEditable } from '../../../scaffold/parsed-text.ts'
 import { escapeReferences } from '../../../scaffold/printed.ts'
 import { replaceFile } from '../../../scaffold/replace-file.ts'
 import { CommandFailure } from '../../command-failure.ts'
@@ -147,7 +147,7 @@ function addable(text: string, name: string, entry: object, file: string, io: Io
   try {
     return addToConfiguration(text, 'channels', name, entry as Record<string, unknown>)
   } catch (error) {
-    if (!(error instanceof NotAddable)) throw error
+    if (!(error instanceof NotEditable)) throw error
     throw new CommandFailure(1, `${shownPath(file, io)}: ${error.message} Nothing was written.`)
   }
 }

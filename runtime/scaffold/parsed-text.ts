@@ -1,4 +1,4 @@
-/** Owns what a configuration's text says, and where in it what stands. */
+/** Parses the text of a configuration, and finds the places of its values and comments in it. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, withoutJson5Comments } from '@reveille/engine'
@@ -13,48 +13,52 @@ import {
   type YAMLMap,
   type YAMLParseError,
 } from 'yaml'
-import { NotAddable } from './not-addable.ts'
 
-/** As the loader reads it. */
+/** A configuration that cannot be edited: it is broken, has the entry already, or is written in a way that forbids the edit. */
+export class NotEditable extends Error {
+  override readonly name = 'NotEditable'
+}
+
+/** The options with which the loader reads it too. */
 const options = { merge: true, stringKeys: true, resolveKnownTags: false, logLevel: 'error' } as const
 
-export interface Written {
+export interface ParsedText {
   readonly text: string
   readonly document: Document
-  /** Where the file says nothing, a map that is empty. */
+  /** An empty map where the file is empty. */
   readonly value: Readonly<Record<string, unknown>>
   readonly isJson: boolean
-  /** Spaces by which its lines are moved in. */
+  /** The spaces of one level of indentation. */
   readonly unit: number
 }
 
-/** @throws NotAddable */
-export function read(text: string): Written {
+/** @throws NotEditable */
+export function parseText(text: string): ParsedText {
   if (withoutJson5Comments(text) !== text)
-    throw new NotAddable(
+    throw new NotEditable(
       'It has comments that begin with `//` or `/*`: write them with `#` for this command.',
     )
   const document = parseDocument(text, options)
   const [error] = document.errors
-  if (error !== undefined) throw new NotAddable(brokenText(error))
-  const value = meaningOf(document)
-  if (!isRecord(value)) throw new NotAddable('It does not hold keys.')
+  if (error !== undefined) throw new NotEditable(brokenText(error))
+  const value = contentOf(document)
+  if (!isRecord(value)) throw new NotEditable('It does not hold keys.')
   return { text, document, value, isJson: isJson(text), unit: unitOf(text) }
 }
 
-/** Whether the text says this and nothing else, with every comment that the other text has. */
-export function says(text: string, value: unknown, other: string): boolean {
+/** Whether the text has exactly this value, with every comment that the other text has. */
+export function isEquivalent(text: string, value: unknown, other: string): boolean {
   const document = parseDocument(text, options)
   if (document.errors.length > 0) return false
-  return isDeepStrictEqual(meaningOf(document), value) && holdsAll(commentsIn(text), commentsIn(other))
+  return isDeepStrictEqual(contentOf(document), value) && holdsAll(commentsIn(text), commentsIn(other))
 }
 
-/** @throws NotAddable where its aliases multiply without end */
-function meaningOf(document: Document): unknown {
+/** @throws NotEditable where aliases expand without end */
+function contentOf(document: Document): unknown {
   try {
     return document.toJS() ?? {}
   } catch {
-    throw new NotAddable('Its aliases stand for too much.')
+    throw new NotEditable('Its aliases stand for too much.')
   }
 }
 
@@ -73,14 +77,14 @@ function isJson(text: string): boolean {
   }
 }
 
-/** As the first line shows that is moved in and no comment; two, where none is. */
+/** The indentation of the first indented line that is no comment; two where there is none. */
 function unitOf(text: string): number {
   return Math.min(/^( +)[^\s#-]/m.exec(text)?.[1]?.length ?? 2, 8)
 }
 
 export interface Comment {
   readonly start: number
-  /** From `#` to the end of its line. */
+  /** The text from `#` to the end of its line. */
   readonly text: string
 }
 
@@ -96,7 +100,7 @@ export function commentsIn(text: string): readonly Comment[] {
   return comments
 }
 
-/** What the lexer tells between the pieces of the text. */
+/** The markers that the lexer puts between the tokens of the text. */
 const markers: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR])
 
 function holdsAll(comments: readonly Comment[], wanted: readonly Comment[]): boolean {
@@ -114,7 +118,7 @@ export function pairOf(map: YAMLMap, name: string): AnyPair | undefined {
   return map.items.find(({ key }) => isScalar(key) && key.value === name)
 }
 
-/** Whether the map holds what stands elsewhere, too. */
+/** Whether the map merges keys from elsewhere. */
 export function merges(map: YAMLMap): boolean {
   return map.items.some(({ key }) => isScalar(key) && String(key.value) === '<<')
 }
@@ -124,13 +128,13 @@ export interface Extent {
   readonly end: number
 }
 
-/** Of a node as it stands in the text; undefined where nothing does. */
+/** The extent of a node in the text; undefined where it has none. */
 export function extentOf(text: string, node: unknown): Extent | undefined {
   const extent = placeOf(text, node)
   return extent && (extent.start === extent.end ? undefined : extent)
 }
 
-/** Of an item of a list or a map, comments after it not included; without length where an item of a list is empty. */
+/** The extent of an item of a list or a map without comments after it; an empty item of a list has no length. */
 export function extentOfItem(text: string, item: unknown): Extent | undefined {
   if (item === undefined) return undefined
   if (isNode(item)) return placeOf(text, item)
@@ -139,7 +143,7 @@ export function extentOfItem(text: string, item: unknown): Extent | undefined {
   return start && { start: start.start, end: extentOf(text, value)?.end ?? start.end }
 }
 
-/** The library lets what goes to the end of a line go on over comments, to the first word of another. */
+/** The library extends a value at the end of a line over comments, up to the next token; this cuts it before them. */
 function placeOf(text: string, node: unknown): Extent | undefined {
   if (!isNode(node) || !node.range) return undefined
   const [start, end] = node.range
@@ -148,7 +152,7 @@ function placeOf(text: string, node: unknown): Extent | undefined {
   return { start, end: beforeComments(text, start, line) }
 }
 
-/** What looks like a comment may be the last line of a text. */
+/** A line that looks like a comment may be the last line of a block text. */
 function beforeComments(text: string, start: number, end: number): number {
   const line = lineStart(text, end - 1)
   const before = /^\s*/.exec(text.slice(line, end))?.[0].length ?? 0
