@@ -106,14 +106,14 @@ test('a list is a table of time, short id, endpoint, state and reason, with the 
   assert.equal(err, 'More: reveille runs --cursor later\n')
 })
 
-test('the way to the next page repeats what was asked, as it was called', async (t) => {
+test('the command for the next page repeats the options and the name of the program', async (t) => {
   const { run, env } = await createWorld(t)
   env['npm_command'] = 'exec'
   const { err } = await run('runs', '--session-key', 'hook:a b', '--limit', '2', '--cursor', 'x')
   assert.equal(err, "More: npx reveille runs --session-key 'hook:a b' --limit 2 --cursor later\n")
 })
 
-test('a list shows the beginning of a text, also where nothing is cut to a width', async (t) => {
+test('a list shows the beginning of a text, also without a terminal', async (t) => {
   const event = {
     id: ids[0],
     text: `Hook: ${'word '.repeat(100)}`,
@@ -148,13 +148,13 @@ test('--json answers what the gateway answered', async (t) => {
   assert.deepEqual(JSON.parse(out), JSON.parse(JSON.stringify({ items: runs, next: 'later' })))
 })
 
-test('filters, limit and cursor are handed to the gateway', async (t) => {
+test('filters, limit and cursor are passed to the gateway', async (t) => {
   const { run, asked } = await createWorld(t)
   await run('runs', '--limit', '7', '--cursor', 'x', '--state', 'failed', '--session-key', 'hook:a b')
   assert.deepEqual(asked, ['/api/runs?limit=7&cursor=x&state=failed&sessionKey=hook%3Aa+b'])
 })
 
-test('one record is shown whole, by its id or by the end of it, and cannot steer the terminal', async (t) => {
+test('one record is shown whole, by its id or by the end of it, and cannot control the terminal', async (t) => {
   const { run } = await createWorld(t)
   const whole = await run('runs', ids[1])
   assert.equal(whole.code, 0)
@@ -164,7 +164,7 @@ test('one record is shown whole, by its id or by the end of it, and cannot steer
   assert.equal((await run('runs', '0000bb')).out, whole.out)
 })
 
-test('an end of an id that fits none or several is a problem; what is no id is bad usage', async (t) => {
+test('the end of an id that matches none or several is a problem; a text that is no id is bad usage', async (t) => {
   const { run } = await createWorld(t, {
     '/api/runs': { items: [...runs, { ...runs[0], id: '019c5b1e-0000-7000-8000-1111110000aa' }] },
   })
@@ -182,7 +182,7 @@ test('an empty list says so', async (t) => {
   assert.equal((await run('deliveries')).out, 'No deliveries.\n')
 })
 
-test('status tells readiness, the route and what waits', async (t) => {
+test('status shows readiness, the route and what waits', async (t) => {
   const { run } = await createWorld(t)
   const { code, out } = await run('status')
   assert.equal(code, 0)
@@ -211,7 +211,7 @@ test('status says that hooks are off and that log lines were dropped, and is sil
   assert.doesNotMatch((await well.run('status')).out, /^(hooks|log) /m)
 })
 
-test('status tells what is left of the budgets', async (t) => {
+test('status shows what is left of the budgets', async (t) => {
   const spent = {
     key: 'agents.budget',
     limit: { tokens: 1_000_000 },
@@ -246,7 +246,7 @@ test('a gateway that cannot accept is a problem that status names', async (t) =>
   assert.equal(JSON.parse(out).reason, 'draining')
 })
 
-test('a gateway that is not there, a wrong token and an unknown id are told in one line', async (t) => {
+test('a missing gateway, a wrong token and an unknown id are each reported in one line', async (t) => {
   const gone = await createWorld(t, { '/api/runs': new TypeError('fetch failed') })
   assert.deepEqual(await gone.run('runs'), {
     code: 1,
@@ -265,7 +265,7 @@ test('a gateway that is not there, a wrong token and an unknown id are told in o
   assert.deepEqual(unknown, { code: 1, out: '', err: 'There is no such run.\n' })
 })
 
-test('bad usage exits with 2 and names what was probably meant', async (t) => {
+test('bad usage exits with 2 and suggests what was probably meant', async (t) => {
   const { run } = await createWorld(t)
   const cases: [string[], RegExp][] = [
     [['strat'], /Did you mean start\?/],
@@ -283,7 +283,7 @@ test('bad usage exits with 2 and names what was probably meant', async (t) => {
   }
 })
 
-test('each command has help with examples, which is no failure', async (t) => {
+test('each command has help with examples, which exits with 0', async (t) => {
   const { run } = await createWorld(t)
   const all = await run('--help')
   const commands = [...all.out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => String(name))
@@ -336,7 +336,7 @@ test('check names what is wrong with file, line and column, and exits with 1', a
   assert.equal(diagnostics[0].place.line, 2)
 })
 
-test('check holds the configuration of a plugin against its own schema', async (t) => {
+test('check validates the configuration of a plugin by its own schema', async (t) => {
   const { run, cwd } = await createWorld(t)
   await writeFile(path.join(cwd, 'reveille.yaml'), 'channels:\n  terminal: { colour: 3 }\n')
   const { code, err } = await run('check')
@@ -344,7 +344,7 @@ test('check holds the configuration of a plugin against its own schema', async (
   assert.match(err, /^reveille\.yaml:2:\d+: error: channels\.terminal/)
 })
 
-test('check reports each address that its channel would not take, with its place', async (t) => {
+test('check reports each address that its channel would refuse, with its place', async (t) => {
   const { run, cwd } = await createWorld(t)
   const lines = [
     'channels:',
@@ -404,7 +404,7 @@ test('a second account of a channel is refused with what to do instead', async (
   assert.match(err, /did you mean `msteams`\?/)
 })
 
-test('the backup of a store that is not there is a problem, told in one line', async (t) => {
+test('the backup of a missing store is a problem that is reported in one line', async (t) => {
   const { run, cwd } = await createWorld(t)
   await writeFile(path.join(cwd, 'reveille.yaml'), '{}\n')
   const { code, err } = await run('store', 'backup', 'copy.db')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatFacts } from './facts.ts'
 
-test('what has parts is set in below its label, times can be read, and nothing empty is shown', () => {
+test('a value with parts is indented below its label, times are readable, and nothing empty is shown', () => {
   const at = Date.UTC(2026, 0, 1)
   const text = formatFacts({
     id: 'a1',
@@ -42,6 +42,6 @@ test('what has parts is set in below its label, times can be read, and nothing e
   )
 })
 
-test('a text inside a list cannot steer the terminal either', () => {
+test('a text inside a list cannot control the terminal either', () => {
   assert.equal(formatFacts({ list: [{ name: 'a\u001b[2Jb' }] }), 'list\n  - name  a [2Jb\n')
 })

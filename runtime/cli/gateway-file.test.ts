@@ -65,7 +65,7 @@ test(
   },
 )
 
-test('what a killed gateway left behind is known to be stale', limit, async (t) => {
+test('the file that a killed gateway left behind is recognised as stale', limit, async (t) => {
   const { run, file, gateway, read, write } = await createBench(t)
   const left = await read()
   await gateway.close({ graceMs: 0 })
@@ -119,7 +119,7 @@ test(
   },
 )
 
-test('a command does not wait for a pipe that lies where the file should be', limit, async (t) => {
+test('a command does not wait for a pipe in the place of the file', limit, async (t) => {
   const { run, file, gateway } = await createBench(t)
   await gateway.close({ graceMs: 0 })
   if (spawnSync('mkfifo', ['-m', '600', file]).status !== 0) return t.skip('there is no mkfifo here')

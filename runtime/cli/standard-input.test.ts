@@ -5,7 +5,7 @@ import { createLineReader } from './standard-input.ts'
 
 const never = new AbortController().signal
 
-test('each call answers the next line, also of those that came at once', async () => {
+test('each call resolves with the next line, also of lines that came at once', async () => {
   const input = new PassThrough()
   const line = createLineReader(input)
   const first = line(never)
@@ -18,7 +18,7 @@ test('each call answers the next line, also of those that came at once', async (
   assert.equal(await third, 'three')
 })
 
-test('after the end nothing comes, but for the reason of the signal', async () => {
+test('after the end a call rejects only with the reason of its signal', async () => {
   const input = new PassThrough()
   const line = createLineReader(input)
   const first = line(never)
@@ -31,7 +31,7 @@ test('after the end nothing comes, but for the reason of the signal', async () =
   await assert.rejects(second, (error) => error === reason)
 })
 
-test('an input that is closed from the start is waited for as long as the signal lasts', async () => {
+test('a call on a closed input waits until its signal is aborted', async () => {
   const input = new PassThrough()
   input.end()
   const abort = new AbortController()

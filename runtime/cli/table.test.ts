@@ -8,7 +8,7 @@ const rows = [
   ['8dd47a', 'C1', 'delivered', ''],
 ]
 
-test('the last column takes what width is left', () => {
+test('the last column gets the width that is left', () => {
   assert.equal(
     formatTable(header, rows, 82),
     [
@@ -20,7 +20,7 @@ test('the last column takes what width is left', () => {
   )
 })
 
-test('where that is too little the widest of the others gives way, so that a state is always seen', () => {
+test('where that is too little the widest of the others is narrowed, so that a state is always visible', () => {
   assert.equal(
     formatTable(header, rows, 64),
     [

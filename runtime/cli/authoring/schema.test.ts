@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { editorSchemas } from '@reveille/engine'
 import { createCommandLine } from '../io-fixture.ts'
 
-test('the schema of each kind of file is printed, that of the configuration unless another is named', async (t) => {
+test('the schema of each kind of file is printed, by default that of the configuration', async (t) => {
   const { run } = await createCommandLine(t, {})
   const { configuration, mappings } = editorSchemas()
   assert.deepEqual(JSON.parse((await run('schema')).out), configuration)
@@ -14,7 +14,7 @@ test('the schema of each kind of file is printed, that of the configuration unle
   assert.equal((await run('schema', 'maping')).code, 2)
 })
 
-test('a schema is written where it is wanted, and again over an older one', async (t) => {
+test('a schema is written to a file, also over an older one', async (t) => {
   const { run, cwd, write } = await createCommandLine(t, {})
   const file = path.join('.schemas', 'mappings.json')
   await write(file, 'of an older version')

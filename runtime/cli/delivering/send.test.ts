@@ -78,7 +78,7 @@ const slow: readonly Moment[] = [
   { delivery: over },
 ]
 
-test('on a terminal each reason to wait is told once, and then the end', async (t) => {
+test('on a terminal each reason to wait is shown once, and then the end', async (t) => {
   const { run } = await openMoments(t, slow, 80)
   assert.deepEqual(await run('send', '--channel', 'slack', 'Hello'), {
     code: 0,
@@ -87,7 +87,7 @@ test('on a terminal each reason to wait is told once, and then the end', async (
   })
 })
 
-test('elsewhere only the end is told', async (t) => {
+test('without a terminal only the end is shown', async (t) => {
   const { run } = await openMoments(t, slow)
   assert.deepEqual(await run('send', '--channel', 'slack', 'Hello'), {
     code: 0,
@@ -96,7 +96,7 @@ test('elsewhere only the end is told', async (t) => {
   })
 })
 
-test('what is not over in time is told as what it waits for, and the gateway goes on with it', async (t) => {
+test('after the timeout the reason to wait is shown, and the gateway keeps trying', async (t) => {
   const { run } = await openMoments(t, [{ channel: held }])
   const { code, out, err } = await run('send', '--channel', 'slack', 'Hello', '--timeout', '5')
   assert.deepEqual([code, out], [1, ''])
@@ -120,7 +120,7 @@ test('what is not over in time is told as what it waits for, and the gateway goe
   assert.deepEqual([asJson.code, JSON.parse(asJson.out).state], [1, 'pending'])
 })
 
-test('the end says how much has arrived, and whom of a group it did not reach', async (t) => {
+test('the end says how much has arrived, and which members of a group it did not reach', async (t) => {
   const ends: [Partial<DeliveryRecord>, code: number, text: string][] = [
     [
       { state: 'parked', code: 'timeout', reason: 'it may have arrived', receipts: [{ id: '1' }] },

@@ -40,19 +40,19 @@ test('the banner names the address, the runner and the channels, and gives three
   assert.match(lines[2] ?? '', / -H 'x-github-event: pull_request' --data @samples\/pull\.json$/)
 })
 
-test('what a token does not open is not offered to be pasted with one', () => {
+test('no line to paste is shown for an endpoint that a token does not open', () => {
   const banner = formatBanner({ ...facts, takesToken: (endpoint) => endpoint !== 'github' })
   assert.match(banner, /\/hooks\/agent/)
   assert.doesNotMatch(banner, /\/hooks\/github/)
 })
 
-test('the banner names the model that is asked, where one is', () => {
+test('the banner names the model where there is one', () => {
   const banner = formatBanner({ ...facts, runner: 'ai', model: 'openai/gpt-5.2' })
   assert.match(banner, /^ {2}runner +ai, with openai\/gpt-5\.2$/m)
   assert.match(formatBanner({ ...facts, model: 'openai/gpt-5.2' }), /no model is asked/)
 })
 
-test('the lines read the token where it lies, also in a folder that a shell would take apart', () => {
+test('the lines read the token from its place, also in a folder whose name needs quotes', () => {
   const file = "my gateway's/.env"
   const banner = formatBanner({ ...facts, tokenSource: { kind: 'file', file, name: 'HOOK' } })
   assert.ok(banner.includes(`"Authorization: Bearer $(grep ^HOOK= 'my gateway'\\''s/.env' | cut -d= -f2)"`))
@@ -68,7 +68,7 @@ test('without a github mapping there are two lines, and none while hooks are off
   assert.match(off, /Hooks are off/)
 })
 
-test('the token is found in .env, the environment wins, and a literal token is never told', async (t) => {
+test('the token is found in .env, the environment wins, and a literal token is never shown', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-token-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const config = path.join(folder, 'reveille.yaml')

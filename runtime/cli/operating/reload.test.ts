@@ -132,7 +132,7 @@ test('rollback serves an earlier generation, and every command says that it hold
   assert.doesNotMatch((await run('status')).out, /a rollback holds/)
 })
 
-test('a generation that is not kept is told in one line with those that are', limit, async (t) => {
+test('for a generation that is not kept one line names those that are', limit, async (t) => {
   const { run } = await createBench(t)
   assert.deepEqual(await run('rollback', '7'), {
     code: 1,
@@ -169,7 +169,7 @@ test(
   },
 )
 
-test('a configuration that is broken still leads to its gateway, whose verdict is told', limit, async (t) => {
+test('a broken configuration still leads to its gateway, whose answer is shown', limit, async (t) => {
   const { installed, url, world } = await createBench(t)
   const { write } = installed
   const { run } = await createCommandLine(t, {}, { ...world, env: { GATEWAY: gatewayToken }, columns: 80 })
@@ -198,7 +198,7 @@ test('a configuration that is broken still leads to its gateway, whose verdict i
   )
 })
 
-test('bad usage exits with 2 and says what is meant', limit, async (t) => {
+test('bad usage exits with 2 and says what is expected', limit, async (t) => {
   const { run } = await createBench(t)
   const cases: [string[], RegExp][] = [
     [['rollback'], /missing required argument 'generation'/],

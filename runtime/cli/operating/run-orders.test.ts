@@ -128,7 +128,7 @@ test('runs are cancelled, shown and resumed by the ends of their ids', async (t)
   })
 })
 
-test('a burst that waits says how many requests it is', async (t) => {
+test('a waiting burst shows its number of requests', async (t) => {
   const { run, post } = await open(t)
   const ids: unknown[] = []
   for (let push = 0; push < 12; push += 1) ids.push((await post('/hooks/github', { ref: 'main' })).body)
@@ -142,7 +142,7 @@ test('a burst that waits says how many requests it is', async (t) => {
   assert.ok(!out.includes(`${others[0]?.requestId}`), 'only the newest ten are named')
 })
 
-test('orders that name nothing, too little or too much are bad usage, and nothing is done', async (t) => {
+test('wrong ids, missing ids and ids beside --all are refused, and nothing is changed', async (t) => {
   const asked: string[] = []
   const { run } = await createCommandLine(
     t,

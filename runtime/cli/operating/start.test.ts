@@ -77,7 +77,7 @@ test('each line that the banner offers works when it is pasted, and its effect i
   }
 })
 
-test('with --no-watch an edit waits: a dry run tells of it, and it goes live with a reload', async (t) => {
+test('with --no-watch an edit waits: a dry run shows it, and it goes live with a reload', async (t) => {
   const { folder, shown } = await startGateway(t, ['--no-watch'])
   await shown(/listens on/)
   const banner = await shown(/edits go live with `.*reveille reload`/)

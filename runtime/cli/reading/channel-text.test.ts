@@ -40,7 +40,7 @@ test('each channel has a line with its state, what is open in it, and why', () =
   ])
 })
 
-test('on a terminal no reason is cut: it goes on below itself, or below its line where that is too narrow', () => {
+test('on a terminal no reason is cut: it continues in its column, or below its line where that is too narrow', () => {
   const slack = channels.slice(0, 2)
   assert.deepEqual(channelLines(slack, { ...io, columns: 82 }), [
     'CHANNEL   STATE                PENDING  PARKED  DETAIL',
@@ -56,7 +56,7 @@ test('on a terminal no reason is cut: it goes on below itself, or below its line
   ])
 })
 
-test('what waits for somebody says for what, and the commands can be pasted', () => {
+test('deliveries that wait for a decision are named with commands to paste', () => {
   const steps = (...names: readonly string[]) =>
     nextSteps(
       channels.filter(({ channel }) => names.includes(channel)),

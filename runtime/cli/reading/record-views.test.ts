@@ -10,7 +10,7 @@ function detailOf(record: Partial<RequestRecord>): string | undefined {
   return recordViews.requests.row(item as never, 0).at(-1)
 }
 
-test('a list of requests tells what came before: of a whole request the reason, of some of its actions which', () => {
+test('a list of requests shows duplicates: the reason for a whole request, or which of its actions', () => {
   const reason = `it came before, in request ${second}`
   assert.equal(
     detailOf({ outcome: 'duplicate', mapping: 'opened', reason }),
@@ -23,7 +23,7 @@ test('a list of requests tells what came before: of a whole request the reason, 
   assert.equal(detailOf({ mapping: 'opened', actions }), 'opened  agent f544ad (came before)  wake b88539')
 })
 
-test('a list of requests tells why a sender was not believed, and how often it came within the minute', () => {
+test('a list of requests shows why a sender was not authenticated, and how often within a minute', () => {
   const refused = {
     outcome: 'refused',
     status: 401,

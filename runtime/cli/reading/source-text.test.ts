@@ -5,7 +5,7 @@ import { sourceLines } from './source-text.ts'
 const noon = new Date(2026, 0, 31, 12).getTime()
 const io = { now: () => noon }
 
-test('a source that works says what it does, until when, and what it has done', () => {
+test('a working source shows its detail, its times and its counts', () => {
   const state = {
     source: 'gmail',
     state: 'working',
@@ -22,7 +22,7 @@ test('a source that works says what it does, until when, and what it has done', 
   ])
 })
 
-test('one that says little has a line for its state alone', () => {
+test('a source without detail has a line for its state alone', () => {
   const bare = { source: 'gmail', detail: '', since: noon }
   assert.deepEqual(sourceLines({ ...bare, state: 'starting' }, io), ['starting since 12:00:00'])
   assert.deepEqual(sourceLines({ ...bare, state: 'waiting', detail: 'run setup' }, io), [
@@ -34,7 +34,7 @@ test('one that says little has a line for its state alone', () => {
   ])
 })
 
-test('what is to be done is broken between words for a terminal, and the command in it stays whole', () => {
+test('advice is broken between words for a terminal, and a command in it stays whole', () => {
   const detail = 'The consent has ended. Run `reveille webhooks gmail setup`.'
   const waiting = { source: 'gmail', detail, since: noon, state: 'waiting' } as const
   assert.deepEqual(sourceLines(waiting, { ...io, columns: 40 }).slice(1), [

@@ -47,7 +47,7 @@ async function begin(t: TestContext, overrides: Partial<Io> = {}, text = configu
   return { ...line, start, asked, lock: () => lockSource(path.join(line.cwd, 'data/sources/gmail')) }
 }
 
-test('mails are posted to the gateway of the configuration with its newest token, until it is told to stop', async (t) => {
+test('mails are posted to the gateway of the configuration with its newest token, until the command is stopped', async (t) => {
   const { start, asked, lock } = await begin(t)
   const going = start('--json')
   await going.until(/The gateway said 202/)
@@ -94,7 +94,7 @@ test('REVEILLE_URL and its token lead to a gateway elsewhere, unless a configura
   )
 })
 
-test('it refuses while another process watches the mailbox', async (t) => {
+test('the command refuses to run while another process watches the mailbox', async (t) => {
   const { start, lock, asked } = await begin(t)
   const held = lock()
   assert.ok(held)
@@ -105,7 +105,7 @@ test('it refuses while another process watches the mailbox', async (t) => {
   assert.deepEqual(asked, [])
 })
 
-test('what keeps it from running is said before anything runs', async (t) => {
+test('what prevents a run is reported before anything starts', async (t) => {
   const without = configuration.replace(/ {2}gmail: .*\n/, '')
   const cases: readonly (readonly [string, Partial<Io>, number, RegExp])[] = [
     [without, {}, 1, /names no mailbox\. Set one up: `reveille webhooks gmail setup`/],
@@ -133,7 +133,7 @@ test('what keeps it from running is said before anything runs', async (t) => {
   }
 })
 
-test('a gateway that refuses the token is told of, and tried again: it keeps running', async (t) => {
+test('a refused token is reported, and posting is tried again while the command keeps running', async (t) => {
   const { start } = await begin(t, {
     fetch: async () => Response.json({ ok: false, error: 'Wrong.', code: 'UNAUTHORIZED' }, { status: 401 }),
   })
@@ -142,7 +142,7 @@ test('a gateway that refuses the token is told of, and tried again: it keeps run
   assert.equal((await going.stop()).code, 0)
 })
 
-test('a run that throws is begun again later, and can be stopped meanwhile', async (t) => {
+test('a run that throws is started again later, and can be stopped meanwhile', async (t) => {
   const { start } = await begin(t, {}, configuration.replace('topic: t', 'topic: t, says: throw'))
   const going = start('--json')
   const told = await going.until(/"state":"failing"/)

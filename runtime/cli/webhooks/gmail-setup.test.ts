@@ -36,7 +36,7 @@ async function begin(
 const flags = ['--client-file', 'client.json', '--account', 'ada@example.com']
 const pasting = { line: async () => code }
 
-test('flags alone set a mailbox up, tell each step, and leave comments and order as they are', async (t) => {
+test('options alone set a mailbox up, each step is reported, and comments and order stay as they are', async (t) => {
   const { setup, read, cwd } = await begin(t, pasting)
   const { code: exit, out, err } = await setup(...flags)
   assert.equal(exit, 0, err)
@@ -79,7 +79,7 @@ test('a second run changes nothing: the file is the same, byte for byte, and was
   )
 })
 
-test('what a reference says already stays a reference', async (t) => {
+test('a value that a reference gives already stays a reference', async (t) => {
   const { setup, read } = await begin(t, { ...pasting, env: { MAILBOX: 'ada@example.com' } })
   await setup(...flags)
   const text = await read()
@@ -94,7 +94,7 @@ test('what a reference says already stays a reference', async (t) => {
   assert.match(await readOther(), /label: Work/)
 })
 
-test('a person is asked only for what nothing says, and told what is wrong with an answer', async (t) => {
+test('a person is asked only for unknown values, and sees what is wrong with an answer', async (t) => {
   const { told, prompts, isAnswered } = person({
     'The OAuth client': ['', './none.json'],
     './none.json: There is no such file. Which file?': ['mail'],
@@ -123,7 +123,7 @@ test('a person is asked only for what nothing says, and told what is wrong with 
   )
 })
 
-test('who consented before is the mailbox that is meant, unless the answer is another one', async (t) => {
+test('the account that consented before is the default answer for the mailbox', async (t) => {
   const { prompts, told, isAnswered } = person({
     'The mailbox': [''],
     'Mails with': [''],
@@ -141,7 +141,7 @@ test('who consented before is the mailbox that is meant, unless the answer is an
   assert.equal(parse(await read()).hooks.gmail.account, 'grace@example.com')
 })
 
-test('push asks for its address and its account, and writes the policy of the endpoint beside what stands there', async (t) => {
+test('push asks for its address and its account, and adds the policy of the endpoint beside existing ones', async (t) => {
   const { prompts, isAnswered } = person({
     'The public address': ['nowhere', 'https://hooks.example.com/hooks/gmail/push'],
     'The service account': ['push', 'push@harbour.iam.gserviceaccount.com'],
@@ -159,7 +159,7 @@ test('push asks for its address and its account, and writes the policy of the en
   assert.equal(gmail.label, 'Work')
 })
 
-test('a browser is opened where there is a screen, and the address is shown all the same', async (t) => {
+test('a browser is opened where there is a screen, and the address is shown in any case', async (t) => {
   const opened: string[] = []
   const browse = async (url: string) => opened.push(url) > 0
   const screen = { DISPLAY: ':0' }
@@ -187,7 +187,7 @@ test('a browser that cannot be opened is no failure', async (t) => {
   assert.match(err, /Open this address in a browser/)
 })
 
-test('a refused consent says so and what goes on from there, and a second run needs no client again', async (t) => {
+test('a refused consent is reported with the command that continues, and a second run does not ask for the client again', async (t) => {
   const answers = ['deny', code]
   const { setup, read } = await begin(t, { line: async () => answers.shift() ?? '' })
   const first = await setup(...flags)
@@ -202,7 +202,7 @@ test('a refused consent says so and what goes on from there, and a second run ne
   assert.match(second.err, /^· client /m)
 })
 
-test('Ctrl-C ends it, with exit code 1 and how to go on', async (t) => {
+test('Ctrl-C ends the setup with exit code 1 and the command that continues', async (t) => {
   const { start, read } = await begin(t, {
     line: (signal) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -215,7 +215,7 @@ test('Ctrl-C ends it, with exit code 1 and how to go on', async (t) => {
   assert.equal(await read(), configuration)
 })
 
-test('the answer as JSON holds every step and no secret, and neither does anything but the data folder', async (t) => {
+test('the answer as JSON holds every step and no secret, and only the data folder holds secrets', async (t) => {
   const { setup, read, cwd } = await begin(t, pasting)
   const { code: exit, out, err } = await setup(...flags, '--json')
   assert.equal(exit, 0, err)
@@ -246,7 +246,7 @@ test('the answer as JSON holds every step and no secret, and neither does anythi
   assert.deepEqual(again.configuration, { file: 'reveille.yaml', changed: false })
 })
 
-test('an address that leads past the gateway is warned of, and so are files that its user may not read', async (t) => {
+test('there are warnings about an address that does not lead to the gateway, and about files that its user may not read', async (t) => {
   const { setup, cwd } = await begin(t, { ...pasting, columns: 60 })
   const warningsOf = async (...options: readonly string[]): Promise<string> =>
     JSON.parse((await setup(...options, '--json')).out).warnings.join('\n')
@@ -268,7 +268,7 @@ test('an address that leads past the gateway is warned of, and so are files that
   assert.match(await warningsOf(...push('/hooks/gmail/push')), /`chown -R 65534:65534 .*\/data\/sources`/)
 })
 
-test('a failure is broken to the width of the terminal, and what is to be pasted stays whole', async (t) => {
+test('a failure is broken to the width of the terminal, and a command to be pasted stays on one line', async (t) => {
   const { setup } = await begin(t, { line: async () => 'deny', columns: 40 })
   const { err } = await setup(...flags)
   assert.match(
@@ -287,7 +287,7 @@ test('a failure as JSON has a code, a sentence, and what was done before', async
   assert.doesNotMatch(err, /Nobody consented/)
 })
 
-test('without a terminal, a client and an account it says what is missing, and waits for nobody', async (t) => {
+test('without a terminal, missing values are reported at once', async (t) => {
   const { setup } = await begin(t)
   const { code: exit, err } = await setup()
   assert.equal(exit, 1)
@@ -312,13 +312,13 @@ test('a client file that cannot be used is bad usage, and nothing of it is shown
   }
 })
 
-test('a client file that an editor on Windows saved is good', async (t) => {
+test('a client file with a byte order mark is accepted', async (t) => {
   const { setup } = await begin(t, pasting, { 'client.json': `\ufeff${clientFile}` })
   const { code: exit, err } = await setup(...flags)
   assert.equal(exit, 0, err)
 })
 
-test('flags that cannot be meant are bad usage', async (t) => {
+test('options of a wrong form are bad usage', async (t) => {
   const { setup } = await begin(t)
   for (const option of [
     ['--account', 'ada'],
@@ -333,14 +333,14 @@ test('flags that cannot be meant are bad usage', async (t) => {
   }
 })
 
-test('without a configuration it names what writes one', async (t) => {
+test('without a configuration the command names init', async (t) => {
   const line = await createCommandLine(t, {})
   const { code: exit, err } = await line.run('webhooks', 'gmail', 'setup')
   assert.equal(exit, 2)
   assert.match(err, /There is no reveille\.yaml .* reveille init/s)
 })
 
-test('a configuration that is broken elsewhere is told before anybody consents', async (t) => {
+test('an error elsewhere in the configuration is reported before a consent is asked for', async (t) => {
   const { setup } = await begin(t, pasting, { 'reveille.yaml': `${configuration}agent: {}\n` })
   const { code: exit, err } = await setup(...flags)
   assert.equal(exit, 1)
@@ -348,7 +348,7 @@ test('a configuration that is broken elsewhere is told before anybody consents',
   assert.doesNotMatch(err, /accounts\.example/)
 })
 
-test('a mailbox that is wrong in the configuration is mended: what is good of it stays', async (t) => {
+test('invalid values of a mailbox in the configuration are replaced, and valid ones stay', async (t) => {
   const wrong = configuration.replace(
     'hooks:\n',
     'hooks:\n  gmail:\n    account: 5\n    label: Work # ours\n    lable: Home\n    model: openai/gpt-5.2\n',
@@ -375,7 +375,7 @@ test('a configuration that would not load with the mailbox in it stays as it was
   assert.equal(await read(), full)
 })
 
-test('a file that cannot be replaced is told in a sentence, with what belongs there, and the next run goes on', async (t) => {
+test('a file that cannot be replaced is reported with the lines that belong there, and the next run continues', async (t) => {
   const { setup, read, cwd } = await begin(t, pasting)
   const inTheWay = path.join(cwd, `reveille.yaml.${process.pid}.next`)
   await mkdir(inTheWay)
@@ -392,7 +392,7 @@ test('a file that cannot be replaced is told in a sentence, with what belongs th
   assert.match(second.err, /^· consent /m)
 })
 
-test('what somebody writes while the file is being looked at stays', async (t) => {
+test('an edit during the check of the file is kept', async (t) => {
   let file = ''
   let hasConsented = false
   // The last look at the file reads the variables.
@@ -417,7 +417,7 @@ test('what somebody writes while the file is being looked at stays', async (t) =
   assert.equal(err.match(/^✓ configuration/gm)?.length, 1)
 })
 
-test('whoever goes back to pull is rid of the policy of push, and of nothing else', async (t) => {
+test('a change back to pull removes the policy of push, and nothing else', async (t) => {
   const policy = 'verify: { provider: google-pubsub, audience: https://a/b, serviceAccount: a@b }'
   const cases = [
     [`\n    gmail/push: { ${policy} }`, undefined],
@@ -445,7 +445,7 @@ test('whoever goes back to pull is rid of the policy of push, and of nothing els
   }
 })
 
-test('who answers mails by a mapping of his own, and took the preset out, does not get it back', async (t) => {
+test('a removed preset is not added again where another mapping takes the mails', async (t) => {
   const { setup, read, write } = await begin(t, pasting)
   await setup(...flags)
   const own = (await read()).replace(/ +presets:.*\n( +- gmail\n)?/, '')
@@ -461,7 +461,7 @@ test('who answers mails by a mapping of his own, and took the preset out, does n
   assert.match(err, /^· preset /m)
 })
 
-test('references in a mailbox that is not whole yet count, and stay; one that leads nowhere is told first', async (t) => {
+test('references in an incomplete mailbox are used and stay; one that is not set is reported first', async (t) => {
   const begun = configuration.replace(
     'hooks:\n',
     'hooks:\n  gmail:\n    account: "${MAILBOX}" # ours\n    label: "${LABEL}"\n',
@@ -481,7 +481,7 @@ test('references in a mailbox that is not whole yet count, and stay; one that le
   assert.equal(await other.read(), begun)
 })
 
-test('a preset that takes another endpoint is told, as mails are not posted there', async (t) => {
+test('there is a warning about a preset on another endpoint, since mails are not posted there', async (t) => {
   const elsewhere = configuration.replace('hooks:\n', 'hooks:\n  presets: [{ name: gmail, path: post }]\n')
   const { setup } = await begin(t, pasting, { 'reveille.yaml': elsewhere })
   const { code: exit, err } = await setup(...flags)
@@ -489,7 +489,7 @@ test('a preset that takes another endpoint is told, as mails are not posted ther
   assert.match(err, /^! No mapping takes the endpoint gmail, where mails are posted: they are ignored\.$/m)
 })
 
-test('what stands in the way is told: hooks that are off, no channel, no route', async (t) => {
+test('there are warnings about hooks that are off, a missing channel and a missing route', async (t) => {
   const off = 'plugins: [./mail]\n'
   const { setup } = await begin(t, pasting, { 'reveille.yaml': off })
   const { err, code: exit } = await setup(...flags)
@@ -501,7 +501,7 @@ test('what stands in the way is told: hooks that are off, no channel, no route',
   assert.match((await other.setup(...flags)).err, /^! Nothing says where replies go/m)
 })
 
-test('commands to be pasted need not name the configuration that is found in local, whose mode stays', async (t) => {
+test('commands to be pasted do not name the configuration that is found in local, whose mode stays', async (t) => {
   const files = Object.fromEntries(Object.entries(mailPlugin).map(([name, text]) => [`local/${name}`, text]))
   const line = await createCommandLine(
     t,
@@ -516,12 +516,12 @@ test('commands to be pasted need not name the configuration that is found in loc
   assert.equal((await stat(file)).mode & 0o777, 0o640)
 })
 
-test('what a service says cannot steer the terminal', async (t) => {
+test('the answer of a service cannot control the terminal', async (t) => {
   const { setup } = await begin(t, pasting)
   assert.ok(!(await setup(...flags)).err.includes('\u001b'))
 })
 
-test('the commands above it say by themselves what there is', async (t) => {
+test('`webhooks` and `webhooks gmail` alone list their commands', async (t) => {
   const { run } = await begin(t)
   assert.match((await run('webhooks')).err, /Usage: reveille webhooks [\s\S]*gmail /)
   assert.match(
@@ -530,7 +530,7 @@ test('the commands above it say by themselves what there is', async (t) => {
   )
 })
 
-test('a display, a desktop or Windows below has a screen; a session from elsewhere has none', () => {
+test('there is a screen with a display, on a desktop or in WSL, and none in a remote session', () => {
   assert.deepEqual(
     [
       hasScreen({}, 'linux'),

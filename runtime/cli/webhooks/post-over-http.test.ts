@@ -10,7 +10,7 @@ function posting(answer: () => Response | Promise<Response>) {
   return post({ endpoint: 'gmail', body: '{}' })
 }
 
-test('what the gateway answers is passed on: status, code, sentence and how long to wait', async () => {
+test("the gateway's answer is passed on: status, code, sentence and how long to wait", async () => {
   const ignored = () => Response.json({ ok: true, outcome: 'ignored' })
   assert.deepEqual(await posting(ignored), { status: 200, isIgnored: true })
   assert.deepEqual(await posting(() => Response.json({ ok: true })), { status: 200 })
@@ -24,7 +24,7 @@ test('what the gateway answers is passed on: status, code, sentence and how long
   })
 })
 
-test('a success that is not the gateway’s own loses nothing: it counts as no answer', async () => {
+test('a success that another program answers counts as no answer', async () => {
   const strangers = [
     () => new Response('<html>Sign in</html>', { status: 200 }),
     () => Response.json({ ok: false }),
@@ -43,14 +43,14 @@ test('a success that is not the gateway’s own loses nothing: it counts as no a
   }
 })
 
-test('what a proxy refuses is understood', async () => {
+test('the refusal of a proxy counts as one', async () => {
   for (const status of [401, 403, 404, 413, 429, 502, 503]) {
     const { status: told, code } = await posting(() => new Response('<html></html>', { status }))
     assert.deepEqual([told, code], [status, undefined])
   }
 })
 
-test('no answer is a failure that may pass, without the token in it', async () => {
+test('a missing answer is a retryable failure that does not hold the token', async () => {
   const cut = () => Promise.reject(new TypeError('fetch failed'))
   await assert.rejects(posting(cut), (error: PluginError) => {
     assert.equal(error.message, 'The gateway at http://127.0.0.1:8787 does not answer.')
@@ -64,7 +64,7 @@ test('no answer is a failure that may pass, without the token in it', async () =
   )
 })
 
-test('whoever calls it off gets his own reason', async () => {
+test('a cancelled post rejects with the reason of its signal', async () => {
   const abort = new AbortController()
   const reason = new Error('over')
   const post = createPost(target, (_url, init) => {

@@ -114,7 +114,7 @@ function person(answers: Readonly<Record<string, readonly string[]>>) {
   return { told, prompts: async () => prompts }
 }
 
-test('somebody is asked for what is needed, told what is wrong with it, and the channel is written where it belongs', async (t) => {
+test('a person is asked for the required values, sees what is wrong with an answer, and the channel is written into the configuration', async (t) => {
   const { told, prompts } = person({ token: ['', 'short', good], defaultTo: ['ada', '42'] })
   const { run, read, cwd, asked } = await begin(t, { prompts })
   const { code, err } = await run('init', 'channel', 'pager')
@@ -144,7 +144,7 @@ test('a credential that the environment or .env holds is used, and not written a
   assert.deepEqual(parse(await read('reveille.yaml')).channels, { pager: { token: '${PAGER_KEY}' } })
 })
 
-test('where nobody is asked, keys come by --set, credentials from the environment, and the answer may be JSON', async (t) => {
+test('without a terminal keys come from --set and credentials from the environment, and the answer may be JSON', async (t) => {
   const { run, read } = await begin(t, { env: { PAGER_KEY: good } })
   const { code, out, err } = await run(
     'init',
@@ -170,7 +170,7 @@ test('where nobody is asked, keys come by --set, credentials from the environmen
   await assert.rejects(read('.env'), 'the environment holds it already')
 })
 
-test('with --set somebody at a terminal is asked for what is missing still, and for nothing else', async (t) => {
+test('with --set a person at a terminal is asked only for required values that are missing', async (t) => {
   const { prompts } = person({ token: [good], defaultTo: ['42'] })
   const { run, read } = await begin(t, { prompts })
   const { code, err } = await run('init', 'channel', 'pager', '--set', 'loud=true')
@@ -183,7 +183,7 @@ test('with --set somebody at a terminal is asked for what is missing still, and 
   assert.equal((await other.run('init', 'channel', 'pager', '--set', 'loud=true')).code, 0)
 })
 
-test('what is missing is named with the ways to give it, and nothing is written', async (t) => {
+test('missing values are named with the ways to give them, and nothing is written', async (t) => {
   const { run, read } = await begin(t)
   const { code, err } = await run('init', 'channel', 'pager', '--set', 'defaultTo=ada')
   assert.equal(code, 2)
@@ -194,7 +194,7 @@ test('what is missing is named with the ways to give it, and nothing is written'
   assert.equal(await read('reveille.yaml'), configuration)
 })
 
-test('a credential that the service refuses is not written, unless somebody wants it all the same', async (t) => {
+test('a credential that the service refuses is not written, except with --no-check', async (t) => {
   const bad = 'wrong-token'
   const line = await begin(t, { env: { PAGER_KEY: bad } })
   const refused = await line.run('init', 'channel', 'pager')
@@ -210,7 +210,7 @@ test('a credential that the service refuses is not written, unless somebody want
   assert.ok(told.includes('It does not work: the token [redacted] is refused'))
 })
 
-test('somebody whose credential is refused may give another, or leave it', async (t) => {
+test('a person whose credential is refused may give another, or stop', async (t) => {
   const { told, prompts } = person({ token: ['wrong-token', good], 'What now?': ['Ask me again'] })
   const line = await begin(t, { prompts })
   assert.equal((await line.run('init', 'channel', 'pager')).code, 0)
@@ -223,7 +223,7 @@ test('somebody whose credential is refused may give another, or leave it', async
   assert.equal(await other.read('reveille.yaml'), configuration)
 })
 
-test('what the schema cannot say is asked of the plugin while somebody can still answer', async (t) => {
+test('the plugin checks what the schema cannot while the person can still answer', async (t) => {
   const { told, prompts } = person({ token: [good], defaultTo: ['13', '14'] })
   const { run, read } = await begin(t, { prompts })
   assert.equal((await run('init', 'channel', 'pager')).code, 0)
@@ -236,7 +236,7 @@ test('what the schema cannot say is asked of the plugin while somebody can still
   assert.match(err, /^channels\.pager\.defaultTo is no address: nobody has 13\n {2}--set defaultTo=…$/m)
 })
 
-test('where a credential was found is told, and an empty place for it in .env is filled', async (t) => {
+test('the command says where a credential was found, and fills an empty entry for it in .env', async (t) => {
   const here = await begin(t, { env: { PAGER_KEY: good } })
   const { out } = await here.run('init', 'channel', 'pager')
   assert.match(
@@ -250,7 +250,7 @@ test('where a credential was found is told, and an empty place for it in .env is
   assert.equal(await empty.read('.env'), `# Ours.\nPAGER_KEY=${good}\nOTHER=1\n`)
 })
 
-test('a key that the channel has not is refused with those that it has', async (t) => {
+test('an unknown key of a channel is refused with the known ones', async (t) => {
   const { run } = await begin(t)
   const { code, err } = await run('init', 'channel', 'pager', '--set', 'tokn=x')
   assert.equal(code, 2)
@@ -260,7 +260,7 @@ test('a key that the channel has not is refused with those that it has', async (
   )
 })
 
-test('a channel that is there, or that nobody has, changes nothing', async (t) => {
+test('a channel that is configured already, or unknown, changes nothing', async (t) => {
   const { run, read } = await begin(t, {}, { 'reveille.yaml': 'channels: { terminal: {} }\n' })
   const there = await run('init', 'channel', 'terminal')
   assert.deepEqual(

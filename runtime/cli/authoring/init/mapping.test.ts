@@ -37,7 +37,7 @@ test('a preset is copied beside the configuration, whole, and never over a file'
   assert.equal(await readFile(copy, 'utf8'), 'mappings: []\n')
 })
 
-test('beside the preset itself the copy counts: its mappings replace those of the same id', async (t) => {
+test('a copy beside its preset takes precedence: its mappings replace those of the same id', async (t) => {
   const { run } = await createCommandLine(t, { 'reveille.yaml': 'hooks: { presets: [github] }\n' })
   const { mappings } = JSON.parse((await run('check', '--json')).out)
   await run('init', 'mapping', 'github')

@@ -16,7 +16,7 @@ const configured = {
 }
 
 for (const [kind, configuration] of Object.entries(configured)) {
-  test(`a ${kind} that is scaffolded passes its own tests, and a configuration takes it`, {
+  test(`a scaffolded ${kind} passes its own tests, and works in a configuration`, {
     timeout: 60_000,
   }, async (t) => {
     const env = { TOWN_CRIER_TOKEN: 'a-token-0123456789' }
@@ -38,7 +38,7 @@ for (const [kind, configuration] of Object.entries(configured)) {
   })
 }
 
-test('a channel that is scaffolded has `check` find a wrong address in a mapping', async (t) => {
+test('`check` finds a wrong address for a scaffolded channel in a mapping', async (t) => {
   const { run, write } = await createCommandLine(t, {}, { env: { TOWN_CRIER_TOKEN: 'a-token-0123456789' } })
   await run('init', 'plugin', 'channel', 'town-crier')
   await write('reveille.yaml', `${base}plugins: [./town-crier]\n${configured.channel}`)
@@ -52,7 +52,7 @@ test('a channel that is scaffolded has `check` find a wrong address in a mapping
   assert.match(checked.err, /INVALID_ADDRESS/)
 })
 
-test('nothing is written over what is there, and another kind or name is refused with what would be taken', async (t) => {
+test('nothing is written over existing files, and an unknown kind or bad name is refused with the valid ones', async (t) => {
   const { run, write } = await createCommandLine(t, {})
   await write('ntfy/index.js', 'mine')
   const taken = await run('init', 'plugin', 'channel', 'ntfy')

@@ -14,7 +14,7 @@ const files = { 'reveille.yaml': '{}\n' }
 /** Not the variables by which a test runner would take the new process for a part of itself. */
 const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
 
-test('in a folder without any installation a transform is written whose test passes as it is', async (t) => {
+test('in a folder without any installation the written transform passes its test unchanged', async (t) => {
   const { cwd, ...line } = await createCommandLine(t, files)
   const { code, out } = await line.run('init', 'transform', 'push-digest')
   assert.equal(code, 0)
@@ -81,7 +81,7 @@ test('where `npm init` has made CommonJS of everything, transforms are ES module
   assert.match((await run(process.execPath, command, { cwd, env })).stdout, /^. pass 2$/m)
 })
 
-test('a debugger has what it needs to attach, and a launch.json that is there is kept', async (t) => {
+test('a launch.json for a debugger is written, and an existing one is kept', async (t) => {
   const { cwd, ...line } = await createCommandLine(t, files)
   const launch = path.join('.vscode', 'launch.json')
   const { written } = JSON.parse((await line.run('init', 'transform', 'a', '--json')).out)
@@ -92,7 +92,7 @@ test('a debugger has what it needs to attach, and a launch.json that is there is
   assert.equal(await readFile(path.join(cwd, launch), 'utf8'), 'mine')
 })
 
-test('among modules that are CommonJS for Node, and may be meant so, it has the ending of ES modules', async (t) => {
+test('beside modules that are CommonJS for Node, a transform gets the ending of ES modules', async (t) => {
   const { cwd, ...line } = await createCommandLine(t, {
     ...files,
     'package.json': '{ "type": "commonjs" }',
@@ -124,7 +124,7 @@ test('nothing is written over a transform, and a test that is there is kept', as
   assert.equal(await read('review.ts'), 'mine too')
 })
 
-test('the link to the types is made anew when it leads nowhere, and is kept out of the repository', async (t) => {
+test('a link to the types that leads nowhere is replaced, and links are kept out of the repository', async (t) => {
   const { cwd, run, write } = await createCommandLine(t, { ...files, 'transforms/review.ts': 'mine' })
   await write('transforms/node_modules/@reveille/.keep', '')
   const link = path.join('transforms', 'node_modules', '@reveille', 'engine')
@@ -136,7 +136,7 @@ test('the link to the types is made anew when it leads nowhere, and is kept out 
   assert.equal(JSON.parse((await run('init', 'transform', 'review', '--json')).out).linked, undefined)
 })
 
-test('below an installation nothing is linked: what is installed there counts', async (t) => {
+test('below an installation nothing is linked, since the installed package is found', async (t) => {
   const parent = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-installed-')))
   t.after(() => rm(parent, { recursive: true, force: true }))
   const { run } = await createCommandLine(t, {}, { cwd: parent })
@@ -153,7 +153,7 @@ test('below an installation nothing is linked: what is installed there counts', 
   ])
 })
 
-test('it goes where the configuration looks for transforms', async (t) => {
+test('a transform is written into the folder where the configuration looks for transforms', async (t) => {
   const { run } = await createCommandLine(t, {
     'local/reveille.yaml': 'hooks: { transformsDir: ../code }\n',
     'other/reveille.yaml': 'hooks: { acton: 1 }\n',
@@ -164,7 +164,7 @@ test('it goes where the configuration looks for transforms', async (t) => {
   assert.equal(other.module, path.join('other', 'transforms', 'b.ts'))
 })
 
-test('a name that is none, a missing one and a folder without a configuration are bad usage', async (t) => {
+test('a bad name, a missing one and a folder without a configuration are bad usage', async (t) => {
   const { run, cwd } = await createCommandLine(t, {})
   for (const name of ['../review', 'a b', 'a_b', '', '-', 'a'.repeat(65)]) {
     const { code, err } = await run('init', 'transform', '--', name)
@@ -182,7 +182,7 @@ test('a name that is none, a missing one and a folder without a configuration ar
   assert.deepEqual(await readdir(cwd), [])
 })
 
-test('the lines that are printed make a mapping that calls it: its test passes, and lint has nothing to say', async (t) => {
+test('the printed lines make a mapping whose test passes and which lint finds clean', async (t) => {
   const { run, write } = await createCommandLine(t, {
     'reveille.yaml': 'hooks: { enabled: true, token: 4fK29sLq0ZpVx81mWnB7cRtY }\n',
   })

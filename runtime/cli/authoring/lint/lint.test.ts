@@ -18,7 +18,7 @@ tests:
     expect: { mapping: all }
 `
 
-test('findings are told like those of check, file by file, with a closing line and exit code 1', async (t) => {
+test('findings are printed like those of check, file by file, with a closing line and exit code 1', async (t) => {
   const { run } = await createCommandLine(t, {
     'reveille.yaml': configuration,
     'mappings/github.yaml': shadowed,
@@ -44,12 +44,12 @@ test('findings are told like those of check, file by file, with a closing line a
   assert.match(err, /\nreveille\.yaml: 4 warnings\.\n$/)
 })
 
-test('a configuration that says what it means has no findings', async (t) => {
+test('a clean configuration has no findings', async (t) => {
   const { run } = await createCommandLine(t, { 'reveille.yaml': configuration })
   assert.deepEqual(await run('lint'), { code: 0, out: 'reveille.yaml: no findings.\n', err: '' })
 })
 
-test('what init writes has no findings', async (t) => {
+test('the configuration that init writes has no findings', async (t) => {
   const { run } = await createCommandLine(t, {})
   await run('init')
   const { code, err } = await run('lint', '--config', 'local/reveille.yaml')
@@ -57,7 +57,7 @@ test('what init writes has no findings', async (t) => {
   assert.equal(code, 0)
 })
 
-test('what is allowed is let be: for a run, or for one place by a comment above it', async (t) => {
+test('findings may be allowed for a run, or for one place by a comment above it', async (t) => {
   const excused = shadowed
     .replace(
       '  - id: opened',
@@ -115,7 +115,7 @@ test('fields are looked up in samples too: each for the endpoint of its folder, 
   assert.match(err, /names reff;.*\n.*\n.*\n {2}hint: Did you mean ref\?/)
 })
 
-test('what does not compile is told as check tells it', async (t) => {
+test('errors of a configuration that does not compile are printed as by check', async (t) => {
   const { run } = await createCommandLine(t, {
     'reveille.yaml': configuration,
     'mappings/broken.yaml': 'mappings: [{ id: one, message: "{{#if x}}" }]\n',

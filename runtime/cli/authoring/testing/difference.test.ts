@@ -39,14 +39,14 @@ test('equal lines far from a difference are left out', () => {
   ])
 })
 
-test('of texts that have nothing in common the first lines are shown, whatever their size', () => {
+test('of texts that have nothing in common only the first lines are shown', () => {
   const text = (word: string) => Array.from({ length: 5000 }, (_, index) => `${word} ${index}`).join('\n')
   const told = between(text('one'), text('other'))
   assert.equal(told[1], '- one 0')
   assert.equal(told.at(-1), '… 9940 more lines')
 })
 
-test('a text that should have held another is shown in its first lines', () => {
+test('the first lines are shown of a text that should have contained another', () => {
   const actual = Array.from({ length: 22 }, (_, index) => String(index)).join('\n')
   const told = formatDifference({ expected: 'text that contains "x"', actual: '', texts: { actual } }, plain)
   assert.deepEqual(told.slice(0, 3), ['expected  text that contains "x"', 'actual', '│ 0'])

@@ -30,7 +30,7 @@ const good = `${mapping}tests:
 `
 const files = { 'reveille.yaml': 'hooks: { mappingsDir: mappings }\n', 'mappings/github.yaml': good }
 
-test('each file and each test has a line, and the last one counts', async (t) => {
+test('each file and each test has a line, and the last line has the numbers', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out, err } = await run('test')
   assert.match(
@@ -58,7 +58,7 @@ test('a failure has its place, both values with the first difference marked, and
   assert.match(out, /1 passed, 1 failed/)
 })
 
-test('texts of several lines are set against each other line by line', async (t) => {
+test('texts of several lines are compared line by line', async (t) => {
   const expect = '{ message: "Review #42\\nby bob" }'
   const test = `tests:\n  - name: reviewed${request}\n    expect: ${expect}\n`
   const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': `${mapping}${test}` })
@@ -67,7 +67,7 @@ test('texts of several lines are set against each other line by line', async (t)
   assert.ok(out.includes(lines.map((line) => `      ${line}\n`).join('')), out)
 })
 
-test('files, folders and parts of names choose what is run; one that fits nothing is bad usage', async (t) => {
+test('files, folders and parts of names select tests; a pattern that matches none is bad usage', async (t) => {
   const { run } = await createCommandLine(t, files)
   for (const pattern of ['mappings/github.yaml', 'mappings', 'github']) {
     assert.match((await run('test', pattern)).out, /2 passed/, pattern)
@@ -77,7 +77,7 @@ test('files, folders and parts of names choose what is run; one that fits nothin
   assert.deepEqual(await run('test', 'gitlab'), { code: 2, out: '', err: 'No test fits "gitlab".\n' })
 })
 
-test('a configuration that does not load is told as check tells it, and no test is run', async (t) => {
+test('errors of a configuration that does not load are printed as by check, and no test is run', async (t) => {
   const broken = good.replace('  - id:', '  - idd:')
   const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
   const { code, out, err } = await run('test')
@@ -86,14 +86,14 @@ test('a configuration that does not load is told as check tells it, and no test 
   assert.match(err, /No test was run: 1 error in reveille\.yaml\.\n$/)
 })
 
-test('a configuration without tests says how one is written, which is no failure', async (t) => {
+test('without tests the command says how one is written, which is no failure', async (t) => {
   const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': mapping })
   const { code, out } = await run('test')
   assert.equal(code, 0)
   assert.match(out, /^There are no tests in reveille\.yaml\.\n[\s\S]*tests:\n/)
 })
 
-test('--json answers every test with what was expected, what came and where', async (t) => {
+test('--json lists every test with the expected value, the actual one and the place', async (t) => {
   const broken = good.replace('name: GitHub }', 'name: GitLab }')
   const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
   const { code, out } = await run('test', '--json')
@@ -113,14 +113,14 @@ test('--json answers every test with what was expected, what came and where', as
   assert.deepEqual([second.passed, second.line], [true, 18])
 })
 
-test('--json tells what is wrong with the configuration', async (t) => {
+test('--json lists the errors of the configuration', async (t) => {
   const { run } = await createCommandLine(t, { 'reveille.yaml': 'hoks: {}\n' })
   const { code, out } = await run('test', '--json')
   const { ok, diagnostics } = JSON.parse(out)
   assert.deepEqual([code, ok, diagnostics[0].place.line], [1, false, 1])
 })
 
-test('colour is for a terminal, and not for those who want none', async (t) => {
+test('colours are for a terminal, unless NO_COLOR is set', async (t) => {
   const isColoured = async (columns: number | undefined, env: Record<string, string>) => {
     const { run } = await createCommandLine(t, files, { columns, env })
     return (await run('test')).out.includes('\x1b[')
@@ -130,7 +130,7 @@ test('colour is for a terminal, and not for those who want none', async (t) => {
   assert.equal(await isColoured(undefined, {}), false)
 })
 
-test('what a test made of a payload cannot steer the terminal', async (t) => {
+test('a payload in a test result cannot control the terminal', async (t) => {
   const body = '{ action: opened, number: "\\x1b[31m", login: "a\\u202eb" }'
   const expect = '{ message: x }'
   const hostile = `${mapping}tests:\n  - name: "odd \\x1b[2J"${request.replace(/\{ action.*/, body)}\n    expect: ${expect}\n`
@@ -179,7 +179,7 @@ test('a copy of a preset whose match was broken says which clause of which mappi
   assert.match(out, new RegExp(lines.map(({ source }) => source).join('\\n')))
 })
 
-test('--watch runs again when a file says something else, survives a broken one, and ends with the last result', async (t) => {
+test('--watch runs again when the content of a file changes, survives a broken file, and ends with the last result', async (t) => {
   const { start, write } = await createCommandLine(t, files)
   const watching = start('test', '--watch')
   await watching.until(/2 passed[\s\S]*Watching/)
@@ -200,7 +200,7 @@ test('--watch that is ended after a failure exits with 1', async (t) => {
   assert.equal((await watching.stop()).code, 1)
 })
 
-test("a preset's test whose request a mapping of one's own takes is told as such, and does not fail", async (t) => {
+test("a preset's test whose request an own mapping takes is reported as such, and does not fail", async (t) => {
   const { run } = await createCommandLine(t, {
     'reveille.yaml': 'hooks: { presets: [stripe] }\n',
     'mappings/own.yaml': `mappings:

@@ -17,7 +17,7 @@ const files = {
 }
 const delivered = ['github', '--payload', 'body.json', '--header', 'X-GitHub-Delivery: 72d3162e']
 
-test('try shows the key, for how long it is known, and whether the sender chose it', async (t) => {
+test('try shows the key, how long it is remembered, and whether the sender chose it', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { out } = await run('try', ...delivered)
   assert.match(out, /^dedupe\n {2}key +72d3162e\n {2}window +3d\n(?! )/m)

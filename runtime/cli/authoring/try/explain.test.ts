@@ -19,7 +19,7 @@ const files = {
   'body.json': '{"action": "opened", "number": 42, "title": "Fix it"}',
 }
 
-test('explain tells each mapping in order, why it failed, and where the fields of the winner come from', async (t) => {
+test('explain lists each mapping in order, why it failed, and where the fields of the matching one come from', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out, err } = await run('explain', 'github', '--payload', 'body.json')
   assert.deepEqual([code, err], [0, ''])
@@ -43,7 +43,7 @@ test('explain says why nothing matched', async (t) => {
   assert.match(out, /✗ elsewhere[\s\S]*x-event[\s\S]*expected {2}.*push.*\n.*found {5}nothing/)
 })
 
-test('explain tells of a transform that failed why, and no empty action', async (t) => {
+test('explain shows why a transform failed, and no empty action', async (t) => {
   const { run } = await createCommandLine(t, {
     'reveille.yaml':
       'hooks: { mappings: [{ id: review, match: { path: review }, transform: { module: a.js } }] }',
@@ -56,7 +56,7 @@ test('explain tells of a transform that failed why, and no empty action', async 
   assert.match(out, /\n\n✓ review {2,}reveille\.yaml:1:\d+\n$/)
 })
 
-test('explain --json answers the explanation', async (t) => {
+test('explain --json prints the explanation as JSON', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { out } = await run('explain', 'github', '--payload', 'body.json', '--json')
   const { endpoint, status, decision, candidates, actions } = JSON.parse(out)
@@ -67,7 +67,7 @@ test('explain --json answers the explanation', async (t) => {
   )
 })
 
-test('places start where the user stands, and what is long is set in the width of the terminal', async (t) => {
+test('places are relative to the working directory, and long values are broken to the width of the terminal', async (t) => {
   const other = {
     'here/reveille.yaml': files['reveille.yaml'],
     'here/mappings/rest.yaml': `mappings:
@@ -98,7 +98,7 @@ test('places start where the user stands, and what is long is set in the width o
   )
 })
 
-test('explain shows no secret of the body, in JSON neither', async (t) => {
+test('explain shows no secret of the body, neither as text nor as JSON', async (t) => {
   const mapping = '{ match: { path: a }, sessionKey: "hook:{{token}}", message: "{{payload}}" }'
   const { run } = await createCommandLine(t, {
     'reveille.yaml': `hooks: { mappings: [${mapping}] }`,
@@ -111,7 +111,7 @@ test('explain shows no secret of the body, in JSON neither', async (t) => {
   }
 })
 
-test('an endpoint that nothing covers is told with the nearest name', async (t) => {
+test('for an unknown endpoint the nearest name is suggested', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out } = await run('explain', 'gitub', '--payload', 'body.json')
   assert.equal(code, 1)
@@ -138,7 +138,7 @@ test('with the id of an ignored request, a running gateway is asked for its trac
   assert.deepEqual(JSON.parse((await run('explain', id, '--json')).out).trace.candidates, candidates)
 })
 
-test('a request that keeps no trace is told with how many do', async (t) => {
+test('for a request without a trace the command says how many have one', async (t) => {
   const { run } = await createCommandLine(t, files, gatewayWith(record))
   const { code, err } = await run('explain', id)
   assert.equal(code, 1)

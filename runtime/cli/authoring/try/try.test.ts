@@ -19,7 +19,7 @@ const files = {
 }
 const asked = ['--payload', 'body.json', '--header', 'X-GitHub-Event: pull_request', '--query', 'team=web']
 
-test('try shows the decision, the fields set in columns and the prompt as the model would see it', async (t) => {
+test('try shows the decision, the fields in columns and the prompt as the model would see it', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out, err } = await run('try', 'github', ...asked)
   assert.deepEqual([code, err], [0, ''])
@@ -62,7 +62,7 @@ const bursts = {
   'bot.json': '{"repo": "a/b", "ref": "main", "sender": {"login": "renovate[bot]"}}',
 }
 
-test('try shows what a run joins and how it is bounded', async (t) => {
+test('try shows how runs are coalesced and bounded', async (t) => {
   const { run } = await createCommandLine(t, bursts)
   const { code, out, err } = await run('try', 'ci', '--payload', 'body.json')
   assert.deepEqual([code, err], [0, ''])
@@ -75,7 +75,7 @@ test('try shows what a run joins and how it is bounded', async (t) => {
   assert.match(out, /^pool {12}ci$/m)
 })
 
-test('try and explain say who is ignored, and by which policy', async (t) => {
+test('try and explain say which sender is ignored, and by which policy', async (t) => {
   const { run } = await createCommandLine(t, bursts)
   const reason = /^\/ci {2}200 {2}ignored {2}the actor "renovate\[bot\]" is listed in endpoints\.ci\.bots$/m
   assert.match((await run('try', 'ci', '--payload', 'bot.json')).out, reason)
@@ -84,7 +84,7 @@ test('try and explain say who is ignored, and by which policy', async (t) => {
   assert.match(out, /^- build {2,}reveille\.yaml:6:\d+ {2}not reached: the request was ignored before$/m)
 })
 
-test('explain tells where pool, time and key come from', async (t) => {
+test('explain shows where pool, time and key come from', async (t) => {
   const { run } = await createCommandLine(t, bursts)
   const { out } = await run('explain', 'ci', '--payload', 'body.json')
   assert.match(out, /^ {2}timeoutSeconds {2}default {5}60 {2}← endpoints\.ci\.timeoutSeconds$/m)
@@ -101,7 +101,7 @@ test('explain says when a request has no key in common with any other', async (t
   assert.match(out, /^ {2}coalesce\.key +expression +nothing, so the request stands alone$/m)
 })
 
-test('try --json answers the decision with the status that the gateway would answer', async (t) => {
+test('try --json prints the decision with the status that the gateway would answer', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { endpoint, status, outcome, actions } = JSON.parse(
     (await run('try', 'github', ...asked, '--json')).out,
@@ -110,7 +110,7 @@ test('try --json answers the decision with the status that the gateway would ans
   assert.equal(actions[0].sessionKey, 'hook:pr:42')
 })
 
-test('hooks that are not enabled are tried all the same, and said to be off', async (t) => {
+test('a request is tried even if hooks are off, which the output says', async (t) => {
   const off = files['reveille.yaml'].replace('enabled: true', 'enabled: false')
   const { run } = await createCommandLine(t, { ...files, 'reveille.yaml': off })
   const { code, out, err } = await run('try', 'github', ...asked)
@@ -127,7 +127,7 @@ test('try takes a form by its file name or its content type, and a body from sta
   assert.match((await run('try', 'form', '--payload', '-', '--header', type)).out, /^│ Bergen$/m)
 })
 
-test('a request that nothing matches is no failure, and explain is named', async (t) => {
+test('a request without a matching mapping is no failure, and explain is suggested', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out } = await run('try', 'github', '--payload', 'body.json')
   assert.equal(code, 0)
@@ -147,7 +147,7 @@ test('a refusal has its status, code and fields, and exits with 1', async (t) =>
   assert.deepEqual([large.code, JSON.parse(large.out).code], [1, 'INVALID_JSON'])
 })
 
-test('an endpoint that nothing covers is 404, with the nearest name and those that there are', async (t) => {
+test('an unknown endpoint is answered 404, with the nearest name and all names', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out } = await run('try', 'gihub', '--payload', 'body.json')
   assert.equal(code, 1)
@@ -161,7 +161,7 @@ test('a body over the limit of its endpoint is refused as the gateway would', as
   assert.match((await run('try', 'github', '--payload', 'body.json')).out, /413 {2}refused {2}BODY_TOO_LARGE/)
 })
 
-test('our own token is no part of what mappings see', async (t) => {
+test('mappings do not see the hook token', async (t) => {
   const config =
     'hooks: { mappings: [{ id: a, match: { path: a }, message: "x{{headers.authorization}}{{query.token}}" }] }\n'
   const { run } = await createCommandLine(t, { ...files, 'reveille.yaml': config })
@@ -169,7 +169,7 @@ test('our own token is no part of what mappings see', async (t) => {
   assert.match((await run('try', 'a', '--payload', 'body.json', ...given)).out, /^│ x$/m)
 })
 
-test('what cannot be read as a request is bad usage', async (t) => {
+test('a payload, header or query that cannot be read is bad usage', async (t) => {
   const { run } = await createCommandLine(t, files)
   const cases: [string[], RegExp][] = [
     [['github'], /--payload FILE/],
@@ -185,14 +185,14 @@ test('what cannot be read as a request is bad usage', async (t) => {
   }
 })
 
-test('a configuration that does not load is told with its place, and exits with 1', async (t) => {
+test('errors of a configuration are printed with their places, and the exit code is 1', async (t) => {
   const { run } = await createCommandLine(t, { ...files, 'reveille.yaml': 'hoks: {}\n' })
   const { code, err } = await run('try', 'github', '--payload', 'body.json')
   assert.equal(code, 1)
   assert.match(err, /^reveille\.yaml:1:1: error: /)
 })
 
-test('neither try nor explain shows what a mapping gives its transform, nor does the transform', async (t) => {
+test('neither try nor explain shows the parameters of a transform, also where the transform prints them', async (t) => {
   const { run } = await createCommandLine(t, {
     'reveille.yaml': `hooks:
   enabled: true
