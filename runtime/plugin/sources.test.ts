@@ -46,7 +46,7 @@ export default {
     }
   },
   async connect(call) {
-    call.told({ step: 'ask', outcome: 'done', detail: 'asked with ' + call.config.key })
+    call.report({ step: 'ask', outcome: 'done', detail: 'asked with ' + call.config.key })
     if (call.wanted.fails) throw new Error('no consent for ' + call.config.key)
     await call.fetch('http://tides.test/')
     return { config: { harbour: call.wanted.harbour }, endpoints: {} }
@@ -80,7 +80,7 @@ async function install(
 
 const key = 'high-and-low-water'
 
-/** Remembers what it is told. */
+/** Remembers the reports. */
 function createCall() {
   const abort = new AbortController()
   const reports: unknown[] = []
@@ -178,7 +178,7 @@ test('what a run throws shows no secret', async () => {
   await host.close()
 })
 
-test('what is wrong with a source is told by its key, in a check and at a start', async () => {
+test('a mistake in a source is reported at its key, by a check and at a start', async () => {
   const plugins = [await install('wrong')]
   const { host } = createHost()
   const wrong = [
@@ -205,7 +205,7 @@ test('what is wrong with a source is told by its key, in a check and at a start'
   await host.close()
 })
 
-test('a list of sources that is none, and a name that two packages claim, are told', async () => {
+test('a list of sources that is no list, and a name that two packages claim, are reported', async () => {
   const { host } = createHost()
   const odd = await install('odd', { sources: 'tides' })
   await assert.rejects(
@@ -238,7 +238,7 @@ test('a command runs one source alone, with the same secrecy', async () => {
   )
 })
 
-test('a source is connected before it is configured: nothing is set up, and secrets stay out of what is told', async () => {
+test('a source is connected before it is configured: nothing is set up, and secrets stay out of what it reports', async () => {
   const plugins = [await install('fresh')]
   const { settings: asked } = settings({ plugins })
   const connector = await connectorOf('tides', asked)
@@ -255,7 +255,7 @@ test('a source is connected before it is configured: nothing is set up, and secr
   )
   assert.deepEqual(connector.examine({ harbour: 'Brest' }), [])
 
-  const told: unknown[] = []
+  const steps: unknown[] = []
   const fetched: unknown[] = []
   const call = {
     config: { key },
@@ -265,10 +265,10 @@ test('a source is connected before it is configured: nothing is set up, and secr
       return new Response('')
     },
     signal: new AbortController().signal,
-    told: (step: unknown) => void told.push(step),
+    report: (step: unknown) => void steps.push(step),
   } as unknown as ConnectCall
   assert.deepEqual(await connector.connect(call), { config: { harbour: 'Brest' }, endpoints: {} })
-  assert.deepEqual(told, [{ step: 'ask', outcome: 'done', detail: 'asked with [redacted]' }])
+  assert.deepEqual(steps, [{ step: 'ask', outcome: 'done', detail: 'asked with [redacted]' }])
   assert.deepEqual(fetched, [['http://tides.test/', 'manual']])
   await assert.rejects(connector.connect({ ...call, wanted: { fails: true } }), {
     message: 'no consent for [redacted]',

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gatewayToken, hookToken, install } from '../../test/installation.ts'
+import { gatewayToken, hookToken, install } from '../../../test/installation.ts'
 
 const configured = (
   to: string,

@@ -1,7 +1,7 @@
-/** What a plugin hands out is looked at once, at its set-up: what is not of its kind's shape would fail in the middle of a reply. */
+/** Checks the shape of what a plugin brings once, at its setup, because a wrong shape would fail in the middle of a reply. */
 
 import { isRecord } from '@reveille/engine'
-import type { ProvidedKind } from './directory.ts'
+import type { ProvidedKind } from '../configuration/directory.ts'
 
 type Rule = readonly [path: string, rule: string, holds: (value: unknown) => boolean]
 
@@ -21,7 +21,7 @@ function pace(path: string): readonly Rule[] {
   ]
 }
 
-/** Rules of an object that is left out do not apply. */
+/** The rules of an object apply only if the object is there. */
 const rules: Readonly<Record<ProvidedKind, readonly Rule[]>> = {
   channel: [
     ['limits', 'an object', isRecord],
@@ -47,7 +47,7 @@ const rules: Readonly<Record<ProvidedKind, readonly Rule[]>> = {
   source: [['run', aFunction, isFunction]],
 }
 
-/** What is wrong with the shape, to follow "of the plugin's channel ntfy,"; undefined where nothing is. */
+/** Returns what is wrong with the shape, to follow "of the plugin's channel ntfy,", or undefined. */
 export function shapeProblem(provided: object, kind: ProvidedKind): string | undefined {
   for (const [path, rule, holds] of rules[kind]) {
     const parent = path.includes('.') ? valueAt(provided, path.slice(0, path.lastIndexOf('.'))) : provided
@@ -64,7 +64,7 @@ function valueAt(provided: object, path: string): unknown {
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], provided)
 }
 
-/** Numbers and short words tell the mistake; nothing else of a plugin is quoted. */
+/** Only numbers and short words are quoted, which is enough to see the mistake. */
 function describe(value: unknown): string {
   if (value === undefined) return 'not there'
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)

@@ -1,4 +1,4 @@
-/** Owns what is known of a plugin before any of its code runs: its package.json, read where it lies. */
+/** Reads the package.json of a plugin, which says what is known of the plugin before any of its code runs. */
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
@@ -8,7 +8,7 @@ import { isRecord, nearestName } from '@reveille/engine'
 import { KIT_VERSION, type PluginManifest } from '@reveille/kit'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 
-/** Keys of `agents` that runners can be given beside their own configuration. */
+/** Keys of `agents` that a runner can inherit beside its own configuration. */
 const inheritable = ['providers'] as const
 export type InheritedKey = (typeof inheritable)[number]
 
@@ -25,14 +25,14 @@ const manifestKeys: readonly string[] = [
 
 export interface PluginPackage {
   readonly name: string
-  /** What an import of the package would load. */
+  /** The file that an import of the package would load. */
   readonly entry: URL
   readonly channels: readonly string[]
   readonly runners: readonly string[]
   readonly sources: readonly string[]
-  /** What its runners are given of `agents`. */
+  /** The keys of `agents` that its runners inherit. */
   readonly inherits: readonly InheritedKey[]
-  /** Whether its runners pass the main session's events on, instead of answering them. */
+  /** Whether its runners pass the events of the main session on instead of answering them. */
   readonly relays: boolean
   readonly needsConfiguration: boolean
   /** Absolute path of the JSON Schema for the plugin's configuration. */
@@ -40,8 +40,8 @@ export interface PluginPackage {
 }
 
 /**
- * Reads the package that `specifier` names: a package name, found as an import from the first place of `from` would find it
- * that finds any, or the absolute path of its folder. `key` is the configuration key to blame.
+ * readPluginPackage reads the package that `specifier` names: either a package name, which is looked for from each place of `from` in
+ * turn as an import would, or the absolute path of a folder. `key` is the configuration key to blame.
  * @throws PluginSetupError `PLUGIN_MISSING`, `PLUGIN_MANIFEST`, `PLUGIN_KIT`
  */
 export function readPluginPackage(specifier: string, from: readonly URL[], key: string): PluginPackage {
@@ -120,7 +120,7 @@ function findManifest(specifier: string, from: readonly URL[], key: string): str
   throw new PluginSetupError('PLUGIN_MISSING', specifier, [missing(specifier, from, key)], { cause })
 }
 
-/** Beside the configuration an installation survives that of Reveille. */
+/** The hint installs beside the configuration, where a package survives a new installation of Reveille. */
 function missing(specifier: string, from: readonly URL[], key: string): PluginProblem {
   const [beside] = from.filter((place) => place.pathname.endsWith('.yaml'))
   const where = beside === undefined ? '' : ` in ${dirname(fileURLToPath(beside))}`
@@ -150,12 +150,12 @@ function parseDescription(text: string, specifier: string, key: string): Descrip
   throw new PluginSetupError('PLUGIN_MANIFEST', specifier, [problem])
 }
 
-/** The conditions under which a plugin is imported, as Node ranks them. */
+/** The conditions under which Node.js imports a plugin. */
 const conditions = new Set(['node', 'import', 'module-sync', 'default'])
 
 /**
- * The package's "." for an import. Resolved here, because Node offers resolution from another place than the
- * running module only as `require` does it, and a plugin may be for `import` alone.
+ * The "." of the package's `exports` for an import. It is resolved here because Node.js resolves from another place than the running
+ * module only as `require` does, and a plugin may be for `import` alone.
  */
 function entryOf({ exports, main }: Description): string | undefined {
   if (exports === undefined) return typeof main === 'string' ? main : undefined

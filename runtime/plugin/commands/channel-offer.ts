@@ -1,27 +1,29 @@
-/** Owns what a plugin's manifest says of its configuration, so that somebody can be asked for it before any code runs. */
+/** Says which keys a plugin's configuration has, so that commands can ask for them, and tries a channel before it is configured. */
 
 import { readFileSync } from 'node:fs'
 import type { Settings } from '@reveille/engine'
-import type { Plugin } from '@reveille/kit'
+import type { Channel, ChannelHealth, Plugin } from '@reveille/kit'
+import { pino } from 'pino'
+import { configureAll } from '../configuration/configuration.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
+import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
+import { locate, type Specification } from '../configuration/specify.ts'
+import { redactHealth } from '../host/handles.ts'
+import { startInstance } from '../instance/instance.ts'
 import { checkConfiguration, importPlugin } from './check.ts'
-import { configureAll } from './configuration.ts'
-import { asFileUrl, createDirectory, type PluginPlaces } from './directory.ts'
-import { type PluginProblem, PluginSetupError } from './setup-error.ts'
-import { locate, type Specification } from './specify.ts'
 
 /** One key of a channel's or source's configuration. */
 export interface OfferedKey {
   readonly key: string
-  /** A sentence. */
   readonly description: string
   readonly isSecret: boolean
   readonly isRequired: boolean
-  /** Worth asking for, though it works without. */
+  /** Whether it is worth asking for, although it is optional. */
   readonly isUsual: boolean
-  /** The environment variable that customarily holds it. */
+  /** The environment variable that usually holds it. */
   readonly variable?: string
   readonly type: 'text' | 'flag' | 'number' | 'other'
-  /** The values that it takes, where they are few. */
+  /** The values that are allowed, where they are few. */
   readonly choices?: readonly string[]
   readonly default?: unknown
 }
@@ -31,16 +33,16 @@ export interface ChannelOffer {
   readonly package: string
   readonly keys: readonly OfferedKey[]
   /**
-   * Brings what says what is wrong with a configuration, in the order of its keys: by the schema, and where that has
-   * nothing against it by the plugin's own check. @throws PluginSetupError where the plugin cannot be imported
+   * Imports the plugin and returns what examines a configuration: by the schema, and then by the plugin's own check.
+   * @throws PluginSetupError if the plugin cannot be imported
    */
   examiner(): Promise<Examiner>
 }
 
-/** Nothing where the configuration is good. */
+/** Returns what is wrong with a configuration. */
 export type Examiner = (config: Readonly<Record<string, unknown>>) => readonly PluginProblem[]
 
-/** @throws PluginSetupError for a channel that there is not, or whose package is not installed */
+/** @throws PluginSetupError for a channel that does not exist, or whose package is not installed */
 export function offerOf(
   name: string,
   settings: Pick<Settings, 'agents'> & PluginPlaces,
@@ -72,7 +74,7 @@ export function createExaminer(plugin: Plugin, wanted: Specification): Examiner 
   }
 }
 
-/** What is read of one property of a schema. */
+/** The part of a schema's property that is read. */
 interface Property {
   readonly description?: string
   readonly type?: string | readonly string[]
@@ -107,4 +109,46 @@ function typeOf({ type, enum: values }: Property): OfferedKey['type'] {
   if (values !== undefined || type === 'string') return 'text'
   if (type === 'boolean') return 'flag'
   return type === 'integer' || type === 'number' ? 'number' : 'other'
+}
+
+export interface TryOptions {
+  readonly fetch: typeof fetch
+  /** How long the trial may take. Milliseconds; default 15,000. */
+  readonly timeoutMs?: number
+  readonly resolveFrom?: string | URL
+}
+
+/** Longer than the close of a channel that has sent nothing takes. Milliseconds. */
+const closeTimeoutMs = 2000
+
+/**
+ * tryChannel sets a channel up, asks it whether it would work, and closes it. Nothing is sent. It resolves with undefined if the channel
+ * cannot tell; a failure on the way to the service is a result too.
+ * @throws PluginSetupError for a configuration with which a gateway would not start
+ */
+export async function tryChannel(
+  name: string,
+  config: Readonly<Record<string, unknown>>,
+  settings: Pick<Settings, 'agents'> & PluginPlaces,
+  { fetch, timeoutMs = 15_000, resolveFrom = import.meta.url }: TryOptions,
+): Promise<ChannelHealth | undefined> {
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
+  const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: config } as const
+  const [ready] = configureAll([locate(asked, directory, settings.agents)])
+  if (ready === undefined) return undefined
+  const instance = await startInstance(...ready, {
+    log: pino({ level: 'silent' }),
+    fetch,
+    setupTimeoutMs: timeoutMs,
+    closeTimeoutMs,
+    closing: new AbortController().signal,
+  })
+  try {
+    const health = await (instance.provided as Channel).check?.(AbortSignal.timeout(timeoutMs))
+    return health && redactHealth(health, instance.redact)
+  } catch (error) {
+    return redactHealth({ ok: false, detail: (error as Error).message }, instance.redact)
+  } finally {
+    await instance.close()
+  }
 }

@@ -1,11 +1,11 @@
-/** Owns what a configuration asks for: one specification for each channel, runner and source that is to run. */
+/** Lists what a configuration asks for: one specification for each channel, runner and source that is to run. */
 
 import { type Catalog, channelName, nearestName, type Settings } from '@reveille/engine'
 import type { Directory, ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
 import { PluginSetupError, throwJoined } from './setup-error.ts'
 
-/** What is to be started. Equal specifications give one instance. */
+/** One channel, runner or source that is to run. Equal specifications share one instance. */
 export interface Specification {
   readonly kind: ProvidedKind
   /** The name that configuration uses: a channel's, a source's, or a runner's own. */
@@ -15,19 +15,19 @@ export interface Specification {
   /** The configuration key to blame: `channels.slack`. */
   readonly key: string
   readonly package: PluginPackage
-  /** As configured, with what it inherits; not yet checked. */
+  /** The configuration as written, with the inherited keys; not yet checked. */
   readonly given: Readonly<Record<string, unknown>>
-  /** The keys of `given` that stand in `agents`: there they are to blame. */
+  /** The keys of `given` that stand in `agents`, where their mistakes are reported. */
   readonly inherited: readonly InheritedKey[]
 }
 
-/** What is asked for before it is known who provides it. */
+/** A specification before its package is known. */
 type Asked = Omit<Specification, 'package' | 'inherited'>
 
-/** What runners may inherit. */
+/** The keys that runners may inherit. */
 export type Inheritance = Pick<Settings['agents'], InheritedKey>
 
-/** The default runner is always among them. @throws PluginSetupError with all that is missing */
+/** The default runner is always included. @throws PluginSetupError with everything that is missing */
 export function specify(
   settings: Pick<Settings, 'agents' | 'channels' | 'sources'>,
   directory: Directory,
@@ -65,7 +65,7 @@ export function unconfiguredRunner(name: string, key: string): Asked {
   return { kind: 'runner', name, id: name, key, given: {} }
 }
 
-/** Gmail's configuration stands beside what its preset is told. */
+/** The configuration of Gmail stands beside that of its preset. */
 export function askedSource(name: string, given: Readonly<Record<string, unknown>>): Asked {
   const key = name === 'gmail' ? 'hooks.gmail' : `sources.${name}`
   return { kind: 'source', name, id: name, key, given }
@@ -91,7 +91,7 @@ function hintFor({ id, kind }: Asked, known: readonly string[]): string {
   return `known: ${known.join(', ')}; that of a plugin is known once \`plugins:\` names its package or folder`
 }
 
-/** For those who give another account of a channel a name of its own, as runners may have one. */
+/** A second account of a channel cannot have a name of its own, as a second runner can. */
 function oneAccount({ id, given }: Asked, known: readonly string[]): string | undefined {
   const channel = known.find((name) => given['kind'] === name || new RegExp(`^${name}[\\d_-]`).test(id))
   return channel === undefined ? undefined : oneAccountHint(channel)
@@ -106,7 +106,7 @@ function namesOf({ channels, runners, sources }: Directory, kind: ProvidedKind):
   return kind === 'runner' ? runners : sources
 }
 
-/** A runner's own key wins whole: half of it from somewhere else would be seen in neither place. */
+/** A runner's own key replaces the inherited one whole: a mixture would be visible in neither place. */
 function inherit(asked: Asked, found: PluginPackage, agents: Inheritance): Specification {
   const { kind, given } = asked
   const inherited = kind === 'runner' ? found.inherits.filter((key) => !Object.hasOwn(given, key)) : []
@@ -114,10 +114,10 @@ function inherit(asked: Asked, found: PluginPackage, agents: Inheritance): Speci
   return { ...asked, package: found, given: { ...given, ...shared }, inherited }
 }
 
-/** What the engine checks names against. */
+/** The names that the engine checks a configuration against. */
 export function catalogOf({ channels, runners, find }: Directory, wanted: readonly Specification[]): Catalog {
   const relays = wanted.filter((each) => each.kind === 'runner' && each.package.relays)
-  // What needs a configuration is known by the name that it is given there.
+  // A runner that needs a configuration is known by the name that it has there.
   const ready = runners.filter((name) => !find('runner', name, 'agents.runners')?.needsConfiguration)
   return { channels, runners: ready, relays: relays.map(({ name }) => name) }
 }

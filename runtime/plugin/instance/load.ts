@@ -1,17 +1,17 @@
-/** Owns the import of a plugin's code, and the words for what that code refuses. */
+/** Imports the code of a plugin, and words the problems of importing it and setting it up. */
 
 import { execFile } from 'node:child_process'
+import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { oneLine, type Plugin, type Redact } from '@reveille/kit'
-import { keyOf } from './configuration.ts'
-import { giveKit } from './kit-resolution.ts'
-import type { PluginPackage } from './package.ts'
-import type { PluginProblem } from './setup-error.ts'
-import type { Specification } from './specify.ts'
+import { keyOf } from '../configuration/configuration.ts'
+import type { PluginPackage } from '../configuration/package.ts'
+import type { PluginProblem } from '../configuration/setup-error.ts'
+import type { Specification } from '../configuration/specify.ts'
 
-/** Runs none of its functions. @throws whatever the import throws */
+/** Runs no function of the plugin. @throws whatever the import throws */
 export async function loadPlugin(from: PluginPackage): Promise<Plugin> {
-  giveKit()
+  provideKit()
   const module: { readonly default?: Plugin } = await import(from.entry.href)
   if (typeof module.default?.setup === 'function') return module.default
   throw new Error(`${from.entry.href} has no default export made by definePlugin`)
@@ -21,7 +21,7 @@ export async function loadPlugin(from: PluginPackage): Promise<Plugin> {
 const longestMessage = 300
 const checkTimeoutMs = 5000
 
-/** Says why, and where that is known in which line: nobody can mend a module by hearing that there is something. */
+/** Says why the import failed, and in which line where that is known. */
 export async function importProblem(
   error: unknown,
   { key, package: from }: Specification,
@@ -33,19 +33,19 @@ export async function importProblem(
   return { key, message: `${message}: ${redact(why)}` }
 }
 
-/** An import does not say where a module does not parse; the check of Node.js does. Undefined where the entry is good. */
+/** An import does not say where a module fails to parse, and `node --check` does. Returns undefined if the entry is good. */
 async function placeInEntry({ entry }: PluginPackage): Promise<string | undefined> {
   const file = fileURLToPath(entry)
-  const complaint = await new Promise<string>((resolve) => {
+  const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, ['--check', file], { timeout: checkTimeoutMs }, (_error, _out, err) =>
       resolve(err),
     )
   })
-  const [, found, line] = /^(\S.*):(\d+)$/m.exec(complaint) ?? []
+  const [, found, line] = /^(\S.*):(\d+)$/m.exec(output) ?? []
   return found === undefined ? undefined : `${asPaths(found)}:${line}`
 }
 
-/** The stack of an import that finds no such name begins with its place; that of what was thrown has it in its first frame. */
+/** The place is the first line of the stack where an import names something that is missing, and else in its first frame. */
 function placedText({ name, message, stack = '' }: Error, known?: string): string {
   const what = asPaths(oneLine(name === 'Error' ? message : `${name}: ${message}`, longestMessage)).replace(
     /\.$/,
@@ -54,8 +54,8 @@ function placedText({ name, message, stack = '' }: Error, known?: string): strin
   const [, parsed] = /^(\S.*:\d+)\n/.exec(stack) ?? []
   const [, thrown] = /^ +at .*?\(?(file:\S+:\d+:\d+)\)?$/m.exec(stack) ?? []
   const place = known ?? parsed ?? thrown
-  const isOurs = place === undefined || place.startsWith(import.meta.url)
-  return isOurs ? what : `${asPaths(place)}: ${what}`
+  const hasNoPlace = place === undefined || place.startsWith(import.meta.url)
+  return hasNoPlace ? what : `${asPaths(place)}: ${what}`
 }
 
 function asPaths(text: string): string {
@@ -68,7 +68,7 @@ function asPaths(text: string): string {
   })
 }
 
-/** An error that begins with a key in backticks is about what stands under that key. */
+/** An error that begins with a key in backticks is about that key. */
 export function setupProblem(error: unknown, wanted: Specification, redact: Redact): PluginProblem {
   if (!(error instanceof Error)) return { key: wanted.key, message: 'cannot be set up' }
   const path = /^`([\w.-]+)`/.exec(error.message)?.[1]?.split('.') ?? []
@@ -76,4 +76,22 @@ export function setupProblem(error: unknown, wanted: Specification, redact: Reda
   const words = redact(error.message).replace(/\.$/, '')
   if (!isGiven) return { key: wanted.key, message: `cannot be set up: ${words}` }
   return { key: keyOf(path, wanted), message: words.replace(/^`[\w.-]+`,? ?/, '') }
+}
+
+let isKitProvided = false
+
+/** Lets a plugin import the kit wherever its folder is: a plugin without a kit of its own gets the host's. */
+function provideKit(): void {
+  if (isKitProvided) return
+  isKitProvided = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (!/^@reveille\/kit(?:\/|$)/.test(specifier)) return next(specifier, context)
+      try {
+        return next(specifier, context)
+      } catch {
+        return next(specifier, { ...context, parentURL: import.meta.url })
+      }
+    },
+  })
 }

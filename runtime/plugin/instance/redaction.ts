@@ -1,16 +1,17 @@
-/** Owns that a plugin's secrets stay out of what it logs and of the errors that the host makes of its failures. */
+/** Keeps the secrets of a plugin out of its log lines, its receipts and its errors. */
 
 import { inspect } from 'node:util'
-import { isPluginError, PluginError, type Receipt, type Redact } from '@reveille/kit'
+import { isPluginError, PluginError, type PluginLog, type Receipt, type Redact } from '@reveille/kit'
+import type { Logger } from 'pino'
 
-/** What a line may hold of a fact: numbers and flags as they are, all else as redacted text. */
+/** Numbers and flags are logged as they are, and everything else as redacted text. */
 export function redactFact(fact: unknown, redact: Redact): unknown {
   if (fact === null || fact === undefined || typeof fact === 'number' || typeof fact === 'boolean')
     return fact
   return redact(typeof fact === 'string' ? fact : inspect(fact, { depth: 4, breakLength: Infinity }))
 }
 
-/** The error as it was if it shows no secret; else one that says the same without it, and means the same. */
+/** Returns the error itself if it shows no secret, and otherwise a copy without it. */
 export function redactError(error: unknown, redact: Redact): unknown {
   const whole = inspect(error, { depth: 10 })
   if (redact(whole) === whole) return error
@@ -30,12 +31,12 @@ export function redactError(error: unknown, redact: Redact): unknown {
   return copy
 }
 
-/** A receipt is kept and shown, and what stands in it are a service's words. */
+/** A receipt is kept and shown, and its texts come from a service. */
 export function redactReceipt(receipt: Receipt, redact: Redact): Receipt {
   return redactTexts(receipt, redact, deepestReceipt) as Receipt
 }
 
-/** Objects in each other. What is deeper is no data of a receipt's. */
+/** How deep the objects of a receipt may nest; what is deeper is dropped. */
 const deepestReceipt = 6
 
 function redactTexts(value: unknown, redact: Redact, depth: number): unknown {
@@ -45,4 +46,19 @@ function redactTexts(value: unknown, redact: Redact, depth: number): unknown {
   const inner = (each: unknown) => redactTexts(each, redact, depth - 1)
   if (Array.isArray(value)) return value.map(inner)
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inner(each)]))
+}
+
+/** Creates the log of a plugin. `owner` stands in every line. It is no child logger, because a child keeps the level that it began with. */
+export function createPluginLog(
+  log: Logger,
+  owner: Readonly<Record<string, string>>,
+  redact: Redact,
+): PluginLog {
+  const write =
+    (level: 'info' | 'warn' | 'error') =>
+    (event: string, facts: Record<string, unknown> = {}) => {
+      const safe = Object.entries(facts).map(([name, fact]) => [redact(name), redactFact(fact, redact)])
+      log[level]({ ...Object.fromEntries(safe), ...owner, event: redact(event) })
+    }
+  return { info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -1,11 +1,31 @@
-/** Owns which package stands behind the name of a channel, a runner or a source. */
+/** Finds the package that provides a channel, a runner or a source by its name. */
 
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Settings } from '@reveille/engine'
-import { builtIn, packageOf } from './built-in.ts'
 import { type PluginPackage, readPluginPackage } from './package.ts'
 import { PluginSetupError } from './setup-error.ts'
+
+/** The names that need no `plugins:` entry. The packages behind them are not installed everywhere. */
+export const builtIn = {
+  channels: [
+    'whatsapp',
+    'telegram',
+    'discord',
+    'slack',
+    'mattermost',
+    'signal',
+    'imessage',
+    'msteams',
+    'terminal',
+  ],
+  runners: ['echo', 'ai', 'command', 'openclaw'],
+  sources: ['gmail'],
+} as const
+
+function packageOf(name: string): string {
+  return `@reveille/plugin-${name}`
+}
 
 export type ProvidedKind = 'channel' | 'runner' | 'source'
 
@@ -19,17 +39,17 @@ export interface Directory {
   readonly runners: readonly string[]
   /** Every source name that exists, installed or not. */
   readonly sources: readonly string[]
-  /** Undefined for a name that nobody provides. @throws PluginSetupError `key` is the configuration key to blame */
+  /** Returns undefined for a name that no package provides. `key` is the configuration key to blame. @throws PluginSetupError */
   find(kind: ProvidedKind, name: string, key: string): PluginPackage | undefined
 }
 
-/** What says where packages lie: those that are named, and the configuration file, beside which they are installed. */
+/** Where packages are: those that `plugins:` names, and the configuration file, beside which they are installed. */
 export type PluginPlaces = Pick<Settings, 'plugins'> & Partial<Pick<Settings, 'file'>>
 
 /**
- * Reads the manifests of the extra plugins. One of them wins over the built-in package of the same name: the
- * operator asked for it. They are looked for from the configuration's folder first, as an import of a transform is, and
- * then from `from`, which is Reveille's own; built-in packages the other way round. @throws PluginSetupError
+ * createDirectory reads the manifests of the packages that `plugins:` names. Such a package wins over a built-in one of the same name.
+ * It is looked for from the folder of the configuration first, as an import of a transform is, and then from `from`, the place of
+ * Reveille; built-in packages are looked for in the opposite order. @throws PluginSetupError
  */
 export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Directory {
   const beside = file === undefined ? [] : [pathToFileURL(file)]
@@ -48,7 +68,7 @@ export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Dir
     runner: new Set<string>(builtIn.runners),
     source: new Set<string>(builtIn.sources),
   }
-  /** Packages of built-in names that were read. */
+  /** The built-in packages that were read. */
   const read = new Map<string, PluginPackage>()
 
   function find(kind: ProvidedKind, name: string, key: string) {
@@ -94,7 +114,7 @@ function claim(
   }
 }
 
-/** Where packages are looked for may be named by a URL or by an absolute path. */
+/** The place from which packages are looked for may be a URL or an absolute path. */
 export function asFileUrl(place: string | URL): URL {
   return typeof place === 'string' && isAbsolute(place) ? pathToFileURL(place) : new URL(place)
 }

@@ -1,26 +1,39 @@
 /**
- * Owns the faces that the rest of the gateway holds on to. A handle stays good across reloads: each call goes to
- * the instance that is live when it is made, and keeps that instance open until it has its answer. What a call throws
- * ends up in records that are shown, so it leaves here without the plugin's secrets.
+ * Creates the handles of channels, runners and sources that the rest of the gateway uses. The handle of a channel or a runner stays
+ * good across reloads: each call goes to the instance that is live when it is made, and holds that instance until it is over. What a
+ * call throws ends up in records that are shown, so the plugin's secrets are removed from it.
  */
 
-import type { Channel, ChannelHealth, Redact, Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
-import type { Instance } from './instance.ts'
-import { redactError, redactReceipt } from './redaction.ts'
+import {
+  type Channel,
+  type ChannelHealth,
+  PluginError,
+  type Redact,
+  type Runner,
+  recordOf,
+  type Source,
+  type SourceCall,
+  type SourceReport,
+  type Turn,
+  type TurnCall,
+  type TurnResult,
+} from '@reveille/kit'
+import type { Instance } from '../instance/instance.ts'
+import { redactError, redactReceipt } from '../instance/redaction.ts'
 
-/** How the live instance of a runner is come by. */
-export interface RunnerWays {
-  /** It may have to be started first. @throws PluginError when there is none */
+/** Finds the live instance of a runner. */
+export interface RunnerLookup {
+  /** Starts the instance if necessary. @throws PluginError if there is none */
   find(): Instance | Promise<Instance>
-  /** Undefined while it is not started. */
+  /** Returns undefined while the runner is not started. */
   peek(): Instance | undefined
 }
 
 /**
- * What a runner that starts at its first turn says of itself is known from then on. Until then it is taken for one
- * that needs a history; one that does not need it is not shown it all the same.
+ * A runner that starts at its first turn does not say before whether it keeps histories itself. Until then it is given one, and
+ * `turnFor` removes it again where the runner turns out to keep its own.
  */
-export function createRunnerHandle(name: string, { find, peek }: RunnerWays): Runner {
+export function createRunnerHandle(name: string, { find, peek }: RunnerLookup): Runner {
   return {
     id: name,
     get keepsHistory() {
@@ -33,17 +46,17 @@ export function createRunnerHandle(name: string, { find, peek }: RunnerWays): Ru
     },
     async run(turn, call) {
       let instance = await find()
-      // A reload may have closed it while this call was on its way.
+      // A reload may have closed the instance in the meantime.
       while (!instance.hold()) instance = await find()
       const { provided, redact } = instance
-      const { telling, end } = tellProgress(call, redact)
-      const asked = () => (provided as Runner).run(turnFor(provided as Runner, turn), telling)
-      return releasing(instance, async () => redactResult(await asked().finally(end), redact))
+      const { redactedCall, end } = redactProgress(call, redact)
+      const run = () => (provided as Runner).run(turnFor(provided as Runner, turn), redactedCall)
+      return releasing(instance, async () => redactResult(await run().finally(end), redact))
     },
   }
 }
 
-/** Why the runner refuses it; undefined where it does not. @throws whatever the plugin does, redacted */
+/** Returns why the runner refuses a model, or undefined. @throws whatever the plugin does, redacted */
 export function askAboutModel({ provided, redact }: Instance, model: string): string | undefined {
   try {
     const refusal = (provided as Runner).checkModel?.(model)
@@ -58,12 +71,12 @@ function turnFor(runner: Runner, turn: Turn): Turn {
   return isBare ? turn : Object.freeze({ ...turn, history: [] })
 }
 
-/** Notes may reach a log; what the reply grows by goes where the reply goes. Nothing is told of a turn that is over. */
-function tellProgress(call: TurnCall, redact: Redact): { telling: TurnCall; end: () => void } {
+/** Notes are redacted because they may reach a log, unlike the text of the reply. Progress after the end of a turn is dropped. */
+function redactProgress(call: TurnCall, redact: Redact): { redactedCall: TurnCall; end: () => void } {
   const { signal, onProgress } = call
-  if (onProgress === undefined) return { telling: call, end: () => {} }
+  if (onProgress === undefined) return { redactedCall: call, end: () => {} }
   let isOver = false
-  const telling: TurnCall = {
+  const redactedCall: TurnCall = {
     signal,
     onProgress(progress) {
       if (isOver || signal.aborted) return
@@ -72,14 +85,14 @@ function tellProgress(call: TurnCall, redact: Redact): { telling: TurnCall; end:
     },
   }
   return {
-    telling,
+    redactedCall,
     end() {
       isOver = true
     },
   }
 }
 
-/** The texts that are shown beside a reply; they are a plugin's, so their types are no more than a promise. */
+/** Redacts the texts that are shown beside a reply. They come from a plugin, so their types cannot be relied on. */
 function redactResult(result: TurnResult, redact: Redact): TurnResult {
   const { warnings, handedOver } = (result as TurnResult | undefined) ?? {}
   if (warnings === undefined && handedOver === undefined) return result
@@ -91,12 +104,12 @@ function redactResult(result: TurnResult, redact: Redact): TurnResult {
   }
 }
 
-/** What a service says of a credential may quote it. */
+/** A service may quote a credential in what it says about it. */
 export function redactHealth({ ok, detail }: ChannelHealth, redact: Redact): ChannelHealth {
   return { ok: ok === true, ...(typeof detail === 'string' && { detail: redact(detail) }) }
 }
 
-/** `find` answers the live instance. @throws PluginError when the channel is not configured any more */
+/** `find` returns the live instance. @throws PluginError if the channel is not configured any more */
 export function createChannelHandle(name: string, find: () => Instance): Channel {
   const channel = () => find().provided as Channel
   function holding<Answer>(call: (channel: Channel, redact: Redact) => Promise<Answer>): Promise<Answer> {
@@ -147,7 +160,35 @@ async function releasing<Answer>(instance: Instance, call: () => Promise<Answer>
   } catch (error) {
     throw redactError(error, instance.redact)
   } finally {
-    // Not awaited: the answer is there, and the last holder's release takes as long as the plugin's close.
+    // Not awaited: the result is there, and the release of the last holder takes as long as the plugin's close.
     void instance.release()
   }
+}
+
+/** A source keeps its object for as long as its configuration is the same; a changed configuration has another object. */
+export interface LiveSource {
+  readonly name: string
+  /** Runs the source as the contract of sources says. @throws whatever the plugin does, redacted; PluginError `closed` */
+  run(call: SourceCall): Promise<void>
+}
+
+export function createSourceHandle(instance: Instance): LiveSource {
+  const { specification, provided, redact } = instance
+  const { name } = specification
+  return {
+    name,
+    async run(call) {
+      if (!instance.hold()) {
+        throw new PluginError(`The source ${name} is closed.`, { code: 'closed', retryable: false })
+      }
+      const report: SourceCall['report'] = (each) => call.report(redactReport(each, redact))
+      return releasing(instance, () => (provided as Source).run({ ...call, report }))
+    },
+  }
+}
+
+/** A report comes from a plugin, so its type cannot be relied on. */
+function redactReport(report: SourceReport, redact: Redact): SourceReport {
+  const detail: unknown = recordOf(report)?.['detail']
+  return { ...report, detail: typeof detail === 'string' ? redact(detail) : '' }
 }

@@ -1,7 +1,9 @@
-/** Owns why a plugin could not take part: at boot it stops the gateway, at a reload it refuses the candidate. */
+/** Defines why a plugin could not be used: at the start it ends the gateway, at a reload it refuses the candidate. */
+
+import type { Configuration, Diagnostic } from '@reveille/engine'
 
 export type PluginSetupErrorCode =
-  /** The package is not installed, or the path holds none. */
+  /** The package is not installed, or the folder holds none. */
   | 'PLUGIN_MISSING'
   /** The package's `reveille` key is absent or wrong, or two packages claim one name. */
   | 'PLUGIN_MANIFEST'
@@ -12,7 +14,7 @@ export type PluginSetupErrorCode =
   /** The module could not be imported, or `setup` threw, hung, or did not bring what the manifest promises. */
   | 'PLUGIN_SETUP'
 
-/** One finding, in words that the operator can act on. Holds names and rules, never a configured value. */
+/** One problem, in words that the operator can act on. It holds names and rules, never a configured value. */
 export interface PluginProblem {
   /** The configuration key: `channels.slack.botToken`. */
   readonly key: string
@@ -42,7 +44,7 @@ export class PluginSetupError extends Error {
   }
 }
 
-/** Throws all that went wrong as one error, so that an operator mends everything at one go. */
+/** Throws all problems as one error, so that an operator can fix them at once. */
 export function throwJoined(errors: readonly unknown[]): void {
   for (const error of errors) if (!(error instanceof PluginSetupError)) throw error
   const refusals = errors as readonly PluginSetupError[]
@@ -50,7 +52,7 @@ export function throwJoined(errors: readonly unknown[]): void {
   if (first === undefined) return
   if (others.length === 0) throw first
   const plugins = [...new Set(refusals.map((error) => error.plugin))].join(', ')
-  // Runners that inherit one key have its mistakes in common.
+  // Runners that inherit the same key share its mistakes.
   const problems = withoutRepeats(refusals.flatMap((error) => error.problems))
   throw new PluginSetupError(first.code, plugins, problems, { cause: new AggregateError(refusals) })
 }
@@ -62,4 +64,15 @@ export function withoutRepeats(problems: readonly PluginProblem[]): PluginProble
 function sentence({ key, message, hint }: PluginProblem): string {
   const text = `${key} ${message}${hint === undefined ? '' : `; ${hint}`}`
   return /[.?!]$/.test(text) ? text : `${text}.`
+}
+
+/** The diagnostics of a plugin's problems: a problem names a key, and a diagnostic shows its line. */
+export function diagnosticsOf(
+  { code, problems }: PluginSetupError,
+  configuration: Configuration,
+): Diagnostic[] {
+  return problems.map(({ key, message, hint }) => {
+    const place = configuration.locate(key.split(/[.[\]]+/).filter(Boolean))
+    return { severity: 'error', code, message: `${key} ${message}`, place, hint }
+  })
 }

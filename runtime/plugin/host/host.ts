@@ -1,17 +1,13 @@
-/** Owns which channels, runners and sources are live, and their change from one snapshot to the next. */
+/** Keeps the live channels, runners and sources, and changes them from one snapshot to the next. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
 import type { Logger } from 'pino'
-import type { AddressRules } from './addresses.ts'
-import { configureAll, type PluginConfiguration } from './configuration.ts'
-import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from './directory.ts'
-import { createChannelHandle, createRunnerHandle, redacting } from './handle.ts'
-import { type Instance, startInstance, usualTimeouts } from './instance.ts'
-import { checkModels, type RefusedModel } from './models.ts'
-import { throwJoined } from './setup-error.ts'
-import { createSourceHandle, type LiveSource } from './source-handle.ts'
+import type { AddressRules } from '../configuration/addresses.ts'
+import { configureAll, type PluginConfiguration } from '../configuration/configuration.ts'
+import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from '../configuration/directory.ts'
+import { throwJoined } from '../configuration/setup-error.ts'
 import {
   catalogOf,
   type Inheritance,
@@ -19,15 +15,24 @@ import {
   type Specification,
   specify,
   unconfiguredRunner,
-} from './specify.ts'
+} from '../configuration/specify.ts'
+import { type Instance, startInstance, usualTimeouts } from '../instance/instance.ts'
+import {
+  createChannelHandle,
+  createRunnerHandle,
+  createSourceHandle,
+  type LiveSource,
+  redacting,
+} from './handles.ts'
+import { checkModels, type RefusedModel } from './models.ts'
 
 export interface PluginHostOptions {
   readonly log: Logger
-  /** Default: the built-in one. */
+  /** Default: that of the platform. */
   readonly fetch?: typeof fetch
   /**
-   * Packages are found as an import from this module would find them: a file URL or an absolute path.
-   * Default: this module, or the bundle that holds it.
+   * Packages are found as an import from this file would find them. A file URL or an absolute path. Default: this module, or the bundle
+   * that holds it.
    */
   readonly resolveFrom?: string | URL
   /** How long a plugin's `setup` may take. Milliseconds; default 30,000. */
@@ -36,55 +41,55 @@ export interface PluginHostOptions {
   readonly closeTimeoutMs?: number
 }
 
-/** What plugins depend on; a whole snapshot fits. */
+/** The part of a snapshot that plugins depend on. */
 export interface PluginSnapshot {
   readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
 }
 
 export interface PluginHost {
-  /** The names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */
+  /** Returns the names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */
   catalog(settings: PluginSnapshot['settings']): Catalog
   /**
-   * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes
-   * before `commit`. @throws PluginSetupError having closed what was begun
+   * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes before `commit`.
+   * @throws PluginSetupError, after closing what was begun
    */
   prepare(snapshot: PluginSnapshot): Promise<PreparedPlugins>
-  /** Stays good across reloads. Undefined for a name that is neither configured nor that of an installed runner. */
+  /** The handle stays good across reloads. Undefined for a name that is neither configured nor that of an installed runner. */
   runner(name: string): Runner | undefined
-  /** Stays good across reloads. Undefined for a channel that is not configured. */
+  /** The handle stays good across reloads. Undefined for a channel that is not configured. */
   channel(name: string): Channel | undefined
-  /** Those that are configured. The same object for as long as it is the same instance: to be run by one keeper alone. */
+  /** The configured sources. Each instance has one object, and must be run by one caller at a time. */
   sources(): readonly LiveSource[]
   /**
-   * Whether the runner of that name passes the main session's events on instead of answering them. Says its
-   * manifest, so nothing is started for it; false for a name that no runner has.
+   * Whether the runner of that name passes the events of the main session on instead of answering them. Its manifest says so, and
+   * nothing is started. False for a name that no runner has.
    */
   relays(name: string): boolean
-  /** Called after each commit, when `channel`, `runner` and `sources` find what is live now. */
+  /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
   onCommitted(listener: () => void): void
-  /** Closes everything, calls in flight included: those who make them have drained before. Never rejects. */
+  /** Closes everything, calls in flight included; their callers have to drain before. Never rejects. */
   close(): Promise<void>
 }
 
-/** Exactly one of the two is called. */
+/** Exactly one of `commit` and `discard` is called. */
 export interface PreparedPlugins {
   /** The address rule of a channel of the candidate. */
   readonly addresses: AddressRules
-  /** Swaps in one step. What is no longer wanted closes by itself, after its last call in flight. */
+  /** Swaps in one step. Old instances close by themselves after their last call in flight. */
   commit(): void
-  /** Settles when what was started for the candidate is closed. */
+  /** Resolves when what was started for the candidate is closed. */
   discard(): Promise<void>
 }
 
-/** What one snapshot needs, running and held. */
+/** The running instances that one snapshot needs; the set holds them. */
 interface PluginSet {
   readonly directory: Directory
   readonly instances: ReadonlyMap<string, Instance>
-  /** Installed runners that nothing configures, from their first use on. */
+  /** Installed runners without configuration, which start at their first use. */
   readonly late: Map<string, Promise<Instance>>
-  /** Those of them that have started. */
+  /** The late runners that have started. */
   readonly lateStarted: Map<string, Instance>
-  /** What they inherit. */
+  /** The keys that late runners inherit. */
   readonly agents: Inheritance
 }
 
@@ -102,7 +107,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
   const closing = new AbortController()
   const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }
-  /** Every start that has not been followed by a close, so that `close` misses none. */
+  /** Every start that was not followed by a close yet, so that `close` misses none. */
   const started = new Set<Promise<Instance>>()
   const listeners: (() => void)[] = []
   const sourceHandles = new WeakMap<Instance, LiveSource>()
@@ -139,7 +144,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     }
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     const refused = errors.length > 0 ? [] : refusedModels(agents.defaults, next, errors)
-    if (errors.length > 0) await letGo(next)
+    if (errors.length > 0) await releaseAll(next)
     throwJoined(errors)
 
     return {
@@ -154,10 +159,10 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
         }
         const old = closing.signal.aborted ? next : live
         if (old !== next) live = next
-        void letGo(old)
+        void releaseAll(old)
         for (const listener of listeners) listener()
       },
-      discard: () => letGo(next),
+      discard: () => releaseAll(next),
     }
   }
 
@@ -180,7 +185,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     })
   }
 
-  /** A mapping, or a run accepted earlier, may name a runner that no setting does: it starts when it is used. */
+  /** A mapping, or a run accepted earlier, may name a runner that is not configured: it starts when it is used. */
   function findRunner(name: string): Instance | Promise<Instance> {
     const { directory, instances, late, lateStarted } = live
     if (instances.has(slotOf('runner', name)) || !directory.runners.includes(name))
@@ -217,7 +222,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   return {
     catalog(settings) {
       const directory = createDirectory(settings, from)
-      // What is missing is told before anything is made of its name, as a check tells it.
+      // `specify` throws for what is missing, before its name is used.
       return catalogOf(directory, specify(settings, directory))
     },
     prepare,
@@ -259,7 +264,7 @@ function runnerOf({ instances, lateStarted }: PluginSet, name: string): Instance
   return instances.get(slotOf('runner', name)) ?? lateStarted.get(name)
 }
 
-/** What is worse than that is added to the errors. */
+/** Returns the models that are refused, and adds to the errors if the default model is refused. */
 function refusedModels(
   defaults: Settings['agents']['defaults'],
   set: PluginSet,
@@ -274,13 +279,13 @@ function refusedModels(
   }
 }
 
-async function letGo({ instances, late }: PluginSet): Promise<void> {
+async function releaseAll({ instances, late }: PluginSet): Promise<void> {
   await Promise.allSettled(
     [...instances.values(), ...late.values()].map(async (each) => (await each).release()),
   )
 }
 
-/** Node loads its fetch when the global is first read: 10 MB that a gateway without such plugins does not need. */
+/** Node.js loads its fetch when the global is first read, which takes 10 MB that a gateway without such plugins does not need. */
 const lazyFetch: typeof fetch = (input, init) => globalThis.fetch(input, init)
 
 function slotOf(kind: ProvidedKind, name: string): string {

@@ -1,11 +1,11 @@
-/** Owns whether the default runner can take the models that it is going to be asked for. */
+/** Checks whether the default runner accepts the models that the configuration allows. */
 
 import type { Settings } from '@reveille/engine'
-import { askAboutModel } from './handle.ts'
-import type { Instance } from './instance.ts'
-import { PluginSetupError } from './setup-error.ts'
+import { PluginSetupError } from '../configuration/setup-error.ts'
+import type { Instance } from '../instance/instance.ts'
+import { askAboutModel } from './handles.ts'
 
-/** A model that may be asked for and that the default runner cannot take: others may be there for it. */
+/** A model that is allowed and that the default runner does not accept; another runner may be there for it. */
 export interface RefusedModel {
   readonly model: string
   /** In the runner's words. */
@@ -13,7 +13,7 @@ export interface RefusedModel {
 }
 
 /**
- * The default model goes to the default runner with every heartbeat, so that one has to fit.
+ * Every heartbeat gives the default model to the default runner, so that this pair has to fit.
  * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_SETUP` where the runner cannot say
  */
 export function checkModels(

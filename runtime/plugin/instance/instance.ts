@@ -1,12 +1,11 @@
 /**
- * Owns one running channel, runner or source: started from its configuration, shared by those who hold it, closed when
- * the last one lets go.
+ * Starts one channel, runner or source from its configuration. Its holders share it, and it is closed when the last one releases it.
  *
  *   starting --setup--> running --last release, or close()--> closing --> closed
  *           \--throws or hangs--> closed
  *
- * Holders are the sets that it belongs to (live, or a candidate) and the calls in flight: a reload closes an old
- * instance only after the turn or the message that it is busy with.
+ * Its holders are the sets that it belongs to (live, or a candidate) and the calls in flight: a reload closes an old instance only
+ * after the turn or the message that it is busy with.
  */
 
 import {
@@ -20,16 +19,15 @@ import {
   type Source,
 } from '@reveille/kit'
 import type { Logger } from 'pino'
-import type { PluginConfiguration } from './configuration.ts'
-import type { ProvidedKind } from './directory.ts'
+import type { PluginConfiguration } from '../configuration/configuration.ts'
+import type { ProvidedKind } from '../configuration/directory.ts'
+import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
+import type { Specification } from '../configuration/specify.ts'
 import { importProblem, loadPlugin, setupProblem } from './load.ts'
-import { createPluginLog } from './log.ts'
-import { redactError } from './redaction.ts'
-import { type PluginProblem, PluginSetupError } from './setup-error.ts'
+import { createPluginLog, redactError } from './redaction.ts'
 import { shapeProblem } from './shapes.ts'
-import type { Specification } from './specify.ts'
 
-/** How long a plugin's `setup` and `close` may take, where nobody says otherwise. Milliseconds. */
+/** How long a plugin's `setup` and `close` may take by default. Milliseconds. */
 export const usualTimeouts = { setupTimeoutMs: 30_000, closeTimeoutMs: 10_000 } as const
 
 export interface InstanceOptions {
@@ -37,27 +35,27 @@ export interface InstanceOptions {
   readonly fetch: typeof fetch
   readonly setupTimeoutMs: number
   readonly closeTimeoutMs: number
-  /** Aborted when the host closes: nobody waits for a setup any more. */
+  /** Aborted when the host closes, which ends the wait for a setup. */
   readonly closing: AbortSignal
 }
 
 export interface Instance {
   readonly specification: Specification
-  /** What the plugin brought, of the kind that the specification names. */
+  /** The channel, runner or source that the plugin brought. */
   readonly provided: Channel | Runner | Source
-  /** Takes its secrets out of a text. */
+  /** Removes the secrets of the plugin from a text. */
   readonly redact: Redact
-  /** False when it is closed or about to be, and cannot be held any more. */
+  /** Returns false if the instance is closed or closing, and cannot be held any more. */
   hold(): boolean
-  /** Settles at once, or for the last holder when the plugin is closed. */
+  /** Resolves at once, or for the last holder when the plugin is closed. */
   release(): Promise<void>
-  /** Closes whoever holds it. Settles with `closed`. */
+  /** Closes the instance although it is held. Settles with `closed`. */
   close(): Promise<void>
-  /** Settles once the plugin is closed or its time for that is over; never rejects. */
+  /** Resolves once the plugin is closed, or its time for that is over. Never rejects. */
   readonly closed: Promise<void>
 }
 
-/** The answer is held once, for the caller. @throws PluginSetupError having closed what was begun */
+/** The caller holds the instance that it gets. @throws PluginSetupError, after closing what was begun */
 export async function startInstance(
   specification: Specification,
   { config, secrets }: PluginConfiguration,
@@ -101,7 +99,7 @@ export async function startInstance(
     try {
       return await inTime(setting, options.setupTimeoutMs, 'setup took too long', options.closing)
     } catch (error) {
-      // A setup that was only too slow may still bring something that wants to be closed.
+      // A setup that was too slow may still bring something that has to be closed.
       setting.then(shutDown, () => {})
       abort.abort(error)
       throw refusalOf(setupProblem(error, specification, redact), error)
@@ -157,12 +155,12 @@ function offersOf(brought: Provided | undefined, kind: ProvidedKind) {
 async function inTime<Value>(
   promise: Promise<Value>,
   ms: number,
-  complaint: string,
+  failure: string,
   signal?: AbortSignal,
 ): Promise<Value> {
   const late = Promise.withResolvers<never>()
   const abort = () => late.reject(signal?.reason)
-  const timer = setTimeout(() => late.reject(new Error(`${complaint} (over ${ms} ms)`)), ms)
+  const timer = setTimeout(() => late.reject(new Error(`${failure} (over ${ms} ms)`)), ms)
   signal?.addEventListener('abort', abort)
   if (signal?.aborted) abort()
   try {

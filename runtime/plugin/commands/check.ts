@@ -1,21 +1,21 @@
-/** Makes the check of plugins without a gateway: manifests and configurations, and on request what their code says of them. */
+/** Checks plugins without a gateway: manifests, configurations and, on request, what their code says about them. */
 
 import { type Catalog, holdsUnset, type Settings } from '@reveille/engine'
 import { compileRedaction, type Plugin, type Redact } from '@reveille/kit'
-import type { AddressRules } from './addresses.ts'
-import { configureAll, type PluginConfiguration } from './configuration.ts'
-import { asFileUrl, createDirectory, type PluginPlaces } from './directory.ts'
-import { importProblem, loadPlugin, setupProblem } from './load.ts'
-import type { PluginPackage } from './package.ts'
-import { redactError } from './redaction.ts'
-import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
-import { catalogOf, type Specification, specify } from './specify.ts'
+import type { AddressRules } from '../configuration/addresses.ts'
+import { configureAll, type PluginConfiguration } from '../configuration/configuration.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
+import type { PluginPackage } from '../configuration/package.ts'
+import { type PluginProblem, PluginSetupError, throwJoined } from '../configuration/setup-error.ts'
+import { catalogOf, type Specification, specify } from '../configuration/specify.ts'
+import { importProblem, loadPlugin, setupProblem } from '../instance/load.ts'
+import { redactError } from '../instance/redaction.ts'
 
 type Checked = Pick<Settings, 'agents' | 'channels' | 'sources'> & PluginPlaces
 
 /**
- * Answers the names that exist, once everything that is configured fits its schema. Runs no plugin code.
- * @throws PluginSetupError with all that is wrong
+ * Returns the names that exist, if everything that is configured fits its schema. Runs no plugin code.
+ * @throws PluginSetupError with everything that is wrong
  */
 export function checkPlugins(settings: Checked, resolveFrom: string | URL = import.meta.url): Catalog {
   const directory = createDirectory(settings, asFileUrl(resolveFrom))
@@ -25,9 +25,9 @@ export function checkPlugins(settings: Checked, resolveFrom: string | URL = impo
 }
 
 /**
- * Asks each plugin that is configured for what its schema cannot say. Nothing is set up.
- * Answers the address rules of those channels that have theirs without being set up.
- * @throws PluginSetupError with all that is wrong, in the words of a start
+ * Has each configured plugin check what its schema cannot say. Nothing is set up. Returns the address rules of the channels that have
+ * one without being set up.
+ * @throws PluginSetupError with everything that is wrong, in the words of a start
  */
 export async function examinePlugins(
   settings: Checked,
@@ -46,7 +46,7 @@ export async function examinePlugins(
   }
 }
 
-/** Of what is not set nothing can be said, where that is allowed at all. */
+/** A configuration with an unset reference cannot be checked. */
 function isSet({ given }: Specification): boolean {
   return !holdsUnset(given)
 }
@@ -70,7 +70,7 @@ export async function importPlugin(
   }
 }
 
-/** @throws PluginSetupError with what the plugin has against its configuration, which fits its schema */
+/** @throws PluginSetupError with the plugin's own objections to a configuration that fits its schema */
 export function checkConfiguration(
   plugin: Plugin,
   wanted: Specification,

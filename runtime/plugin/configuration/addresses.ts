@@ -1,4 +1,4 @@
-/** Checks the addresses that a configuration writes out: a reply to a wrong one would wait for months to be noticed. */
+/** Checks the literal addresses of a configuration, since a wrong one might be noticed only months later. */
 
 import {
   type Configuration,
@@ -8,10 +8,10 @@ import {
   type MappingEntry,
 } from '@reveille/engine'
 
-/** The address rule of a channel; undefined where the channel is not configured, or says nothing before it runs. */
+/** Returns the address rule of a channel; undefined if the channel is not configured, or has no rule before it runs. */
 export type AddressRules = (channel: string) => ((to: string) => unknown) | undefined
 
-/** One error for each literal `to` of a mapping and of `agents.route` that its channel would not take. */
+/** Returns one error for each literal `to` of a mapping and of `agents.route` that its channel would refuse. */
 export function checkAddresses(configuration: Configuration, rules: AddressRules): Diagnostic[] {
   const { agents, channels } = configuration.settings
   const found = new Map<string, Diagnostic>()
@@ -28,7 +28,7 @@ export function checkAddresses(configuration: Configuration, rules: AddressRules
     if (hint === undefined) return
     const place = at.locate(path)
     const message = `\`to\` is no address of the channel ${name}`
-    // All mappings of a preset have theirs from one place.
+    // All mappings of a preset have their address from one place, which is reported once.
     const key = `${place.file}:${place.line}:${place.column} ${message}`
     found.set(key, { severity: 'error', code: 'INVALID_ADDRESS', message, place, hint })
   }
@@ -47,7 +47,7 @@ function targetsOf({ value: { channel, to, deliverTo } }: MappingEntry) {
   return deliverTo.map((target, index) => ({ ...target, path: ['deliverTo', index, 'to'] }))
 }
 
-/** Templates and expressions are known at run time alone, and of a reference that is not set nothing is known. */
+/** The result of a template or an expression is known at run time only, and an unset reference has no value. */
 function isLiteral(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== '' && !/\{\{|\{%/.test(text) && !holdsUnset(text)
 }

@@ -1,4 +1,4 @@
-/** Owns whether a plugin's configuration fits the schema that the plugin ships, and which of its values are secret. */
+/** Checks a plugin's configuration against the schema that the plugin ships, and finds its secrets. */
 
 import { readFileSync } from 'node:fs'
 import { nearestName } from '@reveille/engine'
@@ -8,31 +8,31 @@ import { type PluginProblem, PluginSetupError, throwJoined, withoutRepeats } fro
 import { oneAccountHint, type Specification } from './specify.ts'
 
 export interface PluginConfiguration {
-  /** A frozen copy, the schema's defaults filled in. */
+  /** A frozen copy with the defaults of the schema. */
   readonly config: unknown
   /** The texts under `x-secret: true`. */
   readonly secrets: readonly string[]
 }
 
-/** With which OpenClaw has several accounts of one channel. */
+/** The keys with which OpenClaw configures several accounts of one channel. */
 const accountKeys = new Set(['account', 'accounts', 'accountId', 'defaultAccount'])
 
-/** Of what is wrong with a schema. Characters. */
+/** The longest reason why a schema cannot be used. Characters. */
 const longestReason = 200
 
-/** `none` is written where a service wants some credential and looks at none. */
+/** `none` is written for services that want a credential and check none. */
 const noSecrets = new Set(['', 'none'])
 
-/** One for the whole process, because making the validator of schemas costs more than any plugin's schema does. */
+/** One compiler serves the whole process, because creating it costs more than compiling the schema of any plugin. */
 let compiler: Ajv2020 | undefined
-/** Those of the configuration that is being checked. */
+/** The secrets of the configuration that is being checked. */
 let secrets = new Set<string>()
 
 function createCompiler(): Ajv2020 {
   const created = new Ajv2020({
-    // The host brings no table of formats, so `format` documents and `pattern` decides.
+    // Formats are not validated: `format` documents a value, and `pattern` decides.
     validateFormats: false,
-    // The code would be made shorter for longer than it runs.
+    // Optimising the code would take longer than running it.
     code: { optimize: false },
     allErrors: true,
     useDefaults: true,
@@ -46,16 +46,16 @@ function createCompiler(): Ajv2020 {
       return true
     },
   })
-  // For those who ask a person for a configuration; see offer.ts.
+  // Commands that ask a person for a configuration read these two; see commands/channel-offer.ts.
   created.addKeyword({ keyword: 'x-env', schemaType: 'string' })
   created.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
-  // A pattern in words; see `problemOf`.
+  // Says in words what a pattern means; see `problemOf`.
   created.addKeyword({ keyword: 'x-form', schemaType: 'string' })
   return created
 }
 
 /**
- * Checks what is `given`. Types are strict: a text that looks like a number is none.
+ * Checks what is configured. Types are strict: a text that looks like a number is not a number.
  * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
  */
 export function parsePluginConfiguration(wanted: Specification): PluginConfiguration {
@@ -66,7 +66,7 @@ export function parsePluginConfiguration(wanted: Specification): PluginConfigura
   return { config: freeze(config), secrets: [...secrets] }
 }
 
-/** The texts under `x-secret: true`, though the rest be wrong. @throws PluginSetupError as `parsePluginConfiguration` does */
+/** The texts under `x-secret: true`, even if the configuration is wrong. @throws PluginSetupError `PLUGIN_MANIFEST` */
 export function secretsIn(wanted: Specification): readonly string[] {
   secrets = new Set()
   validate(wanted, structuredClone(wanted.given))
@@ -84,7 +84,7 @@ function validate({ package: found, key }: Specification, config: unknown) {
   }
 }
 
-/** By file: a reload reads each schema anew, and compiles those that have changed. */
+/** By file. A reload reads each schema again, and compiles those that have changed. */
 const compiled = new BoundedMap<string, { readonly text: string; readonly check: ValidateFunction }>(100)
 
 function compile(file: string): ValidateFunction {
@@ -98,14 +98,14 @@ function compile(file: string): ValidateFunction {
     compiled.set(file, { text, check })
     return check
   } finally {
-    // It must not pile up there, nor its `$id` stand in the way of another one.
+    // Schemas must not pile up in the compiler, and the `$id` of one must not block another.
     compiler.removeSchema(schema)
   }
 }
 
 /**
- * Checks all before any is started, so that a bad value in one plugin moves no other.
- * @throws PluginSetupError with all that is wrong
+ * Checks the configuration of all plugins before any is started, so that a mistake in one changes no other.
+ * @throws PluginSetupError with everything that is wrong
  */
 export function configureAll(wanted: readonly Specification[]): [Specification, PluginConfiguration][] {
   const ready: [Specification, PluginConfiguration][] = []
@@ -121,7 +121,7 @@ export function configureAll(wanted: readonly Specification[]): [Specification, 
   return ready
 }
 
-/** Names and rules only: `error.data` and the texts that Ajv makes of it may hold a secret. */
+/** A problem holds names and rules only, because `error.data` and the messages of Ajv may hold a secret. */
 function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
   const at = (name?: string) =>
     keyOf([...pathOf(error.instancePath), ...(name === undefined ? [] : [name])], wanted)
@@ -162,13 +162,13 @@ function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
   }
 }
 
-/** A pattern is for machines: what the schema says of the key is what a person needs. */
+/** The description of the key tells a person more than a pattern. */
 function purposeOf(schema: unknown): { readonly hint?: string } {
   const description = (schema as { readonly description?: unknown } | undefined)?.description
   return typeof description === 'string' ? { hint: description.replace(/\.$/, '') } : {}
 }
 
-/** What is inherited is mended where it was written. */
+/** The problem of an inherited key is reported where the key is written. */
 export function keyOf(path: readonly string[], { key, inherited }: Specification): string {
   const isInherited = inherited.some((name) => name === path[0])
   return [isInherited ? 'agents' : key, ...path].join('.')
@@ -188,7 +188,7 @@ function pathOf(pointer: string): string[] {
 }
 
 function unique(errors: readonly ErrorObject[], wanted: Specification): PluginProblem[] {
-  // `if` says only that one of its branches failed, and the branch says why.
+  // An error of `if` only says that one of its branches failed; the error of the branch says why.
   const causes = errors.filter(({ keyword }) => keyword !== 'if')
   return withoutRepeats(causes.map((error) => problemOf(error, wanted)))
 }

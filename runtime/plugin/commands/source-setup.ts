@@ -1,0 +1,98 @@
+/** Connects a source to its service before it is configured, and starts a configured source without a gateway. */
+
+import type { Settings } from '@reveille/engine'
+import { type ConnectCall, type Connection, compileRedaction, createPluginFetch } from '@reveille/kit'
+import { type Logger, pino } from 'pino'
+import { configureAll, secretsIn } from '../configuration/configuration.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
+import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
+import { askedSource, locate } from '../configuration/specify.ts'
+import { createSourceHandle, type LiveSource } from '../host/handles.ts'
+import { startInstance, usualTimeouts } from '../instance/instance.ts'
+import { redactError } from '../instance/redaction.ts'
+import { createExaminer, type Examiner, keysOf, type OfferedKey } from './channel-offer.ts'
+import { importPlugin } from './check.ts'
+
+export interface Connector {
+  readonly name: string
+  readonly package: string
+  /** The keys of the configuration, the required ones first. */
+  readonly keys: readonly OfferedKey[]
+  readonly examine: Examiner
+  /** The plugin is given `fetch` as at `setup`. @throws whatever the plugin does, without the secrets of `config` */
+  connect(call: ConnectCall): Promise<Connection>
+}
+
+/** @throws PluginSetupError for a source that does not exist, whose package is not installed, or that needs no connecting */
+export async function connectorOf(
+  name: string,
+  settings: Pick<Settings, 'agents'> & PluginPlaces,
+  resolveFrom: string | URL = import.meta.url,
+): Promise<Connector> {
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
+  const wanted = locate(askedSource(name, {}), directory, settings.agents)
+  const plugin = await importPlugin(wanted)
+  if (typeof plugin.connect !== 'function') {
+    const problem = { key: wanted.key, message: 'is written by hand: its plugin connects nothing' }
+    throw new PluginSetupError('PLUGIN_SETUP', wanted.package.name, [problem])
+  }
+  const log = pino({ level: 'silent' })
+  const owner = { plugin: wanted.package.name, source: name }
+  return {
+    name,
+    package: wanted.package.name,
+    keys: keysOf(wanted),
+    examine: createExaminer(plugin, wanted),
+    async connect(call) {
+      const redact = compileRedaction(secretsIn({ ...wanted, given: call.config }))
+      const fetch = createPluginFetch({ fetch: call.fetch, log, owner, signal: call.signal })
+      const report: ConnectCall['report'] = (step) =>
+        call.report({ ...step, detail: redact(String(step.detail)) })
+      try {
+        return await Reflect.apply(plugin.connect as NonNullable<typeof plugin.connect>, plugin, [
+          { ...call, fetch, report },
+        ])
+      } catch (error) {
+        throw redactError(error, redact)
+      }
+    },
+  }
+}
+
+export interface StartSourceOptions {
+  readonly log: Logger
+  readonly fetch: typeof fetch
+  /** Default: this module, or the bundle that holds it. */
+  readonly resolveFrom?: string | URL
+}
+
+export interface StartedSource extends LiveSource {
+  /** Closes what `setup` opened. It is called after the run, and never rejects. */
+  close(): Promise<void>
+}
+
+/** @throws PluginSetupError for a source that is not configured, or with which a gateway would not start */
+export async function startSource(
+  name: string,
+  settings: Pick<Settings, 'agents' | 'sources'> & PluginPlaces,
+  { log, fetch, resolveFrom = import.meta.url }: StartSourceOptions,
+): Promise<StartedSource> {
+  const asked = askedSource(name, settings.sources[name] ?? {})
+  if (!Object.hasOwn(settings.sources, name)) {
+    throw refusal(name, { key: asked.key, message: 'is needed: nothing is configured there' })
+  }
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
+  const [ready] = configureAll([locate(asked, directory, settings.agents)])
+  if (ready === undefined) throw refusal(name, { key: asked.key, message: 'is needed' })
+  const instance = await startInstance(...ready, {
+    log,
+    fetch,
+    ...usualTimeouts,
+    closing: new AbortController().signal,
+  })
+  return { ...createSourceHandle(instance), close: () => instance.close() }
+}
+
+function refusal(name: string, problem: PluginProblem): PluginSetupError {
+  return new PluginSetupError('PLUGIN_CONFIG', name, [problem])
+}
