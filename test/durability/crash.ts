@@ -1,6 +1,5 @@
 /**
- * The promise under `kill -9`: no acknowledged request is lost, and no model is asked twice without a recorded
- * reason, however often we die.
+ * Tests that under `kill -9` no acknowledged request is lost, and no model is asked twice without a recorded reason.
  */
 
 import assert from 'node:assert/strict'

@@ -1,11 +1,11 @@
-/** Owns a delivery as it is sent again and again: one of each way in which a sender says that two requests are one. */
+/** Makes repeated deliveries, one for each way in which a sender marks two requests as the same. */
 
 import { signedByGitHub } from '../signed.ts'
 import type { Post } from './sender.ts'
 
 const secret = 'delivery-secret-0123456789abcdef'
 
-/** What stands under `hooks` for them, besides its token. */
+/** The lines under `hooks` for them, besides its token. */
 export const deliveryHooks = `  endpoints:
     github: { verify: { provider: github, secret: ${secret} } }
   mappings:
@@ -24,7 +24,7 @@ export const deliveryHooks = `  endpoints:
 
 export type Way = 'signed' | 'keyed' | 'given'
 
-/** `name`: the same name makes the same request, byte for byte. */
+/** Makes a request. The same `name` makes the same request, byte for byte. */
 export function deliveryOf(way: Way, name: string): Post {
   const body = { delivery: name }
   switch (way) {

@@ -9,7 +9,7 @@ import type { Post } from './sender.ts'
 
 testDuplicates(3)
 
-/** More than the store writes at a time. */
+/** More than the store commits at once. */
 const together = 1000
 
 const hooks = `hooks:\n  enabled: true\n  token: ${hookToken}\n${deliveryHooks}`
@@ -20,7 +20,7 @@ interface Answer {
   readonly body: { readonly outcome?: string; readonly runId?: string; readonly requestId?: string }
 }
 
-/** Each on a connection of its own, and all of them at once. */
+/** Posts all requests at once, each on its own connection. */
 async function postAll(url: string, posts: readonly Post[]): Promise<readonly Answer[]> {
   const agent = new Agent({ maxSockets: posts.length })
   const answers = posts.map(

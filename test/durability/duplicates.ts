@@ -1,6 +1,6 @@
 /**
- * The promise to senders that try again: whatever they send twice counts once, though the gateway dies between its
- * commit and its answer.
+ * Tests that a request which a sender repeats counts once, even if the gateway dies between its commit and its
+ * answer.
  */
 
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ export function testDuplicates(kills: number): void {
     const posts = Array.from({ length: deliveries }, (_, index) =>
       deliveryOf(ways[index % ways.length] ?? 'given', `d${index}`),
     )
-    // Each kill finds some of them new: they are taken up little by little.
+    // Requests are sent little by little, so that each kill meets some new ones.
     let known = 1
     const sender = createSender({
       url: gateway.url,

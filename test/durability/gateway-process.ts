@@ -1,4 +1,4 @@
-/** Owns a real gateway in a process of its own, which a test may kill at any moment and start again on the same data. */
+/** Runs a gateway in its own process, which a test may kill at any moment and start again on the same data. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 
 export interface GatewayProcess {
   readonly url: string
-  /** Resolves when the gateway answers that it is ready. */
+  /** Resolves when the gateway is ready. */
   start(): Promise<void>
   /** Resolves when the process is gone. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<{ code: number | null }>
@@ -20,7 +20,7 @@ export async function createGatewayProcess(options: {
   command: readonly string[]
   port: number
   env?: Record<string, string>
-  /** Default: that of this process. */
+  /** Default: the environment of this process. */
   cwd?: string
 }): Promise<GatewayProcess> {
   const url = `http://127.0.0.1:${options.port}`

@@ -1,6 +1,7 @@
 /**
- * Loaded before a gateway (`node --import`): while the file `<pipe>.on` exists, the store's COMMIT opens the named pipe and
- * waits in the kernel until a writer opens it too, as a thread waits for a disk that hangs. No signal but a deadly one ends that.
+ * Is loaded before a gateway (`node --import`). While the file `<pipe>.on` exists, the store's COMMIT opens the named
+ * pipe and waits in the kernel until a writer opens it too, as a thread waits for a hanging disk. Only SIGKILL ends
+ * the wait.
  */
 
 import { closeSync, existsSync, openSync } from 'node:fs'

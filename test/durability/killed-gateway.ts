@@ -1,4 +1,4 @@
-/** Owns what tests of `kill -9` share: a gateway in a process of its own that counts its turns, and what is asked of it. */
+/** Provides a gateway in its own process, which tests kill and ask about its runs. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -15,32 +15,32 @@ export const token = 'crash-hook-token-0123456789abcdef'
 const gatewayToken = 'crash-gateway-token-0123456789abc'
 
 export interface KilledGateway extends GatewayProcess {
-  /** Of its configuration; `data` in it is its data folder. */
+  /** The folder of its configuration, which has the data folder `data`. */
   readonly folder: string
-  /** Checks the database of a gateway that is down. */
+  /** Checks the database of a stopped gateway. */
   checkStore(): void
-  /** How often the model was asked, by run. */
+  /** Returns how often the model was asked, by run. */
   asked(): Promise<Map<string, number>>
-  /** Resolves when no run is queued or under way. */
+  /** Resolves when no run is queued or running. */
   everyRunEnded(): Promise<void>
-  /** Every record of a list, by id. */
+  /** Returns every record of a list, by id. */
   readAll<Item extends { id: string }>(list: string): Promise<Map<string, Item>>
 }
 
-/** How the process is run, besides what every such gateway needs. */
+/** How the process is started, besides the usual. */
 export interface ProcessOptions {
-  /** Arguments of Node.js. */
+  /** Arguments for Node.js. */
   readonly node?: readonly string[]
   readonly env?: Record<string, string>
 }
 
-/** To be called where tests are declared. `hooks`: what stands under `hooks` besides its token. */
+/** Declares the gateway of a test file. `hooks` has the lines under `hooks` besides its token. */
 export function useKilledGateways(): (hooks?: string, process?: ProcessOptions) => Promise<KilledGateway> {
   const folders: string[] = []
   const gateways: KilledGateway[] = []
   before(() => ensureBuilt(fileURLToPath(new URL('../..', import.meta.url))))
   after(async () => {
-    // Of a test that failed: with its gateway alive, this process would not end.
+    // After a failed test a gateway that is still alive would keep this process from ending.
     await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL').catch(() => undefined)))
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
   })
@@ -102,7 +102,7 @@ plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
   }
 }
 
-/** A process may also die while it makes good what the death before it left behind. */
+/** A process may also be killed while it recovers from the last kill. */
 export async function dieWhileStarting(gateway: GatewayProcess, afterMs: number): Promise<void> {
   const started = gateway.start().catch(() => {})
   await new Promise((resolve) => setTimeout(resolve, afterMs))
@@ -128,7 +128,7 @@ async function read<Answer>(gateway: GatewayProcess, path: string): Promise<Answ
   return answer.ok ? ((await answer.json()) as Answer) : undefined
 }
 
-/** Every record of a list, by id. */
+/** Returns every record of a list, by id. */
 async function readAll<Item extends { id: string }>(
   gateway: GatewayProcess,
   list: string,

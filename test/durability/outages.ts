@@ -1,6 +1,6 @@
 /**
- * A gateway under load whose disk fails it: what it answers second by second, and that nothing is acknowledged and lost. The
- * data folder is moved away, or a commit hangs.
+ * Tests a gateway under load whose disk fails: the data folder is moved away, or a commit hangs. Nothing that was
+ * acknowledged may be lost.
  */
 
 import assert from 'node:assert/strict'
@@ -15,24 +15,24 @@ import type { RequestRecord } from '../../runtime/store/port.ts'
 import { type KilledGateway, token, useKilledGateways } from './killed-gateway.ts'
 
 interface Load {
-  /** Requests whose answer was a 2xx, with the time of the answer since the load began. Milliseconds. */
+  /** The requests with a 2xx, with the time of the answer since the load began. Milliseconds. */
   readonly acknowledged: { readonly requestId: string; readonly at: number }[]
-  /** One answer in full, of each status. */
+  /** One whole answer for each status. */
   readonly answers: Map<
     number,
     { readonly body: Record<string, unknown>; readonly retryAfter: string | null }
   >
   /** Milliseconds since the load began. */
   at(): number
-  /** Sends nothing more, and waits for the answers. */
+  /** Stops sending and waits for the answers. */
   stop(): Promise<void>
-  /** What was answered in each second of its own request, for people. */
+  /** Describes the answers of each second, by the time of the request. */
   table(): string
-  /** The longest that a sender waited. Milliseconds. */
+  /** The longest wait for an answer. Milliseconds. */
   longest(): number
 }
 
-/** Posts so many events each second, whether or not the ones before were answered. */
+/** Posts this many events each second, without waiting for earlier answers. */
 function beginLoad(t: TestContext, { url }: KilledGateway, perSecond: number): Load {
   const began = performance.now()
   const at = () => performance.now() - began
@@ -110,7 +110,7 @@ function assertNothingLost(load: Load, kept: ReadonlyMap<string, unknown>): void
 
 export interface OutageOptions {
   readonly perSecond: number
-  /** How long an outage goes on. Seconds. */
+  /** How long an outage lasts. Seconds. */
   readonly seconds: number
 }
 
@@ -185,7 +185,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: '{"text":"too late"}',
     }).catch(() => undefined)
-    // By then its commit has begun.
+    // The commit has begun by then.
     await pause(500)
     const asked = performance.now()
     await gateway.kill('SIGTERM')
@@ -207,12 +207,12 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     return {
       gateway,
       begin: () => writeFile(`${pipe}.on`, ''),
-      /** Whoever waits goes on. */
+      /** Lets the waiting commit go on. */
       async end() {
         await rm(`${pipe}.on`)
         await (await open(pipe, 'r+')).close()
       },
-      /** Nobody waits any more. */
+      /** Nothing waits any more. */
       forget: () => rm(`${pipe}.on`),
     }
   }

@@ -1,4 +1,4 @@
-/** Owns a sender that never rests: it posts as fast as answers come back and remembers every 2xx. */
+/** Posts as fast as answers come back, and remembers every 2xx. */
 
 import { Agent, request } from 'node:http'
 
@@ -6,11 +6,11 @@ export interface Acknowledged {
   readonly requestId: string
   readonly runId?: string
   readonly eventId?: string
-  /** Absent where the request was a new one. */
+  /** Absent if the request was new. */
   readonly outcome?: string
-  /** The answer's status. */
+  /** The status of the answer. */
   readonly status: number
-  /** What it answers. */
+  /** The body of the answer. */
   readonly post: Post
 }
 
@@ -18,11 +18,11 @@ export interface Post {
   readonly path: string
   readonly body: object
   readonly headers?: Readonly<Record<string, string>>
-  /** How long after its headers the body is sent. Milliseconds. Default: with them. */
+  /** Sends the body this long after its headers. Milliseconds. Default: together. */
   readonly bodyAfter?: number
 }
 
-/** Connections that break are the test's business; any answer but a 2xx or a 503 is a failure of the gateway. */
+/** Tolerates broken connections, which the test causes. Any answer but a 2xx or a 503 is a failure of the gateway. */
 export function createSender(options: { url: string; token: string; connections: number; next: () => Post }) {
   const agent = new Agent({ keepAlive: true, maxSockets: options.connections })
   const acknowledged: Acknowledged[] = []
@@ -37,7 +37,7 @@ export function createSender(options: { url: string; token: string; connections:
       const answer = await post(next).catch(() => undefined)
       if (answer === undefined) {
         broken++
-        // A gateway that starts again needs the processor more than those who wait for it.
+        // A starting gateway needs the processor more than the sender does.
         await new Promise((resolve) => setTimeout(resolve, 25))
       } else if (answer.status < 300) {
         acknowledged.push({ ...JSON.parse(answer.text), status: answer.status, post: next })
@@ -80,7 +80,7 @@ export function createSender(options: { url: string; token: string; connections:
   return {
     acknowledged,
     unexpected,
-    /** How many posts got no answer. */
+    /** The number of posts without an answer. */
     broken: () => broken,
     /** Resolves with the next 2xx. */
     answered: () =>

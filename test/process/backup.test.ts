@@ -1,4 +1,4 @@
-/** A copy of a gateway that goes on working is a store of its own. */
+/** Tests that a backup of a running gateway is a store of its own. */
 
 import assert from 'node:assert/strict'
 import { mkdir, rename, stat } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Owns the command line as its users meet it: a process of its own, from the bundle, gone when the test is. */
+/** Runs the command line as users do: in its own process, from the bundle, until the test ends. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,29 +11,29 @@ import type { LogLine } from '../installation.ts'
 export interface ReveilleProcess {
   stdout(): string
   stderr(): string
-  /** Everything that was logged so far. */
+  /** The log so far. */
   lines(): LogLine[]
-  /** The first line of an event, now or soon. @throws Error when the process ends without it, or its time is over */
+  /** Resolves with the first line of an event. @throws Error if the process ends without it, or the time is over */
   line(event: string): Promise<LogLine>
   send(signal: NodeJS.Signals): void
-  /** Both streams are read to their end by then. */
+  /** Resolves when the process has ended and both streams are read. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
 export interface SpawnOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** What Node.js runs. Default: the bundle. */
+  /** The module that Node.js runs. Default: the bundle. */
   readonly entry?: string
 }
 
 const patienceMs = 20_000
-/** For `test`: whatever a process does not do, its test ends. */
+/** For `test`: a hanging process fails its test after this time. Milliseconds. */
 export const limit = { timeout: 30_000 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Call it before the first process is spawned, so that its time is nobody's. */
+/** Builds the bundle. To be called before the first process is started, so that no test pays for its time. */
 export async function build(): Promise<string> {
   return (await ensureBuilt(root)).file
 }
@@ -95,14 +95,14 @@ export async function runReveille(t: TestContext, args: readonly string[], optio
   return { code, out: command.stdout(), err: command.stderr() }
 }
 
-/** Resolves with a gateway that accepts, and its address. */
+/** Resolves with the gateway and its address once it accepts requests. */
 export async function startReveille(t: TestContext, cwd: string, options: Omit<SpawnOptions, 'cwd'> = {}) {
   const gateway = await spawnReveille(t, ['start'], { cwd, ...options })
   const { address } = await gateway.line('gateway-listening')
   return { ...gateway, address: String(address) }
 }
 
-/** The machine of whoever runs the tests may have a gateway of its own. */
+/** The developer's machine may have settings of its own gateway. */
 function withoutReveille(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('REVEILLE_')))
 }

@@ -1,6 +1,6 @@
 /**
- * Puts a gateway under load whose log or standard output nothing takes, asks once a second how it is, and looks after a
- * restart for everything that it acknowledged.
+ * Loads a gateway whose log or standard output is not read, asks once a second for its health, and checks after a
+ * restart that everything acknowledged is there.
  */
 
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ import { createSender } from '../durability/sender.ts'
 import { createFolder, gatewayToken, hookToken, until } from '../installation.ts'
 import { build, startReveille } from './reveille-process.ts'
 
-/** A stream that takes nothing: a pipe that nobody reads, or a file on a disk without room. Linux has such a file. */
+/** A stream that takes nothing: an unread pipe, or a file on a full disk, which Linux has. */
 export type Taker = 'unread' | '/dev/full'
 
 export const withoutPipe = process.platform === 'win32' && 'Windows has no named pipes in folders'
@@ -26,7 +26,7 @@ export interface StalledGateway {
   readonly url: string
   readonly folder: string
   readonly child: ChildProcess
-  /** Asks the gateway; the answer has to come within five seconds, on a machine that may be busy. */
+  /** Asks the gateway, which has to answer within five seconds even on a busy machine. */
   ask(path: string): Promise<Response>
   post(path: string, body: object): Promise<Response>
   /** Sends SIGTERM. Resolves with the exit code and how long the end took, in milliseconds. */
@@ -35,7 +35,9 @@ export interface StalledGateway {
 
 const answerMs = 5000
 
-/** `stalled`: which streams take nothing; the others are read. Resolves when the gateway is ready. */
+/**
+ * Starts a gateway. `stalled` lists the streams that take nothing; the others are read. Resolves when it is ready.
+ */
 export async function startStalled(
   t: TestContext,
   stalled: { readonly stdout?: Taker; readonly stderr?: Taker },
@@ -52,17 +54,20 @@ export async function startStalled(
   return watchGateway(t, { child, port, folder })
 }
 
-/** A file descriptor, open until the test ends. A pipe of Node.js would hold three times as much as one of the system. */
+/**
+ * Opens a file descriptor until the test ends. A pipe of Node.js would buffer three times as much as one of the
+ * system.
+ */
 export function openTaker(t: TestContext, taker: Taker, folder: string): number {
   const path = taker === 'unread' ? join(folder, 'unread') : taker
   if (taker === 'unread') execFileSync('mkfifo', [path])
-  // A pipe that is open for reading too is never without a reader.
+  // A pipe that is opened for reading too always has a reader.
   const fd = openSync(path, constants.O_RDWR)
   atEnd(t, () => closeSync(fd))
   return fd
 }
 
-/** Resolves when the gateway is ready. `signal`: who is told to stop. Default: the child. */
+/** Resolves when the gateway is ready. `signal` is the process that gets signals. Default: the child. */
 export async function watchGateway(
   t: TestContext,
   {
@@ -72,7 +77,7 @@ export async function watchGateway(
     signal = () => void child.kill('SIGTERM'),
   }: { child: ChildProcess; port: number; folder: string; signal?: () => void },
 ): Promise<StalledGateway> {
-  // Its streams stay open until they are read to their end, so `close` may never come.
+  // The streams stay open until they are read to their end, so `close` may never come.
   const ended = once(child, 'exit')
   atEnd(t, async () => {
     child.kill('SIGKILL')
@@ -120,14 +125,14 @@ agents: { route: { channel: terminal, to: stdout } }
 export interface LoadReport {
   readonly acknowledged: number
   readonly broken: number
-  /** Of a look at /healthz each second, in milliseconds. */
+  /** The times of the health checks, one each second. Milliseconds. */
   readonly answersMs: readonly number[]
   readonly droppedLines: number
   readonly residentMb: readonly number[]
   readonly stopMs: number
 }
 
-/** Posts until so many posts were acknowledged; `looks` of them are looked up after a restart. */
+/** Posts until this many posts are acknowledged. After a restart `looks` of them are looked up. */
 export async function loadStalled(
   t: TestContext,
   gateway: StalledGateway,

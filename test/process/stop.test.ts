@@ -1,4 +1,4 @@
-/** A gateway that is told to stop loses nothing: what runs may end, what cannot is taken up by the next one. */
+/** Tests that a stopped gateway loses nothing: running turns may end, and the next gateway takes up the rest. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -74,7 +74,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const after = await startReveille(t, folder)
       const run = await read<RunRecord>(after.address, `/api/runs/${runId}`)
       assert.deepEqual([run.state, run.reply, run.attempts.length], ['succeeded', 'done', 1])
-      // The last ones had the least time to reach the disk.
+      // The last requests had the least time to reach the disk.
       for (const { requestId, eventId } of sender.acknowledged.slice(-200)) {
         const { outcome } = await read<{ outcome: string }>(after.address, `/api/requests/${requestId}`)
         assert.equal(outcome, 'accepted')

@@ -1,4 +1,4 @@
-/** A transform that blocks its thread in native code cannot be ended; the gateway serves on, and ends when it is told to. */
+/** Tests a transform that blocks its thread in native code: the gateway serves on, and ends on SIGTERM. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Wherever a request or the configuration can hold a secret stands a canary, and requests come to every end that they can
- * come to. Then whatever the gateway says or writes is searched for them.
+ * Puts a canary in every place of a request or the configuration that can hold a secret, sends requests to every
+ * outcome, and searches everything that the gateway says or writes for the canaries.
  */
 
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Secrets are compared in one place, in constant time; everywhere else a comparison of one is found and refused. */
+/** Tests that secrets are compared in one place, in constant time, by finding every other comparison. */
 
 import assert from 'node:assert/strict'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { harmless } from './compares/harmless.ts'
 const root = resolve(import.meta.dirname, '../..')
 const onePlace = 'engine/verify/compare.ts'
 
-/** What runs in a gateway; what plays a vendor, a store or a request in tests does not. */
+/** The sources that run in a gateway, without fakes and fixtures of tests. */
 function isProduct(file: string): boolean {
   return (
     /^(engine|runtime|plugins)\/.*\.[jt]s$/.test(file) &&
@@ -50,7 +50,7 @@ test('no other module compares a value that is named like a secret, but for the 
   assert.deepEqual(stale, [], 'what is excused is still there')
 })
 
-/** Each line is one comparison that has to be found. */
+/** Each line is one comparison that must be found. */
 const guilty = [
   'given === secret',
   'request.token !== settings.hooks.token',
@@ -70,7 +70,7 @@ const guilty = [
   '(isOld ? oldSecret : newSecret) === given',
   'new RegExp(right).test(token)',
 ]
-/** Each looks like one, and is none. */
+/** Each line looks like a comparison of a secret and is none. */
 const innocent = [
   'token !== undefined',
   'typeof secret === "string"',

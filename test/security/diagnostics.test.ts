@@ -1,11 +1,11 @@
-/** What is wrong with a configuration is told with the line that holds it, and without the secrets of that line. */
+/** Tests that a diagnostic names the line that is wrong and does not show the secrets in it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigurationError } from '../../runtime/reload/start.ts'
 import { install, rehearsalPlugin, until } from '../installation.ts'
 
-/** Each stands in one kind of place, so that a find says where it came from. */
+/** Each secret stands in one kind of place, so that its name says where it leaked. */
 const secrets = {
   hookToken: 'canary-hook-token-3f9a1c',
   gatewayToken: 'canary-gateway-token-77b0e2',
@@ -34,7 +34,7 @@ const mappings = `mappings:
   - { id: plain, match: { path: plain }, message: "Read {{text}}", wakeMode: now }
 `
 
-/** The names of the secrets that a text shows, in any of the forms that an encoding gives them. */
+/** Returns the names of the secrets that a text shows, in any encoding. */
 function found(text: string): string[] {
   return Object.entries(secrets)
     .filter(([, value]) => [value, btoa(value).slice(0, -3)].some((form) => text.includes(form)))
@@ -46,7 +46,7 @@ const replaced = (from: string | RegExp, to: string) => configuration.replace(fr
 const endpoint = (policy: string) => replaced('hooks: { ', `hooks: { endpoints: { github: ${policy} }, `)
 const verify = (keys: string) => endpoint(`{ verify: { ${keys} } }`)
 
-/** What an operator gets wrong in the very lines that hold secrets. */
+/** Mistakes in lines that hold secrets. */
 const mistakes: Record<string, string> = {
   'a key beside a token': replaced('hooks: { ', `hooks: { token2: ${secrets.query}, `),
   'a misspelt token': replaced('auth: { token:', `auth: { tokne: ${secrets.wrongToken}, token:`),

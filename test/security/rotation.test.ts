@@ -1,4 +1,4 @@
-/** A secret and a token are changed on a gateway that runs, while their senders go on: nobody is turned away who should not be. */
+/** Tests that a secret and a token are changed on a running gateway without refusing their senders. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -46,7 +46,7 @@ test('a secret and a token are rotated in three steps without refusing a request
     return response.status
   }
 
-  /** Senders never rest while the files change; it ends with requests that met what is live now. */
+  /** Senders post without pause while the files change, until some requests have met the live version. */
   async function change(secrets: readonly string[], tokens: readonly string[]): Promise<void> {
     const state = { isLive: false }
     const senders = [1, 2, 3].map(async () => {

@@ -1,6 +1,6 @@
 /**
- * What the vendors' own libraries sign, now and here, goes over a socket and is taken; what is not theirs is refused. The
- * same libraries say of each request what they make of it: a witness that nobody of us wrote.
+ * Sends requests that the vendors' own libraries sign, over a socket, and asserts that they are accepted and changed
+ * ones refused. The same libraries verify each request too, as an independent witness.
  */
 
 import assert from 'node:assert/strict'
@@ -17,20 +17,20 @@ import { gatewayToken, hookToken, install } from '../installation.ts'
 import { seconds, signedBySlack } from '../signed.ts'
 
 interface Post {
-  /** Behind the endpoint's name. */
+  /** What follows the endpoint's name in the address. */
   readonly query?: string
   readonly headers: Record<string, string>
   readonly body: string
 }
 
 interface Vendor {
-  /** The endpoint's `verify`, as YAML in one line. */
+  /** The endpoint's `verify`, as one line of YAML. */
   readonly verify: string
-  /** A payload that nobody has signed before. */
+  /** Makes a payload that was not signed before. */
   readonly fresh: (number: number) => string
   readonly contentType?: string
   readonly sign: (body: string) => Post | Promise<Post>
-  /** The library's word on a request as it was sent. */
+  /** Asks the library whether a request is genuine. */
   readonly isGenuine: (post: Post) => boolean | Promise<boolean>
 }
 
@@ -76,7 +76,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
     verify: `{ provider: slack, secret: ${secrets.slack} }`,
     fresh: (number) =>
       JSON.stringify({ type: 'event_callback', event_id: `Ev${number}`, event: { text: 'hi' } }),
-    // Slack's libraries only verify.
+    // Slack's libraries can only verify.
     sign: (body) => ({ body, headers: signedBySlack(body, secrets.slack) }),
     isGenuine: ({ body, headers }) =>
       isValidSlackRequest({
@@ -150,7 +150,7 @@ ${Object.entries(vendors)
     - { id: any, action: agent, message: "Something came from {{path}}.", deliver: false }
 `
 
-/** How many fresh payloads of each. */
+/** How many fresh payloads each vendor signs. */
 const payloads = 5
 
 for (const [name, vendor] of Object.entries(vendors)) {

@@ -1,4 +1,7 @@
-/** A request is seen as its sender meant it or not at all, and what is hidden in its body never is. */
+/**
+ * Tests that a request is understood as it was meant or refused, and that a request hidden in its body is never
+ * served.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +23,7 @@ test('two servers never see different requests in the same bytes, even if Node.j
   const port = Number(new URL(address).port)
   let lastKnown = ''
 
-  /** The texts of the events since the last look, the newest first. */
+  /** Returns the texts of the events since the last call, newest first. */
   async function news(): Promise<string[]> {
     const headers = { authorization: `Bearer ${gatewayToken}` }
     const answer = await fetch(`${address}/api/events?limit=5`, { headers })
@@ -38,7 +41,7 @@ test('two servers never see different requests in the same bytes, even if Node.j
     })
   }
 
-  // What was begun late would have ended by now: commits are in order.
+  // Commits are in order, so an earlier request has been committed by now.
   const last = await fetch(`${address}/hooks/wake`, {
     method: 'POST',
     headers: { authorization: `Bearer ${hookToken}` },

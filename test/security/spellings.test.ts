@@ -1,4 +1,4 @@
-/** What an endpoint asks of its senders is asked however its name is written. */
+/** Tests that an endpoint's policy applies however its name is spelled. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

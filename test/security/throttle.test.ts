@@ -5,7 +5,7 @@ import { hmacOf } from '../signed.ts'
 
 const secret = 'the-secret-of-a-sender-that-signs-0123456789'
 
-/** Everybody comes through one proxy, on this machine. */
+/** All clients come through one proxy on this machine. */
 function settings(rates: string, backlog = 1000): string {
   const verify = `{ provider: hmac, secret: ${secret}, hmac: { header: x-signature } }`
   return configuration
@@ -22,12 +22,12 @@ interface Sending {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A gateway that listens, and senders whose addresses its proxy tells. */
+/** Starts a gateway that listens, and senders whose addresses the proxy names. */
 async function openGateway(t: TestContext, config: string) {
   const installation = await install(t, { 'reveille.yaml': config })
   const address = await installation.gateway.listen()
 
-  /** Answers the status, and the seconds to wait where there are any. */
+  /** Returns the status, and the seconds to wait if there are any. */
   async function send(
     path: string,
     forwardedFor: string,
@@ -59,7 +59,7 @@ const unauthorized = { status: 401, code: 'UNAUTHORIZED' }
 test('a client that guesses tokens is refused after twenty, alone, until it sends a correct one', async (t) => {
   const { send, read } = await openGateway(t, settings('ci: {}'))
   const guess = (forwardedFor = '203.0.113.7') => send('/hooks/wake', forwardedFor, wrong)
-  // What it claims of others, and another port of it, make nobody else of it; nor does the name of the endpoint.
+  // Forwarding headers, another port and another endpoint make no other client of it.
   const disguises = ['203.0.113.7', '198.51.100.1, 203.0.113.7', '203.0.113.7:4711', '::ffff:203.0.113.7']
   for (let tries = 0; tries < 20; tries += 1) {
     const path = tries % 2 === 0 ? '/hooks/wake' : '/hooks/no-such-endpoint'

@@ -1,4 +1,4 @@
-/** A runner that leaves a witness outside the store: one line in a file for every time the model is asked. */
+/** A runner that writes one line to a file for each time that the model is asked, outside the store. */
 
 import { appendFileSync } from 'node:fs'
 import { definePlugin } from '@reveille/kit'

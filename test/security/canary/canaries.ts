@@ -1,4 +1,4 @@
-/** Owns the canaries: texts that stand in one place each, so that wherever one turns up it says where it came from. */
+/** Lists the canaries. Each text stands in one place, so that its name says where it leaked. */
 
 export type Canaries = Readonly<Record<string, string>>
 
@@ -8,7 +8,7 @@ const canaries = <Name extends string>(...names: readonly Name[]) =>
     Record<Name, string>
   >
 
-/** What the operator keeps secret: nothing that the gateway says or writes may hold it, but for what is said at its place. */
+/** The operator's secrets. No output may show them, except where noted. */
 export const configured = canaries(
   'gateway-token',
   'hook-token',
@@ -29,14 +29,14 @@ export const configured = canaries(
   'unused-variable',
 )
 
-/** Of those, what stands in the configuration as it is: the archive of generations keeps the files as they are. */
+/** Secrets that stand in the configuration itself: the archive of generations stores these files unchanged. */
 export const literal: readonly (keyof typeof configured)[] = [
   'old-hook-token',
   'runner-key',
   'public-url-query',
 ]
 
-/** What a sender says who it is by; kept nowhere. */
+/** Credentials in a request, which are stored nowhere. */
 export const credentials = canaries(
   'wrong-token',
   'basic',
@@ -46,16 +46,16 @@ export const credentials = canaries(
   'foreign-token',
 )
 
-/** What else stands in a request's head. Kept with the body so that it can be tried again, and told to nobody. */
+/** Other headers of a request. They are stored with the body for a replay, and shown to nobody. */
 export const heads = canaries('header', 'signature', 'query-note', 'query-name', 'user-agent', 'delivery')
 
-/** What stands in a body; a mapping may put it into a message, and then the message is shown to the operator. */
+/** Texts in a body. A mapping may put one into a message, which the operator can then read. */
 export const bodies = {
   ...canaries('text', 'key', 'hidden', 'form', 'nested', 'malformed'),
   number: '918273645918273',
 }
 
-/** The names of those that a text shows, in any of the forms that an encoding gives them. */
+/** Returns the names of the canaries that a text shows, in any encoding. */
 export function found(text: string, among: Canaries): string[] {
   return Object.entries(among)
     .filter(([, value]) => formsOf(value).some((form) => text.includes(form)))
@@ -70,7 +70,7 @@ function formsOf(value: string): readonly string[] {
   return forms
 }
 
-/** Wherever it begins in what was encoded: the characters that hold bits of its neighbours are left out. */
+/** Encodes a canary at each offset, without the characters that hold bits of its neighbours. */
 function base64Of(value: string): string[] {
   return [0, 1, 2].map((shift) => {
     const text = Buffer.from('\0'.repeat(shift) + value).toString('base64')

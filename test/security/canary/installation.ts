@@ -1,4 +1,4 @@
-/** Owns a gateway whose configuration holds a canary wherever it can hold a secret. */
+/** Sets up a gateway whose configuration has a canary in every place that can hold a secret. */
 
 import type { TestContext } from 'node:test'
 import { type Files, type Installation, install, rehearsalPlugin } from '../../installation.ts'
@@ -74,7 +74,7 @@ ${mapping('transformed', 'transform: { module: failing.mjs }')}\
 ${mapping('declined', 'transform: { module: refusing.mjs }')}\
 `
 
-/** What an author prints and throws is the author's to choose, and told to the operator; the cause is told to nobody. */
+/** What an author prints or throws is shown to the operator. The cause of an error is not shown. */
 const failing = `export default ({ payload }) => {
   throw new Error('it cannot be read', { cause: new TypeError(payload.text) })
 }

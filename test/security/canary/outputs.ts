@@ -1,4 +1,4 @@
-/** Owns reading everything that a gateway has to say: to whoever may ask it, on the command line, and on its disk. */
+/** Reads everything that a gateway says: over HTTP, on the command line, and on its disk. */
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -65,7 +65,7 @@ export async function readApi(address: string): Promise<Output[]> {
   return outputs
 }
 
-/** Of each outcome and code one request is asked about by itself. */
+/** Reads the details of one request of each outcome and code. */
 export async function readCommands(
   t: TestContext,
   { folder }: Installation,
@@ -91,7 +91,7 @@ export async function readCommands(
     await run(online, list)
     const { items } = JSON.parse(await run(online, list, '--json')) as { items: Record<string, string>[] }
     if (list === 'generations') continue
-    // Of each kind of outcome one.
+    // One request of each outcome.
     const kinds = new Map(items.map((item) => [`${item['outcome']} ${item['state']}`, item]))
     for (const item of kinds.values()) {
       await both(online, list, item['id'] ?? item['key'] ?? '')
@@ -99,7 +99,7 @@ export async function readCommands(
     }
   }
   for (const args of [['status'], ['route'], ['reload', '--dry-run']]) await both(online, ...args)
-  // Each loads and compiles the whole configuration: they are many, and a third of them tells the most of it.
+  // Each of these commands loads and compiles the whole configuration, so by default only a third of them runs.
   const config = ['--config', 'reveille.yaml']
   const request = ['--payload', 'payload.json', '--header', `cookie: ${credentials.cookie}`, ...config]
   const signed = ['--request', 'request.http', '--endpoint', 'github', '--offline', ...config]
@@ -114,7 +114,7 @@ export async function readCommands(
   return outputs
 }
 
-/** From the start of a gateway to its end, as whoever starts it reads it. */
+/** Returns the output of a gateway, from its start to its end. */
 export async function readStart(t: TestContext, { folder }: Installation): Promise<Output> {
   const entry = fileURLToPath(new URL('../../../runtime/main.ts', import.meta.url))
   const { send, ended, stdout, stderr } = await startReveille(t, folder, { entry })
@@ -126,10 +126,10 @@ export async function readStart(t: TestContext, { folder }: Installation): Promi
 const noNetwork = () => Promise.reject(new TypeError('no network'))
 
 export interface Kept {
-  /** Below the folder. */
+  /** The path below the folder. */
   readonly file: string
   readonly bytes: string
-  /** Whether others than its owner may read it. */
+  /** Whether other users may read it. */
   readonly open: boolean
 }
 

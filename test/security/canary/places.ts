@@ -1,16 +1,16 @@
-/** Owns where the text of a body may be read: the fields of answers that are there to show it, each by its path. */
+/** Lists the places where the text of a body may be read: fields of answers, each by its path. */
 
 import { type Canaries, found } from './canaries.ts'
 import type { Output } from './outputs.ts'
 
 /**
- * What a mapping put into a message, on its whole way, and what a plugin said of it. Lists are written `[]`; a name alone
- * is the command of that name, set for people.
+ * The way of a mapping's message, and what a plugin said of it. Lists are written `[]`. A name alone is the readable
+ * output of that command.
  */
 export const tellingFields: readonly string[] = [
   ...['deliveries', 'deliveries.reason', 'deliveries.text'],
   ...['events', 'events.prompt', 'events.text'],
-  // Of a request alone: why a mapping did not match it, cut short, and hidden under the name of a secret.
+  // For a request: why a mapping did not match it, shortened, with secrets hidden.
   'requests.trace.candidates[].clause.actual',
   ...[
     'runs',
@@ -24,8 +24,8 @@ export const tellingFields: readonly string[] = [
 ]
 
 /**
- * Where in an output the texts stand that hold one. `GET /api/runs/0190…`, `GET /api/runs?limit=500` and `runs --json`
- * tell the same.
+ * Returns the places of an output that show a canary. `GET /api/runs/0190…`, `GET /api/runs?limit=500` and `runs
+ * --json` count as one place.
  */
 export function placesIn({ from, text }: Output, among: Canaries): string[] {
   const places = new Set<string>()

@@ -1,4 +1,4 @@
-/** Owns sending the canaries to every end that a request can come to. */
+/** Sends the canaries in requests with every outcome. */
 
 import { gzipSync } from 'node:zlib'
 import { hmacOf, signedByGitHub } from '../../signed.ts'
@@ -8,15 +8,15 @@ import { bodies, configured, credentials, heads } from './canaries.ts'
 export interface Sent {
   readonly name: string
   readonly status: number
-  /** Of the answer; the outcome where there is none. */
+  /** The code of the answer, or the outcome if there is none. */
   readonly code: string
-  /** Status line, headers and body as they came. */
+  /** The status line, headers and body as they came. */
   readonly text: string
 }
 
 type Heads = Readonly<Record<string, string>>
 
-/** In every request, whatever else it holds. */
+/** These headers go with every request. */
 const always: Heads = {
   'x-custom': heads.header,
   'user-agent': heads['user-agent'],

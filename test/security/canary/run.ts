@@ -1,4 +1,4 @@
-/** Owns sending canaries to every end that a request can come to, and searching whatever the gateway says or writes for them. */
+/** Sends canaries to every outcome of a request, and searches everything that the gateway says or writes for them. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { sendAll } from './requests.ts'
 const secrets: Canaries = { ...configured, ...credentials, ...heads }
 const everything: Canaries = { ...secrets, ...bodies }
 
-/** Codes that no request reaches by what it holds. */
+/** Codes that no request can cause by its content. */
 const outOfReach = new Set([
   ...['TRANSFORM_TIMEOUT', 'TRANSFORM_BUSY', 'ENGINE_FAILED', 'INTERNAL', 'REQUEST_TIMEOUT', 'WRONG_STATE'],
   ...[
@@ -29,7 +29,7 @@ const outOfReach = new Set([
   ],
 ])
 
-/** `isThorough`: asks of every command, in both its forms. */
+/** `isThorough` runs every command in both its forms. */
 export async function holdCanaries(t: TestContext, isThorough: boolean): Promise<void> {
   const installed = await installCanaries(t)
   const { gateway, folder } = installed
@@ -83,7 +83,8 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
       const places = new Set<string>()
       for (const output of [...api, ...commands, start]) {
         const isItsReaders = /^(try|explain) (plain|picky|transformed) /.test(output.from)
-        // Whoever tries a request has it before them, and is shown of it what no name says is a secret.
+        // The user of try or explain supplies the request, so they may see all of it but values whose name marks a
+        // secret.
         const untold: Canaries = isItsReaders
           ? { ...secrets, hidden }
           : { ...secrets, hidden, key, malformed }
@@ -98,7 +99,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
     for (const { file, bytes, open } of disk) {
       assert.deepEqual(found(file, everything), [], file)
       assert.equal(open, false, `${file} is for its owner alone`)
-      // The archive keeps the files of a configuration as they are, for the way back.
+      // The archive stores the files of a configuration unchanged, for a rollback.
       const isArchive = /^generations.\d+.configuration.reveille\.yaml$/.test(file)
       const known = archived.reduce((text, value) => text.replaceAll(value, ''), bytes)
       assert.deepEqual(found(isArchive ? known : bytes, { ...configured, ...credentials }), [], file)

@@ -1,4 +1,7 @@
-/** Owns a gateway in a child process that takes orders and reports: what it costs and how it ends is seen from outside. */
+/**
+ * Runs a gateway in a child process that takes orders and reports, so that its cost and its end are seen from
+ * outside.
+ */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,19 +13,19 @@ import { createFolder, type Files } from '../../installation.ts'
 export interface ChildGateway {
   readonly address: string
   readonly folder: string
-  /** What it says next; `asked` is told to it first. @throws Error when it ends instead */
+  /** Sends an order and resolves with the next report. @throws Error if the process ends instead */
   told<Message>(asked?: string): Promise<Message>
-  /** Rejects when the process ends before it was told to. */
+  /** Rejects if the process ends without an order. */
   readonly ended: Promise<never>
-  /** Everything that it wrote, of late. */
+  /** The latest output of the process. */
   output(): string
 }
 
 export interface ChildOptions {
-  /** What the process runs; its first message is `{ address }`, and `close` ends it. */
+  /** The module that the process runs. Its first message is `{ address }`, and `close` ends it. */
   readonly entry: URL
   readonly files: Files
-  /** For Node.js. */
+  /** Arguments for Node.js. */
   readonly flags?: readonly string[]
 }
 

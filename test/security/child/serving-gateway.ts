@@ -1,20 +1,19 @@
 /**
- * A gateway in a process of its own whose event loop has a pulse: two beats that lie far apart were held apart.
- *
- * Reports to its parent: `{ address }`, and a {@link Vitals} for each `report`.
+ * Runs a gateway in its own process with a timer that ticks all the time. Two ticks that are far apart show that the
+ * event loop was held. It reports to its parent: `{ address }`, and a {@link Vitals} for each `report`.
  */
 
 import { PerformanceObserver } from 'node:perf_hooks'
 import { createGateway } from '../../../runtime/index.ts'
 
 export interface Vitals {
-  /** The longest between two beats since the last report, as the processor counts it, garbage left out. Milliseconds. */
+  /** The longest time between two ticks since the last report: milliseconds of processor time, without garbage. */
   readonly held: number
-  /** What lives, garbage collected: heap, buffers and all. Bytes. */
+  /** Live memory after a collection: heap, buffers and all. Bytes. */
   readonly live: number
-  /** What the process holds of the machine's memory. Bytes. */
+  /** The memory that the process holds. Bytes. */
   readonly resident: number
-  /** What the process took of the processor since it was started. Milliseconds. */
+  /** The processor time since the start of the process. Milliseconds. */
   readonly spent: number
 }
 
@@ -37,10 +36,10 @@ setInterval(beat, beatMs)
 
 function beat(): void {
   const next = { busy: busyMs(), at: performance.now() }
-  // The kernel counts in ticks of some milliseconds, so that the clock may know better.
+  // The kernel counts in ticks of some milliseconds, so the clock may be more exact.
   const busy = Math.min(next.busy - last.busy, next.at - last.at)
   last = next
-  // What was collected is told a little later: a long beat is looked at once more when that is known.
+  // Collections are reported a little later, so a long hold is corrected when they are known.
   if (busy > held) setTimeout(settle, 5, busy, garbage)
 }
 

@@ -1,6 +1,7 @@
 /**
- * Owns finding, in the sources, every comparison whose operand is named like a secret. TypeScript parses, so that no
- * comment, string or line break hides one; the names decide, since nothing else tells a secret from another text.
+ * Finds every comparison in the sources whose operand is named like a secret. TypeScript parses the files, so that no
+ * comment, string or line break hides one. Names decide, because nothing else distinguishes a secret from another
+ * text.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,17 +33,17 @@ import {
 import { API } from 'typescript/unstable/sync'
 
 export interface Compare {
-  /** Relative to the root, with slashes. */
+  /** The file, relative to the root, with slashes. */
   readonly file: string
-  /** From 1. */
+  /** The line, from 1. */
   readonly line: number
   /** The comparison as it is written, on one line. */
   readonly text: string
-  /** The word of an operand's name that says what it is. */
+  /** The word of the operand's name that marks a secret. */
   readonly word: string
 }
 
-/** Of a name, in lower case and singular; `apiKey` is two words, and neither of them alone. */
+/** Words of a name, in lower case and singular. `apiKey` is two words, and only both together count. */
 const secretWords = new Set([
   'token',
   'secret',
@@ -61,19 +62,19 @@ const secretWords = new Set([
   'privatekey',
   'signingkey',
 ])
-/** Where signatures are verified, what is compared is often named for its part in it. */
+/** In the files that verify signatures, operands have these names too. */
 const verifiersWords = new Set(['expected', 'given', 'right', 'computed', 'presented', 'hash', 'sha256'])
 const verifiers = /^(engine\/(verify|providers)|runtime\/trust)\//
 
 const equalities = new Set(['===', '!==', '==', '!=', 'in'])
-/** What compares its argument with its receiver, or with what that holds. */
+/** Methods that compare their argument with their receiver or its content. */
 const comparingMethods = new Set([
   ...['equals', 'compare', 'localeCompare', 'is', 'isDeepStrictEqual', 'timingSafeEqual'],
   ...['includes', 'startsWith', 'endsWith', 'indexOf', 'lastIndexOf', 'match', 'test', 'search'],
   ...['has', 'get', 'hasOwn'],
 ])
 
-/** In these files below `root`. Nothing but the trees is asked for, so that nothing is resolved or checked. */
+/** Parses these files below `root`. Nothing is resolved or checked. */
 export function findCompares(root: string, files: readonly string[]): Compare[] {
   const folder = mkdtempSync(join(tmpdir(), 'reveille-compares-'))
   try {
@@ -122,7 +123,7 @@ function comparesOf(source: SourceFile, file: string): Compare[] {
   }
 }
 
-/** What a node compares; nothing where one side is no secret, as it stands in the source. */
+/** Returns the comparisons of a node. */
 function comparedIn(node: Node): readonly Node[] {
   if (isSwitchStatement(node)) return [node.expression]
   if (isBinaryExpression(node)) {
@@ -153,7 +154,7 @@ function isConstant(node: Node): boolean {
   )
 }
 
-/** The names by which an expression may be known: the last of a path, the function that was called, each branch. */
+/** Returns the names of an expression: the last of a path, the called function, those of each branch. */
 function namesOf(node: Node): readonly string[] {
   const inner = unwrapped(node)
   if (isConditionalExpression(inner)) return [inner.whenTrue, inner.whenFalse].flatMap(namesOf)
@@ -163,7 +164,7 @@ function namesOf(node: Node): readonly string[] {
   if (isNewExpression(inner)) return [...(inner.arguments ?? [])].flatMap(namesOf)
   const name = lastNameOf(inner)
   if (name === undefined) return []
-  // `token.trim`, `signature[0]`: what is called on it, or taken out of it, is still the secret.
+  // `token.trim` and `signature[0]` are still the secret.
   if (isPropertyAccessExpression(inner) && isCallExpression(inner.parent))
     return [name, ...namesOf(inner.expression)]
   return [name]

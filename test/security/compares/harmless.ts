@@ -1,8 +1,8 @@
-/** Owns which comparisons of something that is named like a secret are harmless, each with the reason why. */
+/** Lists comparisons of values that are named like secrets but are harmless, each with the reason. */
 
 export interface Harmless {
   readonly file: string
-  /** As `findCompares` tells it. */
+  /** The comparison as `findCompares` writes it. */
   readonly text: string
   readonly why: string
 }

@@ -1,4 +1,4 @@
-/** Owns the bodies of hostile requests: valid and broken, deep and wide, and compressed into something else. */
+/** Makes the bodies of hostile requests: valid and broken, deep and wide, and compressed. */
 
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { bytesOf, chosen, piece, type Random, sizeOf, textOf } from './words.ts'
@@ -9,7 +9,7 @@ export function bodyOf(random: Random): Buffer {
   return random.chance(0.1) ? bytes.subarray(0, random.below(bytes.length + 1)) : bytes
 }
 
-/** A megabyte of nothing, in a thousand bytes. */
+/** A megabyte of zeros in a thousand bytes. */
 const bomb = gzipSync(Buffer.alloc(1024 * 1024))
 const rawBomb = deflateRawSync(Buffer.alloc(1024 * 1024, '['))
 
@@ -63,7 +63,7 @@ function nested(random: Random, open: string, close: string): string {
   return `{"a":${open.repeat(levels)}0${close.repeat(levels)}}`
 }
 
-/** The address of its certificate is nobody's: nothing is fetched. */
+/** The address of its certificate does not exist, and is not fetched. */
 function snsMessage(random: Random): string {
   return JSON.stringify({
     Type: random.pick([

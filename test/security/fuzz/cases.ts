@@ -1,4 +1,4 @@
-/** Owns putting a request together, from a seed to the bytes of a connection. */
+/** Makes a request from a seed, as the bytes of a connection. */
 
 import { bodyOf } from './bodies.ts'
 import { type ExpectedAnswer, goodRequest } from './good.ts'
@@ -8,24 +8,24 @@ import { createRandom, piece, type Random, textOf } from './words.ts'
 
 export interface FuzzCase {
   readonly seed: number
-  /** Written one after another. */
+  /** The buffers are written one after another. */
   readonly pieces: readonly Buffer[]
   /**
-   * `answered`: framed as it should be, so that there is one answer to each request. `open`: nobody can say where it ends.
-   * `abandoned`: the sender goes away in the middle.
+   * `answered`: the framing is correct, so each request has one answer. `open`: it is unclear where the request ends.
+   * `abandoned`: the sender closes in the middle.
    */
   readonly kind: 'answered' | 'open' | 'abandoned'
-  /** As many answers as there may be; of those that are `answered`, exactly. */
+  /** The most answers that may come; for `answered`, the exact number. */
   readonly answers: number
-  /** What each answer has to be, where that is known. */
+  /** The expected answers, if they are known. */
   readonly expected?: readonly ExpectedAnswer[]
-  /** The address that it comes from. Default: one of many. */
+  /** The address that the request comes from. Default: one of many. */
   readonly client?: string
 }
 
 export function fuzzCase(seed: number): FuzzCase {
   const random = createRandom(seed * 2_654_435_761)
-  // The first numbers of neighbouring seeds are neighbours themselves.
+  // The first random numbers of neighbouring seeds are similar.
   for (let turn = 0; turn < 8; turn++) random.below(2)
   const good = random.chance(0.15) ? goodRequest(random, `${seed}-${random.below(1_000_000)}`) : undefined
   if (good) return { seed, kind: 'answered', answers: good.expected.length, ...good }
@@ -37,7 +37,7 @@ export function fuzzCase(seed: number): FuzzCase {
     const cut = random.below(whole.length)
     return { seed, kind: 'abandoned', answers: 1, pieces: split(random, whole.subarray(0, cut)) }
   }
-  // A mutation may turn its body into requests.
+  // A mutation may turn the body into requests.
   return { seed, kind: 'open', answers: 100, pieces: split(random, mutated(random, whole)) }
 }
 
@@ -79,13 +79,13 @@ function chunked(random: Random, body: Buffer): readonly [Header, Buffer] {
   return [['Transfer-Encoding', 'chunked'], Buffer.concat([...parts, Buffer.from(`0\r\n${trailer}\r\n`)])]
 }
 
-/** Its head is whole, and the rest of its body never comes: there is an answer, at the latest when the time is over. */
+/** Sends the whole head and only part of the body. The gateway answers at its timeout at the latest. */
 function unfinished(random: Random, whole: Buffer): Buffer {
   const body = whole.indexOf('\r\n\r\n') + 4
   return whole.subarray(0, body + random.below(whole.length - body + 1))
 }
 
-/** Now and then in pieces, so that no piece ends where a reader would like it to. */
+/** Splits the request at random places now and then. */
 function split(random: Random, bytes: Buffer): Buffer[] {
   if (random.chance(0.8)) return [bytes]
   const pieces: Buffer[] = []
@@ -100,7 +100,7 @@ function split(random: Random, bytes: Buffer): Buffer[] {
 function mutated(random: Random, whole: Buffer): Buffer {
   let bytes = whole
   for (let count = 1 + random.below(4); count > 0; count--) {
-    // The head is shorter than the body, and more is to be broken in it.
+    // The head is shorter than the body, and a mutation there breaks more.
     const at = random.below(random.chance(0.7) ? Math.min(bytes.length, 400) : bytes.length)
     const change = Buffer.from(
       random.pick([textOf(random), piece(random), '\r\n', '\n', '\0', '\r', '\r\n\r\n', ' ']),

@@ -1,4 +1,7 @@
-/** Owns the gateway that is fuzzed: an endpoint for every way to be trusted, and for what else stands in a request's way. */
+/**
+ * Starts the gateway that is fuzzed, with an endpoint for each way of authentication and for other settings of
+ * interest.
+ */
 
 import type { Files } from '../../installation.ts'
 import { discordPublicKey, publicUrl, secrets } from './signers.ts'
@@ -7,11 +10,11 @@ export const hookToken = 'fuzz-hook-token-0123456789abcdef'
 export const endpointToken = 'fuzz-endpoint-token-0123456789ab'
 export const gatewayToken = 'fuzz-gateway-token-0123456789abc'
 
-/** Short, so that a sender who stops is over soon. Milliseconds. */
+/** A short limit, so that an unfinished request is over soon. Milliseconds. */
 export const bodyTimeoutMs = 150
 export const maxBodyBytes = 65_536
 
-/** Each has a mapping that takes whatever comes. */
+/** Each endpoint has a mapping that takes any body. */
 const mapped = [
   ...['plain', 'own', 'github', 'stripe', 'slack', 'discord', 'twilio', 'mailgun', 'sns', 'meta'],
   ...['both', 'rated'],

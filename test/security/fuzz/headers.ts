@@ -1,11 +1,11 @@
-/** Owns the headers of a hostile request: who it says it is, what it says of its body, and what nobody asked for. */
+/** Makes the headers of a hostile request: for authentication, about its body, and unexpected ones. */
 
 import { endpointToken, gatewayToken, hookToken } from './gateway.ts'
 import { chosen, type Random, sizeOf, textOf } from './words.ts'
 
 export type Header = readonly [name: string, value: string]
 
-/** Framing aside. */
+/** All headers but those of the framing. */
 export function headersOf(random: Random): Header[] {
   return [
     ...(random.chance(0.65) ? [['Authorization', `Bearer ${hookToken}`] as const] : []),
@@ -57,7 +57,7 @@ const timeOf = (random: Random) => random.pick(times)()
 const repeated = (random: Random, make: () => string, divider: string) =>
   Array.from({ length: 1 + sizeOf(random, 120) }, make).join(divider)
 
-/** As vendors name them, with anything behind. */
+/** Signature headers with the vendors' names and random values. */
 const signatures: readonly ((random: Random) => Header[])[] = [
   (random) => [['X-Hub-Signature-256', `sha256=${digestOf(random)}`]],
   (random) => [

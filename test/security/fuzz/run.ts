@@ -1,4 +1,4 @@
-/** Owns sending the requests of many seeds to one gateway, and holding what comes of each and of all. */
+/** Sends the requests of many seeds to one gateway, and checks each answer and the totals. */
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -13,19 +13,19 @@ import { createRandom } from './words.ts'
 export interface FuzzRun {
   readonly firstSeed: number
   readonly count: number
-  /** Milliseconds of the processor, collecting garbage left out. */
+  /** Milliseconds of processor time, without collecting garbage. */
   readonly longestHold: number
 }
 
-/** At the same time. */
+/** This many requests are sent at the same time. */
 const connections = 32
-/** After so long without a word nobody knows what a broken request is waiting for. Milliseconds. */
+/** After this long without an answer a broken request is abandoned. Milliseconds. */
 const idleMs = 2 * bodyTimeoutMs
-/** Of the run, how much may warm the gateway up, and how often it is measured. */
+/** The share of the run that warms the gateway up, and the number of measurements. */
 const [warmUp, looks] = [0.25, 8]
-/** What may live longer than at the end of the warm-up, and what more the process may take of the machine. Bytes. */
+/** How much live memory may grow after the warm-up, and how much more the process may take. Bytes. */
 const [mostLive, mostResident] = [24 * 1_048_576, 160 * 1_048_576]
-/** What a run comes to, or it has not come far. */
+/** The least that a run must reach to count. */
 const toReach = [
   ...[
     '200',
@@ -47,7 +47,7 @@ const toReach = [
     'BLANK_TEXT',
   ],
 ]
-/** No transform runs here, nothing stops, the disk is not full and no keys are fetched: a 5xx of any code is a fault. */
+/** No transform runs here, nothing stops, the disk is not full and no keys are fetched, so any 5xx is a fault. */
 const firstFault = 500
 
 export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, longestHold }: FuzzRun) {
@@ -109,7 +109,7 @@ async function send(
   }
 }
 
-/** Half of them are one client, of good and bad tries alike; the others are many. */
+/** Half of the requests come from one client, valid and invalid; the others come from many. */
 function clientOf(seed: number): string {
   const random = createRandom(seed)
   return seed % 2 === 0
@@ -133,7 +133,7 @@ function codeIn(answer: string): string | undefined {
   return /"code":"([^"]*)"/.exec(answer)?.[1]
 }
 
-/** What is wrong with the answers, in one sentence. */
+/** Describes what is wrong with the answers in one sentence. */
 function faultIn({ kind, answers, expected }: FuzzCase, { text, statuses }: Said): string | undefined {
   if (kind === 'answered' && statuses.length !== answers)
     return `${statuses.length} answers to ${answers} requests`
@@ -151,7 +151,7 @@ function faultIn({ kind, answers, expected }: FuzzCase, { text, statuses }: Said
   return undefined
 }
 
-/** All that it takes to send the same bytes again. */
+/** Describes a case so that the same bytes can be sent again. */
 function reproductionOf({ seed, pieces }: FuzzCase, { text }: Said): string {
   const bytes = Buffer.concat(pieces)
   return [

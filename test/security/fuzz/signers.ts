@@ -1,4 +1,4 @@
-/** Owns signing as vendors sign: the least of it, with keys of our own, to mix good requests among bad ones. */
+/** Signs as vendors do, with test keys, to mix valid requests with invalid ones. */
 
 import { createHmac } from 'node:crypto'
 import {
@@ -30,7 +30,7 @@ export interface Signed {
   readonly body: string
 }
 
-/** Each signs a body that nobody has signed before. */
+/** Each signs a body that was not signed before. */
 export const signers: Readonly<Record<string, (id: string) => Signed>> = {
   github: (id) => {
     const body = JSON.stringify({ action: 'opened', id })

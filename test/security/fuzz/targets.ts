@@ -1,4 +1,4 @@
-/** Owns the first line of a request: methods and addresses, right ones and all kinds of wrong ones. */
+/** Makes the first line of a request, with valid and invalid methods and addresses. */
 
 import { endpoints, hookToken } from './gateway.ts'
 import { chosen, piece, type Random, sizeOf, textOf } from './words.ts'
@@ -12,7 +12,7 @@ export function methodOf(random: Random): string {
 export function targetOf(random: Random): string {
   const path = random.chance(0.8) ? `/hooks/${random.pick(endpoints)}` : chosen(random, paths)
   const target = `${path}${queryOf(random)}`
-  // No parser lets other bytes through; that they do not is worth a few requests.
+  // Parsers refuse other bytes, which a few requests confirm.
   return random.chance(0.02)
     ? target.replaceAll(/[^\x21-\xff]/g, '')
     : target.replaceAll(/[^\x21-\x7e]/g, '%C3%A9')

@@ -1,10 +1,10 @@
-/** Owns what hostile texts are made of, and the chance that puts them together. */
+/** Provides the pieces of hostile texts, and the random numbers that combine them. */
 
 import { createRandom, type Random } from '../../../engine/config/sample-edits.ts'
 
 export { createRandom, type Random }
 
-/** What readers of text have stumbled over. */
+/** Texts that have broken parsers. */
 const pieces: readonly string[] = [
   ...[
     '',
@@ -79,7 +79,7 @@ export function textOf(random: Random, most = 4): string {
   return Array.from({ length: random.below(most + 1) }, () => piece(random)).join('')
 }
 
-/** Short mostly, and now and then as long as `most`. */
+/** Returns a text that is mostly short, and sometimes as long as `most`. */
 export function sizeOf(random: Random, most: number): number {
   return random.chance(0.9) ? random.below(16) : random.below(most)
 }

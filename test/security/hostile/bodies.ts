@@ -1,6 +1,6 @@
-/** Owns what a stranger may send at the size limit: deep, wide, repeated, and made for what reads it. */
+/** Makes what a stranger may send at the size limit: deep, wide, repeated, and aimed at certain parsers. */
 
-/** `hooks.maxBodyBytes` by default. */
+/** The default of `hooks.maxBodyBytes`. */
 const mostBytes = 1_048_576
 
 export interface HostileBody {
@@ -12,13 +12,13 @@ export interface HostileBody {
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
 
-/** Below the limit of nesting, with the levels around it. */
+/** The deepest nesting below the limit, counting the levels around it. */
 const depth = 990
 const room = mostBytes - 100
 
 const fill = (piece: string, bytes = room) => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
 
-/** As many pieces as fit, each told its number. */
+/** Joins as many pieces as fit. Each piece gets its number. */
 function sequence(piece: (index: number) => string, bytes = room): string {
   const pieces: string[] = []
   for (let size = 0, index = 0; ; index++) {
@@ -33,10 +33,10 @@ const list = (piece: (index: number) => string, bytes?: number) => `[${sequence(
 const object = (field: (index: number) => string, bytes?: number) => `{${sequence(field, bytes)}}`
 const nest = (open: string, inner: string, close: string, levels = depth) =>
   open.repeat(levels) + inner + close.repeat(levels)
-/** A text between quotation marks that are not to be escaped. */
+/** Writes a text between quotation marks, without characters that need escapes. */
 const text = (piece: string, bytes?: number) => `"${fill(piece, bytes)}"`
 
-/** What `a` holds. */
+/** The values of the key `a`. */
 const values: Readonly<Record<string, () => string>> = {
   'one chain of lists': () => nest('[', '', ']'),
   'one chain of objects': () => nest('{"a":', '1', '}'),
@@ -155,7 +155,7 @@ const values: Readonly<Record<string, () => string>> = {
   'large exponents': () => list(() => `1e${'9'.repeat(200)}`),
 }
 
-/** Whole bodies. */
+/** The whole bodies. */
 const others: readonly HostileBody[] = [
   bodyOf('a top level of lists', () => nest('[', '', ']')),
   bodyOf('a top level of numbers', () => list(String)),

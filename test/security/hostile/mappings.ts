@@ -1,10 +1,10 @@
-/** Owns the mappings that hostile bodies are sent to: every kind of key, each at an endpoint of its own. */
+/** Lists the mappings that hostile bodies are sent to: every kind of key, each at its own endpoint. */
 
 type Mapping = Readonly<Record<string, unknown>>
 
 const agent = { action: 'agent', deliver: false, wakeMode: 'next-heartbeat' }
 
-/** All are asked: none but the last holds. */
+/** All patterns are tested, and only the last one matches. */
 function conditions(clause: 'body' | 'when', asked: readonly unknown[]): readonly Mapping[] {
   return [
     ...asked.map((condition) => ({ match: { [clause]: condition }, action: 'wake', text: 'never meant' })),
@@ -12,7 +12,7 @@ function conditions(clause: 'body' | 'when', asked: readonly unknown[]): readonl
   ]
 }
 
-/** A message for each, in the order of the endpoints' names. */
+/** One mapping with a message for each, in the order of the endpoints' names. */
 function messages(
   prefix: string,
   templates: readonly string[],
@@ -25,7 +25,7 @@ function messages(
   )
 }
 
-/** Endpoint -> its mappings, in order. */
+/** Maps an endpoint to its mappings, in order. */
 export const hostileMappings: Readonly<Record<string, readonly Mapping[]>> = {
   equals: conditions('body', [
     { a: 'never' },
@@ -283,7 +283,7 @@ export const hostileMappings: Readonly<Record<string, readonly Mapping[]>> = {
   ]),
 }
 
-/** One mapping file, as JSON. */
+/** Writes one mapping file as JSON. */
 export function mappingFile(): string {
   const mappings = Object.entries(hostileMappings).flatMap(([path, own]) =>
     own.map(({ match, ...rest }) => ({ match: { path, ...(match as object | undefined) }, ...rest })),

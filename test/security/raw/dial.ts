@@ -1,32 +1,32 @@
-/** Owns a connection of which every byte is ours: no client stands between a test and what the gateway makes of it. */
+/** Opens a connection whose every byte the test writes, without an HTTP client in between. */
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A status line of an answer; an interim `100 Continue` is none. */
+/** The status line of an answer. An interim `100 Continue` is no answer. */
 const statusLine = /HTTP\/1\.1 (?!100 )(\d{3}) /g
-/** However badly it is treated, a gateway lets go of a connection that its sender has closed. */
+/** A gateway closes within this time after its sender has closed. Milliseconds. */
 const patienceMs = 10_000
 
 export interface Said {
-  /** Everything that was received, until the gateway closed. Latin-1, so that a character is a byte. */
+  /** Everything that was received until the gateway closed. In Latin-1 a character is a byte. */
   readonly text: string
-  /** Of every answer, in order. */
+  /** The status of each answer, in order. */
   readonly statuses: readonly number[]
 }
 
 export interface Saying {
-  /** Once so many answers came the sender says that this was all: whoever says it earlier gets none. */
+  /** The sender closes after this many answers. If it closed earlier, it would get none. */
   readonly answers: number
-  /** Or after so many milliseconds without a word of the gateway. */
+  /** The sender closes after this many milliseconds without a byte from the gateway. */
   readonly idleMs?: number
-  /** The address that it is said from; on Linux all of 127/8 is this machine's. */
+  /** The address of the sender. On Linux all of 127/8 belongs to this machine. */
   readonly from?: string
-  /** The sender is gone once everything is written. */
+  /** Whether the sender goes away once everything is written. */
   readonly abandons?: boolean
 }
 
-/** Sends the pieces one after the other, and reads until the gateway has closed. */
+/** Sends the pieces one after the other, and reads until the gateway closes. */
 export async function say(port: number, pieces: readonly Buffer[], saying: Saying): Promise<Said> {
   const { answers, idleMs, from, abandons = false } = saying
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, localAddress: from })
@@ -63,5 +63,5 @@ function write(socket: Socket, piece: Buffer): Promise<void> {
   })
 }
 
-/** A reset is an answer too: what came before it is what counts. */
+/** A reset ends the answers too; those that came before it count. */
 function ignore(): void {}

@@ -1,18 +1,19 @@
 /**
- * Owns requests that two readers may read differently: where one sees the end of a body, another sees a request in it.
- * The shapes are those of RFC 9112, 11.2, and of https://portswigger.net/research/http-desync-attacks-request-smuggling-reborn.
+ * Lists requests that two servers may read differently: one sees the end of a body where another sees a request. The
+ * shapes are those of RFC 9112, 11.2, and of
+ * https://portswigger.net/research/http-desync-attacks-request-smuggling-reborn.
  */
 
 export interface Shape {
   readonly name: string
   readonly bytes: string
-  /** Of all answers, in order. */
+  /** The statuses of all answers, in order. */
   readonly statuses: readonly number[]
-  /** How many requests are to be found in the records; it is never the hidden one. Default: none. */
+  /** How many requests the records have; the hidden one is never among them. Default: none. */
   readonly seen?: number
 }
 
-/** What the visible request says; the hidden one would say something else. */
+/** The text of the visible request. The hidden one has another. */
 export const seenText = 'smuggling-seen'
 const hiddenText = 'smuggling-hidden'
 
