@@ -8,9 +8,9 @@ const engine = 'engine/index.ts'
 const define = 'engine/transform/define.ts'
 
 interface Wall {
-  /** Files that the wall stands around. */
+  /** The files inside the wall. */
   readonly around: RegExp
-  /** What they may import besides each other, given the file's own match of `around`. */
+  /** Decides what else they may import. `own` is the file's match of `around`. */
   readonly allows: (to: string, own: string) => boolean
   readonly rule: string
 }
@@ -35,7 +35,7 @@ const walls: readonly Wall[] = [
   },
 ]
 
-/** Libraries that one room alone knows: to the others it has a face of its own. */
+/** Libraries that one room alone imports; other rooms use that room. */
 const keepers = [
   {
     of: /^(google-auth-library|gaxios|@googleapis\/.+)$/,
@@ -103,7 +103,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
 }
 
-/** One sentence for each broken rule; none when the house stands as drawn. Tests may import anything. */
+/** Returns one sentence for each broken rule. Tests and tools may import anything. */
 export function findViolations(imports: readonly Import[]): string[] {
   const ours = imports.filter(({ from }) => !isFree(from))
   return [...breaches(ours), ...leaks(ours), ...crossings(ours), ...climbs(ours), ...circles(imports)]
@@ -186,7 +186,7 @@ function climbs(imports: readonly Import[]): string[] {
   })
 }
 
-/** The half, the room and the floor of a file; the floor is -1 for a room that the list does not name. */
+/** Returns the half, the room and the floor of a file. The floor is -1 for a room that the list lacks. */
 function findFloor(file: string) {
   const [half = '', ...path] = file.split('/')
   const ours = floors[half]
@@ -221,7 +221,7 @@ function groupTargets(imports: readonly Import[]): ReadonlyMap<string, ReadonlyS
   return targets
 }
 
-/** The shortest way over one import or more from `start` to the first file that is sought, both included. */
+/** Returns the shortest way over at least one import from `start` to the first file that is sought, both included. */
 function findWay(
   targets: ReadonlyMap<string, ReadonlySet<string>>,
   start: string,

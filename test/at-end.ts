@@ -1,10 +1,10 @@
-/** Owns what a test tidies up: the last thing made goes first, since it may stand on the others. */
+/** Closes what a test has opened, the last first, because it may depend on the others. */
 
 import type { TestContext } from 'node:test'
 
 const tidied = new WeakMap<TestContext, (() => unknown)[]>()
 
-/** `TestContext.after` runs its hooks in the order in which they were given, and stops at the first that fails. */
+/** `TestContext.after` runs its hooks in the order in which they were added, and stops at the first that fails. */
 export function atEnd(t: TestContext, tidy: () => unknown): void {
   const known = tidied.get(t)
   if (known) {

@@ -1,4 +1,4 @@
-/** What the pages for authors show can be pasted: their examples load, and the tests among them pass. */
+/** Tests that the examples on the pages for authors load, and that the tests among them pass. */
 
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'

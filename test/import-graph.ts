@@ -18,7 +18,10 @@ export interface Import {
 /** Stands before the name of a package that is not ours. */
 export const library = 'node_modules/'
 
-/** Every import by a file of ours, of one or of a library: static, re-exported, dynamic, of a value or of a type. */
+/**
+ * Lists every import by one of our files, of our files and of libraries: static, re-exported, dynamic, of a value or
+ * a type.
+ */
 export function readImports(root: string): Import[] {
   const entries = readEntries(root)
   const api = new API({ cwd: root })
@@ -40,7 +43,7 @@ export function readImports(root: string): Import[] {
   }
 }
 
-/** What our packages export, by specifier: `@reveille/kit` -> `plugins/kit/index.ts`. */
+/** Maps a specifier to the file that our package exports: `@reveille/kit` -> `plugins/kit/index.ts`. */
 function readEntries(root: string): ReadonlyMap<string, string> {
   const description = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const folders = (description.workspaces as string[]).flatMap((workspace) =>

@@ -1,4 +1,4 @@
-/** Owns a gateway on a folder of its own: written, started in this process, and gone without a trace. */
+/** Starts a gateway in this process on a folder of its own, and removes both at the end of the test. */
 
 import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { boardFile } from './rehearsal-plugin/board.ts'
 export const hookToken = 'test-hook-token-0123456789abcdef'
 export const gatewayToken = 'test-gateway-token-0123456789abc'
 
-/** For `plugins:` of a configuration. */
+/** An entry for `plugins:` in a configuration. */
 export const rehearsalPlugin = fileURLToPath(new URL('./rehearsal-plugin', import.meta.url))
 
 export type Files = Readonly<Record<string, string>>
@@ -23,22 +23,22 @@ export type Files = Readonly<Record<string, string>>
 export interface Installation {
   readonly folder: string
   readonly gateway: Gateway
-  /** Everything that was logged. */
+  /** The whole log. */
   log(): string
   /** The lines of an event so far. */
   lines(event: string): readonly LogLine[]
-  /** The first line of an event that passes, now or later. */
+  /** Resolves with the first line of an event that passes the filter. */
   line(event: string, passes?: (line: LogLine) => boolean): Promise<LogLine>
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Asks the admin surface. `headers` take the place of the gateway token. */
+  /** Calls the admin API. `headers` replace the gateway token. */
   ask(path: string, options?: AskOptions): Promise<Answer>
-  /** What the admin surface answers. */
+  /** Returns an answer of the admin API. */
   read<Item>(path: string): Promise<Item>
-  /** The run, once it has passed its last stage. */
+  /** Resolves with the run once it has passed its last stage. */
   ended(runId: unknown): Promise<RunRecord>
-  /** What the channel `board` was sent, in order. */
+  /** The messages that the channel `board` was sent, in order. */
   board(): Promise<readonly { readonly to: string; readonly text: string }[]>
-  /** Puts a file into the folder, in one step, as editors do. */
+  /** Writes a file in one step, as editors do. */
   write(name: string, content: string): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export interface LogLine {
   readonly [fact: string]: unknown
 }
 
-/** Replies go to a file: a test's own terminal is not the place for them. */
+/** Replies go to a file instead of the terminal of the test. */
 export const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
 hooks: { enabled: true, token: ${hookToken} }
 plugins: ["${rehearsalPlugin}"]
@@ -75,13 +75,16 @@ export interface InstallOptions {
   readonly lastGood?: boolean
   readonly env?: Record<string, string>
   readonly fetch?: typeof globalThis.fetch
-  /** What sources go by. */
+  /** The clock of sources. */
   readonly clock?: SourceClock
-  /** One that is there already, with all its files: the gateway starts anew on it. */
+  /** An existing folder with all its files, on which the gateway starts again. */
   readonly folder?: string
 }
 
-/** `files`: path in the folder -> content; `reveille.yaml` defaults to `configuration`, `{folder}` in it is the folder. */
+/**
+ * `files` maps a path in the folder to its content. `reveille.yaml` defaults to `configuration`. `{folder}` stands
+ * for the folder.
+ */
 export async function install(
   t: TestContext,
   files: Files,
@@ -148,7 +151,7 @@ export async function install(
   }
 }
 
-/** A folder with these files, gone with the test; `{folder}` in a file's content is the folder's path. */
+/** Makes a folder with these files until the test ends. `{folder}` in a content stands for the folder's path. */
 export async function createFolder(t: TestContext, files: Files): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'reveille-test-')))
   atEnd(t, () => rm(folder, { recursive: true, force: true }))
@@ -156,7 +159,7 @@ export async function createFolder(t: TestContext, files: Files): Promise<string
   return folder
 }
 
-/** Puts a file into the folder, in one step, as editors do; `{folder}` in it is the folder's path. */
+/** Writes a file in one step, as editors do. `{folder}` in it stands for the folder's path. */
 export async function writeInto(folder: string, name: string, content: string): Promise<void> {
   const file = join(folder, name)
   await mkdir(dirname(file), { recursive: true })
@@ -164,7 +167,7 @@ export async function writeInto(folder: string, name: string, content: string): 
   await rename(`${file}~`, file)
 }
 
-/** A stream that remembers its lines and wakes those who wait for one. */
+/** A stream that stores its lines and wakes those who wait for one. */
 function createLines() {
   const lines: LogLine[] = []
   let text = ''
@@ -174,7 +177,7 @@ function createLines() {
     of: (event: string) => lines.filter((line) => line.event === event),
     write(line: string) {
       text += line
-      // Lines that are set for people are there to be read as a text.
+      // Readable lines are stored as text.
       if (line.startsWith('{')) lines.push(JSON.parse(line) as LogLine)
       next.resolve()
       next = Promise.withResolvers()
@@ -191,10 +194,10 @@ function createLines() {
   }
 }
 
-/** After which a test that waits has failed. Milliseconds. */
+/** A test that waits longer fails. Milliseconds. */
 const patienceMs = 10_000
 
-/** Asks until the answer is good; the state is awaited, the clock only bounds the wait. `patience`: milliseconds. */
+/** Asks until the answer is good. `patience` limits the wait, in milliseconds. */
 export async function until<Value>(
   ask: () => Promise<Value | undefined> | Value | undefined,
   what: string,
@@ -204,7 +207,7 @@ export async function until<Value>(
   for (let waited = 0; waited < patience; waited = Date.now() - began) {
     const value = await ask()
     if (value !== undefined) return value
-    // To ask may cost a request or a process: the longer it takes, the less often.
+    // Asking may cost a request or a process, so the pauses grow with its time.
     await pause(Math.min(5 + waited / 8, 50))
   }
   throw new Error(`Waited ${patience / 1000} s in vain for ${what}.`)

@@ -1,4 +1,7 @@
-/** The channel that its page writes passes the conformance suite, and delivers for a gateway that is given its folder. */
+/**
+ * Tests that the channel of its page passes the conformance suite, and delivers for a gateway that is given its
+ * folder.
+ */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -14,13 +17,13 @@ import { filesOnPage, installKit, runOwnTests } from './page-plugin.ts'
 const root = join(import.meta.dirname, '..')
 const page = await readFile(join(root, 'docs/writing-a-channel.md'), 'utf8')
 
-/** The files that the page shows, and no other. */
+/** The files that the page shows, and no others. */
 async function writeChannel(t: TestContext): Promise<string> {
   const names = ['package.json', 'config.schema.json', 'index.js', 'fake-server.js', 'index.test.js']
   return join(await createFolder(t, filesOnPage(page, 'crier', names)), 'crier')
 }
 
-/** The page's own crier, in a copy beside the kit, and the configuration that the page shows, with its address. */
+/** Starts the page's own service, in a copy beside the kit, with the configuration that the page shows. */
 async function openCrier(t: TestContext, folder: string) {
   const copy = await writeChannel(t)
   await installKit(copy)
@@ -62,7 +65,7 @@ hooks: { enabled: true, token: ${hookToken} }
   assert.ok(message?.text.replaceAll('\u2060', '').includes('Tea for @mayor!'))
   assert.deepEqual([others, crier.pings], [[], []])
 
-  // What the crier refuses is told, and waits for somebody who mends it.
+  // A refused message is reported, and waits until the cause is fixed.
   crier.always({ kind: 'answer', answer: crier.refusals.forbidden })
   const refused = await post('/hooks/agent', { message: 'Tea!', channel: 'crier', to: '#harbour' })
   const parked = await until(async () => {

@@ -1,4 +1,7 @@
-/** The runner that the kit's page writes passes the conformance suite, and serves a gateway that is given its folder. */
+/**
+ * Tests that the runner of the kit's page passes the conformance suite, and serves a gateway that is given its
+ * folder.
+ */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

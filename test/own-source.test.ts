@@ -1,4 +1,6 @@
-/** The source that the kit's page writes passes the conformance suite, and feeds a gateway that is given its folder. */
+/**
+ * Tests that the source of the kit's page passes the conformance suite, and feeds a gateway that is given its folder.
+ */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -23,7 +25,7 @@ async function writeSource(t: TestContext): Promise<string> {
   return join(folder, 'tides')
 }
 
-/** Warnings that are given to whoever has the token. */
+/** A service that gives warnings to callers with the token. */
 async function openTides(t: TestContext) {
   const warnings: { number: number; text: string }[] = []
   const service = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** What is published works far from this repository, installed there by npm. */
+/** Tests the published packages outside this repository, installed by npm. */
 
 import assert from 'node:assert/strict'
 import { runNpm } from '../tools/npm.ts'
@@ -17,7 +17,7 @@ const unreachable = new Set([
 ])
 
 testPackages(async (cwd, packages) => {
-  // Without what is optional: a whole Node.js, for machines that have none that is new enough.
+  // Optional packages are left out: a whole Node.js, for machines whose own is too old.
   const options = ['--omit=dev', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline']
   const patience = ['--fetch-retries=0', '--fetch-timeout=10000', '--loglevel=error']
   try {

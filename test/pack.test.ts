@@ -1,6 +1,6 @@
 /**
- * What is published works far from this repository. Its own packages are unpacked there; what their package.json files
- * name is linked from here, and nothing else is at hand. `npm run soak` has npm install all of it.
+ * Tests the published packages outside this repository. They are unpacked there, and the dependencies of their
+ * package.json files are linked from here. `npm run soak` has npm install all of it.
  */
 
 import { execFile } from 'node:child_process'

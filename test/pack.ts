@@ -1,4 +1,4 @@
-/** Owns what holds of the published packages: packed, brought to an empty folder in some way, used as a user would. */
+/** Tests what holds of the published packages: packed, brought to an empty folder, and used as a user would. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -16,16 +16,15 @@ import { until } from './installation.ts'
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
 
-/** `node` means the one that runs this test, as it would for a user who has installed it. */
+/** `node` is the one that runs this test, as for a user who has installed it. */
 export const env = {
   ...process.env,
   PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
 }
 
 /**
- * Puts the packages and what they depend on into the folder's `node_modules`.
- *
- * @returns why that is beyond reach, else nothing
+ * Puts the packages and their dependencies into the folder's `node_modules`. @returns why that is impossible, else
+ * nothing
  */
 export type Installer = (home: string, packages: readonly Packed[]) => Promise<string | undefined>
 
@@ -57,7 +56,7 @@ export function testPackages(install: Installer): void {
 
       const sources = packed.filter((each) => /\.[cm]?tsx?$/.test(each) && !each.endsWith('.d.ts'))
       assert.deepEqual(sources, [], `${name} holds TypeScript`)
-      // `tests:` of mapping files are a matter of the product: `run-tests.js` ships.
+      // `run-tests.js` ships, because the product runs the `tests:` of mapping files.
       const forTests = /\.test\.|(^|\/)tests?\/|(^|[/.-])(fixtures?|bed|bench|broken|contract|soak)[/.-]/
       assert.deepEqual(
         packed.filter((each) => forTests.test(each)),
@@ -75,7 +74,7 @@ export function testPackages(install: Installer): void {
       const { dependencies = {} } = JSON.parse(await readFile(path.join(unpacked, 'package.json'), 'utf8'))
       const modules = contents.filter((each) => each.endsWith('.js'))
       const all = modules.map((each, index) => `export * as m${index} from './${each}'`).join('\n')
-      // Fails by itself when a file is missing.
+      // This fails if a file is missing.
       const { metafile } = await build({
         absWorkingDir: unpacked,
         stdin: { contents: all, resolveDir: unpacked },
@@ -198,12 +197,12 @@ definePlugin({ name: 'mine' })
     const { stdout } = await run(process.execPath, [compiler, '-p', project], { cwd: home }).catch(
       (error: { stdout: string }) => error,
     )
-    // Mistakes in the declarations of others are theirs.
+    // Mistakes in the declarations of other packages do not count.
     const ours = stdout.split('\n').filter((line) => /^program\.ts|@reveille/.test(line))
     assert.deepEqual(ours, [])
   })
 
-  /** Installed once for all tests. @returns undefined when the test is skipped */
+  /** Installs once for all tests. @returns undefined if the test is skipped */
   async function homeOf(t: TestContext): Promise<string | undefined> {
     const home = path.join(folder, 'home')
     installing ??= begin(home)

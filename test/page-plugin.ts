@@ -1,4 +1,4 @@
-/** Owns a plugin that a page writes: its files, taken from the page alone, beside the kit, and its own tests. */
+/** Builds the plugin that a page shows, from the page alone beside the kit, and runs its tests. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -9,7 +9,7 @@ import { atEnd } from './at-end.ts'
 
 const kit = join(import.meta.dirname, '..', 'plugins', 'kit')
 
-/** The files that a page shows, by their names in the folder; they are those that are named, in that order. */
+/** Returns the files that a page shows, by name. They must be those that are named, in that order. */
 export function filesOnPage(page: string, folder: string, names: readonly string[]): Record<string, string> {
   const shown = [...page.matchAll(/^`([\w.-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$/gms)]
   assert.deepEqual(
@@ -19,13 +19,13 @@ export function filesOnPage(page: string, folder: string, names: readonly string
   return Object.fromEntries(shown.map(([, name, text]) => [`${folder}/${name}`, text ?? '']))
 }
 
-/** What `npm install` of the kit's folder leaves. */
+/** Leaves the same files as `npm install` of the kit's folder. */
 export async function installKit(folder: string): Promise<void> {
   await mkdir(join(folder, 'node_modules/@reveille'), { recursive: true })
   await symlink(kit, join(folder, 'node_modules/@reveille/kit'), 'dir')
 }
 
-/** `node --test` in the folder, which must pass. @returns its report, as TAP */
+/** Runs `node --test` in the folder, which must pass. @returns its report, as TAP */
 export async function runOwnTests(t: TestContext, folder: string): Promise<string> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { promise, resolve } = Promise.withResolvers<{ error: unknown; stdout: string }>()

@@ -21,7 +21,7 @@ test('the README lists exactly the error codes of the table of errors', () => {
   assert.equal(new Set(documented).size, documented.length, 'the README has a row twice')
 })
 
-/** What stands between `<!-- NAME:start -->` and `<!-- NAME:end -->`. */
+/** Returns the text between `<!-- NAME:start -->` and `<!-- NAME:end -->`. */
 function section(name: string): string {
   const found = readme.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)
   assert.ok(found?.length === 2, `README.md has no section ${name}`)

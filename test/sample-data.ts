@@ -1,4 +1,4 @@
-/** Owns where real webhook bodies come from: npm packages always, the folder beside the project where it is present. */
+/** Reads real webhook bodies: from npm packages always, and from the folder beside the project if it exists. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -6,13 +6,13 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface Sample {
-  /** `pull_request.opened` */
+  /** The name of the event: `pull_request.opened`. */
   readonly name: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Every example of GitHub's own package. */
+/** Returns every example of GitHub's own package. */
 export function octokitSamples(): Sample[] {
   const load = createRequire(import.meta.url)
   const events = load('@octokit/webhooks-examples') as { name: string; examples: object[] }[]
@@ -28,7 +28,7 @@ export function octokitSamples(): Sample[] {
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const testData = resolve(projectFolder, process.env['REVEILLE_TEST_DATA'] ?? '../shared')
 
-/** Recorded and published bodies of one sender, JSON and forms; undefined where the folder is not at hand. */
+/** Returns recorded and published bodies of one sender, JSON and forms, or undefined without the folder. */
 export function recordedSamples(provider: string): Sample[] | undefined {
   const folder = join(testData, 'payloads', provider)
   if (!existsSync(folder)) return undefined
@@ -41,7 +41,7 @@ export function recordedSamples(provider: string): Sample[] | undefined {
     }))
 }
 
-/** All senders that there are bodies of; undefined where the folder is not at hand. */
+/** Returns all senders with bodies, or undefined without the folder. */
 export function recordedSenders(): string[] | undefined {
   const folder = join(testData, 'payloads')
   if (!existsSync(folder)) return undefined
@@ -50,13 +50,13 @@ export function recordedSenders(): string[] | undefined {
   )
 }
 
-/** A vendor's published description, or our rules of vendors, parsed; undefined where the folder is not at hand. */
+/** Returns a vendor's published description, or our rules of vendors, or undefined without the folder. */
 export function specification(name: string): Record<string, unknown> | undefined {
   const file = join(testData, 'specs', `${name}.json`)
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
 }
 
-/** What is known of signatures, by the name of its file: requests with their verdicts or answers. */
+/** Returns known signatures by file name: requests with their verdicts or answers. */
 export function signatureData(name: 'vectors' | 'handshakes' | 'open-questions'): unknown[] | undefined {
   const file = join(testData, 'signatures', `${name}.json`)
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined

@@ -1,4 +1,4 @@
-/** Owns signing as senders sign, by the word of their guides, for tests that send: the headers that go with a body. */
+/** Signs requests as senders do, by their guides, and returns the headers. */
 
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
@@ -28,20 +28,20 @@ export function signedByDiscord(body: string, key: KeyObject, at = seconds()) {
   return { 'x-signature-timestamp': String(at), 'x-signature-ed25519': signature.toString('hex') }
 }
 
-/** `publicKey`: as Discord shows it, 32 bytes in hex. */
+/** `publicKey` is as Discord shows it: 32 bytes in hex. */
 export function createDiscordKeys(): { publicKey: string; privateKey: KeyObject } {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-  // Of DER, the last 32 bytes are the key itself.
+  // The last 32 bytes of the DER encoding are the key itself.
   const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
   return { publicKey: raw.toString('hex'), privateKey }
 }
 
-/** HMAC-SHA-256 in hex, as most of them write it. */
+/** HMAC-SHA-256 in hex, as most senders write it. */
 export function hmacOf(body: Body, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex')
 }
 
-/** Since the Unix epoch, whole. */
+/** Whole seconds since the Unix epoch. */
 export function seconds(): number {
   return Math.floor(Date.now() / 1000)
 }

@@ -1,4 +1,4 @@
-/** What docs/transforms.md and transforms/README.md show works as written: it type-checks, loads, and does what they say. */
+/** Tests that the examples of docs/transforms.md and transforms/README.md type-check, load and work as described. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -18,7 +18,7 @@ const settings = 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n'
 interface Block {
   readonly language: string
   readonly text: string
-  /** As its first line says: `// transforms/review.ts`. */
+  /** The path that the first line names: `// transforms/review.ts`. */
   readonly file: string | undefined
 }
 
@@ -31,7 +31,7 @@ async function blocksOf(page: string): Promise<readonly Block[]> {
   }))
 }
 
-/** A folder with every file that the page shows. */
+/** Makes a folder with every file that the page shows. */
 async function writePage(t: TestContext, page: string) {
   const blocks = await blocksOf(page)
   const files = blocks.flatMap(({ file, text }) => (file === undefined ? [] : [[file, text] as const]))
@@ -57,7 +57,7 @@ test('the code of the page passes the type check of an editor, and its test pass
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
   const { stdout } = await run(process.execPath, [compiler, '-p', 'transforms'], { cwd })
   assert.equal(stdout, '')
-  // Not the variables by which a test runner would take the new process for a part of itself.
+  // Leaves out the variables that would make the new process part of this test run.
   const env = { PATH: process.env['PATH'] }
   const tested = await run(process.execPath, ['--test', 'transforms/review.test.ts'], { cwd, env })
   assert.match(tested.stdout, /^. pass 1$/m)

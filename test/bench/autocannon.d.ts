@@ -1,4 +1,4 @@
-/** The part of autocannon's interface that the benchmark uses; the package ships no types. */
+/** Declares the part of autocannon that the benchmark uses, because the package ships no types. */
 declare module 'autocannon' {
   interface Options {
     readonly url: string
@@ -6,12 +6,12 @@ declare module 'autocannon' {
     readonly headers: Readonly<Record<string, string>>
     readonly body: string
     readonly connections: number
-    /** Seconds. */
+    /** In seconds. */
     readonly duration: number
   }
   interface Result {
     readonly requests: { readonly total: number }
-    /** Seconds. */
+    /** In seconds. */
     readonly duration: number
     readonly latency: { readonly p99: number }
     readonly non2xx: number

@@ -1,4 +1,4 @@
-/** Owns the load: one bounded burst of equal POSTs, by autocannon or, where it is installed and asked for, by wrk. */
+/** Sends one bounded burst of equal POSTs, by autocannon, or by wrk if it is installed and asked for. */
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export interface Result {
   readonly perSecond: number
   /** Milliseconds. */
   readonly p99: number
-  /** Answers that were not 2xx, and connections that failed. */
+  /** Answers that were no 2xx, and failed connections. */
   readonly failed: number
 }
 

@@ -1,4 +1,7 @@
-/** The yardstick: a Fastify server that parses the body, answers about as many bytes as we do, and does nothing else. */
+/**
+ * Runs the reference: a Fastify server that parses the body, answers about as many bytes as the gateway, and does
+ * nothing else.
+ */
 
 import Fastify from 'fastify'
 

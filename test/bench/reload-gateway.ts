@@ -1,5 +1,5 @@
 /**
- * Owns one measured gateway: a process of its own that serves real files, edits them as an author would, and tells for
+ * Runs one measured gateway in its own process. It serves real files, edits them as an author would, and reports for
  * each edit how long it took to go live and how long it held the event loop.
  */
 
@@ -14,7 +14,7 @@ import type { Edit, ReloadCase, ReloadTimes } from './reload.ts'
 
 /** Edits before the first that counts. */
 const warmups = 3
-/** What a reload leaves to be done behind it counts as well. */
+/** The work that a reload leaves behind counts as well. */
 const settlingMs = 150
 const longestMs = 60_000
 const resolutionMs = 1
@@ -40,7 +40,7 @@ async function measure(): Promise<ReloadTimes> {
   const startMs = performance.now() - started
   const edits: Edit[] = []
   for (let edit = 1; edit <= warmups + editCount; edit++) {
-    // Off the beat of whatever else the gateway does regularly.
+    // The interval avoids the rhythm of the gateway's own timers.
     await pause(settlingMs + ((edit * 37) % 100))
     const made = await measureEdit(edit)
     if (edit > warmups) edits.push(made)
@@ -74,7 +74,7 @@ interface LogLine {
   readonly tookMs: number
 }
 
-/** All files, by their names; `edit` is how often they were edited. */
+/** Returns all files by name. `edit` is the number of edits so far. */
 function filesOf(edit: number): readonly (readonly [string, string])[] {
   const files = Array.from({ length: Math.ceil(mappings / perFile) }, (_, file) => mappingFile(file, edit))
   const settings = `gateway: { port: 0, log: { level: info, format: json } }
@@ -84,7 +84,7 @@ channels: { terminal: {} }
   return [['reveille.yaml', settings], ['transforms/review.ts', transformFile(edit)], ...files]
 }
 
-/** The one file that an edit changes, each time another one where there are several. */
+/** Returns the file that an edit changes: another one each time if there are several. */
 function editOf(edit: number): readonly [string, string] {
   if (edited === 'transform') return ['transforms/review.ts', transformFile(edit)]
   return mappingFile((edit * 7) % Math.ceil(mappings / perFile), edit)
@@ -99,7 +99,7 @@ function mappingFile(file: number, edit: number): readonly [string, string] {
   return [`mappings/team-${file % 20}/${file}.yaml`, `mappings:\n${items.join('')}`]
 }
 
-/** Every tenth has a condition in JSONata; the first of all calls a transform. */
+/** Every tenth mapping has a condition in JSONata, and the first one calls a transform. */
 function mappingText(position: number, edit: number): string {
   const when = position % 10 === 9 ? `\n      when: pull_request.additions > ${position % 50}` : ''
   const transform = edited === 'transform' && position === 0 ? '\n    transform: { module: review.ts }' : ''

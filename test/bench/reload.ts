@@ -1,4 +1,4 @@
-/** Owns what a reload costs: from saving a file to serving it, and how long the event loop is held meanwhile. */
+/** Measures a reload from saving a file to serving it, and how long it holds the event loop. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,21 +8,21 @@ export interface ReloadCase {
   readonly name: string
   readonly mappings: number
   readonly perFile: number
-  /** What is edited. */
+  /** The edited file. */
   readonly edited: 'mapping' | 'transform'
   readonly edits: number
 }
 
 export interface Edit {
-  /** From before the file is written to the event that says that it serves. */
+  /** The time from before the file is written to the event that it is live. */
   readonly ms: number
-  /** From the start of loading to that event. */
+  /** The time from the start of loading to that event. */
   readonly reloadMs: number
-  /** The longest that no timer could run. */
+  /** The longest time in which no timer could run. */
   readonly heldMs: number
 }
 
-/** What one process measured. */
+/** The measurements of one process. */
 export interface ReloadTimes {
   readonly startMs: number
   readonly debounceMs: number
@@ -42,7 +42,7 @@ const cases: readonly Omit<ReloadCase, 'edits'>[] = [
   { name: 'a transform, 1,000 mappings', mappings: 1_000, perFile: 10, edited: 'transform' },
 ]
 
-/** Each case in a process of its own, one after another. */
+/** Runs each case in its own process, one after another. */
 export async function measureReload(
   edits: number,
   progress: (text: string) => void,
@@ -66,7 +66,7 @@ async function measureCase(reloadCase: ReloadCase): Promise<ReloadTimes> {
   return told[0] as ReloadTimes
 }
 
-/** The value below which `share` of them lie. */
+/** Returns the value below which `share` of the values are. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number

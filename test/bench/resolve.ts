@@ -1,4 +1,4 @@
-/** Owns what resolving costs by the number of mappings: each number as a ratio to ten of them, in the same round. */
+/** Measures resolving by the number of mappings, as a ratio to ten mappings in the same round. */
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,7 +8,7 @@ import { compileSnapshot, type HookRequest, type Snapshot } from '../../engine/i
 export const sizes = [10, 100, 1_000, 10_000] as const
 type Size = (typeof sizes)[number]
 
-/** How the mappings are told apart, and a request that only one of them is meant for. */
+/** What distinguishes the mappings, and a request for one of them. */
 interface Kind {
   readonly name: string
   readonly match: (position: number) => Mapping['match']
@@ -17,15 +17,15 @@ interface Kind {
 
 export interface Scaling {
   readonly name: string
-  /** By size; the median of the rounds. */
+  /** The median of the rounds, by size. */
   readonly microseconds: readonly number[]
   readonly ratios: readonly number[]
-  /** Of the largest size. */
+  /** The value of the largest size. */
   readonly compiled: { readonly ms: number; readonly megabytes: number }
 }
 
 const calls = 1_000
-/** Requests that are made before a round, spread over the mappings. */
+/** How many requests are made before a round, spread over the mappings. */
 const spread = 50
 
 export async function measureResolve(
@@ -131,7 +131,7 @@ async function measureKind(
       const at = (round + shift) % sizes.length
       ofRound[at] = await timeOf(snapshots[at] as Snapshot, requests[at] as readonly HookRequest[])
     }
-    // The first one warms up.
+    // The first round warms up.
     if (round > 0) times.push(ofRound)
   }
   return {

@@ -1,9 +1,8 @@
 /**
- * `npm run bench`: what accepting costs, as ratios to a bare Fastify echo in the same run on the same machine, and what
- * resolving and reloading cost by the number of mappings, what verifying a signature costs, and performing runs by session
- * keys. `--only resolve`, `--only reload`, `--only verify` and `--only runs` do one of them alone.
- *
- * The echo and the candidate take turns in every round, so that a noisy minute hits both; the median round counts.
+ * Runs `npm run bench`. It measures accepting as a ratio to a bare Fastify echo in the same run, resolving and
+ * reloading by the number of mappings, verifying a signature, and performing runs by session keys. `--only resolve`,
+ * `--only reload`, `--only verify` and `--only runs` do one of these alone. The echo and the gateway take turns in
+ * every round, so that a noisy minute affects both, and the median round counts.
  */
 
 import { createRequire } from 'node:module'
@@ -114,7 +113,9 @@ async function measure(start: () => Promise<Server>, shot: (url: string) => Shot
   }
 }
 
-/** Resident memory three seconds after the start, and a quarter of a minute after the first wake and its heartbeat. */
+/**
+ * Resident memory three seconds after the start, and a quarter of a minute after the first wake and its heartbeat.
+ */
 async function idleMemory(): Promise<{ started: number; rested: number }> {
   progress('idle memory')
   const server = await startGateway({ logLevel: 'info' })
@@ -237,7 +238,7 @@ function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
 }
 
-/** A real delivery of GitHub's, as its SDK's package of examples has it. */
+/** A real delivery of GitHub from its SDK's package of examples. */
 function pullRequestBody(): string {
   const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
     name: string

@@ -1,4 +1,4 @@
-/** Owns what performing runs costs: from the first post to the end of the last run, with a runner that answers at once. */
+/** Measures performing runs from the first post to the end of the last run, with a runner that answers at once. */
 
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,9 +7,9 @@ import { gatewayToken, hookToken, startGateway } from './server.ts'
 export interface Performing {
   readonly name: string
   readonly runs: number
-  /** Of each round. */
+  /** One value for each round. */
   readonly acceptedPerSecond: readonly number[]
-  /** Of each round, from the first post to the end of the last run. */
+  /** One value for each round, from the first post to the end of the last run. */
   readonly performedPerSecond: readonly number[]
 }
 
@@ -30,7 +30,7 @@ export async function measureRuns(rounds: number, progress: (text: string) => vo
     acceptedPerSecond: [] as number[],
     performedPerSecond: [] as number[],
   }))
-  // The kinds take turns, so that a noisy minute hits all of them.
+  // The kinds take turns, so that a noisy minute affects all of them.
   for (let round = 1; round <= rounds; round += 1) {
     for (const [index, kind] of kinds.entries()) {
       progress(`runs, ${kind.name}: round ${round} of ${rounds}`)

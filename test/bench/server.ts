@@ -1,4 +1,4 @@
-/** Owns the servers under load: each a process of its own on loopback, started fresh and ended for certain. */
+/** Starts the servers under load, each in its own process on loopback, and ends them. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ export interface Server {
 }
 
 export const hookToken = 'bench-hook-token-0123456789abcdef'
-/** Of the endpoint `signed`, which takes what GitHub signs. */
+/** The secret of the endpoint `signed`, which verifies signatures of GitHub. */
 export const signingSecret = 'bench-signing-secret-0123456789abcdef'
 export const gatewayToken = 'bench-gateway-token-0123456789abc'
 
@@ -49,16 +49,19 @@ export async function startEcho(): Promise<Server> {
   return serverOf(child, `http://127.0.0.1:${port}`)
 }
 
-/** The gateway as `npm start` runs it, on an empty data folder. `logLevel: info` writes a line per request to a file. */
+/**
+ * Starts the gateway as `npm start` does, on an empty data folder. `logLevel: info` writes a line per request to a
+ * file.
+ */
 export async function startGateway(options: {
   logLevel: 'info' | 'warn'
-  /** Runs at one time. Default: the gateway's own. */
+  /** The number of concurrent runs. Default: the gateway's own. */
   concurrency?: number
 }): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-bench-'))
   const concurrency = options.concurrency ? `defaults: { concurrency: ${options.concurrency} }, ` : ''
   const port = await freePort()
-  // Apart from the log: whatever is written beside a configuration without a `.env` wakes its watcher.
+  // The data folder is apart, because without a `.env` any file written beside the configuration wakes the watcher.
   const home = join(folder, 'home')
   await mkdir(join(home, 'mappings'), { recursive: true })
   await writeFile(join(home, 'mappings', 'github.yaml'), mappings)

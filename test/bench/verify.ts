@@ -1,19 +1,19 @@
-/** Owns what verifying a signature costs: one gateway, one body, an endpoint that takes the token and one that verifies. */
+/** Measures verifying a signature on one gateway, with one endpoint that takes the token and one that verifies. */
 
 import { signedByGitHub } from '../signed.ts'
 import type { Burst, Client, Shot } from './client.ts'
 import { hookToken, signingSecret, startGateway } from './server.ts'
 
 export interface Verifying {
-  /** Requests a second, median of the rounds. */
+  /** Requests per second, as the median of the rounds. */
   readonly token: number
   readonly signature: number
-  /** What part of the throughput verification takes, median of the rounds: 0.1 is a tenth. */
+  /** The share of the throughput that verification takes, as the median of the rounds: 0.1 is a tenth. */
   readonly cost: number
   readonly costs: readonly number[]
 }
 
-/** The two endpoints take turns on one gateway, first the one and then the other, so that a noisy minute hits both. */
+/** The two endpoints take turns, so that a noisy minute affects both. */
 export async function measureVerify(
   body: string,
   {

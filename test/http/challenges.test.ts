@@ -1,4 +1,4 @@
-/** The senders of docs/trust.md that ask first, by the lines of that page: each is answered, and what it signs is taken. */
+/** Tests the senders of docs/trust.md that send a challenge first, with the lines of that page. */
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -16,7 +16,7 @@ function digest(text: string, hash = 'sha256', encoding: 'hex' | 'base64' = 'hex
   return createHmac(hash, secret).update(text).digest(encoding)
 }
 
-/** A gateway with the policies of the page, and a mapping that takes whatever comes. */
+/** Starts a gateway with the policies of the page, and a mapping that takes any body. */
 async function open(t: TestContext, env: Record<string, string> = {}): Promise<Installation> {
   const page = await readFile(join(import.meta.dirname, '../../docs/trust.md'), 'utf8')
   const [, example = ''] = /```yaml\n(hooks:\n {2}endpoints:\n {4}dropbox:.*?)```/s.exec(page) ?? []

@@ -1,4 +1,4 @@
-/** What mapped endpoints answer and keep, over HTTP. */
+/** Tests what mapped endpoints answer and store, over HTTP. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What GitHub and Stripe really send goes through the gateway and comes out as the run that was meant. */
+/** Tests that recorded requests of GitHub and Stripe pass through the gateway and cause the intended runs. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -93,7 +93,7 @@ function skipWithout(samples: readonly Sample[] | undefined) {
   return { skip: samples ? false : 'the folder of recorded payloads is not at hand' }
 }
 
-/** The body is sent as it was recorded; its length and the signature's secret are not those of this request. */
+/** Sends the body as it was recorded, with its own length and signature. */
 function withoutLength({ headers }: Sample): Record<string, string> {
   const { 'content-length': _, ...rest } = headers
   return rest

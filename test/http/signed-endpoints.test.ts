@@ -1,4 +1,6 @@
-/** Endpoints of real providers on one gateway, over a socket: what each sender is answered, and what the operator reads of it. */
+/**
+ * Tests endpoints of real providers on one gateway over a socket: the answers, and what the operator reads of them.
+ */
 
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
@@ -63,7 +65,7 @@ async function openGateway(t: TestContext) {
     const { code, runId } = text.startsWith('{') ? JSON.parse(text) : {}
     return { status: response.status, headers: response.headers, text, code, runId }
   }
-  /** The newest requests, as the operator reads them. */
+  /** The newest requests as the operator reads them. */
   async function requests(query: string): Promise<RequestRecord[]> {
     const { items } = await installation.read<{ items: RequestRecord[] }>(`/api/requests?${query}`)
     return items
@@ -219,7 +221,7 @@ test('endpoints of real providers', async (t) => {
     ] as const) {
       assert.equal((await send('local', { headers: { [name]: value }, body: '{}' })).status, 401, name)
     }
-    // No program can choose the host of a fetch: a page whose name was made to point here is written by hand.
+    // A fetch cannot choose its host header, so the request of a page with a rebound name is written by hand.
     assert.match(await rebound(Number(port)), /^HTTP\/1\.1 401 /)
   })
 
@@ -229,7 +231,7 @@ test('endpoints of real providers', async (t) => {
   })
 })
 
-/** What a browser sends whose name for this machine is that of a web page. */
+/** Sends what a browser sends from a web page whose name leads to this machine. */
 async function rebound(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   const head = [

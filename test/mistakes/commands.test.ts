@@ -13,7 +13,7 @@ interface Mistake {
   readonly columns?: number
   readonly args: readonly string[]
   readonly code: number
-  /** Whole, where it is a text. */
+  /** A text is the whole output. */
   readonly out?: string | RegExp
   readonly err?: string | RegExp
 }
@@ -115,7 +115,7 @@ const mistakes: Mistake[] = [
   },
 ]
 
-/** A repository of mappings, as it is checked out where nobody has the secrets. */
+/** A repository of mappings as it is checked out, without the secrets. */
 const secretless = {
   'reveille.yaml': `gateway: { port: "\${PORT}" }
 hooks:

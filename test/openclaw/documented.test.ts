@@ -1,6 +1,6 @@
 /**
- * Configurations as OpenClaw's public documentation writes them, in JSON5, of three of its versions: each loads with
- * warnings at most, and the requests of its documentation are answered as OpenClaw answers them.
+ * Tests configurations from OpenClaw's public documentation, in JSON5, of three versions: each loads with warnings at
+ * most, and the documented requests are answered as OpenClaw answers them.
  */
 
 import assert from 'node:assert/strict'
@@ -106,7 +106,7 @@ const ofSeptember = inJson(`{
 `)
 
 type Post = Installation['post']
-/** What the requests of its documentation are answered: status, and facts of the answer. */
+/** The answers to the documented requests: their status, and some fields. */
 type Expectation = (post: Post, ended: Installation['ended']) => Promise<void>
 
 const bearer = { authorization: `Bearer ${hookToken}` }

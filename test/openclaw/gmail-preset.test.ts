@@ -1,4 +1,4 @@
-/** `presets: ["gmail"]` in a hooks block written for OpenClaw: its watcher and its documented example both arrive. */
+/** Tests that `presets: ["gmail"]` of OpenClaw works with its watcher and its documented example. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** A gateway in front of an OpenClaw installation: it receives and keeps, and OpenClaw does the rest. */
+/** Tests a gateway in front of an OpenClaw installation: it receives and stores, and OpenClaw does the rest. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -9,7 +9,7 @@ import { gatewayToken, hookToken, install, until } from '../installation.ts'
 
 const clawToken = 'openclaw-hook-token-0123456789ab'
 
-/** The one line is that of `runners`; a retry is soon, since nobody waits for a test. */
+/** The only line is that of `runners`. Retries come soon, to keep the test short. */
 const configurationFor = (url: string) => `
 gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
 hooks:

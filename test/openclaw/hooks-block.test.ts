@@ -1,4 +1,4 @@
-/** A `hooks` block written for OpenClaw, in YAML and in JSON, does here what its author meant it to. */
+/** Tests that a `hooks` block written for OpenClaw, in YAML or JSON, has the same effects here. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

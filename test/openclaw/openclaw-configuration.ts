@@ -1,8 +1,8 @@
-/** Owns configurations in the style of OpenClaw's documentation: its `hooks` block as written, our gateway around it. */
+/** Makes configurations in the style of OpenClaw's documentation, with its `hooks` block unchanged. */
 
 import { gatewayToken, hookToken, rehearsalPlugin } from '../installation.ts'
 
-/** The hooks block in YAML; what it says about channels and models is what its documentation shows. */
+/** The hooks block in YAML, with the channels and models of the documentation. */
 export const yamlHooks = `hooks:
   enabled: true
   token: ${hookToken}
@@ -90,7 +90,7 @@ export const jsonHooks = `{
     ]
   },`
 
-/** What a hooks block says nothing of. */
+/** The sections that a hooks block does not cover. */
 const around = {
   gateway: { port: 0, auth: { token: gatewayToken } },
   plugins: [rehearsalPlugin],

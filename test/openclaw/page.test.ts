@@ -1,4 +1,4 @@
-/** docs/openclaw.md says of every key and field of OpenClaw what becomes of it, as the code has it. */
+/** Tests that docs/openclaw.md describes every key and field of OpenClaw as the code treats it. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const fields = rows.filter(
   ({ name, cells }) => !name.includes('.') && /^(works|warning)$/.test(cells[0] ?? ''),
 )
 
-/** The keys of OpenClaw 2026.9's `hooks`, those of earlier versions among them: a value that its documentation shows. */
+/** The keys of `hooks` of OpenClaw 2026.9 and earlier versions, each with a value that its documentation shows. */
 const samples: Readonly<Record<string, unknown>> = {
   'hooks.enabled': true,
   'hooks.token': hookToken,
@@ -89,7 +89,7 @@ for (const { name, cells } of keys) {
   })
 }
 
-/** A configuration with this key, and what must stand beside it. */
+/** Makes a configuration with this key and those that it needs. */
 async function load(context: TestContext, name: string, value: unknown) {
   const [top, ...path] = name.split('.')
   const tree: Record<string, unknown> = {}

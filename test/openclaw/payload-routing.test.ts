@@ -1,4 +1,4 @@
-/** The one difference to OpenClaw: a payload chooses where a reply goes or which model answers only where that is allowed. */
+/** Tests the one difference to OpenClaw: a payload chooses recipient and model only if the mapping allows it. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What an author reads who copied a preset and made a slip: the place, the slip, and what to do about it. */
+/** Tests what an author reads after a mistake in a copied preset: the place, the mistake and the fix. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -87,11 +87,11 @@ test("a session key with a misspelt field is reported with the field's name", as
 })
 
 interface Told extends Answer {
-  /** How the line of the copy that holds the words is written: `mappings/github.yaml:12:`. */
+  /** Returns the place of the copy's line with these words: `mappings/github.yaml:12:`. */
   place(words: string): RegExp
 }
 
-/** What `reveille test` says of a preset that was copied beside a configuration and changed. */
+/** Returns what `reveille test` prints for a preset that was copied beside a configuration and changed. */
 async function testCopy(t: TestContext, preset: string, change: (text: string) => string): Promise<Told> {
   const text = change(await readFile(join(presetsFolder(), `${preset}.yaml`), 'utf8'))
   const { run } = await createCommandLine(t, {

@@ -1,6 +1,6 @@
-/** Owns which mapping a real body must reach once it tells of something else: for mappings that no recording shows. */
+/** Lists the mapping that a changed real body must reach, for mappings that no recording reaches. */
 
-/** Recorded bodies as they would be, had this been different: at the JSON Pointer stands this instead. */
+/** Recorded bodies with other values at these JSON Pointers. */
 export const changedBodies: readonly {
   readonly preset: string
   readonly body: string

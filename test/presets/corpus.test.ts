@@ -1,4 +1,6 @@
-/** Puts every body at hand through all presets at once: at the endpoint of its sender and at the one that takes everything. */
+/**
+ * Sends every recorded body to all presets at once: to its sender's endpoint and to the one that takes everything.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +12,7 @@ import { blankLabel, parsePrompt } from './prompt-check.ts'
 
 const names = knownPresets()
 const all = soundPresets(names)
-// Each test reports it by itself.
+// Each test reports the missing recordings itself.
 all.catch(() => undefined)
 
 test("no example of GitHub's own package is refused, and no label lacks its value", async () => {
@@ -97,7 +99,7 @@ for (const [count, bytes] of [
   })
 }
 
-/** At the endpoint of its sender, where there is a preset, and at `generic`, which ignores nothing. */
+/** The endpoint of the sender, if there is a preset, and `generic`, which ignores nothing. */
 async function assertTaken(presets: SoundPresets, sender: string, sample: Sample): Promise<void> {
   const endpoints = new Set(names.includes(sender) ? [sender, 'generic'] : ['generic'])
   for (const endpoint of endpoints) {

@@ -1,19 +1,22 @@
-/** Owns which mapping each body that a real sender sent must reach. */
+/** Lists the mapping that each recorded body must reach. */
 
-/** Preset, which is also the endpoint -> recorded body -> mapping, or `ignored`. Every recorded body has its row. */
+/**
+ * Maps a preset, which is also the endpoint, to recorded bodies, and each to a mapping or `ignored`. Every recorded
+ * body has a row.
+ */
 export const expectedMappings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   github: {
     'github/check_run.completed.json': 'ignored',
-    // Of medium severity.
+    // It has medium severity.
     'github/dependabot_alert.created.json': 'ignored',
     'github/discussion.created.json': 'ignored',
     'github/installation.created.json': 'ignored',
-    // It mentions nobody.
+    // It mentions no one.
     'github/issue_comment.created.json': 'ignored',
     'github/issues.labeled.json': 'ignored',
     'github/issues.opened.json': 'github-issue-opened',
     'github/ping.recorded.json': 'ignored',
-    // Closed, and not merged.
+    // It was closed and not merged.
     'github/pull_request.closed.json': 'ignored',
     'github/pull_request.opened.json': 'github-pull-request-opened',
     'github/pull_request.opened.null-body.json': 'github-pull-request-opened',
@@ -30,27 +33,27 @@ export const expectedMappings: Readonly<Record<string, Readonly<Record<string, s
     // Sent by GitLab's button "Test", which names no action.
     'gitlab/issue.json': 'ignored',
     'gitlab/merge_request.json': 'gitlab-merge-request-opened',
-    // It mentions nobody.
+    // It mentions no one.
     'gitlab/note.json': 'ignored',
     // It succeeded.
     'gitlab/pipeline.json': 'ignored',
     'gitlab/push.json': 'ignored',
   },
   bitbucket: {
-    // It mentions nobody.
+    // It mentions no one.
     'bitbucket/pullrequest.comment_created.json': 'ignored',
     'bitbucket/pullrequest.created.json': 'bitbucket-pull-request-created',
-    // A build that begins.
+    // The build begins.
     'bitbucket/repo.commit_status_created.json': 'ignored',
     'bitbucket/repo.push.json': 'bitbucket-push',
   },
   stripe: {
     'stripe/charge.dispute.created.json': 'stripe-dispute-created',
-    // It begins a subscription, whose invoice tells the payment.
+    // It begins a subscription, and the invoice reports the payment.
     'stripe/checkout.session.completed.json': 'ignored',
     'stripe/customer.subscription.created.json': 'ignored',
     'stripe/customer.subscription.updated.json': 'stripe-subscription-cancelling',
-    // Over nothing, for a trial.
+    // It is for zero, during a trial.
     'stripe/invoice.paid.json': 'ignored',
     'stripe/payment_intent.payment_failed.json': 'stripe-payment-failed',
     'stripe/payout.paid.json': 'stripe-payout',
@@ -67,31 +70,31 @@ export const expectedMappings: Readonly<Record<string, Readonly<Record<string, s
     'shopify/refunds.create.json': 'shopify-refund-created',
   },
   linear: {
-    // It mentions nobody.
+    // It mentions no one.
     'linear/comment.create.json': 'ignored',
     'linear/issue.create.json': 'linear-issue-created',
     'linear/project.update.json': 'linear-project-status',
     'linear/reaction.create.json': 'ignored',
   },
   jira: {
-    // It mentions nobody.
+    // It mentions no one.
     'jira/comment_created.json': 'ignored',
     'jira/issue_created.json': 'jira-issue-created',
     'jira/issue_created.many-fields.json': 'jira-issue-created',
     'jira/issue_updated.resolved.json': 'jira-issue-resolved',
   },
   sentry: {
-    // One of many; the issue tells them once.
+    // It is one of many, and the issue reports them once.
     'sentry/error.created.json': 'ignored',
     'sentry/event_alert.triggered.json': 'sentry-issue-alert',
     'sentry/issue.created.json': 'sentry-issue',
     'sentry/metric_alert.critical.json': 'sentry-metric-alert',
   },
   gmail: {
-    // A message as Google's own interface answers it, not one that was posted.
+    // It is a message as Google's API returns it, not one that was posted.
     'gmail/api.message.get.json': 'ignored',
     'gmail/gog-watch-hook.json': 'gmail-message',
-    // A notification that names no message.
+    // The notification names no message.
     'gmail/pubsub-push.history-id-number.json': 'ignored',
     'gmail/pubsub-push.history-id-string.json': 'ignored',
   },
@@ -111,9 +114,9 @@ export const expectedMappings: Readonly<Record<string, Readonly<Record<string, s
   slack: {
     'slack/app_mention.json': 'slack-mention',
     'slack/block_actions.form': 'slack-action',
-    // What people say to each other in a channel.
+    // People talk to each other in a channel.
     'slack/message.json': 'ignored',
-    // An edit.
+    // The message was edited.
     'slack/message_changed.json': 'ignored',
     'slack/reaction_added.json': 'slack-reaction',
     'slack/slash-command.form': 'slack-command',
@@ -147,7 +150,7 @@ export const expectedMappings: Readonly<Record<string, Readonly<Record<string, s
   },
 }
 
-/** Examples of GitHub's own package that reach a mapping; every other one is ignored. */
+/** Examples of GitHub's own package that reach a mapping. All others are ignored. */
 export const expectedExamples: Readonly<Record<string, string>> = {
   'code_scanning_alert#2': 'github-security-alert',
   ...rows('issues', [15, 16, 17, 18, 20], 'github-issue-opened'),

@@ -1,4 +1,6 @@
-/** Bodies of ours: what senders send that no recording shows, and what they might. For checkouts without recordings. */
+/**
+ * Lists bodies that senders send or might send and no recording shows. They also serve checkouts without recordings.
+ */
 
 import type { Sample } from '../sample-data.ts'
 
@@ -11,7 +13,7 @@ const binary = {
   'ce-id': '7',
 }
 
-/** By the preset that each is meant for. */
+/** The bodies by the preset that they are meant for. */
 export const oddBodies: Readonly<Record<string, readonly Sample[]>> = {
   generic: [
     body('a batch of CloudEvents', [event, { ...event, id: '8' }], {

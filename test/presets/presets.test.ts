@@ -1,4 +1,4 @@
-/** Every built-in preset loads, is clean, and keeps what its own tests promise. */
+/** Tests that every built-in preset loads without warnings and passes its own tests. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { compileCopies, compilePresets, runPresetTests, soundPresets } from './p
 
 const names = knownPresets()
 const all = soundPresets(names)
-// Each test tells it by itself.
+// Each test reports the missing recordings itself.
 all.catch(() => undefined)
 
 test('all presets load together without an error or a warning', async () => {
@@ -30,7 +30,7 @@ test('each preset has two to eight mappings with its own name in their ids, each
   }
 })
 
-/** A vendor that sends one event. */
+/** These vendors send a single event. */
 const few: ReadonlySet<string> = new Set(['typeform'])
 
 test('lint finds nothing in presets, neither in use nor copied beside a configuration', async () => {
@@ -77,7 +77,7 @@ test('each mapping of a preset has a test that reaches it, and each preset has t
     const negatives = configuration.tests.filter(
       ({ origin, value }) => origin.name === name && value.expect.outcome === 'ignored',
     )
-    // Nothing that posts to the catch-all is ignored.
+    // The catch-all ignores no request.
     if (name !== 'generic') assert.ok(negatives.length >= 2, `${name} has ${negatives.length}`)
   }
 })

@@ -1,4 +1,4 @@
-/** Owns the built-in presets as tests use them: loaded as the gateway loads them, compiled, and asked. */
+/** Loads, compiles and asks the built-in presets for tests, as the gateway does. */
 
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,12 +28,12 @@ type Compiled =
 
 export type SoundPresets = Extract<Compiled, { ok: true }>
 
-/** A gateway's configuration that uses these presets, what else is said of its hooks, and nothing more. */
+/** Makes a configuration that uses these presets, with more lines for hooks, and nothing else. */
 export function compilePresets(presets: readonly unknown[], hooks: object = {}): Promise<Compiled> {
   return compileHooks({ ...hooks, presets })
 }
 
-/** A configuration whose mapping files are the presets, as authors have them who copied all of them. */
+/** Makes a configuration whose mapping files are copies of all presets. */
 export function compileCopies(): Promise<Compiled> {
   return compileHooks({ mappingsDir: './copies' }, (home) =>
     cp(presetsFolder(), join(home, 'copies'), {
@@ -60,7 +60,7 @@ async function compileHooks(different: object, furnish = async (_home: string) =
   }
 }
 
-/** @throws Error with everything that was said against them, warnings too */
+/** Loads the presets. @throws Error with all diagnostics, warnings too */
 export async function soundPresets(presets: readonly unknown[], hooks: object = {}): Promise<SoundPresets> {
   const compiled = await compilePresets(presets, hooks)
   const said = compiled.ok ? compiled.warnings : compiled.diagnostics
@@ -72,7 +72,7 @@ export function runPresetTests({ configuration, snapshot }: SoundPresets): Promi
   return runTests({ tests: configuration.tests, snapshot, surface: trialSurface })
 }
 
-/** What the gateway would make of the sample, token and signature aside. */
+/** Returns what the gateway would make of the sample, without checking its token or signature. */
 export function trySample(snapshot: Snapshot, endpoint: string, sample: Sample): Promise<Trial> {
   const { headers, body } = sample
   const received = {
@@ -85,7 +85,7 @@ export function trySample(snapshot: Snapshot, endpoint: string, sample: Sample):
   return tryRequest(received, snapshot, trialSurface)
 }
 
-/** Ids that look like none of a payload's. */
+/** These ids are unlike any in a payload. */
 function countingRandomness() {
   let count = 0
   return { mint: () => `minted-${++count}`, randomId: () => `fence${++count}` }

@@ -1,16 +1,16 @@
-/** Owns what is wrong with a prompt that a preset made: gaps in its sentences, and strangers' words where ours belong. */
+/** Finds faults in a prompt that a preset made: gaps in its sentences, and strangers' words outside the fence. */
 
 import { isHarmless } from '../../engine/boundary/harmless.ts'
 import { neutralise } from '../../engine/boundary/neutralise.ts'
 
 interface Prompt {
-  /** The operator's words, with `[name]` where a value was moved into the fence. */
+  /** The operator's words, with `[name]` in place of a value in the fence. */
   readonly outside: string
-  /** What is fenced; absent where nothing had to be. */
+  /** The content of the fence. Absent if nothing had to be fenced. */
   readonly inside?: string
 }
 
-/** @throws Error where the text has more than one fence, or a broken one */
+/** Splits a prompt. @throws Error if it has several fences, or a broken one */
 export function parsePrompt(prompt: string): Prompt {
   const opening = prompt.match(/<outside-data/g) ?? []
   const closing = prompt.match(/<\/outside-data/g) ?? []
@@ -20,7 +20,7 @@ export function parsePrompt(prompt: string): Prompt {
   return { outside: parts[1] ?? '', inside: parts[3] ?? '' }
 }
 
-/** A line that ends with a label and nothing, or in which a comma follows one. */
+/** A line that ends with a label and no value, or has a comma right after a label. */
 export const blankLabel = /:[ \t]*(,|$)/m
 
 const gaps: readonly (readonly [string, RegExp])[] = [
@@ -37,7 +37,7 @@ const gaps: readonly (readonly [string, RegExp])[] = [
   ['blank lines at an end', /^\s|\s$/],
 ]
 
-/** What is wrong, in words. What the payload says may not stand outside the fence, unless the template says it too. */
+/** Describes the faults. The payload's words may stand outside the fence only if the template has them too. */
 export function flawsOf(prompt: Prompt, payload: unknown, template: string): string[] {
   const flaws = gaps.flatMap(([flaw, pattern]) => {
     const found = pattern.exec(prompt.outside)
@@ -58,7 +58,7 @@ function around(text: string, index: number): string {
   return text.slice(Math.max(0, index - 30), index + 30)
 }
 
-/** Texts of the payload long enough to be told from the operator's own words, and able to say something. */
+/** Returns texts of the payload that are long enough to differ from the operator's words. */
 function* speakingTexts(value: unknown): Iterable<string> {
   if (typeof value === 'string') {
     const text = value.trim()
@@ -68,7 +68,7 @@ function* speakingTexts(value: unknown): Iterable<string> {
   }
 }
 
-/** What is wrong with a session key that a preset made. */
+/** Describes the faults of a session key that a preset made. */
 export function keyFlaw(key: string, preset: string): string | undefined {
   const prefix = `hook:${preset}:`
   if (!key.startsWith(prefix)) return `does not begin with ${prefix}`

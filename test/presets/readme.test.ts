@@ -1,4 +1,4 @@
-/** The README of the presets says of each mapping what the mapping says of itself. */
+/** Tests that the README of the presets describes each mapping as the mapping does. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

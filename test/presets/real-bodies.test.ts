@@ -1,4 +1,4 @@
-/** What real senders send, through the presets: never refused, to the mapping that is meant, and well told. */
+/** Tests that real bodies are never refused, reach the intended mapping and give readable messages. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { withChanges, withHostileTexts, withoutEachField } from './variants.ts'
 
 const names = knownPresets()
 const all = soundPresets(names)
-// Each test tells it by itself.
+// Each test reports the missing recordings itself.
 all.catch(() => undefined)
 
 test("every example of GitHub's own package reaches the intended mapping", async () => {
@@ -96,7 +96,7 @@ test('a body in which any one field is null causes no internal error', async () 
     for (const [path, lacking] of withoutEachField(sample)) {
       const { decision } = await trySample(snapshot, preset, lacking)
       const at = `${sample.name} with null as ${path}`
-      // A session key that lacks its value must be refused: strangers would come to share one session.
+      // A session key without its value must be refused, because strangers would share one session.
       if ('code' in decision) assert.equal(decision.code, 'SESSION_KEY_NOT_ALLOWED', at)
       if (decision.outcome !== 'accepted') continue
       for (const action of decision.actions) {
@@ -118,7 +118,7 @@ test("a body that comes to another sender's endpoint causes no internal error", 
   }
 })
 
-/** Of each preset, and GitHub's own examples. */
+/** The bodies of each preset, and GitHub's own examples. */
 function everySample(): (readonly [preset: string, sample: Sample])[] {
   const recorded = Object.keys(expectedMappings).flatMap((preset) =>
     samplesOf(preset).map((sample) => [preset, sample] as const),
@@ -127,13 +127,13 @@ function everySample(): (readonly [preset: string, sample: Sample])[] {
   return [...recorded, ...examples.map((sample) => ['github', sample] as const)]
 }
 
-/** Of all senders that the rows of a preset name. */
+/** The bodies of all senders in the rows of a preset. */
 function samplesOf(preset: string): Sample[] {
   const senders = new Set(Object.keys(expectedMappings[preset] ?? {}).map((name) => name.split('/')[0] ?? ''))
   return [...senders].flatMap((sender) => recordedSamples(sender) ?? [])
 }
 
-/** The ids of the mappings, or the outcome; what was refused or failed in full. */
+/** Returns the ids of the mappings, or the outcome. A refusal or failure is returned whole. */
 function outcomeOf({ decision }: Trial): string {
   if (decision.outcome === 'accepted') return decision.actions.map(({ mapping }) => mapping).join(', ')
   return 'code' in decision ? JSON.stringify(decision) : decision.outcome

@@ -1,4 +1,4 @@
-/** What the catch-all makes of requests that come again, and the gateway of many mails at once, over HTTP. */
+/** Tests repeated requests at the catch-all preset, and many mails at once, over HTTP. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

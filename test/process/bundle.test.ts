@@ -1,4 +1,4 @@
-/** What is bundled of this repository and its packages, as far as the gateway pays for it while it rests. */
+/** Tests what the bundle of this repository costs an idle gateway. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'

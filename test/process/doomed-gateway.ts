@@ -1,4 +1,4 @@
-/** The command line, and a way to take the store's thread from under it: SIGUSR2. */
+/** Runs the command line, and ends the store's thread on SIGUSR2. */
 
 import { Worker } from 'node:worker_threads'
 import { runCli } from '../../runtime/cli/cli.ts'
@@ -6,7 +6,7 @@ import { runCli } from '../../runtime/cli/cli.ts'
 const { postMessage } = Worker.prototype
 let writer: Worker | undefined
 Worker.prototype.postMessage = function (...message) {
-  // Orders go to the writer alone.
+  // Commands go to the writer alone.
   if ('orders' in message[0]) writer ??= this
   postMessage.apply(this, message)
 }

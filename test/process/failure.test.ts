@@ -1,4 +1,4 @@
-/** A gateway that cannot go on, or whose plugin does not let go, ends; a supervisor does the rest. */
+/** Tests that a gateway ends if it cannot go on, or if a plugin leaves something open. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

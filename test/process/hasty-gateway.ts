@@ -1,4 +1,7 @@
-/** A gateway in the working directory that gives running turns a fifth of a second where the command gives 30. */
+/**
+ * Runs a gateway in the working directory that gives running turns a fifth of a second to end, where the command
+ * gives 30 seconds.
+ */
 
 import { once } from 'node:events'
 import { createGateway } from '../../runtime/index.ts'

@@ -1,4 +1,4 @@
-/** A start that cannot work says why in the operator's words, with the exit code for it, and leaves nothing behind. */
+/** Tests that a start that cannot work says why, exits with the right code, and leaves nothing behind. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { build, limit, runReveille, startReveille } from './reveille-process.ts'
 
 before(build)
 
-/** What was said besides log lines. */
+/** Returns the output that is no log line. */
 function told(err: string): string[] {
   return err.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
 }

@@ -1,4 +1,4 @@
-/** A supervisor has a running gateway read its files again. */
+/** Tests that a supervisor can make a running gateway reload its files. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { build, limit, runReveille, spawnReveille, startReveille } from './revei
 
 before(build)
 
-/** Files rest for a minute before they are read: what goes live sooner was asked for. */
+/** Files are read a minute after a change, so an earlier reload was requested. */
 const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
 hooks: { enabled: true, token: ${hookToken}, reload: { debounce: 60s } }
 `
@@ -41,7 +41,7 @@ test('SIGHUP reloads the files, and the log has the result', {
   assert.deepEqual(await hangUp(3), ['SIGHUP', 'rejected', 2])
   assert.match(String((await gateway.line('diagnostic'))['msg']), /bell\.yaml:1:14: error: .*acton/)
 
-  // The commands speak to it from another process.
+  // The commands reach the gateway from another process.
   const env = { REVEILLE_URL: gateway.address, REVEILLE_GATEWAY_TOKEN: gatewayToken }
   const back = await runReveille(t, ['rollback', '1'], { cwd: folder, env })
   assert.deepEqual([back.code, back.err], [0, ''])

@@ -1,4 +1,4 @@
-/** Prints what a gateway answers each second whose log nothing takes, over more log than its queue holds. */
+/** Prints the answers of each second while nothing reads the log, over more log than its queue holds. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -7,7 +7,7 @@ import { loadStalled, startStalled, withoutFull, withoutPipe } from './stalled-s
 
 before(build)
 
-/** About 250 bytes of log each: three times the queue. */
+/** Each post logs about 250 bytes, so this is three times the queue. */
 const posts = Number(process.env['REVEILLE_STALLED_POSTS'] ?? 60_000)
 
 for (const [what, stderr, format, skip] of [

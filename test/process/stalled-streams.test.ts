@@ -1,4 +1,7 @@
-/** A gateway whose log or standard output stalls or fails answers, obeys its signals, and loses log lines at worst. */
+/**
+ * Tests that a gateway whose log or standard output stalls or fails still answers and obeys signals, and loses log
+ * lines at worst.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -27,9 +30,9 @@ const limit = { timeout: 60_000 }
 
 before(build)
 
-/** The log of so many posts is more than a pipe holds, which is 64 KB. */
+/** The log of this many posts is more than the 64 KB that a pipe holds. */
 const posts = { json: 500, pretty: 1200 }
-/** With the second that the last flush may take. */
+/** Includes the second that the last flush may take. */
 const mostStopMs = 10_000
 
 for (const [what, stderr, format, skip] of [
@@ -99,14 +102,14 @@ test('an unread standard output delays a stop by the grace period at most, and a
   const text = 'A long story. '.repeat(10_000)
   assert.equal((await gateway.post('/hooks/wake', { text, mode: 'now' })).status, 200)
   await until(async () => (await firstDelivery(gateway)) !== undefined || undefined, 'the delivery')
-  // Equal signals within a second are one.
+  // Equal signals within a second count as one.
   const insisting = setInterval(() => gateway.child.kill('SIGTERM'), 1100)
   const { code, ms } = await gateway.stop().finally(() => clearInterval(insisting))
   assert.equal(code, 143)
   assert.ok(ms < mostStopMs, `${ms} ms`)
 })
 
-/** util-linux's; that of BSD and macOS takes other options. */
+/** The command of util-linux; those of BSD and macOS have other options. */
 function whyNoTerminal(): string | false {
   try {
     return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux')
@@ -121,7 +124,7 @@ test('an unread terminal delays nothing', { ...limit, skip: whyNoTerminal() }, a
   const port = await freePort()
   const folder = await createFolder(t, { 'reveille.yaml': configurationOf(port, 'pretty') })
   const command = `echo $$ > pid; exec '${process.execPath}' '${await build()}' start`
-  // It copies the terminal to its own output, which nobody reads, and then reads the terminal no more.
+  // It copies the terminal to its own output, which is not read, and then reads the terminal no more.
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     cwd: folder,
     stdio: ['ignore', openTaker(t, 'unread', folder), 'ignore'],
@@ -138,7 +141,9 @@ test('an unread terminal delays nothing', { ...limit, skip: whyNoTerminal() }, a
   await until(async () => !(await isAlive(pid)) || undefined, 'the end of the gateway')
 })
 
-/** Linux. One that has ended stays in the list until its parent has asked for its exit code, and `script` is stuck. */
+/**
+ * Works on Linux. An ended process stays in the list until its parent asks for its exit code, and `script` is stuck.
+ */
 async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   return stat !== undefined && !/\) Z /.test(stat)

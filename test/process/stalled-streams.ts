@@ -177,7 +177,7 @@ export async function loadStalled(
   return { acknowledged, broken, answersMs, droppedLines: log.droppedLines, residentMb, stopMs: ms }
 }
 
-/** What the process holds in memory; 0 where the system does not say. */
+/** Returns the memory of the process, or 0 if the system does not say. */
 async function residentOf({ pid }: ChildProcess): Promise<number> {
   const text = await readFile(join('/proc', String(pid), 'status'), 'utf8').catch(() => '')
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024)

@@ -1,4 +1,4 @@
-/** Who reads which stream: standard output is the terminal channel's, standard error the log's. */
+/** Tests that standard output has the terminal channel's replies, and standard error the log. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

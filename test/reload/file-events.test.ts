@@ -1,4 +1,6 @@
-/** Ways in which files are changed, each through a whole gateway: what serves in the end is what the files say. */
+/**
+ * Tests the ways in which files are changed, each with a whole gateway, which must end up serving what the files say.
+ */
 
 import assert from 'node:assert/strict'
 import { appendFile, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -9,12 +11,12 @@ import { configuration, type Files, install, until } from '../installation.ts'
 
 const limit = { timeout: 60_000 }
 
-/** A mapping that says one word in two places: a mix of two versions would show. */
+/** A mapping with one word in two places, so that a mix of two versions would show. */
 function mapping(word: string, path = 'bell'): string {
   return `mappings:\n  - match: { path: ${path} }\n    name: ${word}\n    message: ${word}\n    deliver: false\n`
 }
 
-/** A gateway that watches its files, and what it says. */
+/** Starts a gateway that watches its files, and returns its answers. */
 async function watchGateway(t: TestContext, files: Files) {
   const installed = await install(t, files, { watch: true })
   const { folder, post, read } = installed
@@ -30,7 +32,7 @@ async function watchGateway(t: TestContext, files: Files) {
   return {
     ...installed,
     at: (name: string) => join(folder, name),
-    /** Waits until an endpoint says the word, or answers with the status. */
+    /** Waits until an endpoint answers the word or the status. */
     says: (expected: string | number, path = 'bell') =>
       until(async () => ((await word(path)) === expected ? true : undefined), `${path} says ${expected}`),
   }
@@ -62,7 +64,7 @@ test('a file goes live however its editor saves it', limit, async (t) => {
 test('a file that grows in pieces is refused until it is whole', limit, async (t) => {
   const { at, says, lines } = await watchGateway(t, { 'mappings/bell.yaml': mapping('first') })
   const file = at('mappings/bell.yaml')
-  // So cut that each beginning is broken: YAML cannot know that a word goes on.
+  // The file is cut so that each beginning is invalid. YAML cannot know that a word goes on.
   const [head = '', tail = ''] = mapping('grown').split('\n    deliver')
   await writeFile(file, head.replace('message: grown', 'message: "gro'))
   await until(() => lines('candidate-rejected')[0], 'the refusal of the first half')
@@ -114,7 +116,7 @@ test('a mounted ConfigMap that is swapped goes live', limit, async (t) => {
     await mount(version)
     await says(`version-${version}`)
   }
-  // The configuration itself becomes a link, too.
+  // The configuration itself becomes a link too.
   await mkdir(at('config/one'), { recursive: true })
   await mkdir(at('config/two'), { recursive: true })
   const written = mounted.replaceAll('{folder}', folder)
@@ -198,7 +200,8 @@ test(
     await says('installed-anew')
     await write('transforms/late.ts', sibling('late'))
     await says('late')
-    // One at most for the first set of paths and for each change of it: what a load reads does not make another load.
+    // At most one reload for the first set of paths and one for each change of it: reading files must not cause
+    // another reload.
     assert.ok(lines('content-unchanged').length <= 8, `${lines('content-unchanged').length} loads in vain`)
   },
 )

@@ -1,4 +1,4 @@
-/** Which settings a running gateway takes up, and which it says it cannot. */
+/** Tests which settings a running gateway applies, and which wait for a restart. */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -17,7 +17,7 @@ import { goFile, startsFile } from '../rehearsal-plugin/runners.ts'
 
 const limit = { timeout: 15_000 }
 
-/** What stands between the braces of each section. */
+/** The content of each section's braces. */
 interface Sections {
   readonly gateway?: string
   readonly log?: string
@@ -173,7 +173,7 @@ test('the log format applies to the lines after the change', limit, async (t) =>
   assert.doesNotMatch(log(), /restart/)
 })
 
-/** A runner that does nothing until the test lets it. */
+/** A runner that waits for the test. */
 const patient = (concurrency: number) =>
   `defaults: { runner: patient, concurrency: ${concurrency} }, runners: { patient: { kind: patient, folder: "{folder}" } }`
 const run = { message: 'hi', wakeMode: 'next-heartbeat', deliver: false }

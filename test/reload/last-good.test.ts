@@ -1,4 +1,4 @@
-/** A start that finds a broken mapping file or transform serves what that file said when it was live last. */
+/** Tests that a start with a broken mapping file or transform serves its last good version. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -15,7 +15,7 @@ interface Status {
   readonly lastGood: { readonly generation: number; readonly files: readonly string[] } | null
 }
 
-/** Serves `before` until it is live, then is stopped; `after` is what a start finds. */
+/** Runs a gateway on `before` until that is live, and stops it. `after` is what the next start finds. */
 async function restart(
   t: TestContext,
   before: Files,
@@ -158,7 +158,7 @@ test('the last generation is offered only where it would be served', limit, asyn
     return error.lastGeneration
   }
   assert.equal(await offered({ 'reveille.yaml': 'gateway: [\n' }), 1)
-  // The last generation wants the same variable.
+  // The last generation needs the same variable.
   assert.equal(await offered({ '.env': '\n' }), undefined)
 })
 

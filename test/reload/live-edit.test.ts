@@ -1,4 +1,4 @@
-/** Edits go live under load: whole, in order, and without a request that notices. */
+/** Tests that edits go live under load whole, in order and without affecting a request. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

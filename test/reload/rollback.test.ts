@@ -1,4 +1,4 @@
-/** Going back, through a whole gateway: mappings and transforms as they were, before and after a restart. */
+/** Tests rollbacks with a whole gateway: mappings and transforms are as they were, before and after a restart. */
 
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** A gateway in a process of its own that can be asked what it holds in memory; its configuration is its argument. */
+/** Runs a gateway in its own process that reports its memory. Its argument is the configuration. */
 
 import { createGateway } from '../../runtime/index.ts'
 
@@ -15,7 +15,7 @@ process.on('message', async (asked) => {
   }
 })
 
-/** What is left after collections that were asked for. */
+/** The memory in use after requested collections. */
 async function measure() {
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.()
@@ -25,7 +25,7 @@ async function measure() {
   return { held: heapUsed + external, rss }
 }
 
-/** Only what a test waits for. */
+/** Passes on only the events that a test waits for. */
 function tell(line: string): void {
   const { event, level, ...facts } = JSON.parse(line)
   if (/^(snapshot-swapped|candidate-rejected|content-unchanged)$/.test(event) || level >= 50) {

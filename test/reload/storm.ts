@@ -1,4 +1,4 @@
-/** Owns the storm: a gateway under load whose files change without rest, every other time for the worse. */
+/** Changes the files of a gateway under load without pause, every second time for the worse. */
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -15,7 +15,7 @@ import { createFolder, gatewayToken, hookToken, until, writeInto } from '../inst
 const gatewayProcess = fileURLToPath(new URL('./storm-gateway.ts', import.meta.url))
 const everyMs = 100
 
-/** The configuration bears a mark, and so does the transform: in one generation there is one pair of them. */
+/** The configuration and the transform carry a mark each, and one generation has one pair of marks. */
 function configuration(mark: number): string {
   return `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
 hooks:
@@ -48,7 +48,7 @@ const failingTest = `tests:
     expect: { message: never }
 `
 
-/** In turn; one that is refused is followed by one that mends it. */
+/** The edits in turn. A refused edit is followed by one that fixes it. */
 const edits: readonly (readonly [file: string, content: (mark: number) => string])[] = [
   ['reveille.yaml', (mark) => configuration(mark).replace('{{number}}', '{{number')],
   ['reveille.yaml', configuration],
@@ -66,7 +66,7 @@ interface Line {
 }
 
 interface Memory {
-  /** On the heap and beside it, after a collection. Bytes. */
+  /** Memory on the heap and beside it after a collection. Bytes. */
   readonly held: number
   readonly rss: number
 }
@@ -80,7 +80,7 @@ interface StormGateway {
   memory(): Promise<Memory>
 }
 
-/** In a process of its own, beginning with everything good. */
+/** Starts the gateway in its own process, with valid files. */
 async function startGateway(t: TestContext): Promise<StormGateway> {
   const folder = await createFolder(t, {
     'reveille.yaml': configuration(0),
@@ -119,7 +119,7 @@ async function startGateway(t: TestContext): Promise<StormGateway> {
   }
 }
 
-/** The marks that a run bears; one of the configuration, one of the transform. */
+/** Returns the marks of a run: one of the configuration, one of the transform. */
 function marksOf({ mapping, name, message, sessionKey, timeoutSeconds }: RunRecord): string {
   const text = /^Build \d+ of mark (\d+) by (\d+)$/.exec(message)
   const configured = [/^mapping-(\d+)$/.exec(String(mapping)), /^name-(\d+)$/.exec(String(name)), text]
@@ -144,14 +144,14 @@ function wentBothWays({ lines }: StormGateway): boolean {
   return lines('snapshot-swapped').length > 3 && lines('candidate-rejected').length > 3
 }
 
-/** `count`: how many edits at least, one every 100 ms. `connections`: how many post meanwhile. */
+/** `count` is the least number of edits, one every 100 ms. `connections` is the number of concurrent senders. */
 export function testStorm(count: number, connections: number): void {
   test(`${count} good and bad edits, one every 100 ms, under load from ${connections} connections fail no request and mix no generations`, async (t) => {
     const gateway = await startGateway(t)
     let number = 0
     const next = () => {
       const body = { number: ++number }
-      // Every other one begins under one generation and ends under the next.
+      // Every second run begins under one generation and ends under the next.
       return { path: '/hooks/build', body, ...(number % 2 && { bodyAfter: everyMs }) }
     }
     const sender = createSender({ url: gateway.url, token: hookToken, connections, next })
@@ -160,7 +160,7 @@ export function testStorm(count: number, connections: number): void {
     let edit = 0
     for await (const _tick of setInterval(everyMs)) {
       await gateway.edit(edit++)
-      // How many of the edits are overtaken is the machine's affair; some of each kind are not.
+      // How many edits are superseded depends on the machine, but some of each kind are not.
       if (edit >= 20 * count || (edit >= count && wentBothWays(gateway))) break
     }
     await sender.stop()
@@ -182,7 +182,7 @@ export function testStorm(count: number, connections: number): void {
   })
 }
 
-/** `warmUp`: how many go live before the first measurement. `reloads`: how many between it and the second. */
+/** `warmUp` is the number of reloads before the first measurement, and `reloads` the number between the two. */
 export function testMemory(warmUp: number, reloads: number, mostGrownBytes: number): void {
   test(`the last of ${reloads} reloads holds no more memory than the first`, async (t) => {
     const gateway = await startGateway(t)
