@@ -2,7 +2,7 @@
 
 import type { MappingSource } from '../config/configuration.ts'
 import { fieldNames } from '../config/fields.ts'
-import type { Path } from '../config/path.ts'
+import { type Path, scalarsBelow } from '../config/path.ts'
 import { unwrapExpression } from './expression.ts'
 import type { Report } from './report.ts'
 
@@ -23,17 +23,14 @@ export const wordFields: ReadonlySet<string> = new Set(['text', 'message', 'name
 
 /** Reports it in the fields where it is never meant. What `match` compares is looked at where that is read. */
 export function checkReferences(source: MappingSource, report: Report): void {
-  const check = (path: Path, value: unknown): void => {
-    if (typeof value === 'object' && value !== null) {
-      for (const [key, each] of Object.entries(value))
-        check([...path, Array.isArray(value) ? Number(key) : key], each)
-      return
+  const check = (below: Path, written: unknown): void => {
+    for (const [path, value] of scalarsBelow(written, below)) {
+      if (typeof value !== 'string' || unwrapExpression(value) !== undefined) continue
+      const offset = placeOfReference(value)
+      if (offset === undefined) continue
+      const message = 'holds a reference, which is plain text in a mapping'
+      report.error({ code: 'LITERAL_REFERENCE', path, message, hint: referenceHint, offset })
     }
-    if (typeof value !== 'string' || unwrapExpression(value) !== undefined) return
-    const offset = placeOfReference(value)
-    if (offset === undefined) return
-    const message = 'holds a reference, which is plain text in a mapping'
-    report.error({ code: 'LITERAL_REFERENCE', path, message, hint: referenceHint, offset })
   }
   for (const name of fieldNames) if (!wordFields.has(name)) check([name], source[name])
   check(['deliverTo'], source.deliverTo)

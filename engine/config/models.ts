@@ -1,7 +1,7 @@
 /** Owns which models may be asked for, and by which names. */
 
+import type { Finding } from './diagnostic/diagnostic.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
-import type { Finding } from './schema/violation.ts'
 import type { ModelRules } from './settings.ts'
 
 type Defaults = ConfigurationValue['agents']['defaults']

@@ -32,3 +32,11 @@ export function touches(one: Path, other: Path): boolean {
   for (let index = 0; index < shared; index++) if (one[index] !== other[index]) return false
   return true
 }
+
+/** The texts, numbers and other single values at and below a path, each with its own path. */
+export function* scalarsBelow(value: unknown, path: Path): Iterable<readonly [Path, unknown]> {
+  if (typeof value !== 'object' || value === null) yield [path, value]
+  else
+    for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value))
+      yield* scalarsBelow(item, [...path, key])
+}

@@ -3,6 +3,7 @@
 import { isAddressRange } from './address-range.ts'
 import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { channelName } from './channel-name.ts'
+import type { Finding } from './diagnostic/diagnostic.ts'
 import { isLoopback } from './loopback.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkModuleName, moduleName } from './mapping/module-name.ts'
@@ -11,7 +12,6 @@ import { nearestName } from './nearest.ts'
 import { type Path, writePath } from './path.ts'
 import { overlapsPath } from './path-overlap.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
-import type { Finding } from './schema/violation.ts'
 import { checkToken, tokensAt } from './token-rules.ts'
 
 /** A rule is asked only when nothing is wrong with what it reads. */

@@ -1,7 +1,7 @@
 /** Owns what is asked of tokens and secrets of the configuration; no finding shows one. */
 
+import type { Finding } from './diagnostic/diagnostic.ts'
 import type { Path } from './path.ts'
-import type { Finding } from './schema/violation.ts'
 import { leastSecretLength, leastTokenLength, weaknessOf } from './secret-strength.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'

@@ -1,5 +1,7 @@
 /** Owns the diagnostic: one finding about the operator's files, with its place and its cure. */
 
+import type { Path } from '../path.ts'
+
 export interface Place {
   /** Absolute path. */
   readonly file: string
@@ -24,4 +26,16 @@ export interface Diagnostic {
   readonly place?: Place
   /** What to do about it. */
   readonly hint?: string
+}
+
+/** Something wrong at a path of one file. */
+export interface Finding {
+  readonly path: Path
+  /** Whether the key or the value is to be pointed at. Default: the value. */
+  readonly at?: 'key' | 'value'
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  /** Default: an error, unless the report says otherwise. */
+  readonly severity?: 'error' | 'warning'
 }

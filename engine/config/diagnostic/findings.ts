@@ -2,8 +2,7 @@
 
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, touches } from '../path.ts'
-import type { Finding } from '../schema/violation.ts'
-import type { Diagnostic } from './diagnostic.ts'
+import type { Diagnostic, Finding } from './diagnostic.ts'
 import { inFileOrder } from './diagnostic-order.ts'
 
 export interface Findings {

@@ -2,12 +2,12 @@
 
 import { secretsOf } from '../../providers/secrets.ts'
 import type { ChallengePolicy, VerifyPolicy } from '../../providers/verify-policy.ts'
-import type { Finding } from '../schema/violation.ts'
-import type { Rules, Written } from './policy-rules.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
 const places = ['query', 'header', 'body'] as const
 
-export function* challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy): Rules {
+export function* challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy): PolicyRules {
   const of = (key?: keyof ChallengePolicy) => ['verify', 'challenge', ...(key === undefined ? [] : [key])]
   const [first, second] = places.filter((place) => challenge[place] !== undefined)
   const { method, answer, field, hmac, issuesSecret } = challenge
@@ -61,7 +61,7 @@ export function* challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy
 }
 
 function* checkDigest(
-  at: Written,
+  at: WrittenKey,
   { issuesSecret }: ChallengePolicy,
   verify: VerifyPolicy,
 ): Iterable<Finding> {
@@ -95,7 +95,7 @@ function finding(
   problem: string,
   hint: string,
   severity?: 'warning',
-): (at: Written) => Iterable<Finding> {
+): (at: WrittenKey) => Iterable<Finding> {
   return function* ({ path, name }) {
     yield { ...(severity && { severity }), path, code, message: `${name} ${problem}`, hint }
   }

@@ -1,7 +1,7 @@
 /** Owns what may be written as an endpoint's name, in `match.path` and in `endpoints`. */
 
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
-import type { Finding } from '../schema/violation.ts'
 
 /** `/github`, as OpenClaw's users write it, is `github`; `/` alone stays what it is. */
 export function bareName(name: string): string {

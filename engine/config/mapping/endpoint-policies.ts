@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy } from '../configuration.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { LoadCache } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
-import type { Finding } from '../schema/violation.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 import { checkRates } from './rate-rules.ts'
 
@@ -72,6 +72,16 @@ export interface WrittenPolicy {
   /** What kind of file it is. */
   readonly from?: PolicyOrigin
 }
+
+/** The key of a policy that holds, where it is written. */
+export interface WrittenKey {
+  readonly path: Path
+  /** As it is shown: with backticks. */
+  readonly name: string
+}
+
+/** Rules by the keys that each is about, all of which are written somewhere. */
+export type PolicyRules = Iterable<[keys: Path, rule: (at: WrittenKey) => Iterable<Finding>]>
 
 function createLayer(
   sets: readonly PolicySet[],

@@ -2,6 +2,7 @@
 
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { parseDuration } from '../duration.ts'
 import { otherNames } from '../fields.ts'
@@ -14,7 +15,6 @@ import { type LoadCache, type Memo, remember } from '../load-cache.ts'
 import type { Path } from '../path.ts'
 import { foreignInMapping } from '../schema/foreign-keys.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
-import type { Finding } from '../schema/violation.ts'
 import { bareName } from './endpoint-name.ts'
 import {
   checkMapping,
@@ -35,10 +35,10 @@ export interface Item<Value = MappingValue> {
   readonly position: number
   readonly origin: Origin
   /** Where a field was written instead, by its name; that of `match.path` is `match.path`. */
-  readonly overridden?: ReadonlyMap<string, Written>
+  readonly overridden?: ReadonlyMap<string, WrittenPlace>
 }
 
-export interface Written {
+export interface WrittenPlace {
   readonly source: ParsedFile
   readonly path: Path
 }
@@ -190,7 +190,7 @@ function createEntry(
   })
 }
 
-function whereWritten({ source, path, overridden }: Item, below: Path): Written {
+function whereWritten({ source, path, overridden }: Item, below: Path): WrittenPlace {
   const depth = below[0] === 'match' ? 2 : 1
   const elsewhere = overridden?.get(below.slice(0, depth).join('.'))
   if (!elsewhere) return { source, path: [...path, ...below] }

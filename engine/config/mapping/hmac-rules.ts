@@ -1,17 +1,17 @@
 /** Owns what is wrong with `verify.hmac`, beyond the shape of its keys. */
 
 import type { HmacPolicy } from '../../providers/verify-policy.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { nearestName } from '../nearest.ts'
-import type { Finding } from '../schema/violation.ts'
-import type { Rules, Written } from './policy-rules.ts'
+import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
 const slots = ['body', 'timestamp', 'id', 'url', 'method', 'form']
 
-export function* hmacRules(hmac: HmacPolicy): Rules {
+export function* hmacRules(hmac: HmacPolicy): PolicyRules {
   const of = (key: keyof HmacPolicy) => ['verify', 'hmac', key]
   const signs = (slot: string) => hmac.signed.includes(`{${slot}}`)
   yield [of('signed'), (at) => checkSigned(at, hmac, signs)]
-  const unused = (key: keyof HmacPolicy, why: string): Rules =>
+  const unused = (key: keyof HmacPolicy, why: string): PolicyRules =>
     hmac[key] === undefined ? [] : [[of(key), (at) => hasNoEffect(at, why)]]
   if (hmac.element !== undefined) yield* unused('prefix', '`element` says where the signature stands')
   if (hmac.timestampHeader !== undefined) yield* unused('timestampElement', '`timestampHeader` comes first')
@@ -24,7 +24,7 @@ export function* hmacRules(hmac: HmacPolicy): Rules {
 }
 
 function* checkSigned(
-  { path, name }: Written,
+  { path, name }: WrittenKey,
   hmac: HmacPolicy,
   signs: (slot: string) => boolean,
 ): Iterable<Finding> {
@@ -65,12 +65,12 @@ function* checkSigned(
     }
 }
 
-function* hasNoEffect({ path, name }: Written, why: string): Iterable<Finding> {
+function* hasNoEffect({ path, name }: WrittenKey, why: string): Iterable<Finding> {
   const message = `${name} has no effect: ${why}`
   yield { severity: 'warning', path, at: 'key', code: 'UNUSED_FIELD', message, hint: 'Remove it.' }
 }
 
-function* needsElement({ path, name }: Written): Iterable<Finding> {
+function* needsElement({ path, name }: WrittenKey): Iterable<Finding> {
   yield {
     path,
     at: 'key',

@@ -1,23 +1,20 @@
-/** Owns integers beyond 2^53, which come out of YAML with other digits than were written. */
+/** This file finds integers beyond 2^53, which come out of YAML with other digits than were written. */
 
 import type { ParsedFile } from '../file/parsed-file.ts'
-import type { Path } from '../path.ts'
+import { type Path, scalarsBelow } from '../path.ts'
 
-/** Such a number and its place. */
 interface InexactNumber {
   readonly path: Path
   readonly digits: string
 }
 
-/** Those in the value that stands at `path`. */
+/** Finds them in the value that stands at `path`. */
 export function* findInexactNumbers(source: ParsedFile, value: unknown, path: Path): Iterable<InexactNumber> {
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    const digits = source.digits(path)
-    if (digits !== undefined) yield { path, digits }
+  for (const [at, scalar] of scalarsBelow(value, path)) {
+    if (typeof scalar !== 'number' || !Number.isInteger(scalar) || Number.isSafeInteger(scalar)) continue
+    const digits = source.digits(at)
+    if (digits !== undefined) yield { path: at, digits }
   }
-  if (typeof value !== 'object' || value === null) return
-  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
-  for (const [key, item] of entries) yield* findInexactNumbers(source, item, [...path, key])
 }
 
 /** The value as JSON, every digit as it was written. */

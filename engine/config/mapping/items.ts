@@ -8,9 +8,16 @@ import type { Path } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { MappingFileValue, MappingValue } from '../schema/mapping-schema.ts'
 import type { TestValue } from '../schema/test-schema.ts'
-import type { PolicySets } from './endpoint-policies.ts'
+import type { PolicySet, PolicySets } from './endpoint-policies.ts'
 import type { Item } from './entries.ts'
-import type { Preset } from './presets.ts'
+
+/** A preset in use, with what the configuration wants to be different. */
+export interface Preset {
+  readonly name: string
+  readonly mappings: readonly Item[]
+  readonly tests: readonly Item<TestValue>[]
+  readonly policies: PolicySet
+}
 
 type MainFile = CheckedFile<ConfigurationValue> | undefined
 type MappingFiles = readonly CheckedFile<MappingFileValue>[]

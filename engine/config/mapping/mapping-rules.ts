@@ -1,11 +1,11 @@
 /** Owns the rules of a mapping that go beyond the shape of single keys. */
 
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { parseDuration } from '../duration.ts'
 import { fieldNames, fieldsOf, otherNames } from '../fields.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
-import { type Path, writePath } from '../path.ts'
+import { type Path, scalarsBelow, writePath } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
-import type { Finding } from '../schema/violation.ts'
 import { bareName, checkEndpointName } from './endpoint-name.ts'
 import { findInexactNumbers } from './inexact-number.ts'
 import { checkModuleName } from './module-name.ts'
@@ -24,11 +24,12 @@ export function* checkMapping({ value, source, path }: WrittenMapping): Iterable
   yield* checkTargets(value, path)
   yield* checkCoalesce(value, path)
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
-  yield* checkBody(source, value.match?.body, [...path, 'match', 'body'])
+  yield* checkNumbers(source, value.match?.body, [...path, 'match', 'body'], compareAsText)
   if (value.transform) {
     const finding = checkModuleName(value.transform.module, [...path, 'transform', 'module'], 'value')
     if (finding) yield finding
-    yield* checkParameters(source, value.transform.with, [...path, 'transform', 'with'])
+    const parameters = [...path, 'transform', 'with']
+    yield* checkNumbers(source, value.transform.with, parameters, (digits) => `Give it as text: "${digits}".`)
   }
   const endpoint = value.match?.path
   if (endpoint !== undefined && endpoint !== '/')
@@ -101,20 +102,22 @@ function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> 
   }
 }
 
-function* checkBody(source: ParsedFile, body: unknown, path: Path): Iterable<Finding> {
-  for (const { path: found, digits } of findInexactNumbers(source, body, path)) {
+/** `advice` says what to write instead of a number with these digits at this path below `path`. */
+function* checkNumbers(
+  source: ParsedFile,
+  value: unknown,
+  path: Path,
+  advice: (digits: string, below: Path) => string,
+): Iterable<Finding> {
+  for (const { path: found, digits } of findInexactNumbers(source, value, path)) {
     const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
-    const field = writePath(found.slice(path.length).filter((key) => typeof key === 'string'))
-    const hint = `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
-    yield { path: found, code: 'INEXACT_NUMBER', message, hint }
+    yield { path: found, code: 'INEXACT_NUMBER', message, hint: advice(digits, found.slice(path.length)) }
   }
 }
 
-function* checkParameters(source: ParsedFile, parameters: unknown, path: Path): Iterable<Finding> {
-  for (const { path: found, digits } of findInexactNumbers(source, parameters, path)) {
-    const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
-    yield { path: found, code: 'INEXACT_NUMBER', message, hint: `Give it as text: "${digits}".` }
-  }
+function compareAsText(digits: string, below: Path): string {
+  const field = writePath(below.filter((key) => typeof key === 'string'))
+  return `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
 }
 
 /** Also of the `path` that a preset is served under. */
@@ -192,22 +195,15 @@ export function* singleQuotedBreaks({ value, source, path }: WrittenMapping): It
 
 /** `transform.with` is read once for all requests, so a placeholder in it reaches the transform as it is written. */
 export function* unrenderedParameters({ value, path }: WrittenMapping): Iterable<Finding> {
-  yield* unrenderedBelow(value.transform?.with, [...path, 'transform', 'with'])
-}
-
-function* unrenderedBelow(written: unknown, path: Path): Iterable<Finding> {
-  if (typeof written === 'object' && written !== null) {
-    for (const [key, item] of Object.entries(written))
-      yield* unrenderedBelow(item, [...path, Array.isArray(written) ? Number(key) : key])
-    return
-  }
-  const [placeholder] = (typeof written === 'string' && /\{\{[^{}]+\}\}/.exec(written)) || []
-  if (placeholder === undefined) return
-  yield {
-    path,
-    code: 'UNRENDERED_TEMPLATE',
-    message: `\`${writePath(path)}\` holds \`${placeholder}\`, and nothing is rendered there`,
-    hint: '`with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
+  for (const [at, written] of scalarsBelow(value.transform?.with, [...path, 'transform', 'with'])) {
+    const [placeholder] = (typeof written === 'string' && /\{\{[^{}]+\}\}/.exec(written)) || []
+    if (placeholder === undefined) continue
+    yield {
+      path: at,
+      code: 'UNRENDERED_TEMPLATE',
+      message: `\`${writePath(at)}\` holds \`${placeholder}\`, and nothing is rendered there`,
+      hint: '`with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
+    }
   }
 }
 

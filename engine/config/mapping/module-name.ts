@@ -1,8 +1,8 @@
 /** Owns how a transform's module is named, so that `./review.ts` and `review.ts` are one. */
 
 import { posix, win32 } from 'node:path'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
-import type { Finding } from '../schema/violation.ts'
 
 /** Relative to `transformsDir`, with `/`; a name that leads out of the folder keeps its `../`. */
 export function moduleName(written: string): string {

@@ -4,15 +4,15 @@ import { hasMaterial } from '../../providers/material.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { EndpointPolicy } from '../configuration.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Path, writePath } from '../path.ts'
 import { gatewayTokens, hookTokens } from '../rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import type { Finding } from '../schema/violation.ts'
 import { checkSecret, checkToken, tokensAt } from '../token-rules.ts'
-import type { JoinedPolicies, WrittenPolicy } from './endpoint-policies.ts'
+import type { JoinedPolicies, PolicyRules, WrittenKey, WrittenPolicy } from './endpoint-policies.ts'
 import { verifyRules } from './verify-rules.ts'
 
 /** What of the configuration the rules read; absent where it is wrong itself. */
@@ -26,13 +26,6 @@ interface Surroundings {
 const adminKey = '`gateway.auth.token`'
 const hookKey = '`hooks.token`'
 type Opener = typeof adminKey | typeof hookKey
-
-/** The key of a policy that holds, as somebody wrote it. */
-export interface Written {
-  readonly path: Path
-  /** As people are told: with backticks. */
-  readonly name: string
-}
 
 /** Policies between two questions for a turn. */
 const atOnce = 64
@@ -49,7 +42,7 @@ export async function checkPolicies(
     const { auth, token, verify } = policy
     if (auth === undefined && token === undefined && verify === undefined) continue
     const written = writtenAbout(name)
-    const tell = (keys: Path, rule: (at: Written) => Iterable<Finding>) => {
+    const tell = (keys: Path, rule: (at: WrittenKey) => Iterable<Finding>) => {
       const giver = giverOf(keys, written)
       const path = [...giver.path, ...keys]
       for (const finding of rule({ path, name: `\`${writePath(path)}\`` }))
@@ -93,7 +86,7 @@ function valueAt(policy: EndpointPolicy, keys: Path): unknown {
   return value
 }
 
-function* checkOpen({ path, name }: Written, { host, hasProxies }: Surroundings): Iterable<Finding> {
+function* checkOpen({ path, name }: WrittenKey, { host, hasProxies }: Surroundings): Iterable<Finding> {
   if (host === undefined) return
   if (!isLoopback(host)) {
     yield {
@@ -116,7 +109,7 @@ function* checkOpen({ path, name }: Written, { host, hasProxies }: Surroundings)
 }
 
 function* checkTokens(
-  { path, name }: Written,
+  { path, name }: WrittenKey,
   { auth, token, verify }: EndpointPolicy,
   { openers }: Surroundings,
 ): Iterable<Finding> {
@@ -165,15 +158,12 @@ function whyUnused(auth: EndpointPolicy['auth'], verify: VerifyPolicy | undefine
     : undefined
 }
 
-/** By the keys that each is about, which somebody has written. */
-export type Rules = Iterable<[keys: Path, rule: (at: Written) => Iterable<Finding>]>
-
 function* rulesOfVerify(
   endpoint: string,
   verify: VerifyPolicy,
   policy: EndpointPolicy,
   surroundings: Surroundings,
-): Rules {
+): PolicyRules {
   const { provider, secret, verifyToken, publicUrl } = verify
   if (provider !== undefined && isBuiltIn(endpoint) && !fitsDrafts.has(provider))
     yield [['verify', 'provider'], (at) => unfitProvider(at, endpoint)]
@@ -188,7 +178,7 @@ const isBuiltIn = (endpoint: string) => endpoint === 'wake' || endpoint === 'age
 /** Schemes that anybody can sign with, who writes a body as the built-in endpoints take it. */
 const fitsDrafts: ReadonlySet<string> = new Set(['hmac', 'standard-webhooks', 'svix'])
 
-function* unfitProvider({ path, name }: Written, endpoint: string): Iterable<Finding> {
+function* unfitProvider({ path, name }: WrittenKey, endpoint: string): Iterable<Finding> {
   yield {
     severity: 'warning',
     path,
@@ -199,7 +189,7 @@ function* unfitProvider({ path, name }: Written, endpoint: string): Iterable<Fin
 }
 
 function* checkSecrets(
-  { path, name }: Written,
+  { path, name }: WrittenKey,
   secrets: NonNullable<VerifyPolicy['secret']>,
   policy: EndpointPolicy,
   surroundings: Surroundings,
@@ -212,7 +202,7 @@ function* checkSecrets(
 
 /** What a provider knows, and shows to others who ask it. */
 function* checkShared(
-  { path, name }: Written,
+  { path, name }: WrittenKey,
   secret: string,
   { token }: EndpointPolicy,
   { openers }: Surroundings,
@@ -233,7 +223,7 @@ function textsIn(texts: string | readonly string[] | undefined): readonly string
   return texts === undefined ? [] : typeof texts === 'string' ? [texts] : texts
 }
 
-function* checkPublicUrl({ path, name }: Written, publicUrl: string): Iterable<Finding> {
+function* checkPublicUrl({ path, name }: WrittenKey, publicUrl: string): Iterable<Finding> {
   if (!URL.canParse(publicUrl)) return
   const { protocol, hostname } = new URL(publicUrl)
   if (protocol !== 'http:' || isLoopback(hostname)) return

@@ -1,6 +1,7 @@
 /** Owns finding and reading the files of the presets that a configuration uses. */
 
 import { join } from 'node:path'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { type CheckedFile, checkFile, readText } from '../file/checked-file.ts'
 import { ReadError, type Reading } from '../file/reading.ts'
@@ -9,7 +10,6 @@ import { type Path, writePath } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
 import type { PresetUse } from '../schema/preset-schema.ts'
-import type { Finding } from '../schema/violation.ts'
 
 export interface PresetFile {
   readonly use: PresetUse

@@ -1,5 +1,6 @@
 /** Owns presets in use: their mappings, policies and tests with what the configuration wants to be different. */
 
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
@@ -9,19 +10,10 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import { type AdjustableField, adjustableFields, type PresetUse } from '../schema/preset-schema.ts'
 import type { TestValue } from '../schema/test-schema.ts'
-import type { Finding } from '../schema/violation.ts'
-import type { PolicySet } from './endpoint-policies.ts'
-import type { Item, Written } from './entries.ts'
-import { itemsIn } from './items.ts'
+import type { Item, WrittenPlace } from './entries.ts'
+import { itemsIn, type Preset } from './items.ts'
 import { checkMatchPath, checkTargets } from './mapping-rules.ts'
 import { type PresetFile, readPresets } from './preset-file.ts'
-
-export interface Preset {
-  readonly name: string
-  readonly mappings: readonly Item[]
-  readonly tests: readonly Item<TestValue>[]
-  readonly policies: PolicySet
-}
 
 /** In their listed order. `folder` absent: none are shipped. */
 export async function loadPresets(
@@ -133,7 +125,7 @@ function renaming(items: readonly Item[], path: string | undefined): Rename {
 
 function adjustMapping(item: Item, { use, source, placeOf, rename }: Adjustment): Item {
   const { value } = item
-  const overridden = new Map<string, Written>()
+  const overridden = new Map<string, WrittenPlace>()
   const changed: Record<string, unknown> = { ...value }
   for (const name of droppedFields(value.action, use)) delete changed[name]
   for (const name of adjustableFields[value.action]) {

@@ -1,9 +1,9 @@
 /** Owns what is wrong with the rates of a policy, beyond the shape of each. */
 
 import type { EndpointPolicy } from '../configuration.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
 import { parseRate, type Rate } from '../rate.ts'
-import type { Finding } from '../schema/violation.ts'
 
 /** Rates are counted in memory, which a restart forgets: over a longer time they would be no promise. */
 const longestMs = 86_400_000

@@ -14,19 +14,18 @@ import type { ProviderRow } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { EndpointPolicy } from '../configuration.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
-import type { Finding } from '../schema/violation.ts'
 import { challengeRules } from './challenge-rules.ts'
-import type { PolicyOrigin } from './endpoint-policies.ts'
+import type { PolicyOrigin, PolicyRules, WrittenKey } from './endpoint-policies.ts'
 import { hmacRules } from './hmac-rules.ts'
-import type { Rules, Written } from './policy-rules.ts'
 import { isBlank, verifyValueRules } from './verify-values.ts'
 
 /** Whose word holds for a key. Presets name a provider before there is anything to verify with, and mapping files are copies of them. */
 type OriginOf = (keys: Path) => PolicyOrigin | undefined
 
-export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Rules {
+export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): PolicyRules {
   const { auth, verify } = policy
   if ((auth === 'signature' || auth === 'both') && !isVerifiable(verify))
     yield [['auth'], (at) => nothingToVerifyWith(at, auth, verify)]
@@ -61,7 +60,7 @@ function isVerifiable(verify: VerifyPolicy | undefined): boolean {
 }
 
 function* nothingToVerifyWith(
-  { path, name }: Written,
+  { path, name }: WrittenKey,
   auth: string,
   verify?: VerifyPolicy,
 ): Iterable<Finding> {
@@ -80,7 +79,7 @@ function* nothingToVerifyWith(
 }
 
 /** Of `verify`, by any of the keys below it or by itself. */
-function missing(key: string, hint: string): (at: Written) => Iterable<Finding> {
+function missing(key: string, hint: string): (at: WrittenKey) => Iterable<Finding> {
   return function* ({ path }) {
     const owner = path.slice(0, path.lastIndexOf('verify') + 1)
     const message = `\`${writePath([...owner, key])}\` is missing`
@@ -101,7 +100,7 @@ const describedSenders: ReadonlySet<string> = new Set([
   'twitch',
 ])
 
-function* unknownProvider({ path, name }: Written, provider: string): Iterable<Finding> {
+function* unknownProvider({ path, name }: WrittenKey, provider: string): Iterable<Finding> {
   yield {
     path,
     code: 'UNKNOWN_PROVIDER',
@@ -119,7 +118,7 @@ function insteadOfProvider(provider: string): string {
     : `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`
 }
 
-function* unread(row: ProviderRow, verify: VerifyPolicy): Rules {
+function* unread(row: ProviderRow, verify: VerifyPolicy): PolicyRules {
   const read = keysReadBy(row)
   for (const key of Object.keys(verify) as VerifyKey[]) {
     if (key === 'provider' || read.has(key) || isBlank(verify[key])) continue
@@ -127,7 +126,7 @@ function* unread(row: ProviderRow, verify: VerifyPolicy): Rules {
   }
 }
 
-function* unused({ path, name }: Written, row: ProviderRow, key: VerifyKey): Iterable<Finding> {
+function* unused({ path, name }: WrittenKey, row: ProviderRow, key: VerifyKey): Iterable<Finding> {
   const message = `${name} has no effect: ${whyUnread(row, key)}`
   yield { severity: 'warning', path, at: 'key', code: 'UNUSED_FIELD', message, hint: insteadOf(row, key) }
 }
@@ -150,7 +149,7 @@ function insteadOf(row: ProviderRow, key: VerifyKey): string {
 }
 
 /** What is needed besides a secret is asked for once there is one. Where there is none, once the operator names the provider. */
-function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rules {
+function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): PolicyRules {
   const keyed = (['secret', 'publicKey'] as const).find((key) => secretsOf(verify[key]).length > 0)
   const read = keysReadBy(row)
   if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined)
@@ -184,7 +183,7 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rul
 }
 
 /** Whose webhook is set up already is sent events all the same. */
-function* unansweredMeta({ path }: Written): Iterable<Finding> {
+function* unansweredMeta({ path }: WrittenKey): Iterable<Finding> {
   const owner = path.slice(0, path.lastIndexOf('verify') + 1)
   const name = `\`${writePath([...owner, 'verifyToken'])}\``
   yield {
@@ -201,7 +200,7 @@ function isOperators(origin: PolicyOrigin | undefined): boolean {
   return origin === 'file' || origin === 'configuration'
 }
 
-function* needsOfOidc(keys: Path, { audience, publicUrl, serviceAccount }: VerifyPolicy): Rules {
+function* needsOfOidc(keys: Path, { audience, publicUrl, serviceAccount }: VerifyPolicy): PolicyRules {
   if (serviceAccount === undefined)
     yield [
       keys,
@@ -221,7 +220,7 @@ function* needsOfOidc(keys: Path, { audience, publicUrl, serviceAccount }: Verif
 }
 
 /** An empty secret counts as absent, in a preset and in a copy of one; whoever writes one into the configuration means it. */
-function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rules {
+function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): PolicyRules {
   if (hasMaterial(verify)) return
   for (const key of ['secret', 'publicKey'] as const) {
     const keys = ['verify', key]
@@ -230,7 +229,7 @@ function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Ru
   }
 }
 
-function* toldNotYet({ path, name }: Written, row: ProviderRow): Iterable<Finding> {
+function* toldNotYet({ path, name }: WrittenKey, row: ProviderRow): Iterable<Finding> {
   yield {
     severity: 'warning',
     path,

@@ -4,12 +4,12 @@ import { readPublicKey } from '../../providers/public-keys.ts'
 import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
 import { readKey, secretsFor } from '../../providers/secrets.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
-import type { Finding } from '../schema/violation.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { tokensAt } from '../token-rules.ts'
-import type { Rules, Written } from './policy-rules.ts'
+import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
 /** Of the keys that the provider reads. */
-export function* verifyValueRules(row: ProviderRow, verify: VerifyPolicy): Rules {
+export function* verifyValueRules(row: ProviderRow, verify: VerifyPolicy): PolicyRules {
   for (const scheme of row.schemes) {
     if (scheme.family === 'hmac' && verify.secret !== undefined)
       yield [['verify', 'secret'], (at) => malformedSecrets(at, scheme, verify.secret)]
@@ -57,7 +57,7 @@ function each(
   pattern: RegExp,
   expected: string,
   hint: string,
-): (at: Written) => Iterable<Finding> {
+): (at: WrittenKey) => Iterable<Finding> {
   return function* ({ path, name }) {
     for (const { path: at, token: text } of tokensAt(path, texts)) {
       if (isBlank(text) || pattern.test(text)) continue
@@ -74,7 +74,7 @@ const writtenAs = {
 } as const
 
 function* malformedSecrets(
-  { path, name }: Written,
+  { path, name }: WrittenKey,
   scheme: Extract<Scheme, { family: 'hmac' }>,
   secrets: VerifyPolicy['secret'],
 ): Iterable<Finding> {
@@ -88,7 +88,7 @@ function* malformedSecrets(
 }
 
 function* malformedKeys(
-  { path, name }: Written,
+  { path, name }: WrittenKey,
   scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>,
   keys: VerifyPolicy['publicKey'],
 ): Iterable<Finding> {

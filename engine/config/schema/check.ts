@@ -2,11 +2,12 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { parseDuration } from '../duration.ts'
 import { type Path, touches } from '../path.ts'
 import { keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
-import { describeViolation, type Finding } from './violation.ts'
+import { describeViolation } from './violation.ts'
 
 /** Fills the value's defaults in place; what is wrong with it is for {@link describeErrors}. */
 export function validateValue(schema: TSchema, value: unknown): readonly ErrorObject[] {

@@ -1,7 +1,7 @@
 /** The keys that OpenClaw's `hooks` block has and ours does not: what becomes of each, and what to write instead. */
 
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
-import type { Finding } from './violation.ts'
 
 type Holder = Readonly<Record<string, unknown>>
 

@@ -1,24 +1,13 @@
 /** Owns the words for a value that does not fit its schema. */
 
 import type { ErrorObject } from 'ajv'
+import type { Finding } from '../diagnostic/diagnostic.ts'
 import { inLargestUnit } from '../duration.ts'
 import { foreignComment } from '../file/syntax.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, readPointer, writePath } from '../path.ts'
 import { foreignKey } from './foreign-keys.ts'
 import { foreignName, shorthand } from './foreign-names.ts'
-
-/** Something wrong at a path of one file. */
-export interface Finding {
-  readonly path: Path
-  /** Whether the key or the value is to be pointed at. Default: the value. */
-  readonly at?: 'key' | 'value'
-  readonly code: string
-  readonly message: string
-  readonly hint?: string
-  /** Whoever reports it may say otherwise. Default: an error. */
-  readonly severity?: 'error' | 'warning'
-}
 
 type Properties = Readonly<Record<string, ParentSchema>>
 
