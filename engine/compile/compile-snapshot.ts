@@ -1,10 +1,10 @@
-/** Owns compiling a configuration at once, for whoever has nothing else to do meanwhile. */
+/** Compiles a configuration without a pause, for callers that serve nothing meanwhile. */
 
 import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit.ts'
 import type { Transforms } from '../transform/port.ts'
 import { atOnce } from '../turn.ts'
-import { type Compiled, compileSteps, createCompileMemory } from './compile-steps.ts'
+import { type Compiled, compileSteps, createCompileCache } from './compile-steps.ts'
 import type { Catalog } from './snapshot.ts'
 
 export type { Compiled } from './compile-steps.ts'
@@ -20,7 +20,7 @@ export function compileSnapshot(
   transforms: Transforms = noTransforms,
 ): Compiled {
   const parts = { configuration, catalog, randomness, transforms }
-  return atOnce(compileSteps(parts, createCompileMemory()))
+  return atOnce(compileSteps(parts, createCompileCache()))
 }
 
 export const noTransforms: Transforms = { bind: () => undefined }

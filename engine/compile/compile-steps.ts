@@ -1,4 +1,4 @@
-/** Owns the way from a configuration to a snapshot, in pieces, with what is worth keeping for the next one. */
+/** Compiles a configuration to a snapshot in pieces, and keeps what the next compilation can use. */
 
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -11,13 +11,13 @@ import { type Covering, createExplain } from '../resolve/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'
 import { compileRules } from '../resolve/rules.ts'
 import type { Transforms } from '../transform/port.ts'
+import { compileMappings, type MappingCache, type ReadyMapping } from './compiled-mappings.ts'
 import { createCoverage } from './coverage.ts'
 import { indexEffectivePolicies } from './effective-policies.ts'
 import { indexPolicies } from './endpoint-policy.ts'
-import { runnerProblem, type Surroundings } from './mapping-check.ts'
+import { type CompileContext, runnerProblem } from './mapping-check.ts'
 import { builtInEndpoints, type DecisionIndex, indexMappings } from './match/decision-index.ts'
-import { createGroupMemory, type GroupMemory } from './match/groups.ts'
-import { type Serving, type ServingMemory, serveMappings } from './serving.ts'
+import { createGroupCache, type GroupCache } from './match/groups.ts'
 import type { Work } from './slices.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
 
@@ -41,56 +41,56 @@ export interface CompileParts {
   readonly transforms: Transforms
 }
 
-/** What the last compilation came to, as far as the next one can use it. */
-export interface CompileMemory {
-  serving: ServingMemory
-  surroundings: Surroundings | undefined
-  readonly groups: GroupMemory
+/** What one compilation leaves for the next one. */
+export interface CompileCache {
+  mappings: MappingCache
+  context: CompileContext | undefined
+  readonly groups: GroupCache
 }
 
-export function createCompileMemory(): CompileMemory {
-  return { serving: new Map(), surroundings: undefined, groups: createGroupMemory() }
+export function createCompileCache(): CompileCache {
+  return { mappings: new Map(), context: undefined, groups: createGroupCache() }
 }
 
-export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<CompiledWithCoverage> {
+export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<CompiledWithCoverage> {
   const { configuration, catalog, transforms } = parts
-  const surroundings = surroundingsOf(configuration, catalog, memory.surroundings)
-  const diagnostics = [...configuration.warnings, ...checkDefaultRunner(configuration, surroundings)]
-  const served = yield* serveMappings(configuration.mappings, {
-    surroundings,
+  const context = contextOf(configuration, catalog, cache.context)
+  const diagnostics = [...configuration.warnings, ...checkDefaultRunner(configuration, context)]
+  const compiled = yield* compileMappings(configuration.mappings, {
+    context,
     transforms,
-    memory: memory.serving,
+    cache: cache.mappings,
     diagnostics,
   })
-  memory.serving = served.memory
-  memory.surroundings = surroundings
+  cache.mappings = compiled.cache
+  cache.context = context
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return { ok: false, diagnostics: errorsFirst(diagnostics) }
-  const indexed = served.serving.map(({ program, summary }) => ({ path: summary.path, program }))
-  const index = yield* indexMappings(indexed, memory.groups)
+  const indexed = compiled.mappings.map(({ program, summary }) => ({ path: summary.path, program }))
+  const index = yield* indexMappings(indexed, cache.groups)
   diagnostics.push(...checkMail(configuration, index))
   const covering = createCoverage(configuration, index)
-  const snapshot = yield* makeSnapshot(parts, surroundings, served.serving, index, covering)
+  const snapshot = yield* makeSnapshot(parts, context, compiled.mappings, index, covering)
   return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering }
 }
 
-/** The same object as before where they say the same. */
-function surroundingsOf(
+/** Gives the object of the last compilation where nothing in it has changed. */
+function contextOf(
   { settings }: Configuration,
   catalog: Catalog,
-  before: Surroundings | undefined,
-): Surroundings {
-  const surroundings = {
+  before: CompileContext | undefined,
+): CompileContext {
+  const context = {
     rules: compileRules(settings, catalog.channels, catalog.relays),
     runners: new Set([...catalog.runners, ...Object.keys(settings.agents.runners)]),
   }
-  return isDeepStrictEqual(surroundings, before) ? (before as Surroundings) : surroundings
+  return isDeepStrictEqual(context, before) ? (before as CompileContext) : context
 }
 
 function* makeSnapshot(
   { configuration, randomness }: CompileParts,
-  { rules }: Surroundings,
-  serving: readonly Serving[],
+  { rules }: CompileContext,
+  mappings: readonly ReadyMapping[],
   index: DecisionIndex,
   covering: Coverage['covering'],
 ): Work<Snapshot> {
@@ -110,7 +110,7 @@ function* makeSnapshot(
     digest,
     settings: freezeDeep(settings),
     endpoints,
-    mappings: Object.freeze(serving.map(({ summary }) => summary)),
+    mappings: Object.freeze(mappings.map(({ summary }) => summary)),
     covers: (endpoint) =>
       builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
     policyOf,
@@ -122,10 +122,10 @@ function* makeSnapshot(
   return Object.freeze(snapshot)
 }
 
-/** Of the settings; a mapping's own is the mapping's affair. */
+/** Checks the default runner of the settings; the runner of a mapping is checked with the mapping. */
 function* checkDefaultRunner(
   { locate }: Configuration,
-  { rules, runners }: Surroundings,
+  { rules, runners }: CompileContext,
 ): Iterable<Diagnostic> {
   const problem = runnerProblem(rules.defaults.runner, runners)
   if (problem === undefined) return
@@ -138,7 +138,7 @@ function* checkDefaultRunner(
   }
 }
 
-/** A watched mailbox whose mails nothing answers: fetched, and ignored one by one. */
+/** Warns of a watched mailbox that no mapping takes: its mails would be fetched and ignored one by one. */
 function* checkMail({ settings, locate }: Configuration, index: DecisionIndex): Iterable<Diagnostic> {
   if (settings.sources['gmail'] === undefined || index.covers('gmail')) return
   yield {

@@ -5,7 +5,7 @@ import { processorMs } from '../resolve/processor-time.ts'
 import { watchTurns } from '../resolve/watch-turns.ts'
 import type { TransformFunction, Transforms } from '../transform/port.ts'
 import { atOnce } from '../turn.ts'
-import { type Compiled, compileSteps, createCompileMemory } from './compile-steps.ts'
+import { type Compiled, compileSteps, createCompileCache } from './compile-steps.ts'
 import { createCompiler } from './compiler.ts'
 import { actionOf, catalog, configurationOf, type Fixture, type Mapping, requestOf } from './fixture.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
@@ -36,13 +36,13 @@ function snapshotOf(compiled: Compiled): Snapshot {
   return compiled.snapshot
 }
 
-/** Compiles one configuration after another with one memory, and gives the programs of each. */
+/** Compiles one configuration after another with one cache, and gives the programs of each. */
 function createProgramsOf() {
-  const memory = createCompileMemory()
+  const cache = createCompileCache()
   return (configuration: Configuration, transforms = noTransforms, names: Catalog = catalog) => {
-    atOnce(compileSteps({ configuration, catalog: names, randomness, transforms }, memory))
-    const programs = configuration.mappings.map(({ value }) => memory.serving.get(value)?.program)
-    return { programs, memory }
+    atOnce(compileSteps({ configuration, catalog: names, randomness, transforms }, cache))
+    const programs = configuration.mappings.map(({ value }) => cache.mappings.get(value)?.program)
+    return { programs, cache }
   }
 }
 
@@ -62,10 +62,10 @@ test('an edit of one mapping among a thousand compiles one', () => {
   const before = configurationOf(many(1_000))
   const { programs: old } = programsOf(before)
   const edited = before.mappings.with(500, entryOf({ ...mappingOf(500), message: 'Something else' }))
-  const { programs, memory } = programsOf({ ...before, mappings: edited })
+  const { programs, cache } = programsOf({ ...before, mappings: edited })
   const compiled = [...programs.keys()].filter((position) => programs[position] !== old[position])
   assert.deepEqual(compiled, [500])
-  assert.equal(memory.serving.size, 1_000)
+  assert.equal(cache.mappings.size, 1_000)
 })
 
 test('what is no longer there is no longer remembered, and what is refused is', () => {
@@ -73,10 +73,10 @@ test('what is no longer there is no longer remembered, and what is refused is', 
   const before = configurationOf(many(10))
   programsOf(before)
   const broken = entryOf({ id: 'broken', message: '{{' })
-  const { memory } = programsOf({ ...before, mappings: [...before.mappings.slice(4), broken] })
-  assert.equal(memory.serving.size, 7)
-  assert.equal(memory.serving.has(before.mappings[0]?.value as never), false)
-  assert.equal(memory.serving.has(broken.value), true)
+  const { cache } = programsOf({ ...before, mappings: [...before.mappings.slice(4), broken] })
+  assert.equal(cache.mappings.size, 7)
+  assert.equal(cache.mappings.has(before.mappings[0]?.value as never), false)
+  assert.equal(cache.mappings.has(broken.value), true)
 })
 
 test('a mapping that moved or was renamed is told by its new name and place, and is not compiled again', async () => {

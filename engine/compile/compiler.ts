@@ -1,17 +1,17 @@
-/** Owns compiling again and again while requests are served: in slices, and only what is written anew. */
+/** Compiles one configuration after another while requests are served: in slices, and only the mappings that have changed. */
 
 import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit.ts'
 import type { Transforms } from '../transform/port.ts'
 import { inTurns } from '../turn.ts'
 import { noTransforms } from './compile-snapshot.ts'
-import { type CompiledWithCoverage, compileSteps, createCompileMemory } from './compile-steps.ts'
+import { type CompiledWithCoverage, compileSteps, createCompileCache } from './compile-steps.ts'
 import type { Catalog } from './snapshot.ts'
 
 export interface Compiler {
   /**
-   * As `compileSnapshot`. A mapping is known again by its entry's `value`, which must be the same object; its id, its
-   * place, the settings and `transforms` may have changed. What is kept is what the last call used.
+   * Compiles as `compileSnapshot` does. A mapping is recognized by its entry's `value`, which must be the same object; its id,
+   * its place, the settings and `transforms` may have changed. What is kept is what the last call used.
    */
   compile(
     configuration: Configuration,
@@ -25,9 +25,9 @@ export interface CompilerOptions {
 }
 
 export function createCompiler({ randomness }: CompilerOptions): Compiler {
-  const memory = createCompileMemory()
+  const cache = createCompileCache()
   return {
     compile: (configuration, catalog, transforms = noTransforms) =>
-      inTurns(compileSteps({ configuration, catalog, randomness, transforms }, memory)),
+      inTurns(compileSteps({ configuration, catalog, randomness, transforms }, cache)),
   }
 }

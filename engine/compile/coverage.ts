@@ -1,8 +1,7 @@
-/** Owns which mappings cover an endpoint, those that are switched off among them, for whoever asks why. */
+/** Lists the mappings that cover an endpoint, disabled ones among them, for explaining a decision. */
 
-import type { Configuration, MappingEntry } from '../config/configuration.ts'
+import type { Configuration, MappingEntry, Origin } from '../config/configuration.ts'
 import type { Covering } from '../resolve/explain.ts'
-import { createPlaceFinder } from './disabled-place.ts'
 import { builtInEndpoints, type DecisionIndex } from './match/decision-index.ts'
 import { createEndpointPaths, noParams } from './match/endpoint-paths.ts'
 
@@ -12,7 +11,7 @@ interface Placed {
   readonly position: number
 }
 
-/** In matching order. What is disabled is looked at when first somebody asks. */
+/** In matching order. Disabled mappings are indexed when the first question comes. */
 export function createCoverage(
   { mappings, disabled }: Pick<Configuration, 'mappings' | 'disabled'>,
   index: DecisionIndex,
@@ -67,4 +66,61 @@ function indexDisabled(
         covering: { mapping: entry.id, place: entry.label, params, program: undefined },
         position,
       }))
+}
+
+/** Consecutive mappings of one origin: the configuration, a file or a preset. */
+interface Block {
+  readonly origin: Origin
+  readonly start: number
+  end: number
+}
+
+/** `mappings` in matching order. Gives how many of them come before an entry. */
+export function createPlaceFinder(mappings: readonly MappingEntry[]): (entry: MappingEntry) => number {
+  const blocks = blocksOf(mappings)
+  return (entry) => {
+    const own = blocks.get(keyOf(entry.origin))
+    return own === undefined
+      ? placeOfOrigin(entry.origin, blocks.values(), mappings.length)
+      : placeInBlock(entry, own, mappings)
+  }
+}
+
+function blocksOf(mappings: readonly MappingEntry[]): ReadonlyMap<string, Block> {
+  const blocks = new Map<string, Block>()
+  for (const [position, { origin }] of mappings.entries()) {
+    const key = keyOf(origin)
+    const block = blocks.get(key)
+    if (block === undefined) blocks.set(key, { origin, start: position, end: position + 1 })
+    else block.end = position + 1
+  }
+  return blocks
+}
+
+function keyOf({ kind, name }: Origin): string {
+  return `${kind} ${name}`
+}
+
+/** From top to bottom, as the lines of its file. */
+function placeInBlock(entry: MappingEntry, { start, end }: Block, mappings: readonly MappingEntry[]): number {
+  const { line } = entry.locate([])
+  let low = start
+  let high = end
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((mappings[middle] as MappingEntry).locate([]).line < line) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const kinds = ['configuration', 'file', 'preset']
+
+/** Of two presets nothing tells which is listed first, where no mapping of one of them serves. */
+function placeOfOrigin({ kind, name }: Origin, blocks: Iterable<Block>, last: number): number {
+  for (const { origin, start } of blocks) {
+    const isLaterKind = kinds.indexOf(origin.kind) > kinds.indexOf(kind)
+    if (isLaterKind || (origin.kind === kind && kind === 'file' && origin.name > name)) return start
+  }
+  return last
 }

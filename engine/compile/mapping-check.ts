@@ -1,4 +1,4 @@
-/** Owns holding a compiled mapping to what it does not say itself: the settings, and which names the host knows. */
+/** Checks a compiled mapping against the settings and the names that the host knows. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
@@ -8,22 +8,22 @@ import type { CompiledMapping } from './mapping.ts'
 import { checkPlaceholder } from './placeholder.ts'
 import type { Report } from './report.ts'
 
-/** What a mapping is held to. */
-export interface Surroundings {
+/** What a mapping is checked against, beside its own words. */
+export interface CompileContext {
   readonly rules: Rules
   readonly runners: ReadonlySet<string>
 }
 
-/** Its answer holds as long as the surroundings do. */
+/** What it reports stays right as long as the context does not change. */
 export function checkMapping(
   source: MappingSource,
-  { questions }: CompiledMapping,
-  { rules, runners }: Surroundings,
+  { pendingChecks }: CompiledMapping,
+  { rules, runners }: CompileContext,
   report: Report,
 ): void {
   const problem = runnerProblem(source.runner, runners)
   if (problem !== undefined) report.error({ code: 'UNKNOWN_RUNNER', path: ['runner'], ...problem })
-  for (const question of questions) {
+  for (const question of pendingChecks) {
     checkPlaceholder(question, source, rules, report)
     const { name, path, value, placeholder, choices } = question
     const written = placeholder === undefined ? [value] : (choices ?? [])

@@ -1,6 +1,6 @@
 /**
- * Owns compiling a mapping: every field made a closure, everything wrong with it reported. What comes of it depends on
- * the mapping's words alone; what else has a say, `mapping-check.ts` asks and {@link bindTransform} finds.
+ * Compiles a mapping: every field becomes a closure, and everything wrong with it is reported. The result depends on the
+ * mapping's words alone; `mapping-check.ts` checks it against the settings, and {@link bindTransform} finds its transform.
  */
 
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
@@ -14,8 +14,8 @@ import { compileKey, isConstantKey } from './key.ts'
 import { checkReferences } from './literal-reference.ts'
 import { compileMatch } from './match/compile-match.ts'
 import { compilePayloadSchema } from './payload-schema.ts'
-import { isPlacedByPayload } from './placeholder.ts'
-import { createReport, type Found, type Report } from './report.ts'
+import { isPlacedByPayload, type PendingCheck } from './placeholder.ts'
+import { createReport, type Report, type ReportedFinding } from './report.ts'
 import {
   checkOrder,
   listOfForEach,
@@ -27,41 +27,27 @@ import {
 } from './scope-names.ts'
 import { partsWithNames, type SharedParts } from './shared-parts.ts'
 
-/** What a mapping's words come to, wherever it stands and whatever it is called. */
+/** What a mapping compiles to, whatever its id and its place. */
 export interface CompiledMapping {
   readonly parts: Omit<Program, 'id' | 'place' | 'transform'>
-  /** Fields about which the settings have a say. */
-  readonly questions: readonly Question[]
-  readonly found: readonly Found[]
+  /** Fields that are still to be checked against the settings. */
+  readonly pendingChecks: readonly PendingCheck[]
+  readonly findings: readonly ReportedFinding[]
 }
 
-/** A field that is known at load, or what is known of it. */
-export interface Question {
-  readonly name: FieldName
-  /** To the field, which may stand in `deliverTo`. */
-  readonly path: Path
-  readonly value: unknown
-  /** Where its first placeholder stands; absent for a literal. */
-  readonly placeholder?: number
-  /** The operator's words before that. */
-  readonly prefix: string
-  /** The texts that an expression chooses between, where each is written in it. */
-  readonly choices?: readonly string[]
-}
-
-/** The parts serve only if nothing was found that is an error. */
+/** The parts may be used only if no finding is an error. */
 export function compileMapping(source: MappingSource, shared: SharedParts): CompiledMapping {
   const names = scopeNamesOf(source)
   const list = listOfForEach(source)
   const read: ReadName[] = []
   const compiled = compileWithNames(source, names, shared, read)
-  const report = createReport(compiled.found)
+  const report = createReport(compiled.findings)
   checkOrder(source, read, report)
   checkReferences(source, report)
   const isElement = list !== undefined && readsElementAsFirst(list, source, read, report)
   if (!isElement) return compiled
-  const { parts, questions } = compileWithNames(source, withElementList(names, list), shared, [])
-  return { parts, questions, found: compiled.found }
+  const { parts, pendingChecks } = compileWithNames(source, withElementList(names, list), shared, [])
+  return { parts, pendingChecks, findings: compiled.findings }
 }
 
 function compileWithNames(
@@ -69,11 +55,11 @@ function compileWithNames(
   names: ScopeNames,
   everyMapping: SharedParts,
   read: ReadName[],
-): CompiledMapping & { readonly found: Found[] } {
+): CompiledMapping & { readonly findings: ReportedFinding[] } {
   const { action } = source
-  const found: Found[] = []
-  const questions: Question[] = []
-  const report = createReport(found)
+  const findings: ReportedFinding[] = []
+  const pendingChecks: PendingCheck[] = []
+  const report = createReport(findings)
   const onNames: SharedParts['onNames'] = (path, each) =>
     void read.push(...each.map((name) => ({ ...name, path })))
   const shared = partsWithNames(everyMapping, names, onNames)
@@ -84,8 +70,8 @@ function compileWithNames(
     const compiled = compileField(value, path, report, shared)
     if (compiled === undefined) return undefined
     const { field, placeholder, prefix, choices } = compiled
-    if (field.kind === 'literal') questions.push({ name, path, value, prefix })
-    else if (isPlacedByPayload(name)) questions.push({ name, path, value, placeholder, prefix, choices })
+    if (field.kind === 'literal') pendingChecks.push({ name, path, value, prefix })
+    else if (isPlacedByPayload(name)) pendingChecks.push({ name, path, value, placeholder, prefix, choices })
     return field
   }
 
@@ -119,7 +105,7 @@ function compileWithNames(
     ...compileDedupe(source.dedupe, report, shared),
     trusted: source.allowUnsafeExternalContent === true,
   }
-  return { parts, questions, found }
+  return { parts, pendingChecks, findings }
 }
 
 function compileCoalesce(
@@ -134,7 +120,7 @@ function compileCoalesce(
 
 const everyDelivery: NonNullable<Program['dedupe']> = Object.freeze({})
 
-/** Without a word about it the provider's deliveries count once each. */
+/** Where a mapping says nothing about it, each delivery of the provider counts once. */
 function compileDedupe(
   dedupe: MappingSource['dedupe'],
   report: Report,
@@ -164,7 +150,7 @@ function warnOfUnsafe(report: Report): void {
   })
 }
 
-/** Of the candidate that is compiled now: functions of others belong to those. */
+/** Finds the transform among those of the candidate that is compiled now. */
 export function bindTransform(
   { value: { transform: wanted }, parameters }: MappingEntry,
   transforms: Transforms,

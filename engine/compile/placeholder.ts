@@ -1,22 +1,36 @@
-/** Owns which fields may take values from a payload, and after which words of the operator's. */
+/** Checks which fields take values from a payload, and after which words of the operator's. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
+import type { Path } from '../config/path.ts'
 import type { Rules } from '../resolve/rules.ts'
 import { unwrapExpression } from './expression.ts'
-import type { Question } from './mapping.ts'
 import type { Report } from './report.ts'
+
+/** A field to check against the settings: its value, or what is known at load of a template or an expression. */
+export interface PendingCheck {
+  readonly name: FieldName
+  /** To the field, which may stand in `deliverTo`. */
+  readonly path: Path
+  readonly value: unknown
+  /** Where its first placeholder stands; absent for a literal. */
+  readonly placeholder?: number
+  /** The operator's words before that. */
+  readonly prefix: string
+  /** The texts that an expression chooses between, where each is written in it. */
+  readonly choices?: readonly string[]
+}
 
 const routing: readonly FieldName[] = ['to', 'channel', 'model']
 
-/** Whether a placeholder in it is somebody's to refuse. */
+/** Whether the settings decide if the field may hold a placeholder. */
 export function isPlacedByPayload(name: FieldName): boolean {
   return name === 'sessionKey' || routing.includes(name)
 }
 
 /** Where a reply goes and which model answers is the operator's to say, unless the mapping says otherwise. */
 export function checkPlaceholder(
-  { name, path, value, placeholder: offset, prefix, choices }: Question,
+  { name, path, value, placeholder: offset, prefix, choices }: PendingCheck,
   source: MappingSource,
   rules: Rules,
   report: Report,

@@ -1,4 +1,4 @@
-/** Owns telling an author what is wrong with a mapping, and where. */
+/** Collects what is wrong with a mapping, and turns it into diagnostics with a place in a file. */
 
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
@@ -21,21 +21,21 @@ export interface Report {
   warn(finding: Finding): void
 }
 
-/** What was found, without its place in a file: the entry may move, and what is wrong with it stays. */
-export interface Found {
+/** A finding without its place in a file: the entry may move, and what is wrong with it stays. */
+export interface ReportedFinding {
   readonly severity: Diagnostic['severity']
   readonly finding: Finding
 }
 
-export function createReport(into: Found[]): Report {
+export function createReport(into: ReportedFinding[]): Report {
   return {
     error: (finding) => void into.push({ severity: 'error', finding }),
     warn: (finding) => void into.push({ severity: 'warning', finding }),
   }
 }
 
-/** Where the entry stands now. */
-export function placeFinding(entry: MappingEntry, { severity, finding }: Found): Diagnostic {
+/** Adds the place where the entry stands now. */
+export function placeFinding(entry: MappingEntry, { severity, finding }: ReportedFinding): Diagnostic {
   const { code, path, message, hint, offset } = finding
   const place = entry.locate(path, offset)
   const named = `\`${writePath(path)}\` of mapping "${entry.id}": ${message}`

@@ -1,8 +1,9 @@
 /** Decides whether one mapping's `match` makes another's certain. It says no where it is not sure. */
 
 import { bareExpression } from '../compile/expression.ts'
-import { type BodyPattern, type OperatorTest, readBodyPattern } from '../compile/match/body-pattern.ts'
+import { type BodyPattern, readBodyPattern } from '../compile/match/body-pattern.ts'
 import { isWithin } from '../compile/match/numeric-bounds.ts'
+import type { OperatorTest } from '../compile/match/operators.ts'
 import type { Scalar } from '../compile/match/scalar.ts'
 import type { Report } from '../compile/report.ts'
 import type { HeaderPattern, MappingSource } from '../config/configuration.ts'

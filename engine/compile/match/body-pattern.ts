@@ -1,7 +1,6 @@
-/** Owns the patterns of `match.body`: from what the author wrote to a tree of tests. */
+/** Reads the patterns of `match.body` into a tree of tests. */
 
 import type { Path } from '../../config/path.ts'
-import type { Regex } from '../../regex/regex.ts'
 import type { Report } from '../report.ts'
 import {
   refuseForeignLogic,
@@ -9,8 +8,7 @@ import {
   warnOfForeignKey,
   warnOfForeignText,
 } from './foreign-syntax.ts'
-import type { NumericBound } from './numeric-bounds.ts'
-import { operatorNames, readOperators, refusePattern } from './operators.ts'
+import { type OperatorTest, operatorNames, readOperators, refusePattern } from './operators.ts'
 import { isScalar, type Scalar, scalarProblem } from './scalar.ts'
 
 /** Where the payload holds a list, any of its elements may satisfy a pattern. */
@@ -21,14 +19,6 @@ export type BodyPattern =
   | { readonly kind: 'operators'; readonly tests: readonly OperatorTest[] }
   /** All of them must hold, of one object. In the order in which they are asked, cheap ones first. */
   | { readonly kind: 'keys'; readonly keys: ReadonlyMap<string, BodyPattern> }
-
-export type OperatorTest =
-  | { readonly kind: 'exists'; readonly wanted: boolean }
-  | { readonly kind: 'prefix'; readonly text: string }
-  | { readonly kind: 'suffix'; readonly text: string }
-  | { readonly kind: 'anything-but'; readonly values: readonly Scalar[] }
-  | { readonly kind: 'numeric'; readonly bounds: readonly NumericBound[] }
-  | { readonly kind: 'pattern'; readonly regex: Regex }
 
 /** Reports everything that is wrong; gives nothing where something is. The top level holds keys, whatever their names. */
 export function readBodyPattern(value: unknown, path: Path, report: Report): BodyPattern | undefined {
@@ -123,7 +113,7 @@ function isComplete(patterns: readonly (BodyPattern | undefined)[]): patterns is
   return !patterns.includes(undefined)
 }
 
-/** Only for putting a regular expression behind what is cheaper; no measure. */
+/** A rough order, so that a regular expression is asked after cheaper tests. */
 function costOf(pattern: BodyPattern): number {
   switch (pattern.kind) {
     case 'equals':

@@ -1,17 +1,17 @@
-/** Owns compiling a mapping's `match`, except `path`, which the decision index answers. */
+/** Compiles a mapping's `match`, except `path`, which the decision index answers. */
 
 import type { MappingSource } from '../../config/configuration.ts'
 import type { Path } from '../../config/path.ts'
-import { ClauseError, type Matcher } from '../../resolve/program.ts'
+import { ClauseError, type Equality, type Matcher } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
 import type { Report } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
 import { missOfBody } from './body-miss.ts'
-import { readBodyPattern } from './body-pattern.ts'
+import { type BodyPattern, readBodyPattern } from './body-pattern.ts'
 import { type BodyTest, compileBodyTest } from './body-test.ts'
 import type { Clause } from './clause.ts'
-import { equalitiesOfBody } from './equalities.ts'
 import { compileHeader } from './header-clause.ts'
+import type { Scalar } from './scalar.ts'
 import { fieldOf } from './walk.ts'
 import { compileWhen, type When } from './when-clause.ts'
 import { withNearMiss, wordsOfValues } from './words.ts'
@@ -107,3 +107,27 @@ function missOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Cla
 }
 
 const silent: Report = { error: () => undefined, warn: () => undefined }
+
+/**
+ * The equalities that a body pattern demands, for the decision index. Each of them is necessary; together they need not be
+ * enough, because of operators and because lists have elements.
+ */
+function equalitiesOfBody(pattern: BodyPattern, path: readonly string[] = []): readonly Equality[] {
+  if (pattern.kind === 'keys')
+    return Array.from(pattern.keys, ([key, inner]) => equalitiesOfBody(inner, [...path, key])).flat()
+  const values = wantedValues(pattern)
+  return values === undefined ? [] : [{ of: 'body', path, values }]
+}
+
+/** Nothing where it may hold of other values too. */
+function wantedValues(pattern: BodyPattern): readonly Scalar[] | undefined {
+  if (pattern.kind === 'equals') return [pattern.value]
+  if (pattern.kind !== 'any') return undefined
+  const values: Scalar[] = []
+  for (const each of pattern.of) {
+    const wanted = wantedValues(each)
+    if (wanted === undefined) return undefined
+    for (const value of wanted) values.push(value)
+  }
+  return values
+}

@@ -5,7 +5,7 @@ import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
 import { atOnce } from '../../turn.ts'
 import type { Work } from '../slices.ts'
 import { noParams } from './endpoint-paths.ts'
-import { createGroupMemory, type Group, type GroupMemory, type Indexed, indexGroups } from './groups.ts'
+import { createGroupCache, type Group, type GroupCache, type Indexed, indexGroups } from './groups.ts'
 import { mergeOrdered, type Positions } from './ordered-merge.ts'
 
 export type { Indexed } from './groups.ts'
@@ -25,12 +25,12 @@ type Params = Candidate['params']
 
 /** `mappings` in matching order. */
 export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
-  return atOnce(indexMappings(mappings, createGroupMemory()))
+  return atOnce(indexMappings(mappings, createGroupCache()))
 }
 
-/** The same in pieces. What `memory` still knows of the mappings is not made again. */
-export function* indexMappings(mappings: readonly Indexed[], memory: GroupMemory): Work<DecisionIndex> {
-  const { ofPaths, find, everywhere } = yield* indexGroups(mappings, memory)
+/** The same in pieces. Groups that `cache` holds with the same mappings are not indexed again. */
+export function* indexMappings(mappings: readonly Indexed[], cache: GroupCache): Work<DecisionIndex> {
+  const { ofPaths, find, everywhere } = yield* indexGroups(mappings, cache)
   const programs = mappings.map(({ program }) => program)
 
   const groupsOf = (endpoint: string): readonly Covering[] => {

@@ -32,34 +32,34 @@ export interface Groups {
 }
 
 /** What indexing keeps for the next time. */
-export interface GroupMemory {
+export interface GroupCache {
   groups: ReadonlyMap<string | undefined, Group>
   paths: readonly string[]
   find: FindPaths<number>
 }
 
-export function createGroupMemory(): GroupMemory {
+export function createGroupCache(): GroupCache {
   return { groups: new Map(), paths: [], find: () => [] }
 }
 
 /** `mappings` in matching order. */
-export function* indexGroups(mappings: readonly Indexed[], memory: GroupMemory): Work<Groups> {
+export function* indexGroups(mappings: readonly Indexed[], cache: GroupCache): Work<Groups> {
   const filed = yield* fileByPath(mappings)
   const groups = new Map<string | undefined, Group>()
   const paths: string[] = []
   const ofPaths: Group[] = []
   for (const [path, members] of filed) {
-    const group = yield* indexMembers(members, memory.groups.get(path))
+    const group = yield* indexMembers(members, cache.groups.get(path))
     groups.set(path, group)
     if (groups.size % smallPieces === 0) yield
     if (path === undefined) continue
     paths.push(path)
     ofPaths.push(group)
   }
-  const find = isSame(paths, memory.paths)
-    ? memory.find
+  const find = isSame(paths, cache.paths)
+    ? cache.find
     : yield* indexPaths(new Map(paths.map((path, place) => [path, place])))
-  Object.assign(memory, { groups, paths, find } satisfies GroupMemory)
+  Object.assign(cache, { groups, paths, find } satisfies GroupCache)
   return { ofPaths, find, everywhere: groups.get(undefined) }
 }
 

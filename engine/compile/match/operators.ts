@@ -1,12 +1,19 @@
-/** Owns the operators of a body pattern as they are written: their names, their operands, what is wrong with those. */
+/** Reads the operators of a body pattern and reports what is wrong with their operands. */
 
 import type { Path } from '../../config/path.ts'
 import { compileRegex, type Regex, RegexSyntaxError } from '../../regex/regex.ts'
 import type { Report } from '../report.ts'
-import type { OperatorTest } from './body-pattern.ts'
 import { warnOfSlashes } from './foreign-syntax.ts'
-import { readBounds } from './numeric-bounds.ts'
-import { isScalar, scalarProblem } from './scalar.ts'
+import { type NumericBound, readBounds } from './numeric-bounds.ts'
+import { isScalar, type Scalar, scalarProblem } from './scalar.ts'
+
+export type OperatorTest =
+  | { readonly kind: 'exists'; readonly wanted: boolean }
+  | { readonly kind: 'prefix'; readonly text: string }
+  | { readonly kind: 'suffix'; readonly text: string }
+  | { readonly kind: 'anything-but'; readonly values: readonly Scalar[] }
+  | { readonly kind: 'numeric'; readonly bounds: readonly NumericBound[] }
+  | { readonly kind: 'pattern'; readonly regex: Regex }
 
 type Reader = (operand: unknown, path: Path, report: Report) => OperatorTest | undefined
 

@@ -1,6 +1,7 @@
 /** Owns saying in words what a clause expects. They end a sentence that begins with "expected". */
 
-import type { BodyPattern, OperatorTest } from './body-pattern.ts'
+import type { BodyPattern } from './body-pattern.ts'
+import type { OperatorTest } from './operators.ts'
 import type { Scalar } from './scalar.ts'
 
 /** As many of a list or a map are told. */

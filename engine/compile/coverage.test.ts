@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MappingEntry, Origin } from '../config/configuration.ts'
-import { createPlaceFinder } from './disabled-place.ts'
+import { createPlaceFinder } from './coverage.ts'
 import { configurationOf } from './fixture.ts'
 
 function entryAt(kind: Origin['kind'], name: string, line: number): MappingEntry {
