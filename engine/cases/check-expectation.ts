@@ -1,12 +1,12 @@
-/** Owns holding an observation against what a test expects. */
+/** Compares an observation with what a test expects. */
 
 import type { Expectation, ExpectedAction } from '../config/configuration.ts'
 import { fieldsOf } from '../config/fields.ts'
 import type { Path } from '../config/path.ts'
 import type { Observation, ObservedAction } from './observation.ts'
-import { checkValue, type Shortfall } from './value-check.ts'
+import { checkValue, type ValueMismatch } from './value-check.ts'
 
-/** Keys at the top that are no field of an action. */
+/** The top-level keys that are not fields of an action. */
 const aboutRequest: ReadonlySet<string> = new Set([
   'outcome',
   'status',
@@ -16,17 +16,17 @@ const aboutRequest: ReadonlySet<string> = new Set([
   'actions',
 ])
 
-/** Everything that is not as expected; an outcome that is another makes all else beside the point. */
-export function checkExpectation(expect: Expectation, observed: Observation): Shortfall[] {
+/** Returns everything that is not as expected. Where the outcome differs, nothing else is compared. */
+export function checkExpectation(expect: Expectation, observed: Observation): ValueMismatch[] {
   const outcome = checkOutcome(expect, observed)
   if (outcome.length > 0) return outcome
-  const shortfalls = (['status', 'code', 'reason'] as const).flatMap((name) =>
+  const mismatches = (['status', 'code', 'reason'] as const).flatMap((name) =>
     expect[name] === undefined ? [] : checkValue(expect[name], observed[name], ['expect', name]),
   )
-  return [...shortfalls, ...checkMapping(expect, observed), ...checkActions(expect, observed)]
+  return [...mismatches, ...checkMapping(expect, observed), ...checkActions(expect, observed)]
 }
 
-/** The outcome that a test expects; none where its status, code or reason says enough. */
+/** Returns the outcome that a test expects; undefined where it names only a status, code or reason. */
 export function expectedOutcome(expect: Expectation): Observation['outcome'] | undefined {
   if (expect.outcome !== undefined) return expect.outcome
   if (expect.actions !== undefined || ofOneAction(expect).length > 0) return 'accepted'
@@ -34,7 +34,7 @@ export function expectedOutcome(expect: Expectation): Observation['outcome'] | u
   return saysMore ? undefined : 'accepted'
 }
 
-function checkOutcome(expect: Expectation, observed: Observation): Shortfall[] {
+function checkOutcome(expect: Expectation, observed: Observation): ValueMismatch[] {
   const expected = expectedOutcome(expect)
   if (expected === undefined || expected === observed.outcome) return []
   const path = expect.outcome === undefined ? ['expect'] : ['expect', 'outcome']
@@ -42,15 +42,15 @@ function checkOutcome(expect: Expectation, observed: Observation): Shortfall[] {
   return [{ path, expected, actual: `${observed.outcome}${by}` }]
 }
 
-function checkMapping(expect: Expectation, observed: Observation): Shortfall[] {
+function checkMapping(expect: Expectation, observed: Observation): ValueMismatch[] {
   if (expect.mapping === undefined) return []
   const severalHint = 'Several mappings made actions: say under `actions:` which of them made which.'
-  return checkValue(expect.mapping, observed.mapping, ['expect', 'mapping']).map((shortfall) =>
-    observed.mapping?.includes(', ') ? { ...shortfall, hint: severalHint } : shortfall,
+  return checkValue(expect.mapping, observed.mapping, ['expect', 'mapping']).map((mismatch) =>
+    observed.mapping?.includes(', ') ? { ...mismatch, hint: severalHint } : mismatch,
   )
 }
 
-function checkActions(expect: Expectation, observed: Observation): Shortfall[] {
+function checkActions(expect: Expectation, observed: Observation): ValueMismatch[] {
   const { actions } = observed
   const fields = Object.fromEntries(ofOneAction(expect))
   const [only] = actions
@@ -61,10 +61,10 @@ function checkActions(expect: Expectation, observed: Observation): Shortfall[] {
   return [...(only ? checkAction(fields, only, ['expect']) : []), ...checkList(expect.actions, actions)]
 }
 
-function checkList(expected: Expectation['actions'], actions: readonly ObservedAction[]): Shortfall[] {
+function checkList(expected: Expectation['actions'], actions: readonly ObservedAction[]): ValueMismatch[] {
   if (expected === undefined) return []
   const path = ['expect', 'actions']
-  const count: Shortfall[] =
+  const count: ValueMismatch[] =
     expected.length === actions.length
       ? []
       : [{ path, expected: countActions(expected.length), actual: countActions(actions.length) }]
@@ -75,16 +75,16 @@ function checkList(expected: Expectation['actions'], actions: readonly ObservedA
   ]
 }
 
-function checkAction(expected: ExpectedAction, action: ObservedAction, path: Path): Shortfall[] {
+function checkAction(expected: ExpectedAction, action: ObservedAction, path: Path): ValueMismatch[] {
   return Object.entries(expected).flatMap(([name, value]) =>
-    checkValue(value, action[name], [...path, name]).map((shortfall) => ({
-      ...shortfall,
-      hint: shortfall.hint ?? nameHint(name, action),
+    checkValue(value, action[name], [...path, name]).map((mismatch) => ({
+      ...mismatch,
+      hint: mismatch.hint ?? nameHint(name, action),
     })),
   )
 }
 
-/** Nothing could ever stand under a name that the action does not have. */
+/** Returns a hint for a field that the action cannot have. */
 function nameHint(name: string, action: ObservedAction): string | undefined {
   const kind = action['action'] === 'wake' ? 'wake' : 'agent'
   const other = kind === 'wake' ? 'agent' : 'wake'

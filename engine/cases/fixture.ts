@@ -1,4 +1,4 @@
-/** Owns the tests that tests run, and a surface without HTTP; used by tests only. */
+/** Makes the mapping tests that tests run, and a surface without HTTP. */
 
 import type { Mapping } from '../compile/fixture.ts'
 import { snapshotOf } from '../compile/fixture.ts'
@@ -7,10 +7,10 @@ import type { Expectation, TestEntry, TestSource } from '../config/configuration
 import { writePath } from '../config/path.ts'
 import type { Refusal } from '../resolve/decision.ts'
 import { runTests, type TestResult } from './run-tests.ts'
-import type { TrialSurface } from './trial.ts'
+import type { TrySurface } from './try-request.ts'
 
-/** JSON alone, and two statuses. */
-export const plainSurface: TrialSurface = {
+/** A surface that takes JSON only, and answers two statuses. */
+export const plainSurface: TrySurface = {
   async receive(received, snapshot) {
     if (!snapshot.covers(received.endpoint)) return refusal('NOT_FOUND')
     try {
@@ -27,7 +27,7 @@ function refusal(code: string): Refusal {
   return { outcome: 'refused', code, message: 'No.', details: [] }
 }
 
-/** Its places tell a path as the text of a line. */
+/** Returns a test whose places show the path as the text of the line. */
 export function testOf(expect: Expectation, value: Partial<TestSource> = {}): TestEntry {
   return {
     value: { name: 'a test', request: { endpoint: 'test', body: {} }, expect, ...value },
@@ -49,7 +49,7 @@ interface Situation {
   readonly snapshot?: Snapshot
 }
 
-/** What becomes of one test. Default: one mapping, `first`, that asks an agent about `{{title}}`. */
+/** Runs one test. Default: there is one mapping, `first`, that asks an agent about `{{title}}`. */
 export async function resultOf(expect: Expectation, situation: Situation = {}): Promise<TestResult> {
   const {
     mappings = [{ message: 'See {{title}}' }],
@@ -63,7 +63,7 @@ export async function resultOf(expect: Expectation, situation: Situation = {}): 
   return result
 }
 
-/** Each mismatch as `path: expected, not actual`. */
-export function toldBy({ mismatches }: TestResult): string[] {
+/** Returns each mismatch as `path: expected, not actual`. */
+export function mismatchesOf({ mismatches }: TestResult): string[] {
   return mismatches.map(({ path, expected, actual }) => `${writePath(path)}: ${expected}, not ${actual}`)
 }

@@ -1,4 +1,4 @@
-/** Owns what a test can see of a decision. */
+/** Turns a decision into what a test can see of it. */
 
 import type { Action, Decision, FieldError } from '../resolve/decision.ts'
 
@@ -10,12 +10,12 @@ export interface Observation {
   /** Why it was not accepted. */
   readonly reason?: string
   readonly details?: readonly FieldError[]
-  /** The mapping that made it; where several did, their ids in order with commas between. */
+  /** The id of the mapping that decided; the ids of several are joined with commas, in order. */
   readonly mapping?: string
   readonly actions: readonly ObservedAction[]
 }
 
-/** Its kind as `action`, its mapping and its fields; what it does not have is undefined. */
+/** An action's fields, with its kind as `action` and its mapping; a field that it lacks is undefined. */
 export type ObservedAction = Readonly<Record<string, unknown>>
 
 export function observe(decision: Decision, status: number): Observation {
@@ -32,7 +32,7 @@ export function observe(decision: Decision, status: number): Observation {
       return { outcome: 'skipped', status, reason: decision.reason, mapping: decision.mapping, actions: [] }
     default: {
       const { outcome, code, message, told, details, mapping, cause } = decision
-      // Beneath a failure of ours is an error of the author's own code, or a bug that he should report.
+      // The cause of a failure is an error of the author's own code, or a bug to report.
       const beneath = outcome === 'failed' && cause instanceof Error ? ` (${cause.message})` : ''
       const reason = told ?? `${message}${beneath}`
       return { outcome, status, code, reason, details, mapping, actions: [] }
@@ -40,7 +40,7 @@ export function observe(decision: Decision, status: number): Observation {
   }
 }
 
-/** Each with its position among those of its mapping, which is that of the element that it was made for. */
+/** Numbers the actions of each mapping, because the number is that of the element that the action was made for. */
 function observeActions(actions: readonly Action[]): ObservedAction[] {
   const counts = new Map<string | undefined, number>()
   return actions.map((action) => {
@@ -50,7 +50,7 @@ function observeActions(actions: readonly Action[]): ObservedAction[] {
   })
 }
 
-/** `mode` and `wakeMode` may stand for each other, as in mappings; of `coalesce` and `dedupe` a test sees the keys. */
+/** `mode` and `wakeMode` are synonyms, as in mappings; of `coalesce` and `dedupe` a test sees the keys. */
 function observeAction(action: Action): ObservedAction {
   if (action.kind === 'wake') {
     const { kind, dedupe, ...fields } = action

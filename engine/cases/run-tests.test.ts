@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { snapshotOf } from '../compile/fixture.ts'
 import { watchTurns } from '../resolve/watch-turns.ts'
-import { plainSurface, resultOf, testOf, toldBy } from './fixture.ts'
+import { mismatchesOf, plainSurface, resultOf, testOf } from './fixture.ts'
 import { runTests } from './run-tests.ts'
 import { checkValue } from './value-check.ts'
 
@@ -22,13 +22,13 @@ test('a test passes when everything that it names is as expected', async () => {
     trusted: false,
     status: 200,
   })
-  assert.deepEqual(toldBy(result), [])
+  assert.deepEqual(mismatchesOf(result), [])
   assert.equal(result.passed, true)
 })
 
-test('each field that is not as expected is told with its place in the test', async () => {
+test('each field that is not as expected is reported with its place in the test', async () => {
   const result = await resultOf({ action: 'wake', message: 'See it', deliver: false })
-  assert.deepEqual(toldBy(result), [
+  assert.deepEqual(mismatchesOf(result), [
     'expect.action: "wake", not "agent"',
     'expect.message: "See it", not "See crash"',
     'expect.deliver: false, not true',
@@ -39,34 +39,34 @@ test('each field that is not as expected is told with its place in the test', as
   )
 })
 
-test('several tests of a value must all hold, and each that does not is told', async () => {
+test('several tests of a value must all hold, and each that fails is reported', async () => {
   const message = { prefix: 'See', contains: ['crash', 'burn'], suffix: '!', pattern: '^See c', exists: true }
-  assert.deepEqual(toldBy(await resultOf({ message })), [
+  assert.deepEqual(mismatchesOf(await resultOf({ message })), [
     'expect.message.contains[1]: text that contains "burn", not "See crash"',
     'expect.message.suffix: text that ends with "!", not "See crash"',
   ])
 })
 
-test('not turns a value or a test round, and several tests must not all hold', async () => {
+test('`not` negates a value or a test, and several tests must not all hold', async () => {
   const passing = [{ not: 'See it' }, { not: { contains: ['burn', 'crash'] } }, { not: { prefix: 'x' } }]
-  for (const message of passing) assert.deepEqual(toldBy(await resultOf({ message })), [])
+  for (const message of passing) assert.deepEqual(mismatchesOf(await resultOf({ message })), [])
   assert.equal((await resultOf({ to: { not: 'C1' } })).passed, true)
-  assert.deepEqual(toldBy(await resultOf({ message: { not: 'See crash' } })), [
+  assert.deepEqual(mismatchesOf(await resultOf({ message: { not: 'See crash' } })), [
     'expect.message.not: anything but "See crash", not "See crash"',
   ])
-  assert.deepEqual(toldBy(await resultOf({ message: { not: { contains: 'crash', prefix: 'See' } } })), [
+  assert.deepEqual(mismatchesOf(await resultOf({ message: { not: { contains: 'crash', prefix: 'See' } } })), [
     'expect.message.not: text that does not contain "crash", or text that does not begin with "See", not "See crash"',
   ])
 })
 
-test('a pattern that cannot be read, and a text too long for one, are told and throw nothing', async () => {
+test('a pattern that cannot be read, and a text too long for one, are reported and do not throw', async () => {
   const unread = await resultOf({ message: { pattern: '(' } })
-  assert.deepEqual(toldBy(unread), ['expect.message.pattern: a pattern that can be read, not none'])
+  assert.deepEqual(mismatchesOf(unread), ['expect.message.pattern: a pattern that can be read, not none'])
   const [long] = checkValue({ pattern: 'x' }, 'x'.repeat(300_000), [])
   assert.equal(long?.expected, 'a text that can be searched')
 })
 
-test('a number where the action has text is told with what to do about it', async () => {
+test('a number where the action has text is reported with what to do about it', async () => {
   const mappings = [{ message: 'x', channel: 'slack', to: '42' }]
   const { mismatches } = await resultOf({ to: 42, timeoutSeconds: '600' }, { mappings })
   assert.deepEqual(
@@ -78,12 +78,12 @@ test('a number where the action has text is told with what to do about it', asyn
   )
 })
 
-test('a text that differs in a last line break alone is told how YAML leaves it out', async () => {
+test('for a text that differs only in its last line break, the hint says how YAML leaves it out', async () => {
   const { mismatches } = await resultOf({ message: 'See crash\n' })
   assert.match(mismatches[0]?.hint ?? '', /`\|-` instead of `\|`/)
 })
 
-test('a field of the other action is told as one', async () => {
+test('a field of the other action is reported as one', async () => {
   const { mismatches } = await resultOf({ text: 'See crash' })
   assert.equal(mismatches[0]?.hint, '`text` is a field of the action `wake`, and this is `agent`.')
 })
@@ -98,7 +98,7 @@ test('busy and the key of coalesce are expected like fields, and what is not wri
   const mappings = [{ message: 'x', busy: 'reject', coalesce } as const]
   const expected = { busy: 'reject', coalesce: { suffix: 'main' } }
   assert.equal((await resultOf(expected, { mappings, body: { ref: 'refs/main' } })).passed, true)
-  assert.deepEqual(toldBy(await resultOf(expected, { mappings, body: { ref: 'dev' } })), [
+  assert.deepEqual(mismatchesOf(await resultOf(expected, { mappings, body: { ref: 'dev' } })), [
     'expect.coalesce.suffix: text that ends with "main", not "dev"',
   ])
   assert.equal((await resultOf({ busy: 'queue', coalesce: { exists: false } })).passed, true)
@@ -111,7 +111,7 @@ test('the key of dedupe is expected like a field, of a wake too, and is none whe
     const mappings = [{ action, message: 'x', text: 'x', dedupe: { enabled: true, key: 'id' } }]
     const body = { id: 'e1' }
     assert.equal((await resultOf({ dedupe: 'e1' }, { mappings, body })).passed, true)
-    assert.deepEqual(toldBy(await resultOf({ dedupe: { prefix: 'f' } }, { mappings, body })), [
+    assert.deepEqual(mismatchesOf(await resultOf({ dedupe: { prefix: 'f' } }, { mappings, body })), [
       'expect.dedupe.prefix: text that begins with "f", not "e1"',
     ])
     assert.equal((await resultOf({ dedupe: { exists: false } }, { mappings, body: {} })).passed, true)
@@ -121,15 +121,15 @@ test('the key of dedupe is expected like a field, of a wake too, and is none whe
 test('expecting fields of an action, a mapping, or nothing in particular expects it to be accepted', async () => {
   const mappings = [{ message: '{{absent}}' }]
   for (const expect of [{ message: 'x' }, { mapping: 'first' }, {}]) {
-    assert.deepEqual(toldBy(await resultOf(expect, { mappings })), [
+    assert.deepEqual(mismatchesOf(await resultOf(expect, { mappings })), [
       'expect: accepted, not refused, by "first"',
     ])
   }
 })
 
-test('another outcome than expected is told alone, since all else follows from it', async () => {
+test('another outcome than expected is the only mismatch, because all else follows from it', async () => {
   const result = await resultOf({ outcome: 'ignored', status: 200, reason: 'x' })
-  assert.deepEqual(toldBy(result), ['expect.outcome: ignored, not accepted, by "first"'])
+  assert.deepEqual(mismatchesOf(result), ['expect.outcome: ignored, not accepted, by "first"'])
 })
 
 test('a refusal is expected by its outcome, status, code, reason or mapping', async () => {
@@ -141,22 +141,25 @@ test('a refusal is expected by its outcome, status, code, reason or mapping', as
     { code: 'BLANK_TEXT' },
     { reason: { contains: 'message' } },
   ]) {
-    assert.deepEqual(toldBy(await resultOf(expect, { mappings })), [])
+    assert.deepEqual(mismatchesOf(await resultOf(expect, { mappings })), [])
   }
 })
 
 test('an endpoint that nothing covers is refused, as the gateway would', async () => {
   const mappings = [{ match: { path: 'github' }, message: 'x' }]
   const result = await resultOf({ outcome: 'refused', code: 'NOT_FOUND' }, { mappings, endpoint: 'gitlab' })
-  assert.deepEqual(toldBy(result), [])
+  assert.deepEqual(mismatchesOf(result), [])
 })
 
 test('the built-in endpoints are tested like any other', async () => {
   const body = { text: 'hi', mode: 'now' }
-  assert.deepEqual(toldBy(await resultOf({ action: 'wake', text: 'hi' }, { endpoint: 'wake', body })), [])
+  assert.deepEqual(
+    mismatchesOf(await resultOf({ action: 'wake', text: 'hi' }, { endpoint: 'wake', body })),
+    [],
+  )
 })
 
-test('a body is handed over as it would be received, and its time is the first of 2026 unless the test says another', async () => {
+test('a body is passed on as it would be received, and its time is the first of 2026 unless the test says another', async () => {
   const snapshot = snapshotOf([{ message: '{{now}} {{query.a}} {{headers.b}} {{id}}' }])
   const request = {
     endpoint: 'test',
@@ -170,16 +173,16 @@ test('a body is handed over as it would be received, and its time is the first o
     testOf({ code: 'INVALID_JSON' }, { request: { endpoint: 'test', bodyText: '{' } }),
   ]
   const results = await runTests({ tests, snapshot, surface: plainSurface })
-  assert.deepEqual(results.map(toldBy), [[], [], []])
+  assert.deepEqual(results.map(mismatchesOf), [[], [], []])
 })
 
 test('a time that cannot be read fails its test and no other', async () => {
   const tests = [testOf({ message: 'x' }, { now: 'soon' }), testOf({ message: 'x' })]
   const results = await runTests({ tests, snapshot: snapshotOf([{ message: 'x' }]), surface: plainSurface })
-  assert.deepEqual(results.map(toldBy), [['now: a time such as 2026-01-01T00:00:00Z, not soon'], []])
+  assert.deepEqual(results.map(mismatchesOf), [['now: a time such as 2026-01-01T00:00:00Z, not soon'], []])
 })
 
-test('many tests hold nobody up, whether they pass or fail', async () => {
+test('many tests do not block the event loop, whether they pass or fail', async () => {
   const snapshot = snapshotOf([{ message: 'x' }])
   const tests = Array.from({ length: 2000 }, (_, index) => testOf({ message: index % 2 === 0 ? 'x' : 'y' }))
   const { result, turns } = await watchTurns(() => runTests({ tests, snapshot, surface: plainSurface }))
@@ -187,7 +190,7 @@ test('many tests hold nobody up, whether they pass or fail', async () => {
   assert.ok(turns > 3, `${turns} turns`)
 })
 
-test('tests that nobody waits for any more are not run', async () => {
+test('tests are not run after the run was given up', async () => {
   const tests = [testOf({ message: 'x' }), testOf({ message: 'x' }), testOf({ message: 'x' })]
   let asked = 0
   const isGivenUp = () => ++asked > 2
@@ -207,15 +210,15 @@ test('several actions are expected one by one, in their order, and each element 
     { mapping: 'each', index: 0, message: 'Item a' },
     { mapping: 'each', index: 1, message: 'Item c' },
   ] as const
-  assert.deepEqual(toldBy(await resultOf({ actions }, situation)), [
+  assert.deepEqual(mismatchesOf(await resultOf({ actions }, situation)), [
     'expect.actions[2].message: "Item c", not "Item b"',
   ])
-  assert.deepEqual(toldBy(await resultOf({ actions: actions.slice(0, 2) }, situation)), [
+  assert.deepEqual(mismatchesOf(await resultOf({ actions: actions.slice(0, 2) }, situation)), [
     'expect.actions: 2 actions, not 3 actions',
   ])
 })
 
-test('fields at the top are for a single action, and several are told to go under actions', async () => {
+test('fields at the top are for a single action, and a hint says that several belong under `actions`', async () => {
   const situation = { mappings: several, body: { items: ['a', 'b'] } }
   const { mismatches } = await resultOf({ message: 'Item a' }, situation)
   assert.deepEqual(
@@ -226,5 +229,5 @@ test('fields at the top are for a single action, and several are told to go unde
 
 test('a skipped request is expected by its outcome and mapping', async () => {
   const situation = { mappings: several.slice(1), body: { items: [] } }
-  assert.deepEqual(toldBy(await resultOf({ outcome: 'skipped', mapping: 'each' }, situation)), [])
+  assert.deepEqual(mismatchesOf(await resultOf({ outcome: 'skipped', mapping: 'each' }, situation)), [])
 })

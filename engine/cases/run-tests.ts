@@ -1,4 +1,4 @@
-/** Owns running the `tests:` of mapping files on the way that the gateway's requests take. */
+/** Runs the `tests:` of mapping files; a request takes the way that the gateway's requests take. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { TestEntry } from '../config/configuration.ts'
@@ -7,61 +7,67 @@ import { defaultTestTime } from '../config/time.ts'
 import { backgroundMs, takeTurn } from '../turn.ts'
 import { checkExpectation } from './check-expectation.ts'
 import { type Observation, observe } from './observation.ts'
-import type { TestMemory } from './settled-tests.ts'
-import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'
+import { type ReceivedRequest, type TrySurface, tryRequest } from './try-request.ts'
 import { findUnmatched, type Unmatched } from './unmatched.ts'
-import type { Shortfall } from './value-check.ts'
+import type { ValueMismatch } from './value-check.ts'
 
-/** Something that was not as expected, and where the test says so. */
-export interface Mismatch extends Shortfall {
+/** A value that is not as expected, and the place where the test expects it. */
+export interface Mismatch extends ValueMismatch {
   readonly place: Place
 }
 
 export interface TestResult {
   readonly test: TestEntry
   readonly passed: boolean
-  /** None where it passed. */
+  /** Empty where the test passed. */
   readonly mismatches: readonly Mismatch[]
   /** Absent where the test itself cannot be run. */
   readonly observed?: Observation
-  /** What its transforms called over the network: `jira.ts calls https://jira.example`. Each once. */
+  /** What its transforms called over the network, each once: `jira.ts calls https://jira.example`. */
   readonly calls: readonly string[]
-  /** Where a mapping was expected that did not match: why not. */
+  /** Why expected mappings did not match. */
   readonly unmatched: readonly Unmatched[]
+}
+
+/** Caches the results of tests that passed, for one run. */
+export interface TestCache {
+  /** Returns the result of a test that passed before, and none of whose inputs has changed since. */
+  get(test: TestEntry): TestResult | undefined
+  put(result: TestResult): void
 }
 
 interface RunTestsOptions {
   readonly tests: readonly TestEntry[]
   /** Compiled from the configuration that the tests belong to. */
   readonly snapshot: Snapshot
-  readonly surface: TrialSurface
-  /** Whether nobody waits for further results. Default: somebody does. */
+  readonly surface: TrySurface
+  /** Whether the run is to end early. Default: it is not. */
   isGivenUp?(): boolean
-  /** Tests whose results are known are not run. Default: all are. */
-  readonly memory?: TestMemory
+  /** Tests whose results are cached are not run. Default: all tests are run. */
+  readonly cache?: TestCache
 }
 
-/** One after the other, in their order. Never rejects for what a test says. */
+/** Runs the tests one after the other. Never rejects for what a test says. */
 export async function runTests({
   tests,
   snapshot,
   surface,
   isGivenUp = () => false,
-  memory,
+  cache,
 }: RunTestsOptions): Promise<TestResult[]> {
   const results: TestResult[] = []
   for (const test of tests) {
     await takeTurn(backgroundMs)
     if (isGivenUp()) break
-    const known = memory?.recall(test)
-    const result = known ?? (await runTest(test, snapshot, surface))
-    if (known === undefined) memory?.note(result)
+    const cached = cache?.get(test)
+    const result = cached ?? (await runTest(test, snapshot, surface))
+    if (cached === undefined) cache?.put(result)
     results.push(result)
   }
   return results
 }
 
-async function runTest(test: TestEntry, snapshot: Snapshot, surface: TrialSurface): Promise<TestResult> {
+async function runTest(test: TestEntry, snapshot: Snapshot, surface: TrySurface): Promise<TestResult> {
   const received = requestOf(test)
   if (received === undefined) return unfit(test)
   const calls = new Set<string>()
@@ -75,7 +81,7 @@ async function runTest(test: TestEntry, snapshot: Snapshot, surface: TrialSurfac
   return { test, passed, mismatches, observed, calls: [...calls], unmatched }
 }
 
-/** Undefined: its time cannot be read. */
+/** Returns undefined where the test's time cannot be read. */
 function requestOf({ value }: TestEntry): ReceivedRequest | undefined {
   const { endpoint, headers = {}, query = {}, body, bodyText } = value.request
   const now = Date.parse(value.now ?? defaultTestTime)
@@ -96,11 +102,11 @@ function unfit(test: TestEntry): TestResult {
   return { test, passed: false, mismatches: [mismatch], calls: [], unmatched: [] }
 }
 
-function locate(shortfall: Shortfall, test: TestEntry): Mismatch {
-  return { ...shortfall, place: test.locate(shortfall.path) }
+function locate(mismatch: ValueMismatch, test: TestEntry): Mismatch {
+  return { ...mismatch, place: test.locate(mismatch.path) }
 }
 
-/** As the names of a received request have none. */
+/** The names of a received request have no prototype either. */
 function withoutPrototype<Value>(names: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
   return Object.assign(Object.create(null), names)
 }

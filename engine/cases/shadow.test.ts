@@ -16,7 +16,7 @@ function compare(before: readonly Mapping[], after: readonly Mapping[], ...bodie
   return runShadow({ requests, live, candidate, surface: plainSurface })
 }
 
-test('a candidate that decides alike changes nothing, though every run has ids of its own', async () => {
+test('a candidate that decides alike has no differences, though every run has ids of its own', async () => {
   const shadow = await compare(
     [opened],
     [{ ...opened, description: 'words' }],
@@ -26,7 +26,7 @@ test('a candidate that decides alike changes nothing, though every run has ids o
   assert.deepEqual(shadow, { compared: 2, same: 2, summary: [], differences: [] })
 })
 
-test('a comparison that is given up tells how many it looked at', async () => {
+test('a comparison that ends early says how many requests it compared', async () => {
   const requests = ['one', 'two', 'three'].map((id) => past(id, { action: 'opened' }))
   const [live, candidate] = [snapshotOf([opened]), snapshotOf([opened])]
   let asked = 0
@@ -35,7 +35,7 @@ test('a comparison that is given up tells how many it looked at', async () => {
   assert.deepEqual([shadow.compared, shadow.same], [2, 2])
 })
 
-test('what would change is counted in words, the most frequent first, and told by request', async () => {
+test('changes are counted in words, the most frequent first, and listed by request', async () => {
   const wakes: Mapping = {
     id: 'closed',
     match: { body: { action: 'closed' } },

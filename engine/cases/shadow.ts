@@ -1,20 +1,20 @@
-/** Owns the shadow run: what a candidate would decide about requests of the past, beside what serves. Nothing is done. */
+/** Compares what a candidate and the live snapshot decide about past requests. No action is performed. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Action, Decision } from '../resolve/decision.ts'
 import { takeTurn } from '../turn.ts'
-import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'
+import { type ReceivedRequest, type TrySurface, tryRequest } from './try-request.ts'
 
-/** A request of the past, as it came in. */
+/** A past request, as it came in. */
 export interface PastRequest extends ReceivedRequest {
   readonly id: string
 }
 
 export interface Shadow {
-  /** How many requests were looked at; fewer than were given where it was given up. */
+  /** How many requests were compared: fewer than were given where the run ended early. */
   readonly compared: number
   readonly same: number
-  /** What would be different, most frequent first: `3 would now wake`. */
+  /** The differences with their counts, the most frequent first: `3 would now wake`. */
   readonly summary: readonly string[]
   /** In the order of the requests. */
   readonly differences: readonly ShadowDifference[]
@@ -31,12 +31,12 @@ export interface ShadowDifference {
   readonly after: ShadowDecision
 }
 
-/** No value of a payload stands in it. */
+/** It holds no value of a payload. */
 export interface ShadowDecision {
   readonly outcome: Decision['outcome']
-  /** Of a refused or failed one. */
+  /** The code of a refused or failed request. */
   readonly code?: string
-  /** The mappings that made its actions, or that skipped or refused it. */
+  /** The mappings that made its actions, or that skipped or refused the request. */
   readonly mappings: readonly string[]
   readonly actions: readonly Action['kind'][]
 }
@@ -45,12 +45,12 @@ interface ShadowOptions {
   readonly requests: readonly PastRequest[]
   readonly live: Snapshot
   readonly candidate: Snapshot
-  readonly surface: TrialSurface
-  /** Whether nobody waits for the rest. Default: somebody does. */
+  readonly surface: TrySurface
+  /** Whether the run is to end early. Default: it is not. */
   isGivenUp?(): boolean
 }
 
-/** One request after the other. Transforms are called, those of both sides. */
+/** Decides one request after the other. The transforms of both sides are called. */
 export async function runShadow({
   requests,
   live,
@@ -85,7 +85,7 @@ function summarise(differences: readonly ShadowDifference[]): string[] {
     .map(({ change, count }) => `${count} ${change}`)
 }
 
-/** Undefined: they come to the same. Ends a sentence that begins with a number of requests. */
+/** Completes a sentence that begins with a number of requests; undefined where both decide alike. */
 function describeChange(before: Decision, after: Decision): string | undefined {
   if (after.outcome !== 'accepted') {
     if (before.outcome === after.outcome && codeOf(before) === codeOf(after)) return undefined
@@ -110,7 +110,7 @@ function codeOf(decision: Decision): string | undefined {
   return 'code' in decision ? decision.code : undefined
 }
 
-/** `wake`, `run an agent`, `run 2 agents and wake 3 times`. */
+/** Returns `wake`, `run an agent`, or `run 2 agents and wake 3 times`. */
 function verbsOf(actions: readonly Action[]): string {
   const wakes = actions.filter(({ kind }) => kind === 'wake').length
   const runs = actions.length - wakes
@@ -121,7 +121,7 @@ function verbsOf(actions: readonly Action[]): string {
   return parts.join(' and ')
 }
 
-/** The prompt has ids of its own each time; it follows from the others. */
+/** The prompt is not compared: it has random ids, and follows from the other fields. */
 function differingFields(before: readonly Action[], after: readonly Action[]): string[] {
   const fields = new Set<string>()
   for (const [index, action] of after.entries()) {

@@ -1,11 +1,11 @@
-/** How tests that fail, or call out, are told as findings about the files that carry them. */
+/** Describes tests that fail, or call a service, as diagnostics about their files. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { TestResult } from './run-tests.ts'
 
 /**
- * An error for each test that failed, at the first thing that was not as expected; a warning for each whose transforms
- * called a service.
+ * Returns an error for each test that failed, at the first value that is not as expected, and a warning for each test whose
+ * transforms called a service.
  */
 export function describeTests(results: readonly TestResult[]): Diagnostic[] {
   const failed = results.filter(({ passed }) => !passed).map(describe)

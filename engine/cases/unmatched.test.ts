@@ -20,7 +20,7 @@ test('where nothing matched, each mapping says which clause failed, the nearest 
   )
 })
 
-test('a mapping that is expected by its id is the only one that is told about', async () => {
+test('only the mapping that is expected by its id is explained', async () => {
   const { unmatched } = await resultOf({ mapping: 'header' }, { mappings, body })
   assert.deepEqual(
     unmatched.map(({ mapping, reason }) => [mapping, reason]),
@@ -28,7 +28,7 @@ test('a mapping that is expected by its id is the only one that is told about', 
   )
 })
 
-test('a mapping behind one that matched, one of another endpoint and one that does not exist are told as such', async () => {
+test('a mapping behind one that matched, one of another endpoint and one that does not exist are named as such', async () => {
   const reasonFor = async (mapping: string) => {
     const all = [{ id: 'first', message: 'x' }, ...mappings]
     return (await resultOf({ mapping }, { mappings: all, body })).unmatched[0]?.reason

@@ -1,4 +1,4 @@
-/** Owns why the mapping that a test expects did not match. */
+/** Explains why the mapping that a test expects did not match. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Expectation } from '../config/configuration.ts'
@@ -12,30 +12,30 @@ export interface Unmatched {
   readonly mapping: string
   /** `file:line:column` of its entry; absent where there is no such mapping. */
   readonly place?: string
-  /** A clause of a sentence whose subject is the mapping: `comes after "x", which matched`. */
+  /** Completes a sentence whose subject is the mapping: `comes after "x", which matched`. */
   readonly reason: string
-  /** The first clause of it that failed. */
+  /** The first of its clauses that failed. */
   readonly clause?: ClauseTrace
 }
 
-/** None where matching is not what went wrong. */
+/** Returns nothing where the test did not fail by what matched. */
 export async function findUnmatched(
   expect: Expectation,
   observed: Observation,
   request: HookRequest,
   snapshot: Snapshot,
 ): Promise<readonly Unmatched[]> {
-  const missing = wantedMappings(expect).filter((id) => !observed.mapping?.split(', ').includes(id))
+  const missing = expectedMappings(expect).filter((id) => !observed.mapping?.split(', ').includes(id))
   const ignored = observed.outcome === 'ignored' && expectedOutcome(expect) !== 'ignored'
   if (missing.length === 0 && !ignored) return []
   const { candidates } = await snapshot.explain(request)
   if (missing.length > 0) return missing.map((id) => explainOne(id, candidates, request.endpoint, snapshot))
-  // Its actor is listed in `bots`: then the reason of the outcome says it all.
+  // The actor is listed in `bots`, and the reason of the outcome says so.
   if (candidates.find(({ verdict }) => verdict !== 'disabled')?.verdict === 'not-reached') return []
   return [...candidates].sort((one, other) => depthOf(other) - depthOf(one)).map(explainCandidate)
 }
 
-function wantedMappings(expect: Expectation): string[] {
+function expectedMappings(expect: Expectation): string[] {
   const named = [expect.mapping, ...(expect.actions ?? []).map(({ mapping }) => mapping)]
   return [...new Set(named.filter((id) => typeof id === 'string'))]
 }
@@ -74,7 +74,7 @@ function explainCandidate({ mapping, place, verdict, clause }: CandidateTrace): 
   return { mapping, place, reason: 'did not match', clause }
 }
 
-/** Clauses are asked in this order: the later it failed, the nearer it came to matching. */
+/** Clauses are tested in this order: the later one failed, the nearer the mapping came to matching. */
 const clauseOrder = ['match.path', 'match.source', 'match.headers', 'match.body', 'match.when']
 
 function depthOf({ clause }: CandidateTrace): number {

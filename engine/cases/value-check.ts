@@ -1,20 +1,20 @@
-/** Owns one expected value: compared as it stands, or held against tests such as `{contains: "#42"}`. */
+/** Compares a value with an expected one, which is a literal or tests such as `{contains: "#42"}`. */
 
 import { isRecord } from '../config/is-record.ts'
 import type { Path } from '../config/path.ts'
 import { compileRegex, RegexLimitError, RegexSyntaxError } from '../regex/regex.ts'
 
-/** Something that was not as expected. */
-export interface Shortfall {
-  /** From the test entry: `['expect', 'message', 'contains']`. */
+/** A value that is not as expected. */
+export interface ValueMismatch {
+  /** The path in the test entry: `['expect', 'message', 'contains']`. */
   readonly path: Path
-  /** In words that end a sentence: `"opened"`, `text that contains "#42"`. */
+  /** Words that end a sentence: `"opened"`, `text that contains "#42"`. */
   readonly expected: string
-  /** In the same manner; `nothing` where there is no value. */
+  /** Words of the same kind; `nothing` where there is no value. */
   readonly actual: string
-  /** Where a text was found: that text, and the one that it was to be, or to hold. For whoever shows the difference. */
+  /** For showing a difference of texts: the actual text, and the one that it should be or contain. */
   readonly texts?: { readonly actual: string; readonly wanted?: string; readonly part?: string }
-  /** What it may come from, or what to do about it; a sentence. */
+  /** One sentence about the cause, or about what to do. */
   readonly hint?: string
 }
 
@@ -26,7 +26,7 @@ interface TestKind {
   readonly negated: (wanted: unknown) => string
 }
 
-/** Every test that an expectation may name but `not`, which is one of these turned round. */
+/** Every test that an expectation may name, except `not`, which negates one of these. */
 const tests: Readonly<Record<string, TestKind>> = Object.assign(Object.create(null), {
   equals: {
     holds: isEqual,
@@ -46,8 +46,8 @@ const tests: Readonly<Record<string, TestKind>> = Object.assign(Object.create(nu
   },
 } satisfies Record<string, TestKind>)
 
-/** Everything about a value that is not as expected. An absent value is `undefined`, and `null` expects one. */
-export function checkValue(expected: unknown, actual: unknown, path: Path): Shortfall[] {
+/** Returns everything that is not as expected. An absent value is `undefined`, and `null` expects an absent one. */
+export function checkValue(expected: unknown, actual: unknown, path: Path): ValueMismatch[] {
   if (Array.isArray(expected)) return checkList(expected, actual, path)
   if (isTests(expected)) {
     return Object.entries(expected).flatMap(([name, wanted]) =>
@@ -62,22 +62,26 @@ export function checkValue(expected: unknown, actual: unknown, path: Path): Shor
   return [unequal(wanted, actual, path)]
 }
 
-function checkList(expected: readonly unknown[], actual: unknown, path: Path): Shortfall[] {
+function checkList(expected: readonly unknown[], actual: unknown, path: Path): ValueMismatch[] {
   if (!Array.isArray(actual) || actual.length !== expected.length) return [unequal(expected, actual, path)]
   return expected.flatMap((each, index) => checkValue(each, actual[index], [...path, index]))
 }
 
-/** Only what is named is looked at. */
-function checkFields(expected: Readonly<Record<string, unknown>>, actual: unknown, path: Path): Shortfall[] {
+/** Only the fields that are named are compared. */
+function checkFields(
+  expected: Readonly<Record<string, unknown>>,
+  actual: unknown,
+  path: Path,
+): ValueMismatch[] {
   if (!isRecord(actual)) return [unequal(expected, actual, path)]
   return Object.entries(expected).flatMap(([name, each]) =>
     checkValue(each, Object.hasOwn(actual, name) ? actual[name] : undefined, [...path, name]),
   )
 }
 
-function checkTest(name: string, wanted: unknown, actual: unknown, path: Path): Shortfall[] {
+function checkTest(name: string, wanted: unknown, actual: unknown, path: Path): ValueMismatch[] {
   const kind = tests[name] as TestKind
-  return listOf(wanted).flatMap((one, index): Shortfall[] => {
+  return listOf(wanted).flatMap((one, index): ValueMismatch[] => {
     const at = Array.isArray(wanted) ? [...path, index] : path
     const failed = attempt(() => kind.holds(one, actual), at)
     if (failed !== false) return failed === true ? [] : [failed]
@@ -85,13 +89,13 @@ function checkTest(name: string, wanted: unknown, actual: unknown, path: Path): 
   })
 }
 
-/** All of a list must hold. */
+/** All values of a list must hold. */
 function listOf(wanted: unknown): readonly unknown[] {
   return Array.isArray(wanted) ? wanted : [wanted]
 }
 
-/** A value must not be equal; of several tests, not all may hold. */
-function checkNot(wanted: unknown, actual: unknown, path: Path): Shortfall[] {
+/** A literal must not be equal; several tests must not all hold. */
+function checkNot(wanted: unknown, actual: unknown, path: Path): ValueMismatch[] {
   const named = isTests(wanted) ? Object.entries(wanted) : [['equals', wanted] as const]
   const failed = named.some(([name, one]) => checkTest(name, one, actual, path).length > 0)
   if (failed || named.some(([name]) => name === 'not')) return []
@@ -101,20 +105,20 @@ function checkNot(wanted: unknown, actual: unknown, path: Path): Shortfall[] {
   return [unfit(expected.join(', or '), actual, path)]
 }
 
-function unequal(wanted: unknown, actual: unknown, path: Path): Shortfall {
+function unequal(wanted: unknown, actual: unknown, path: Path): ValueMismatch {
   const texts = typeof actual === 'string' && typeof wanted === 'string' ? { actual, wanted } : undefined
   const hint = hintFor(wanted, actual)
   return { path, expected: writeValue(wanted), actual: writeValue(actual), texts, hint }
 }
 
-function unfit(expected: string, actual: unknown, path: Path, wanted?: unknown): Shortfall {
+function unfit(expected: string, actual: unknown, path: Path, wanted?: unknown): ValueMismatch {
   const part = typeof wanted === 'string' ? { part: wanted } : undefined
   const texts = typeof actual === 'string' ? { actual, ...part } : undefined
   return { path, expected, actual: writeValue(actual), texts }
 }
 
-/** A pattern that cannot be read, or a text too long for it, is a finding about the test. */
-function attempt(holds: () => boolean, path: Path): boolean | Shortfall {
+/** A pattern that cannot be read, or a text that is too long for it, is a mismatch of the test. */
+function attempt(holds: () => boolean, path: Path): boolean | ValueMismatch {
   try {
     return holds()
   } catch (error) {
@@ -143,7 +147,7 @@ function textTest(
   }
 }
 
-/** As in patterns: an object whose keys are all tests is one, any other is fields. */
+/** As in patterns, an object whose keys are all names of tests is a test; any other object holds fields. */
 function isTests(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false
   const names = Object.keys(value)
@@ -156,7 +160,7 @@ function isEqual(wanted: unknown, actual: unknown): boolean {
     : wanted === actual
 }
 
-/** What YAML makes of a value that looks right: `to: 42` is a number, and `message: |` ends with a line break. */
+/** YAML changes values that look right: `to: 42` is a number, and `message: |` ends with a line break. */
 function hintFor(wanted: unknown, actual: unknown): string | undefined {
   if (typeof wanted === 'string' && typeof actual === 'string') {
     if (wanted.trimEnd() !== actual.trimEnd()) return undefined
@@ -167,7 +171,7 @@ function hintFor(wanted: unknown, actual: unknown): string | undefined {
   return typeof wanted === 'string' ? 'It is no text: take the quotes off the expected value.' : undefined
 }
 
-/** As compact JSON; `nothing` for what is absent. */
+/** Writes compact JSON, or `nothing` for an absent value. */
 function writeValue(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value)
 }

@@ -83,8 +83,8 @@ export function addressSecretsOf(line: string): Span[] {
   }))
 }
 
-/** Shorter ones would hide words of every text. In UTF-16 units. */
-const shortestSecret = 8
+/** The shortest secret that is hidden, in UTF-16 units. Hiding shorter ones would hide words of every text. */
+export const shortestSecret = 8
 
 /**
  * The secrets of a tree of settings: texts under the name of a secret, and credentials inside addresses. With `others`

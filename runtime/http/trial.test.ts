@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Decision, tryRequest } from '@reveille/engine'
 import { agent, bearer, createSnapshot, openSurface, wake } from './surface-fixture.ts'
-import { trialSurface } from './trial.ts'
+import { trySurface } from './trial.ts'
 
 const refusal: Decision = { outcome: 'refused', code: 'BLANK_TEXT', message: 'no', details: [] }
 const failure: Decision = { outcome: 'failed', code: 'ENGINE_FAILED', message: 'no', details: [] }
@@ -41,7 +41,7 @@ test('a request that is tried ends and is seen as one that is sent', async (t) =
     const { post, asked } = await openSurface(t, options)
     const sent = await post(endpoint, Buffer.from(body, 'latin1'), { ...bearer, ...headers })
     const received = { endpoint, headers, query: {}, body: Buffer.from(body, 'latin1'), now: 0 }
-    const tried = await tryRequest(received, createSnapshot(options), trialSurface)
+    const tried = await tryRequest(received, createSnapshot(options), trySurface)
 
     const told = JSON.stringify({ endpoint, body: body.slice(0, 20), decision })
     assert.equal(tried.status, sent.status, told)

@@ -1,13 +1,13 @@
 /** Receives and answers requests that are only tried, as the hook surface would, and stores nothing. */
 
-import type { Decision, Fields, Refusal, TrialSurface } from '@reveille/engine'
+import type { Decision, Fields, Refusal, TrySurface } from '@reveille/engine'
 import { tokenHeadersOf, withoutToken, withoutTokens } from './auth/presented-token.ts'
 import { decodeFor, maxBytesFor } from './body/decode.ts'
 import { type ErrorCode, errorRow, isErrorCode, RequestError, statusOf } from './errors.ts'
 import { statusOfOutcome } from './record/entry.ts'
 
 /** Takes the steps of the request pipeline between authentication and the store, whether hooks are enabled or not. */
-export const trialSurface: TrialSurface = {
+export const trySurface: TrySurface = {
   async receive({ endpoint, headers, query, body, now }, snapshot) {
     if (!snapshot.covers(endpoint))
       return refusal('NOT_FOUND', `no mapping covers the endpoint "${endpoint}"`)

@@ -1,7 +1,7 @@
 /** Owns the dry run: a reload that is carried as far as the swap, and what it would change for requests that are kept. */
 
 import { type PastRequest, type Reloader, type ReloadResult, runShadow, type Shadow } from '@reveille/engine'
-import { restoreRequest, trialSurface } from '../http/index.ts'
+import { restoreRequest, trySurface } from '../http/index.ts'
 import type { Reader, RequestRecord } from '../store/port.ts'
 
 export interface DryRunResult {
@@ -21,7 +21,7 @@ export function createDryRun(
   return async (limit) => {
     const { result, seen } = await reloader.tryReload(async ({ live, candidate, isGivenUp }) => {
       const requests = (await read.recentBodies({ limit })).flatMap(pastRequest)
-      return runShadow({ requests, live, candidate, surface: trialSurface, isGivenUp })
+      return runShadow({ requests, live, candidate, surface: trySurface, isGivenUp })
     })
     return { reload: result, ...(seen && { shadow: seen }) }
   }

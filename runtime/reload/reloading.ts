@@ -7,7 +7,7 @@ import {
   containSnapshot,
   createCompiler,
   createReloader,
-  createSettledTests,
+  createTestCache,
   createWatcher,
   type Diagnostic,
   describeTests,
@@ -20,9 +20,9 @@ import {
   type ReloaderOptions,
   runTests,
   type Snapshot,
-  type TestMemory,
+  type TestCache,
 } from '@reveille/engine'
-import { trialSurface } from '../http/index.ts'
+import { trySurface } from '../http/index.ts'
 import { checkAddresses, diagnosticsOf, type PluginHost, PluginSetupError } from '../plugin/index.ts'
 
 export interface ReloadingOptions {
@@ -50,7 +50,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
   const { plugins, randomness, archive, now } = options
   let unread: Loaded | undefined = options.first
   let candidate = options.configuration
-  const settled = createSettledTests()
+  const settled = createTestCache()
   const compiler = createCompiler({ randomness })
 
   return createReloader({
@@ -88,15 +88,15 @@ export function createReloading(options: ReloadingOptions): Reloader {
   })
 }
 
-/** Those of the operator's files, but for what passed before and is as it was: a preset's were run before it was published. */
+/** Runs the tests of the operator's files that are not cached. Those of presets were run before they were published. */
 async function runOwnTests(
   { configuration }: CandidateSource,
   snapshot: Snapshot,
   isGivenUp: () => boolean,
-  memory: TestMemory,
+  cache: TestCache,
 ): Promise<Diagnostic[]> {
   const tests = configuration.tests.filter(({ origin }) => origin.kind !== 'preset')
-  return describeTests(await runTests({ tests, snapshot, surface: trialSurface, isGivenUp, memory }))
+  return describeTests(await runTests({ tests, snapshot, surface: trySurface, isGivenUp, cache }))
 }
 
 /** What is wrong with a plugin is told with its place, like everything else that is wrong with a candidate. */

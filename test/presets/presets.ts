@@ -13,10 +13,10 @@ import {
   runTests,
   type Snapshot,
   type TestResult,
-  type Trial,
+  type TryResult,
   tryRequest,
 } from '@reveille/engine'
-import { trialSurface } from '../../runtime/http/trial.ts'
+import { trySurface } from '../../runtime/http/trial.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
 import type { Sample } from '../sample-data.ts'
 
@@ -69,11 +69,11 @@ export async function soundPresets(presets: readonly unknown[], hooks: object = 
 }
 
 export function runPresetTests({ configuration, snapshot }: SoundPresets): Promise<TestResult[]> {
-  return runTests({ tests: configuration.tests, snapshot, surface: trialSurface })
+  return runTests({ tests: configuration.tests, snapshot, surface: trySurface })
 }
 
 /** Returns what the gateway would make of the sample, without checking its token or signature. */
-export function trySample(snapshot: Snapshot, endpoint: string, sample: Sample): Promise<Trial> {
+export function trySample(snapshot: Snapshot, endpoint: string, sample: Sample): Promise<TryResult> {
   const { headers, body } = sample
   const received = {
     endpoint,
@@ -82,7 +82,7 @@ export function trySample(snapshot: Snapshot, endpoint: string, sample: Sample):
     body: Buffer.from(body),
     now: Date.UTC(2026, 0, 2, 3, 4, 5),
   }
-  return tryRequest(received, snapshot, trialSurface)
+  return tryRequest(received, snapshot, trySurface)
 }
 
 /** These ids are unlike any in a payload. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Action, Trial } from '@reveille/engine'
+import type { Action, TryResult } from '@reveille/engine'
 import { knownPresets } from '../../runtime/cli/authoring/presets.ts'
 import { octokitSamples, recordedSamples, type Sample } from '../sample-data.ts'
 import { changedBodies } from './changed-bodies.ts'
@@ -134,7 +134,7 @@ function samplesOf(preset: string): Sample[] {
 }
 
 /** Returns the ids of the mappings, or the outcome. A refusal or failure is returned whole. */
-function outcomeOf({ decision }: Trial): string {
+function outcomeOf({ decision }: TryResult): string {
   if (decision.outcome === 'accepted') return decision.actions.map(({ mapping }) => mapping).join(', ')
   return 'code' in decision ? JSON.stringify(decision) : decision.outcome
 }

@@ -3,6 +3,7 @@
  * stays hidden: a late call may still know the one of yesterday.
  */
 
+import { shortestSecret } from '../../config/secret.ts'
 import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
 
 export interface Mask {
@@ -14,8 +15,6 @@ export interface Mask {
 }
 
 const hidden = '[redacted]'
-/** The shortest secret, and the shortest part of one that was cut off, in UTF-16 units. */
-const shortest = 8
 /** The number of forms of secrets that are kept; the oldest are forgotten first. */
 const mostForms = 5_000
 
@@ -42,7 +41,7 @@ export function createMask(): Mask {
   function withoutCutSecret(text: string): string {
     const whole = text.endsWith('…') ? text.slice(0, -1) : text
     for (const form of longestFirst) {
-      const start = whole.lastIndexOf(form.slice(0, shortest))
+      const start = whole.lastIndexOf(form.slice(0, shortestSecret))
       if (start === -1 || !form.startsWith(whole.slice(start))) continue
       return `${whole.slice(0, start)}${hidden}${text.slice(whole.length)}`
     }
@@ -70,5 +69,5 @@ function formsOf(secret: string): string[] {
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .flatMap((line) => [line, encodeURIComponent(line.toWellFormed()), JSON.stringify(line).slice(1, -1)])
-    .filter(({ length }) => length >= shortest)
+    .filter(({ length }) => length >= shortestSecret)
 }

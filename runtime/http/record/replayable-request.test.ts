@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Decision, type HookRequest, tryRequest } from '@reveille/engine'
 import type { RequestRecord } from '../../store/port.ts'
 import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
-import { trialSurface } from '../trial.ts'
+import { trySurface } from '../trial.ts'
 import { restoreRequest } from './replayable-request.ts'
 
 const failure: Decision = { outcome: 'failed', code: 'TRANSFORM_FAILED', message: 'no', details: [] }
@@ -45,7 +45,7 @@ test('a request that was kept is seen by the engine as it was when it came', asy
         return failure
       },
     })
-    const trial = await tryRequest(received ?? assert.fail(url), snapshot, trialSurface)
+    const trial = await tryRequest(received ?? assert.fail(url), snapshot, trySurface)
     const { id: _id, sender: _sender, ...first } = asked[0] ?? assert.fail(url)
     assert.deepEqual(again, first, url)
     assert.deepEqual([trial.status, Object.getPrototypeOf(again?.query ?? {})], [500, null])

@@ -5,7 +5,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
-import { trialSurface } from '../../../http/index.ts'
+import { trySurface } from '../../../http/index.ts'
 import { reportUnset } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { type Compiled, withCompiled } from '../compile.ts'
@@ -79,7 +79,7 @@ async function runPatterns(
   const own = new Set(
     configuration.mappings.flatMap(({ id, origin }) => (origin.kind === 'preset' ? [] : [id])),
   )
-  const results = (await runTests({ tests, snapshot, surface: trialSurface })).map((result) =>
+  const results = (await runTests({ tests, snapshot, surface: trySurface })).map((result) =>
     outcomeOf(result, own),
   )
   const wanted = files.filter((file) => fits.length === 0 || fits.some((fit) => fit(unitEntry(file))))

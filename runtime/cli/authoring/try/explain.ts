@@ -2,7 +2,7 @@
 
 import path from 'node:path'
 import type { CandidateTrace, Decision, Explanation } from '@reveille/engine'
-import { trialSurface } from '../../../http/index.ts'
+import { trySurface } from '../../../http/index.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { findConfiguration, placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
@@ -24,14 +24,14 @@ async function explainTried(given: string, options: RequestOptions, io: Io): Pro
   return withSnapshot(options, io, async (snapshot) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
     const received = { ...read, endpoint }
-    const request = await trialSurface.receive(received, snapshot)
+    const request = await trySurface.receive(received, snapshot)
     // The request is resolved once, because a transform may have effects.
     const explanation: Explanation =
       'code' in request
         ? { endpoint, decision: request, candidates: [], actions: [] }
         : await snapshot.explain(request)
     const { decision } = explanation
-    const status = trialSurface.statusOf(decision)
+    const status = trySurface.statusOf(decision)
     if (options.json) {
       io.out(`${JSON.stringify({ ...explanation, decision: endOf(decision), status }, null, 2)}\n`)
     } else {

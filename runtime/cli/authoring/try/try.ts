@@ -6,10 +6,10 @@ import {
   inLargestUnit,
   type Reply,
   type Snapshot,
-  type Trial,
+  type TryResult,
   tryRequest,
 } from '@reveille/engine'
-import { trialSurface } from '../../../http/index.ts'
+import { trySurface } from '../../../http/index.ts'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 import { wrapWords } from '../../../observe/wrap-words.ts'
@@ -31,7 +31,7 @@ export async function tryEndpoint(given: string, options: RequestOptions, io: Io
   return withSnapshot(options, io, async (snapshot) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
     const received = { ...read, endpoint }
-    const tried = await tryRequest(received, snapshot, trialSurface)
+    const tried = await tryRequest(received, snapshot, trySurface)
     const { decision } = tried
     report(endpoint, tried, snapshot, options, io)
     return 'code' in decision ? 1 : 0
@@ -40,7 +40,7 @@ export async function tryEndpoint(given: string, options: RequestOptions, io: Io
 
 function report(
   endpoint: string,
-  { decision, status, request }: Trial,
+  { decision, status, request }: TryResult,
   snapshot: Snapshot,
   options: RequestOptions,
   io: Io,

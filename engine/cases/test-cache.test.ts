@@ -5,7 +5,7 @@ import { createLoader } from '../config/load.ts'
 import { createSampleFolder } from '../config/sample-folder.ts'
 import type { Bundle } from '../transform/port.ts'
 import type { TestResult } from './run-tests.ts'
-import { createSettledTests } from './settled-tests.ts'
+import { createTestCache } from './test-cache.ts'
 
 const files = {
   'reveille.yaml': 'hooks: { transformsDir: code }\n',
@@ -27,24 +27,24 @@ async function createBench(t: TestContext) {
   const folder = await createSampleFolder(t, files)
   const loader = createLoader({ file: folder.at('reveille.yaml'), env: {} })
   t.after(() => loader.close())
-  const remember = createSettledTests()
+  const openCache = createTestCache()
   let digest = 'd1'
   const failing = new Set<string>()
-  /** The tests that are run, all of which pass but the failing ones. */
+  /** Returns the tests that are run; all but the failing ones pass. */
   async function run(): Promise<readonly string[]> {
     const loaded = await loader.load()
     assert.ok(loaded.ok, JSON.stringify(loaded))
     const { configuration } = loaded
     const bundle: Bundle = { module: 'a.ts', digest, file: '', inputs: [] }
-    const memory = remember({ configuration, bundles: new Map([['a.ts', bundle]]) })
+    const cache = openCache({ configuration, bundles: new Map([['a.ts', bundle]]) })
     return configuration.tests.flatMap((each: Configuration['tests'][number]) => {
-      const known = memory.recall(each)
+      const known = cache.get(each)
       if (known) {
-        assert.equal(known.test, each, 'its places are those of today')
+        assert.equal(known.test, each, 'its places are those of the last load')
         return []
       }
       const passed = !failing.has(each.value.name)
-      memory.note({ test: each, passed, mismatches: [], calls: [], unmatched: [] } satisfies TestResult)
+      cache.put({ test: each, passed, mismatches: [], calls: [], unmatched: [] } satisfies TestResult)
       return each.value.name
     })
   }
@@ -54,7 +54,7 @@ async function createBench(t: TestContext) {
   return { run, write: folder.write, failing, bundleAs }
 }
 
-test('a test that passed is not run again before something changes that has a say in it', async (t) => {
+test('a test that passed is not run again before one of its inputs changes', async (t) => {
   const { run, write, bundleAs, failing } = await createBench(t)
   assert.deepEqual(await run(), ['of a', 'of b'])
   assert.deepEqual(await run(), [])

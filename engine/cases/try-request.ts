@@ -1,12 +1,12 @@
-/** Owns what a host lends for a request that is only tried: how it receives one, and how it answers. */
+/** Carries a request as far as the gateway would before it stores anything, for tests and for `reveille try`. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Decision, HookRequest, Refusal } from '../resolve/decision.ts'
 
-/** A POST as it comes in, its token and signature aside. */
+/** A POST as it comes in, without its token and signature. */
 export interface ReceivedRequest {
   readonly endpoint: string
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Uint8Array
@@ -14,27 +14,28 @@ export interface ReceivedRequest {
   readonly now: number
 }
 
-export interface TrialSurface {
-  /** What the gateway would hand to `resolve`, or why it would refuse before. Never rejects. */
+/** What a host provides for a request that is only tried: how it receives one, and how it answers. */
+export interface TrySurface {
+  /** Returns what the gateway would pass to `resolve`, or why it would refuse the request. Never rejects. */
   receive(received: ReceivedRequest, snapshot: Snapshot): Promise<HookRequest | Refusal>
-  /** The HTTP status that the gateway would answer. */
+  /** Returns the HTTP status that the gateway would answer. */
   statusOf(decision: Decision): number
 }
 
-export interface Trial {
+export interface TryResult {
   readonly decision: Decision
   readonly status: number
   /** Absent where the request was refused before it was resolved. */
   readonly request?: HookRequest
 }
 
-/** Carries a request as far as the gateway would before it stores anything. `onCall` as of a {@link HookRequest}. */
+/** `onCall` is that of a {@link HookRequest}. */
 export async function tryRequest(
   received: ReceivedRequest,
   snapshot: Snapshot,
-  surface: TrialSurface,
+  surface: TrySurface,
   onCall?: HookRequest['onCall'],
-): Promise<Trial> {
+): Promise<TryResult> {
   const admitted = await surface.receive(received, snapshot)
   if ('code' in admitted) return { decision: admitted, status: surface.statusOf(admitted) }
   const request = onCall === undefined ? admitted : { ...admitted, onCall }

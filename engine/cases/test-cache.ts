@@ -1,13 +1,13 @@
 /**
- * Remembers the tests that passed, each with everything that had a say in it, so that a reload runs only those that a
- * change can touch: a transform may call a service, and an edit elsewhere is no reason to call it again.
+ * Caches the results of tests that passed, each with all its inputs, so that a reload runs only the tests that a change can
+ * affect. A transform may call a service, and an edit elsewhere is no reason to call it again.
  */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, MappingEntry, TestEntry, TestSource } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Bundle } from '../transform/port.ts'
-import type { TestResult } from './run-tests.ts'
+import type { TestCache, TestResult } from './run-tests.ts'
 
 /** What tests are run against. */
 export interface TestedContent {
@@ -15,53 +15,46 @@ export interface TestedContent {
   readonly bundles: ReadonlyMap<string, Bundle>
 }
 
-/** For one run of tests. */
-export interface TestMemory {
-  /** The result of a test that passed before, and that nothing has changed since. */
-  recall(test: TestEntry): TestResult | undefined
-  note(result: TestResult): void
-}
-
-interface Settled {
-  readonly says: readonly unknown[]
+interface CachedResult {
+  readonly inputs: readonly unknown[]
   readonly result: TestResult
 }
 
-export function createSettledTests(): (content: TestedContent) => TestMemory {
+export function createTestCache(): (content: TestedContent) => TestCache {
   let settings: Settings | undefined
   /** A test that did not change is the same object in each load, and so are the mappings. */
-  let settled = new WeakMap<TestSource, Settled>()
+  let results = new WeakMap<TestSource, CachedResult>()
 
   return ({ configuration, bundles }) => {
-    // Almost any setting may have a say in almost any test.
-    if (!isDeepStrictEqual(settings, configuration.settings)) settled = new WeakMap()
+    // Almost any setting may change the result of almost any test.
+    if (!isDeepStrictEqual(settings, configuration.settings)) results = new WeakMap()
     settings = configuration.settings
-    const found = findMappings(configuration.mappings)
-    const saysOf = (endpoint: string): readonly unknown[] => [
+    const mappingsFor = findMappings(configuration.mappings)
+    const endpointInputs = (endpoint: string): readonly unknown[] => [
       configuration.endpoints[endpoint],
-      ...found(endpoint).flatMap(({ id, value, parameters }) => [
+      ...mappingsFor(endpoint).flatMap(({ id, value, parameters }) => [
         id,
         value,
         parameters,
         value.transform && bundles.get(value.transform.module)?.digest,
       ]),
     ]
-    const known = new Map<string, readonly unknown[]>()
-    const says = ({ value }: TestEntry) => {
+    const byEndpoint = new Map<string, readonly unknown[]>()
+    const inputsOf = ({ value }: TestEntry) => {
       const { endpoint } = value.request
-      const made = known.get(endpoint) ?? saysOf(endpoint)
-      known.set(endpoint, made)
-      return made
+      const inputs = byEndpoint.get(endpoint) ?? endpointInputs(endpoint)
+      byEndpoint.set(endpoint, inputs)
+      return inputs
     }
     return {
-      recall(test) {
-        const before = settled.get(test.value)
-        const isSame = before !== undefined && isSameList(before.says, says(test))
-        return isSame ? { ...before.result, test } : undefined
+      get(test) {
+        const cached = results.get(test.value)
+        const isSame = cached !== undefined && isSameList(cached.inputs, inputsOf(test))
+        return isSame ? { ...cached.result, test } : undefined
       },
-      note(result) {
-        if (result.passed) settled.set(result.test.value, { says: says(result.test), result })
-        else settled.delete(result.test.value)
+      put(result) {
+        if (result.passed) results.set(result.test.value, { inputs: inputsOf(result.test), result })
+        else results.delete(result.test.value)
       },
     }
   }
@@ -74,7 +67,7 @@ function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean
   )
 }
 
-/** The mappings that may cover an endpoint, in matching order; some that do not are among them. */
+/** Returns the mappings that may cover an endpoint, in matching order; a few that do not are among them. */
 function findMappings(mappings: readonly MappingEntry[]): (endpoint: string) => readonly MappingEntry[] {
   const named = new Map<string, number[]>()
   const anywhere: number[] = []
