@@ -47,7 +47,7 @@ export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export type { LintCode } from './lint/warnings.ts'
 export { providerRow } from './providers/index.ts'
-export { calledInText } from './providers/material.ts'
+export { shortTitleOf } from './providers/material.ts'
 export type { ProviderRow } from './providers/scheme.ts'
 export {
   buildCandidate,

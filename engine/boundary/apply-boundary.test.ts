@@ -46,13 +46,13 @@ test('a value that is named twice stands in the fence once', () => {
   assert.equal(prompt.split('a title').length, 2)
 })
 
-test('two values of one path get names of their own', () => {
+test('two values of one path get different names', () => {
   const prompt = apply({ value: 'a long title', path: 'title' }, { value: 'a long…', path: 'title' })
   assert.match(prompt, /^\[title\]\[title \(2\)\]\n/)
   assert.match(prompt, /\[title \(2\) 7f3a\]\na long…/)
 })
 
-test('thousands of values of one path get names of their own, none of them twice', () => {
+test('thousands of values of one path get different names', () => {
   const segments = Array.from({ length: 20_000 }, (_, index) => ({ value: `value: ${index}`, path: 'a' }))
   const names = applyBoundary(segments, { randomId: () => 'id' }).match(/^\[a[^\]]* id\]$/gm)
   assert.equal(new Set(names).size, 20_000)
@@ -96,7 +96,7 @@ test('harmless words from a loop do not add up to a sentence', () => {
   assert.equal(sentence, 'Labels: ignore, all, previous, [labels.3], [labels.4], [labels.5], 42,')
 })
 
-test('words between those of the operator add up to no more than a bound', () => {
+test('words from outside in one message have a limit', () => {
   const values = Array.from(
     { length: 40 },
     (_, index) => `word${String.fromCharCode(97 + (index % 26))}x${index}`,

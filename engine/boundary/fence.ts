@@ -1,15 +1,15 @@
-/** Owns the fence: the two marks between which data from outside stands. */
+/** Writes the fence: two marks with data from outside between them. */
 
 import { fenceName, neutralise } from './neutralise.ts'
 
 export interface FenceOptions {
-  /** What the text is and where it came from, in a few words: `a message to /agent`. */
+  /** Says in a few words what the text is and where it came from: `a message to /agent`. */
   readonly label: string
-  /** Gives a fresh, unguessable id for each fence. */
+  /** Returns a fresh, unguessable id for each fence. */
   readonly randomId: () => string
 }
 
-/** The whole text between marks that its author cannot have foreseen. */
+/** Returns the whole text between marks that its author cannot have foreseen. */
 export function fence(text: string, options: FenceOptions): string {
   const id = options.randomId()
   const preface =
@@ -18,7 +18,7 @@ export function fence(text: string, options: FenceOptions): string {
   return between(id, `${preface}\n\n${neutralise(text)}`)
 }
 
-/** Marks around lines that are already neutralised. */
+/** Puts marks around lines that are already neutralised. */
 export function between(id: string, content: string): string {
   return `<${fenceName} id="${id}">\n${content}\n</${fenceName} id="${id}">`
 }
@@ -26,8 +26,8 @@ export function between(id: string, content: string): string {
 const opening = new RegExp(`<${fenceName} id="([^"\n]*)">`, 'g')
 
 /**
- * The beginning of a text, with the end mark of the fence that it was cut off in: else whatever follows would stand
- * behind that fence too. Data holds no mark, so the last one that opens is ours.
+ * Adds the end mark to the beginning of a text that was cut off inside a fence, so that what follows stands outside of it.
+ * Data holds no mark, so the last opening mark is ours.
  */
 export function closeFence(beginning: string): string {
   const id = [...beginning.matchAll(opening)].at(-1)?.[1]

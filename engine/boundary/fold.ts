@@ -1,12 +1,12 @@
-/** Shows a text as a careless reader would see it: look-alike characters folded to ASCII, invisible ones gone. */
+/** Folds a text to what a careless reader would see: look-alike characters become ASCII, invisible ones are dropped. */
 
-/** A folded text, and for each of its units, and for its end, the place in the original that it came from. */
+/** A folded text. `origin` has the place in the original for each of its units, and for its end. */
 export interface Folded {
   readonly text: string
   readonly origin: Uint32Array
 }
 
-/** Characters that look like an ASCII one and that no Unicode decomposition leads back to it. */
+/** Characters that look like an ASCII character and that no Unicode decomposition leads back to it. */
 const lookAlikes = new Map<number, string>()
 for (const [ascii, others] of [
   ['<', '\u2329‹〈⟨❮❬❰＜﹤˂ᐸ≺⧼≮≪⋖«《⟪⟬⟮⦑︿ᚲ𝈶'],
@@ -68,11 +68,11 @@ function mayDecompose(point: number): boolean {
   )
 }
 
-/** Two codes that no character is folded to: control characters are dropped. */
+/** Two codes that no character folds to, because control characters are dropped. */
 const unchanged = 1
 const dropped = 2
 
-/** What a character folds to: the code of an ASCII character, or one of the two above. */
+/** Returns the code of the ASCII character that a character folds to, or one of the two codes above. */
 function classify(point: number): number {
   const known = lookAlikes.get(point)
   if (known !== undefined) return known.charCodeAt(0)
@@ -83,19 +83,19 @@ function classify(point: number): number {
   return base < 0x80 ? base : unchanged
 }
 
-/** Filled as characters are met: a megabyte of foreign text would take a tenth of a second without. */
+/** A cache of classes by character. Without it a megabyte of foreign text would take a tenth of a second. */
 const classes = new Uint8Array(0x10000)
 
 function classOf(point: number): number {
   if (point > 0xffff) return classify(point)
-  const found = classes[point] ?? 0
-  if (found !== 0) return found
-  const made = classify(point)
-  classes[point] = made
-  return made
+  const cached = classes[point] ?? 0
+  if (cached !== 0) return cached
+  const folded = classify(point)
+  classes[point] = folded
+  return folded
 }
 
-/** ASCII comes out in lower case. Costs a walk over the text: ask only for texts that are not printable ASCII. */
+/** ASCII becomes lower case. The whole text is walked, so call it only for texts that are not printable ASCII. */
 export function fold(text: string): Folded {
   const folded = new Uint16Array(text.length)
   const origin = new Uint32Array(text.length + 1)
@@ -103,14 +103,14 @@ export function fold(text: string): Folded {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
     const point = unit >= 0xd800 && unit <= 0xdbff ? (text.codePointAt(index) ?? unit) : unit
-    const seen = point < 0x80 ? foldAscii(point) : classOf(point)
-    if (seen !== dropped) {
+    const code = point < 0x80 ? foldAscii(point) : classOf(point)
+    if (code !== dropped) {
       origin[units] = index
-      folded[units++] = seen === unchanged ? unit : seen
+      folded[units++] = code === unchanged ? unit : code
     }
     if (point <= 0xffff) continue
     index++
-    if (seen !== unchanged) continue
+    if (code !== unchanged) continue
     origin[units] = index - 1
     folded[units++] = text.charCodeAt(index)
   }
@@ -119,14 +119,14 @@ export function fold(text: string): Folded {
   return { text: written.toString('utf16le'), origin: origin.subarray(0, units + 1) }
 }
 
-/** To lower case; of the control characters those that are blanks are kept. */
+/** Folds to lower case. Of the control characters only white space is kept. */
 function foldAscii(code: number): number {
   if (code >= 0x41 && code <= 0x5a) return code + 0x20
   if (code >= 0x20) return code === 0x7f ? dropped : code
   return code >= 0x09 && code <= 0x0d ? code : dropped
 }
 
-/** Whether a text holds anything that folds to one of these ASCII characters. */
+/** The pattern finds any character that folds to one of these ASCII characters. */
 export function compileLookAlikeTest(characters: string): RegExp {
   const others = [...lookAlikes].filter(([, ascii]) => characters.includes(ascii))
   const points = [...characters]

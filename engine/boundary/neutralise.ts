@@ -1,31 +1,31 @@
-/** Takes the power out of data that looks like our fence or like a chat template's control token. */
+/** Disarms data that looks like our fence or like a control token of a chat template. */
 
 import { compileLookAlikeTest, fold } from './fold.ts'
 
-/** The name of the fence's tag; see fence.ts. */
+/** The name of the fence's tag. */
 export const fenceName = 'outside-data'
 
 /**
- * Written against folded text. Each alternative begins with the one character that is replaced: without it
- * neither a tokenizer nor a reader takes the rest for a mark. The gaps have no bound, as an attacker would go
- * beyond it; none of them can hold the character that begins its mark, so that hostile text costs linear time.
+ * The pattern is for folded text. Each alternative begins with the one character that is replaced: without it neither a
+ * tokenizer nor a reader takes the rest for a mark. The gaps have no limit, because an attacker would exceed it. No gap can
+ * hold the character that begins its mark, so that hostile text costs linear time.
  */
 const marks = new RegExp(
   [
-    // Our own fence, opening or closing, however spaced.
+    // These are our own fence, opening or closing, with any spacing.
     '<[^a-z0-9<]*outside[^a-z0-9<]*data',
-    // <|im_start|>, <|eot_id|>, <|begin of sentence|>: the family of special tokens, opening and closing ends.
+    // These are the ends of special tokens: <|im_start|>, <|eot_id|>, <|begin of sentence|>.
     '<\\s*\\|',
     '\\|\\s*>',
-    // Llama and Mistral.
+    // These are marks of Llama and Mistral.
     '<<?[\\s/]*sys\\s*>',
     '\\[[\\s/]*(?:inst|system_prompt|available_tools|tool_calls|tool_results)\\s*\\]',
     '</?(?:s|bos|eos|unk|pad)>',
-    // Gemma.
+    // These are marks of Gemma.
     '<[\\s/]*(?:start|end)_of_(?:turn|image|text)\\s*>',
-    // Role and tool tags that several families give a meaning.
+    // These tags for roles and tools have a meaning in several model families.
     '<[\\s/]*(?:system|assistant|tool_call|tool_response|function_calls|function_results|think)\\s*>',
-    // The turns of a plain transcript. `System:` and `User:` stay: reports of bugs have lines that begin so.
+    // These are the speakers of a plain transcript. `System:` and `User:` stay, because bug reports have such lines.
     '(?:human|assistant)(?<=^[^\\S\\n]*(?:human|assistant))\\s*:',
   ].join('|'),
   'gim',
@@ -34,10 +34,10 @@ const marks = new RegExp(
 const suspicious = compileLookAlikeTest('<[|:')
 const notPrintableAscii = /[^\t-\r\x20-\x7e]/
 
-/** Not even a look-alike of what they replace, so that neutralised text holds no mark by any reading. */
+/** The replacements do not even look like what they replace, so that no reading of neutralised text holds a mark. */
 const replacements: Readonly<Record<string, string>> = { '<': '(', '[': '(', '|': '!' }
 
-/** The text with every look-alike's first character exchanged for a powerless one, or one put before it. */
+/** Returns the text with the first character of every mark replaced by a harmless one, or with one put before it. */
 export function neutralise(text: string): string {
   if (!suspicious.test(text)) return text
   if (!notPrintableAscii.test(text)) return text.replace(marks, disarm)
@@ -52,7 +52,7 @@ export function neutralise(text: string): string {
   return result + text.slice(done)
 }
 
-/** In folded form, so that nothing invisible or disguised is left inside the mark. */
+/** The mark is written in folded form, so that nothing invisible or disguised is left inside of it. */
 function disarm(mark: string): string {
   const disarmed = mark.replace(/[<[|]/g, (character) => replacements[character] ?? character)
   return disarmed === mark ? `(${mark}` : disarmed

@@ -1,6 +1,6 @@
-/** Owns the segment: one piece of a rendered text that knows whose words it holds. */
+/** A segment is one piece of a rendered text, and says whether it is the operator's or came from outside. */
 
-/** `literal` is the operator's, from the template; `value` came with the request, under the name `path`. */
+/** A `literal` is the operator's, from the template; a `value` came with the request, under the name `path`. */
 export type Segment = LiteralSegment | ValueSegment
 
 export interface LiteralSegment {
@@ -9,7 +9,7 @@ export interface LiteralSegment {
 
 export interface ValueSegment {
   readonly value: string
-  /** Where in the request it stood, as a human would write it: `pull_request.title`. */
+  /** The place in the request, as a person would write it: `pull_request.title`. */
   readonly path: string
 }
 
@@ -17,7 +17,7 @@ export function isLiteral(segment: Segment): segment is LiteralSegment {
   return 'literal' in segment
 }
 
-/** The text as rendered, as if there were no boundary. */
+/** Returns the rendered text without a boundary. */
 export function plainText(segments: readonly Segment[]): string {
   let text = ''
   for (const segment of segments) text += isLiteral(segment) ? segment.literal : segment.value

@@ -19,12 +19,12 @@ async function missing(tests: readonly TestEntry[], resolves = false): Promise<r
   })
 }
 
-test('a mapping that no test expects is told, where others of its file are expected', async () => {
+test('a mapping that no test expects is reported, where others of its file are expected', async () => {
   const found = await missing([testOf('one', { body: { action: 'one' } })])
   assert.deepEqual(found, ['No test of this file expects the mapping "two"'])
 })
 
-test('a file without any test is told once', async () => {
+test('a file without any test is reported once', async () => {
   assert.deepEqual(await missing([]), ['No test expects any of the 2 mappings of this file'])
 })
 
@@ -42,7 +42,7 @@ test('a test among several actions counts, and so does one whose request leads t
   assert.deepEqual(await missing([one, unnamed], true), [])
 })
 
-test('a test of another file does not count, and a preset needs none of the user', async () => {
+test('a test of another file does not count, and a preset needs no tests from the user', async () => {
   const stranger: TestEntry = {
     ...testOf('one', { body: { action: 'one' } }),
     origin: { kind: 'file', name: 'mappings/other.yaml' },

@@ -42,7 +42,7 @@ test('`continue: true` lets the later ones run, and an expression hides only whe
   assert.deepEqual(codesOf(await lintOf(hidden)), ['SHADOWED_MAPPING'])
 })
 
-test('what hides a mapping of a preset is told at the mapping that hides it', async () => {
+test('a hidden mapping of a preset is reported at the mapping that hides it', async () => {
   const alter = (configuration: Configuration): Configuration => ({
     ...configuration,
     mappings: configuration.mappings.map((entry, index) =>
@@ -62,14 +62,14 @@ test('`continue: true` without any later mapping for the endpoint is pointless',
   assert.deepEqual(codesOf(await lintOf([last, mappingOf('all')])), [])
 })
 
-test('endpoint names that differ in case only are told', async () => {
+test('endpoint names that differ in case only are reported', async () => {
   const mappings = [mappingOf('one', { match: any }), mappingOf('two', { match: { path: 'Test' } })]
   const [found] = await lintOf(mappings)
   assert.equal(found?.code, 'PATH_CASE')
   assert.match(found?.message ?? '', /"Test" differs from "test"/)
 })
 
-test('clauses that no payload can satisfy together are told at the clause', async () => {
+test('clauses that no payload can satisfy together are reported at the clause', async () => {
   const impossible = [
     { source: 'a', body: { source: 'b' } },
     { source: 'a', body: { source: { prefix: 'b' } } },

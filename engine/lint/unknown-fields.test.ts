@@ -20,14 +20,14 @@ async function found(mapping: Mapping, body: unknown = pull): Promise<readonly s
     .map(({ message, hint }) => `${/names (\S+);/.exec(message)?.[1]} ${hint}`)
 }
 
-test('a field that no sample has is told with the nearest one beside it, or elsewhere', async () => {
+test('a field that no sample has is reported with the nearest one beside it, or elsewhere', async () => {
   assert.deepEqual(await found({ message: '{{pull_request.titel}} {{full_name}}' }), [
     'pull_request.titel Did you mean pull_request.title?',
     'full_name Did you mean repository.full_name?',
   ])
 })
 
-test('a key of a pattern that was meant as a path or as an operator is told so', async () => {
+test('a key of a pattern that was meant as a path or as an operator gets a hint', async () => {
   const of = (body: Record<string, unknown>) => found({ match: { path: 'test', body }, message: 'x' })
   assert.deepEqual(await of({ 'pull_request.user.login': 'ada' }), [
     'pull_request.user.login A key with a dot in it is one key. Nest it: pull_request: { user: { login: … } }.',
@@ -37,7 +37,7 @@ test('a key of a pattern that was meant as a path or as an operator is told so',
   ])
 })
 
-test('the keys of coalesce and dedupe are looked at as the template or the expression that they are', async () => {
+test('the keys of coalesce and dedupe are read as templates or expressions', async () => {
   const limits = { windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
   const of = (key: string) => found({ message: 'x', coalesce: { ...limits, key } })
   const deduped = (key: string) => found({ message: 'x', dedupe: { enabled: true, key } })
@@ -49,7 +49,7 @@ test('the keys of coalesce and dedupe are looked at as the template or the expre
   assert.deepEqual(await of("'repository.ful_name'"), [])
 })
 
-test('item, index, params and vars are fields of the payload where they have no value of ours', async () => {
+test('item, index, params and vars are fields of the payload where the mapping does not define them', async () => {
   const body = { item: { title: 'Launch' }, index: 4, params: { a: 1 }, vars: { b: 2 } }
   assert.deepEqual(await found({ message: '{{item.title}} {{index}} {{params.a}} {{vars.b}}' }, body), [])
   assert.deepEqual(await found({ message: '{% item.title & vars.b %} {{item.titel}}' }, body), [
@@ -157,7 +157,7 @@ for (const [name, mapping, expected] of wrong) {
   test(`unknown ${name}`, async () => assert.deepEqual(await found(mapping), expected))
 }
 
-test('without a sample that the mapping is for, nothing is said about its fields', async () => {
+test('without a sample that matches the mapping, its fields are not judged', async () => {
   const closed = { path: 'test', body: { action: 'closed' } }
   assert.deepEqual(await found({ match: closed, message: '{{merged_by.login}}' }), [])
   const when = { path: 'test', when: 'action = "closed"' }
@@ -178,7 +178,7 @@ test('a field that any sample of the endpoint has is known', async () => {
   )
 })
 
-test('samples without headers are taken to have those that a mapping wants', async () => {
+test('samples without headers count as having those that a mapping asks for', async () => {
   const mapping = mappingOf('one', { match: { path: 'test', headers: { h: 'x' } }, message: '{{nmber}}' })
   const ofFile = await lintOf([mapping], { samples: [{ endpoint: 'test', payload: pull }] })
   assert.equal(ofFile.length, 1)

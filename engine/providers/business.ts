@@ -1,4 +1,4 @@
-/** Owns the rows of those who sell, bill, sign, ask and schedule. */
+/** The rows of providers of shops, payments, documents, forms and calendars. */
 
 import type { ProviderRow } from './scheme.ts'
 
@@ -12,7 +12,7 @@ export const business: readonly ProviderRow[] = [
         family: 'hmac',
         hash: 'sha256',
         encoding: 'hex',
-        // All of it, `whsec_` included: it is no base64 here.
+        // The whole text is the key, `whsec_` included; it is not base64 here.
         key: 'text',
         signature: { headers: ['stripe-signature'], element: 'v1' },
         signed: '{timestamp}.{body}',
@@ -90,11 +90,11 @@ export const business: readonly ProviderRow[] = [
         signed: '{method}{url}{body}{timestamp}',
         timestamp: { from: { header: ['x-hubspot-request-timestamp'] }, unit: 'ms', tolerance: 300 },
         url: 'hubspot',
-        // Versions 1 and 2: a plain digest of secret and text, without a time.
+        // Versions 1 and 2 are a plain digest of secret and text, without a time.
         weaker: ['x-hubspot-signature'],
       },
     ],
-    // The first alone is not promised to be unique.
+    // The first field alone is not promised to be unique.
     deliveryId: [{ body: ['[].eventId', '[].subscriptionId', '[].objectId', '[].occurredAt'] }],
     retryHorizon: '24h',
   },
@@ -125,7 +125,7 @@ export const business: readonly ProviderRow[] = [
         family: 'hmac',
         hash: 'sha256',
         encoding: 'base64',
-        // It looks like base64, and is taken as it is.
+        // The text looks like base64, but is the key as it stands.
         key: 'text',
         signature: { headers: ['x-docusign-signature-*'] },
         signed: '{body}',
@@ -187,7 +187,7 @@ export const business: readonly ProviderRow[] = [
         family: 'hmac',
         hash: 'sha256',
         encoding: 'hex',
-        // The verification token of the handshake.
+        // The key is the verification token of the handshake.
         key: 'text',
         signature: { headers: ['x-notion-signature'], prefix: 'sha256=' },
         signed: '{body}',

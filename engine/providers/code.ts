@@ -1,4 +1,4 @@
-/** Owns the rows of those who host, build and watch over code, and keep its issues. */
+/** The rows of providers that host, build and monitor code, and track its issues. */
 
 import type { ProviderRow } from './scheme.ts'
 
@@ -41,7 +41,7 @@ export const code: readonly ProviderRow[] = [
       },
       { name: 'token', family: 'token', secrets: 'other', header: 'x-gitlab-token' },
     ],
-    // The first of the two is signed where anything is, and equals the second.
+    // The first header is signed where any is, and has the same value as the second.
     deliveryId: [{ headers: ['webhook-id'] }, { headers: ['idempotency-key'] }],
     retryHorizon: '24h',
     tokenHeaders: ['x-gitlab-token'],
@@ -92,7 +92,7 @@ export const code: readonly ProviderRow[] = [
         key: 'text',
         signature: { headers: ['linear-signature'] },
         signed: '{body}',
-        // The header `Linear-Timestamp` is not signed; this field is, with the rest of the body.
+        // The header `Linear-Timestamp` is not signed; this field is signed with the rest of the body.
         timestamp: { from: { body: ['webhookTimestamp'] }, unit: 'ms', tolerance: 60 },
       },
     ],
@@ -109,7 +109,7 @@ export const code: readonly ProviderRow[] = [
         hash: 'sha256',
         encoding: 'hex',
         key: 'text',
-        // Requests of UI components come with `Sentry-App-Signature` instead: those are configured with `hmac`.
+        // Requests of UI components have `Sentry-App-Signature` instead, which needs `provider: hmac`.
         signature: { headers: ['sentry-hook-signature'] },
         signed: '{body}',
       },
@@ -161,7 +161,7 @@ export const code: readonly ProviderRow[] = [
         hash: 'sha256',
         encoding: 'hex',
         key: 'text',
-        // Where a contact point names a header for the time too, `{timestamp}:{body}` is signed: configured with `hmac`.
+        // A contact point with a header for the time signs `{timestamp}:{body}`, which needs `provider: hmac`.
         signature: { headers: ['x-grafana-alerting-signature'] },
         signed: '{body}',
       },

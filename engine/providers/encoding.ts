@@ -1,11 +1,11 @@
-/** Owns bytes that are written as text. What the platform's decoders guess at is refused here. */
+/** Decodes bytes that are written as text, strictly: what the platform's decoders guess at is refused. */
 
 import type { Encoding } from './scheme.ts'
 
-/** No signature is longer: one of RSA with 8192 bits takes 2048 characters in hex. */
+/** No signature is longer: one of RSA with 8,192 bits takes 2,048 characters in hex. */
 const longestText = 4096
 
-/** Hex of either case; base64 as it is written, to the last bit. Undefined for everything else, and for nothing at all. */
+/** Accepts hex of either case, and base64 that encodes to the same text again. Returns undefined for any other text. */
 export function decode(text: string, encoding: Encoding): Buffer | undefined {
   if (text === '' || text.length > longestText) return undefined
   const bytes = Buffer.from(text, encoding)

@@ -1,9 +1,9 @@
-/** Owns the row that a configuration writes itself: `verify.hmac`, for senders that the table has no row for. */
+/** Compiles `verify.hmac` into a row, for senders that the table does not know. */
 
 import type { HmacScheme, ProviderRow, TimestampPlace } from './scheme.ts'
 import type { HmacPolicy } from './verify-policy.ts'
 
-/** What most senders take. Whoever signs the time wants it looked at. */
+/** The tolerance of most senders. A sender that signs the time wants it checked. */
 const toleranceSeconds = 300
 
 export function rowOfHmac(policy: HmacPolicy): ProviderRow {

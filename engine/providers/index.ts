@@ -1,4 +1,4 @@
-/** Owns the table of providers: how each sender signs, what names a delivery, and for how long it tries. Data only. */
+/** Joins the rows of all providers into one table, and finds them by name. */
 
 import { business } from './business.ts'
 import { code } from './code.ts'
@@ -6,17 +6,17 @@ import { messages } from './messages.ts'
 import { platforms } from './platforms.ts'
 import type { ProviderRow } from './scheme.ts'
 
-/** By name. */
+/** The rows in the order of their names. */
 export const providerRows: readonly ProviderRow[] = Object.freeze(
   [...code, ...business, ...messages, ...platforms].sort((a, b) => (a.name < b.name ? -1 : 1)),
 )
 
 const byName = new Map(providerRows.map((row) => [row.name, row]))
 
-/** All that `verify.provider` may say: those of the table, and `hmac` for any other. */
+/** All values of `verify.provider`: the names of the table, and `hmac` for any other sender. */
 export const providerNames: readonly string[] = Object.freeze(['hmac', ...byName.keys()].sort())
 
-/** Undefined for `hmac`, whose row the configuration writes, and for a name that nobody has. */
+/** Returns undefined for `hmac`, whose row the configuration writes, and for an unknown name. */
 export function providerRow(name: string): ProviderRow | undefined {
   return byName.get(name)
 }

@@ -1,4 +1,4 @@
-/** Owns what a provider is verified with: which keys of `verify` it reads, and whether they hold enough. */
+/** Says which keys of `verify` a provider reads, and whether they hold enough to verify with. */
 
 import { rowOfHmac } from './hmac-policy.ts'
 import { providerRow } from './index.ts'
@@ -8,13 +8,13 @@ import type { VerifyPolicy } from './verify-policy.ts'
 
 export type VerifyKey = keyof VerifyPolicy
 
-/** Undefined for a name that nobody has, and for `hmac` without the block of that name. */
+/** Returns undefined for an unknown name, and for `hmac` without the block of that name. */
 export function rowOf({ provider = '', hmac }: VerifyPolicy): ProviderRow | undefined {
   return provider === 'hmac' ? hmac && rowOfHmac(hmac) : providerRow(provider)
 }
 
-/** As it is called in a sentence: without what its title says of versions and products. */
-export function calledInText({ title }: ProviderRow): string {
+/** Returns the name for a sentence: the title without versions and products. */
+export function shortTitleOf({ title }: ProviderRow): string {
   return title.replace(/(?: \(|, ).*$/, '')
 }
 
@@ -23,7 +23,7 @@ export function hasMaterial(verify: VerifyPolicy): boolean {
   return rowOf(verify)?.schemes.some((scheme) => isSupplied(scheme, verify)) ?? false
 }
 
-/** Whether there is what this scheme is verified with: a secret, a key, or the names that are believed. */
+/** Whether the policy holds what this scheme is verified with: a secret, a key, or the accepted names. */
 export function isSupplied(scheme: Scheme, verify: VerifyPolicy): boolean {
   switch (scheme.family) {
     case 'hmac':
@@ -39,7 +39,7 @@ export function isSupplied(scheme: Scheme, verify: VerifyPolicy): boolean {
   }
 }
 
-/** All that a row reads, `provider` aside. */
+/** Returns all keys that a row reads besides `provider`. */
 export function keysReadBy({ name, schemes, handshake }: ProviderRow): ReadonlySet<VerifyKey> {
   const keys = new Set<VerifyKey>(schemes.flatMap(keysOf))
   if (name === 'hmac') keys.add('hmac').add('challenge')
@@ -68,7 +68,7 @@ export function signsUrl(scheme: Scheme): boolean {
   return scheme.family === 'hmac' && scheme.signed.includes('{url}')
 }
 
-/** A time that is not signed is the sender's to choose: there is nothing to tolerate. */
+/** The sender can choose a time that is not signed, so a tolerance would mean nothing. */
 function timeOf({ signed, timestamp }: Extract<Scheme, { signed: string }>): 'tolerance'[] {
   if (timestamp === undefined) return []
   const isSigned = signed.includes('{timestamp}') || ('body' in timestamp.from && signed.includes('{body}'))

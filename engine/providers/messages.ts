@@ -1,4 +1,4 @@
-/** Owns the rows of those who carry messages, calls and meetings between people. */
+/** The rows of providers of messages, calls and meetings. */
 
 import type { ProviderRow } from './scheme.ts'
 
@@ -18,7 +18,7 @@ export const messages: readonly ProviderRow[] = [
         timestamp: { from: { header: ['x-slack-request-timestamp'] }, unit: 's', tolerance: 300 },
       },
     ],
-    // Commands and buttons have the second only.
+    // Commands and buttons have only the second id.
     deliveryId: [{ body: ['event_id'] }, { body: ['trigger_id'] }],
     retryHorizon: '10m',
     handshake: 'slack',
@@ -34,7 +34,7 @@ export const messages: readonly ProviderRow[] = [
         key: 'hex',
         signature: { headers: ['x-signature-ed25519'] },
         signed: '{timestamp}{body}',
-        // None is documented. An interaction is of no use after fifteen minutes, and an event is sent again for ten.
+        // No tolerance is documented. An interaction expires after fifteen minutes, and an event is repeated for ten.
         timestamp: { from: { header: ['x-signature-timestamp'] }, unit: 's', tolerance: 900 },
       },
     ],
@@ -67,7 +67,7 @@ export const messages: readonly ProviderRow[] = [
         weaker: ['x-hub-signature'],
       },
     ],
-    // What holds no messages (a status, a page's feed) has no id of its own.
+    // A request without messages (a status, a page's feed) has no id of its own.
     deliveryId: [{ body: ['entry[].changes[].value.messages[].id'] }, { digest: 'body' }],
     retryHorizon: '7d',
     handshake: 'meta',
@@ -122,7 +122,7 @@ export const messages: readonly ProviderRow[] = [
         hash: 'sha256',
         encoding: 'hex',
         key: 'text',
-        // JSON of events; the fields are those of inbound routes.
+        // Events are JSON; the fields are those of inbound routes.
         signature: { body: ['signature', 'signature'], field: 'signature' },
         // The event itself is not signed.
         signed: '{timestamp}{id}',

@@ -1,4 +1,4 @@
-/** Owns the rows of specifications, of those who send by one, and of clouds. */
+/** The rows of specifications, of providers that implement one, and of clouds. */
 
 import type { HmacScheme, ProviderRow } from './scheme.ts'
 
@@ -14,7 +14,7 @@ const standardWebhooks: HmacScheme = {
   id: ['webhook-id'],
 }
 
-/** The same under its own names; senders that bear no brand use those of the specification. */
+/** Svix uses header names of its own; senders without its brand use those of the specification. */
 const svix: HmacScheme = {
   ...standardWebhooks,
   signature: { headers: ['svix-signature', 'webhook-signature'], prefix: 'v1,', divider: ' ' },
@@ -96,7 +96,7 @@ export const platforms: readonly ProviderRow[] = [
         issuers: ['https://accounts.google.com', 'accounts.google.com'],
       },
     ],
-    // Without its envelope, a message has the same in headers.
+    // A message without its envelope has the same values in headers.
     deliveryId: [
       { body: ['message.messageId', 'subscription'] },
       { headers: ['x-goog-pubsub-message-id', 'x-goog-pubsub-subscription-name'] },
@@ -127,7 +127,7 @@ export const platforms: readonly ProviderRow[] = [
     title: 'CloudEvents (HTTP webhooks)',
     doc: 'https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md',
     schemes: [],
-    // The two together name an event; in headers, or in an envelope.
+    // The two values together name an event; they stand in headers or in an envelope.
     deliveryId: [{ headers: ['ce-source', 'ce-id'] }, { body: ['source', 'id'] }],
     retryHorizon: '24h',
     handshake: 'cloudevents',

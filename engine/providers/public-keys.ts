@@ -1,4 +1,4 @@
-/** Owns public keys as providers show them: raw bytes of Ed25519, or the DER of a key on P-256. */
+/** Reads public keys as providers show them: raw bytes of Ed25519, or the DER of a key on P-256. */
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { decode } from './encoding.ts'
@@ -7,7 +7,7 @@ import type { EcdsaScheme, Ed25519Scheme } from './scheme.ts'
 const rawBytes = 32
 const whpk = 'whpk_'
 
-/** Undefined where the text is not a key as the scheme writes it. */
+/** Returns undefined where the text is not a key of the scheme. */
 export function readPublicKey(text: string, scheme: Ed25519Scheme | EcdsaScheme): KeyObject | undefined {
   if (scheme.family === 'ecdsa') return readP256Key(text)
   return readEd25519Key(

@@ -1,41 +1,41 @@
 /**
- * Owns the shape of the table of providers: what each sender's way of signing is, as data. One small verifier reads
- * each family; a provider is a row, and never code.
+ * This file has the shape of the table of providers: how each sender signs, as data. One small verifier reads each family of
+ * schemes, so that a provider is a row and never code.
  */
 
 export type Encoding = 'hex' | 'base64' | 'base64url'
 export type HashName = 'sha1' | 'sha256' | 'sha384' | 'sha512'
-/** `rfc3339`: text such as `2026-01-15T12:00:00.123456789Z`. */
+/** `rfc3339` is text such as `2026-01-15T12:00:00.123456789Z`. */
 export type TimeUnit = 's' | 'ms' | 'rfc3339'
 
 export interface ProviderRow {
-  /** As `verify.provider` names it. */
+  /** The name in `verify.provider`. */
   readonly name: string
-  /** As its makers write it. */
+  /** The provider's own name. */
   readonly title: string
-  /** Where its makers, or whoever knows, describe how it signs. */
+  /** The page that describes how it signs. */
   readonly doc: string
-  /** In the order in which they are tried. None: it signs nothing. */
+  /** The schemes in the order in which they are tried; none where the provider signs nothing. */
   readonly schemes: readonly Scheme[]
-  /** How one delivery is told from another. */
+  /** Where the id of a delivery stands. */
   readonly deliveryId?: DeliveryId
-  /** How long after the first try a delivery may come again: a duration such as `3d`, or `none` where it is sent once. */
+  /** For how long the provider repeats a delivery: a duration such as `3d`, or `none` where it sends each one once. */
   readonly retryHorizon: string
   readonly handshake?: HandshakeKind
-  /** Headers that carry the secret itself: no mapping sees them. Names in lower case. */
+  /** The headers that carry the secret itself, in lower case. No mapping sees them. */
   readonly tokenHeaders?: readonly string[]
 }
 
 export type Scheme = HmacScheme | TokenScheme | Ed25519Scheme | EcdsaScheme | OidcScheme | SnsScheme
 
 interface Named {
-  /** Tells the schemes of one provider apart. Default: `default`. */
+  /** Distinguishes the schemes of one provider. Default: `default`. */
   readonly name?: string
-  /** Which of the configured secrets are meant for this scheme, where that shows in their form. Default: all. */
+  /** Which of the configured secrets are for this scheme, where their form shows it. Default: all. */
   readonly secrets?: 'whsec' | 'other'
 }
 
-/** By its path in the JSON body, or the name of a form's field. */
+/** A place in the body: a path in JSON, or the name of a form's field. */
 export interface BodyPlace {
   readonly body: readonly string[]
   readonly field?: string
@@ -46,49 +46,49 @@ export interface HmacScheme extends Named {
   readonly family: 'hmac'
   readonly hash: HashName
   readonly encoding: Encoding
-  /** How the configured text becomes the key. */
+  /** How the configured text is decoded into the key. */
   readonly key: 'text' | 'hex' | 'base64' | 'whsec'
   readonly signature: SignaturePlace
   /**
-   * What is digested: text, and in braces `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, or `{form}`: the fields of
+   * The template of what is digested: text, and in braces `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, or `{form}`: the fields of
    * a form, decoded, each distinct name and value once and in order.
    */
   readonly signed: string
   readonly timestamp?: TimestampPlace
-  /** Where the `{id}` stands: headers in lower case, by preference, or a place in the body. */
+  /** Where the `{id}` stands: headers in lower case, the preferred one first, or a place in the body. */
   readonly id?: readonly string[] | BodyPlace
-  /** How the `{url}` may be written before it is digested. Default: as configured. */
+  /** How the `{url}` is written before it is digested. Default: as configured. */
   readonly url?: UrlStyle
-  /** The parameter of the query that holds the SHA-256 of a body that is no form, in hex: with `{form}`. */
+  /** With `{form}`: the query parameter that holds the SHA-256, in hex, of a body that is not a form. */
   readonly bodyHash?: string
-  /** Headers whose signature is weaker and never stands in for this one. */
+  /** Headers whose signature is weaker and is never accepted instead of this one. */
   readonly weaker?: readonly string[]
 }
 
-/** `twilio`: with and without its port. `hubspot`: with some escapes decoded, then as it is. */
+/** `twilio` writes it with and without its port. `hubspot` writes it with some escapes decoded, then unchanged. */
 export type UrlStyle = 'hubspot' | 'twilio'
 
 export type SignaturePlace = HeaderPlace | BodyPlace
 
 export interface HeaderPlace {
-  /** In lower case; the first that is present is taken. A `*` at the end stands for every number from 1. */
+  /** Names in lower case; the first that is present is read. A `*` at the end stands for every number from 1. */
   readonly headers: readonly string[]
-  /** Before each signature: `sha256=`, `v1,`. What does not begin with it is another version, and skipped. */
+  /** The text before each signature: `sha256=`, `v1,`. A text without it is another version, and skipped. */
   readonly prefix?: string
-  /** Between several signatures of one header, or between its elements. Default of the latter: a comma. */
+  /** Divides several signatures of one header, or its elements. Default between elements: a comma. */
   readonly divider?: string
-  /** The header is a list `t=…,v1=…` and the signatures are its elements of this name. */
+  /** The name of the elements that are signatures, where the header is a list `t=…,v1=…`. */
   readonly element?: string
 }
 
 export interface TimestampPlace {
   readonly from:
     | { readonly header: readonly string[] }
-    /** Of the header that the signature stands in. */
+    /** An element of the header that the signature stands in. */
     | { readonly element: string }
     | BodyPlace
   readonly unit: TimeUnit
-  /** Seconds, on both sides of now; absent: there is no window unless one is configured. */
+  /** The tolerance in seconds to both sides of now. Absent: any time is accepted unless a tolerance is configured. */
   readonly tolerance?: number
 }
 
@@ -105,42 +105,42 @@ export interface Ed25519Scheme extends Named {
   readonly signed: string
   readonly timestamp?: TimestampPlace
   readonly id?: readonly string[]
-  /** How the configured text becomes the key: 32 raw bytes. */
+  /** How the configured text is decoded into the key, which is 32 raw bytes. */
   readonly key: 'hex' | 'whpk'
 }
 
 export interface EcdsaScheme extends Named {
   readonly family: 'ecdsa'
-  /** P-256 with SHA-256, the signature base64 of DER. */
+  /** The signature is made on P-256 with SHA-256, and written as base64 of DER. */
   readonly signature: SignaturePlace
   readonly signed: string
   readonly timestamp?: TimestampPlace
 }
 
-/** A JWT of the sender, which says nothing of the body. */
+/** A JWT of the sender, which proves nothing about the body. */
 export interface OidcScheme extends Named {
   readonly family: 'oidc'
-  /** Where the key set is. */
+  /** The address of the key set. */
   readonly keys: string
   readonly issuers: readonly string[]
 }
 
-/** Fields of the body, signed with the key of a certificate that the body names. */
+/** Fields of the body are signed with the key of a certificate that the body names. */
 export interface SnsScheme extends Named {
   readonly family: 'sns'
 }
 
-/** Where the id of a delivery stands: the first of them that is there. */
-export type DeliveryId = readonly /** In lower case; all of them together. */
+/** Where the id of a delivery stands: in the first of these places that has one. */
+export type DeliveryId = readonly /** All of these headers together. The names are in lower case. */
 (
   | { readonly headers: readonly string[] }
-  /** Paths in the payload; all of them together. `[]` in a path stands for every element of a list. */
+  /** The values at all of these paths of the payload. `[]` in a path stands for every element of a list. */
   | { readonly body: readonly string[] }
-  /** There is no id, and every try of a delivery has the same body: its SHA-256. */
+  /** The SHA-256 of the body, for senders without ids that repeat the same body. */
   | { readonly digest: 'body' }
 )[]
 
-/** Requests that are no events: they ask whether somebody is there, and for an answer of a certain form. */
+/** The handshakes of providers: requests that are no events, and ask for an answer of a certain form. */
 export type HandshakeKind =
   | 'slack'
   | 'zoom'

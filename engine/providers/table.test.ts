@@ -6,14 +6,14 @@ import { durationPattern } from '../config/duration.ts'
 import { providerNames, providerRow, providerRows } from './index.ts'
 import type { ProviderRow, Scheme } from './scheme.ts'
 
-test('every sender is found by its name, and stands in the table once', () => {
+test('every provider is found by its name, and has one row', () => {
   for (const row of providerRows) assert.equal(providerRow(row.name), row)
   assert.equal(new Set(providerNames).size, providerRows.length + 1)
   assert.equal(providerRow('hmac'), undefined)
   assert.equal(providerRow('__proto__'), undefined)
 })
 
-test('every row names a page of https, and for how long a delivery may come again', () => {
+test('every row names an https page, and for how long deliveries are repeated', () => {
   for (const { name, doc, retryHorizon } of providerRows) {
     assert.equal(new URL(doc).protocol, 'https:', name)
     assert.match(retryHorizon, new RegExp(`${durationPattern}|^none$`), name)
@@ -40,7 +40,7 @@ function headersOf(scheme: Scheme): readonly string[] {
   return [...scheme.signature.headers, ...times, ...((scheme.family === 'hmac' && scheme.weaker) || [])]
 }
 
-test('the page about signatures has the table as it is', () => {
+test('the README of verify shows the table as it is', () => {
   const page = readFileSync(join(import.meta.dirname, '..', 'verify', 'README.md'), 'utf8')
   const table = page.slice(page.indexOf('## The table'), page.indexOf('## Decisions'))
   const lines = table.split('\n').filter((line) => line.includes('](https://'))

@@ -20,7 +20,7 @@ test('a header names the delivery, or a field of the body, or several together',
   assert.equal(idOf('calendly', { payload }), '["invitee.created","https://a/1","2026-01-15"]')
 })
 
-test('where one of several is missing there is no name, and an empty one counts as missing', () => {
+test('where one of several parts is missing there is no id, and an empty one counts as missing', () => {
   assert.equal(idOf('calendly', { payload: { event: 'invitee.created', created_at: '2026' } }), undefined)
   assert.equal(idOf('github', { headers: { 'x-github-delivery': '' } }), undefined)
   assert.equal(idOf('intercom', { payload: { id: null } }), undefined)
@@ -29,7 +29,7 @@ test('where one of several is missing there is no name, and an empty one counts 
   }
 })
 
-test('two lists of values never look the same', () => {
+test('two lists of values never give the same id', () => {
   const event = (id: unknown) => ({ eventId: id, subscriptionId: 1, objectId: 2, occurredAt: 3 })
   const one = idOf('hubspot', { payload: [event('a'), event('b')] })
   const other = idOf('hubspot', { payload: [event('a","b')] })
@@ -47,7 +47,7 @@ test('the id of a batch is bounded, the same for every try and another for anoth
   assert.match(idOf('github', { headers: { 'x-github-delivery': 'x'.repeat(10_000) } }) ?? '', /^sha256:/)
 })
 
-test('a number that was rounded on the way names nothing: another one may have become the same', () => {
+test('a number that was rounded is no id, because another number may have become the same', () => {
   assert.equal(idOf('telegram', { payload: JSON.parse('{"update_id":820982911946154508}') }), undefined)
 })
 
@@ -103,7 +103,7 @@ test('CloudEvents: source and id together, in headers or in the envelope', () =>
   assert.equal(idOf('cloudevents', { payload: { source: 's', id: '1' } }), '["s","1"]')
 })
 
-test('hmac: the header that is configured, else the id that is signed', () => {
+test('hmac: the configured header, else the signed id', () => {
   const hmac: HmacPolicy = {
     header: 'X-Signature',
     algorithm: 'sha256',

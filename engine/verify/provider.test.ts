@@ -15,7 +15,7 @@ test('without a secret there is a provider and no verifier; blank secrets are no
   assert.notEqual(createProvider({ provider: 'github', secret: ['', 'old'] }).verifier, undefined)
 })
 
-test('a name that nobody has makes a provider that verifies nothing', () => {
+test('an unknown name makes a provider that verifies nothing', () => {
   for (const provider of [undefined, 'githup', 'constructor', '__proto__', 'hmac']) {
     const made = createProvider({ provider, secret: 'x' })
     assert.equal(made.verifier, undefined)
@@ -37,7 +37,7 @@ test('every provider can be made of any policy, and remembers deliveries for a d
   assert.equal(createProvider({ provider: 'docusign' }).retryHorizonMs, 15 * day)
 })
 
-test('headers that hold a secret are told', () => {
+test('a provider names the headers that hold a secret', () => {
   assert.deepEqual(createProvider({ provider: 'gitlab' }).tokenHeaders, ['x-gitlab-token'])
   for (const { name, schemes, tokenHeaders = [] } of providerRows) {
     for (const scheme of schemes) {
@@ -46,7 +46,7 @@ test('headers that hold a secret are told', () => {
   }
 })
 
-test('the verdict tells which secret it was, counted without the blank ones', async () => {
+test('the verdict has the index of the secret, counted without blank ones', async () => {
   const policy = { provider: 'github', secret: ['', 'new', 'old'] }
   for (const [index, secret] of ['new', 'old'].entries()) {
     const headers = { 'x-hub-signature-256': `sha256=${digest('{}', secret)}` }
@@ -76,14 +76,14 @@ test('a header that came twice is one text, and no signature', async () => {
   assert.equal(await judge({ provider: 'github', secret: 'x' }, { headers }), 'SIGNATURE_MALFORMED')
 })
 
-test('a right signature at the wrong time is told from a wrong one, for requests of another day', async () => {
+test('a right signature at the wrong time has another code than a wrong signature', async () => {
   const policy = { provider: 'stripe', secret: 'x' }
   const headers = { 'stripe-signature': `t=${seconds - day},v1=${digest(`${seconds - day}.{}`, 'x')}` }
   assert.equal(isSignatureRight(await verdictOf(policy, { body: '{}', headers })), true)
   assert.equal(isSignatureRight(await verdictOf({ ...policy, secret: 'y' }, { body: '{}', headers })), false)
 })
 
-test('a short body is judged at once, without a promise', () => {
+test('a short body is verified synchronously', () => {
   const { verifier } = createProvider({ provider: 'github', secret: 'x' })
   const headers = { 'x-hub-signature-256': `sha256=${digest('{}', 'x')}` }
   assert.deepEqual(verifier?.verify(requestOf({ body: '{}', headers }), noDependencies), {
@@ -106,7 +106,7 @@ const hmac: HmacPolicy = {
   idHeader: 'X-Id',
 }
 
-test('hmac: everything that a sender may do otherwise can be configured', async () => {
+test('hmac: every difference between senders can be configured', async () => {
   const key = '00ff'.repeat(16)
   const policy = { provider: 'hmac', secret: key, hmac, publicUrl: 'https://a.example/in' }
   const signed = `PUT https://a.example/in?x=1|7|${seconds}000|{}`
@@ -145,7 +145,7 @@ test('hmac: a time that is signed has a window of five minutes, or the configure
   assert.equal(await at(1, '{body}', '1m'), 'good')
 })
 
-test('hmac: braces that are no slot are text', async () => {
+test('hmac: braces around anything but a slot are text', async () => {
   const policy = {
     ...hmac,
     algorithm: 'sha256',

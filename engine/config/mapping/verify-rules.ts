@@ -2,11 +2,11 @@
 
 import { providerNames } from '../../providers/index.ts'
 import {
-  calledInText,
   hasMaterial,
   isSupplied,
   keysReadBy,
   rowOf,
+  shortTitleOf,
   signsUrl,
   type VerifyKey,
 } from '../../providers/material.ts'
@@ -70,7 +70,7 @@ function* nothingToVerifyWith(
     path,
     code: 'AUTH_UNVERIFIABLE',
     message: unsigned
-      ? `${name} is \`${auth}\`, and ${calledInText(row)} signs nothing`
+      ? `${name} is \`${auth}\`, and ${shortTitleOf(row)} signs nothing`
       : `${name} is \`${auth}\`, and there is nothing to verify a signature with`,
     hint: unsigned
       ? 'Remove it: the endpoint then takes a token.'
@@ -132,7 +132,7 @@ function* unused({ path, name }: WrittenKey, row: ProviderRow, key: VerifyKey): 
 }
 
 function whyUnread(row: ProviderRow, key: VerifyKey): string {
-  const title = calledInText(row)
+  const title = shortTitleOf(row)
   if (row.schemes.length === 0) return `${title} signs nothing`
   if (key === 'tolerance') return `a signature of ${title} bears no time that could be looked at`
   if (key === 'publicUrl') return `the address is not signed by ${title}`
@@ -155,14 +155,14 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Pol
   if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined)
     yield [
       ['verify', keyed],
-      missing('publicKey', `${calledInText(row)} shows its public key where the webhook is set up.`),
+      missing('publicKey', `${shortTitleOf(row)} shows its public key where the webhook is set up.`),
     ]
   if (
     keyed &&
     isBlank(verify.publicUrl) &&
     row.schemes.some((each) => signsUrl(each) && isSupplied(each, verify))
   ) {
-    const hint = `Write the address that ${calledInText(row)} calls, as it was given to it: it is part of what is signed.`
+    const hint = `Write the address that ${shortTitleOf(row)} calls, as it was given to it: it is part of what is signed.`
     yield [['verify', keyed], missing('publicUrl', hint)]
   }
   const isOwn = (keys: Path) => isOperators(originOf(keys))
@@ -236,6 +236,6 @@ function* toldNotYet({ path, name }: WrittenKey, row: ProviderRow): Iterable<Fin
     at: 'key',
     code: 'VERIFY_NOT_YET',
     message: `${name} is empty: until it is set, no signature is looked at; a token opens the endpoint, unless \`auth\` says otherwise`,
-    hint: `Set what ${calledInText(row)} shows; with \`auth: signature\` a gateway does not start without it.`,
+    hint: `Set what ${shortTitleOf(row)} shows; with \`auth: signature\` a gateway does not start without it.`,
   }
 }

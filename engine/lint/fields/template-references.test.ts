@@ -10,7 +10,7 @@ function pathsOf(text: string): readonly string[] {
   return templateReferences(text).map(({ root, steps }) => [root, ...steps].join('.'))
 }
 
-test('a path is told by its root, from wherever it stands', () => {
+test('a path has its root, wherever it stands', () => {
   assert.deepEqual(pathsOf('{{a.b}} {{payload.a}} {{vars.x}} {{headers.[x-id]}} {{a[0].b}}'), [
     'payload.a.b',
     'payload.a',
@@ -31,7 +31,7 @@ test('a path is told by its root, from wherever it stands', () => {
   )
 })
 
-test('where it cannot be told what a name is looked up in, nothing is', () => {
+test('a name in an unknown context has no reference', () => {
   assert.deepEqual(pathsOf('{{#each (default a b)}}{{c}} {{../d}}{{/each}}'), ['payload.a', 'payload.b'])
   assert.deepEqual(pathsOf('{{#each a as |x key|}}{{key.c}}{{/each}}'), ['payload.a'])
   assert.deepEqual(pathsOf('{{#each this}}{{c}}{{/each}}'), [])
@@ -68,7 +68,7 @@ const block = fc.tuple(
   fc.constantFrom('', '', ' as |p|', ' as |q|'),
 )
 
-test('no value is ever rendered of a field that counts as unknown', () => {
+test('a field that counts as unknown never renders a value', () => {
   let unknown = 0
   const property = fc.property(
     payload,

@@ -28,7 +28,7 @@ interface Asked extends Partial<DiagnosedEndpoint> {
   readonly dependencies?: VerifyDependencies
 }
 
-/** Whatever a test asks, its answer holds no secret, no header's value and nothing of the body. */
+/** Diagnoses, and asserts that the answer holds no secret, no header's value and nothing of the body. */
 async function ask(
   request: SignedRequest,
   verify: VerifyPolicy | undefined,
@@ -54,7 +54,7 @@ const good = ({ sign, body, headers }: Sender) => requestOf(body, { ...headers, 
 for (const [name, sender] of all) {
   const { verify, body, headers, sign, signatureHeader = '' } = sender
 
-  test(`what ${name} signs is taken, with the scheme and the secret that fit`, async () => {
+  test(`a request that ${name} signed is accepted, and its scheme and secret are reported`, async () => {
     const { taken, code, secret, secrets, findings } = await ask(good(sender), verify)
     assert.deepEqual(
       { taken, code, secret, secrets, findings },
@@ -62,7 +62,7 @@ for (const [name, sender] of all) {
     )
   })
 
-  test(`without ${name}'s header it is named`, async () => {
+  test(`a missing signature header of ${name} is named`, async () => {
     const { [signatureHeader]: _, ...others } = { ...headers, ...sign(body) }
     const diagnosis = await ask(requestOf(body, others), verify)
     assert.deepEqual(
@@ -72,7 +72,7 @@ for (const [name, sender] of all) {
     assert.ok(diagnosis.findings[0]?.told.includes(`\`${signatureHeader}\``), diagnosis.findings[0]?.told)
   })
 
-  test(`a body of ${name} that was changed is not explained away`, async () => {
+  test(`a changed body of ${name} stays unexplained`, async () => {
     const changed = requestOf(body.replace('a', 'b'), { ...headers, ...sign(body) })
     const diagnosis = await ask(changed, verify)
     assert.deepEqual(
@@ -82,7 +82,7 @@ for (const [name, sender] of all) {
   })
 
   if (sender.signsTime)
-    test(`a clock that is off is told for ${name} with its side, and with what is allowed`, async () => {
+    test(`a clock that is off is reported for ${name} with its side and the tolerance`, async () => {
       for (const [ms, side] of [
         [3_600_000, 'past'],
         [-3_600_000, 'future'],
@@ -102,7 +102,7 @@ for (const [name, { verify, body, headers, sign }] of withSecret) {
   const secret = String(verify.secret)
   const request = requestOf(body, { ...headers, ...sign(body) })
 
-  test(`an older secret of ${name} is taken, and told to be older`, async () => {
+  test(`an older secret of ${name} is accepted, and reported as older`, async () => {
     const diagnosis = await ask(request, {
       ...verify,
       secret: [name === 'standard-webhooks' ? 'whsec_bmV3ZXN0' : otherSecret, secret],
@@ -110,7 +110,7 @@ for (const [name, { verify, body, headers, sign }] of withSecret) {
     assert.deepEqual([diagnosis.taken, diagnosis.secret, first(diagnosis)], [true, 2, 'OLDER_SECRET'])
   })
 
-  test(`the secret of another endpoint is told for ${name} with that endpoint`, async () => {
+  test(`a request of ${name} that was signed with the secret of another endpoint is reported with that endpoint`, async () => {
     const others = [{ place: 'endpoints.elsewhere.verify', verify: { provider: 'slack', secret } }]
     const diagnosis = await ask(request, { ...verify, secret: 'whsec_bmV3ZXN0LXNlY3JldA==' }, { others })
     assert.equal(first(diagnosis), 'OTHER_ENDPOINT')
@@ -118,7 +118,7 @@ for (const [name, { verify, body, headers, sign }] of withSecret) {
   })
 }
 
-/** How the body came, of one that was signed compact and in ASCII or not: what brings it back is told. */
+/** Ways in which a body is rewritten, and the form that the diagnosis should name. */
 const rewritten: readonly (readonly [string, (json: string) => string, RegExp])[] = [
   ['indented', (json) => JSON.stringify(JSON.parse(json), null, 2), /as compact JSON/],
   ['ended with a line break', (json) => `${json}\n`, /without the line break at its end/],
@@ -136,7 +136,7 @@ const rewritten: readonly (readonly [string, (json: string) => string, RegExp])[
 ]
 
 for (const [name, { verify, body, sign }] of all.filter(([, { signsBytes }]) => signsBytes)) {
-  test(`how the body of ${name} was rewritten on its way is told`, async () => {
+  test(`the diagnosis says how the body of ${name} was rewritten on its way`, async () => {
     for (const [way, rewrite, told] of rewritten) {
       const diagnosis = await ask(requestOf(rewrite(body), sign(body)), verify)
       assert.deepEqual([diagnosis.taken, first(diagnosis)], [false, 'BODY_FORM'], way)
@@ -145,7 +145,7 @@ for (const [name, { verify, body, sign }] of all.filter(([, { signsBytes }]) => 
   })
 }
 
-test('a body that was signed in another writing than it came in is found, whichever program wrote it', async () => {
+test('the form in which a body was signed is found, whichever program wrote it', async () => {
   const { verify, body, sign } = senders.github
   const value = JSON.parse(body)
   const writings: readonly (readonly [string, RegExp])[] = [
@@ -173,7 +173,7 @@ test('a body that was signed in another writing than it came in is found, whiche
   }
 })
 
-test('a rewritten body is found under the wrong clock too, and both are told', async () => {
+test('a rewritten body is found although the clock is wrong too, and both are reported', async () => {
   const { verify, body, sign } = senders.stripe
   const request = requestOf(`${body}\n`, sign(body), { now: now + 7_200_000 })
   const { findings } = await ask(request, verify)
@@ -183,7 +183,7 @@ test('a rewritten body is found under the wrong clock too, and both are told', a
   )
 })
 
-test('a body of another length than the sender said is told before anything that is guessed', async () => {
+test('a body of another length than the sender said is reported first', async () => {
   const { verify, body, sign } = senders.github
   const request = requestOf(body.slice(0, -9), {
     ...sign(body),
@@ -192,7 +192,7 @@ test('a body of another length than the sender said is told before anything that
   assert.equal(first(await ask(request, verify)), 'LENGTH')
 })
 
-test('the SHA-1 signature of GitHub alone is told to be weaker, and by no other name', async () => {
+test('the SHA-1 signature of GitHub alone is reported as weaker', async () => {
   const { verify, body } = senders.github
   const weak = `sha1=${createHmac('sha1', verify.secret).update(body).digest('hex')}`
   const { code, findings } = await ask(requestOf(body, { 'x-hub-signature': weak }), verify)
@@ -200,7 +200,7 @@ test('the SHA-1 signature of GitHub alone is told to be weaker, and by no other 
   assert.match(findings[0]?.told ?? '', /`x-hub-signature` came, and `x-hub-signature-256` did not/)
 })
 
-test('an address that differs from the one that Twilio signed is told by what differs', async () => {
+test('for an address that differs from the one that Twilio signed, the difference is named', async () => {
   const { verify, body, headers, sign } = senders.twilio
   const request = requestOf(
     body,
@@ -232,7 +232,7 @@ test('another public key is not explained by a secret', async () => {
 const sns = { provider: 'aws-sns', topicArns: [topic] }
 const snsHeaders = { 'x-amz-sns-message-type': 'Notification', 'content-type': 'text/plain; charset=UTF-8' }
 
-test('a message of SNS is taken; one of another topic, one that was changed and one without its key are told', async () => {
+test('a message of SNS is accepted; another topic, a changed message and a missing key are reported', async () => {
   const request = requestOf(snsMessage(), snsHeaders)
   assert.deepEqual((await ask(request, sns)).code, 'TAKEN')
   const topics = { ...sns, topicArns: ['arn:aws:sns:eu-central-1:123456789012:other'] }
@@ -247,7 +247,7 @@ test('a message of SNS is taken; one of another topic, one that was changed and 
   assert.equal(first(await ask(base64, sns)), 'BODY_FORM')
 })
 
-test('handshakes are told as such, where they are signed rightly and where they need not be', async () => {
+test('signed handshakes are reported as handshakes, and refused without a signature', async () => {
   const { slack, discord } = senders
   const asked = JSON.stringify({ type: 'url_verification', challenge: canary, token: 'x' })
   const challenge = await ask(requestOf(asked, slack.sign(asked)), slack.verify)
@@ -261,7 +261,7 @@ test('handshakes are told as such, where they are signed rightly and where they 
   assert.equal((await ask(requestOf(ping, discord.sign(ping)), discord.verify)).code, 'HANDSHAKE')
 })
 
-test('a handshake that comes unsigned is told to be answered, and not to whoever guesses', async () => {
+test('an unsigned handshake is answered, but not to a sender with a wrong token', async () => {
   const asked = requestOf(JSON.stringify({ challenge: canary }), {})
   const monday = (token: DiagnosedEndpoint['token']) => ask(asked, { provider: 'monday' }, { token })
   assert.deepEqual(
@@ -273,7 +273,7 @@ test('a handshake that comes unsigned is told to be answered, and not to whoever
   assert.equal((await ask(ping, verify, { auth: 'none' })).code, 'TAKEN', 'nobody knows who asks')
 })
 
-test("Meta's question with the wrong token is told to be wrong, and a GET that asks nothing has the wrong method", async () => {
+test("Meta's question with the wrong token is reported as wrong, and a GET that asks nothing has the wrong method", async () => {
   const meta = { provider: 'meta', secret: otherSecret, verifyToken: 'verify-token-0123' }
   const asking = (token: string) => ({
     ...requestOf('', {}),
@@ -287,7 +287,7 @@ test("Meta's question with the wrong token is told to be wrong, and a GET that a
   assert.equal((await ask({ ...asking(''), target: '/hooks/meta' }, meta)).code, 'METHOD_NOT_ALLOWED')
 })
 
-test('an endpoint without `verify`, or with nothing to verify with, takes the token, and says so', async () => {
+test('an endpoint without `verify`, or with nothing to verify with, accepts the token, and the diagnosis says so', async () => {
   const request = good(senders.github)
   const bare = await ask(request, undefined)
   assert.deepEqual([bare.taken, bare.code, first(bare)], [false, 'TOKEN_MISSING', 'NO_VERIFY'])
@@ -303,7 +303,7 @@ test('an endpoint without `verify`, or with nothing to verify with, takes the to
   assert.deepEqual([open.taken, first(open)], [true, 'NOTHING_ASKED'])
 })
 
-test('where both are asked for, the token is looked at first and the signature all the same', async () => {
+test('where both are asked for, the token is checked first, and the signature too', async () => {
   const { github } = senders
   const both = (token: DiagnosedEndpoint['token']) =>
     ask(good(github), github.verify, { auth: 'both', token })
@@ -331,7 +331,7 @@ test('a sender that the configuration describes itself is diagnosed like any oth
   assert.equal(first(await ask(requestOf(`${body}\n`, { 'x-own': value }), verify)), 'BODY_FORM')
 })
 
-test('a megabyte is diagnosed in bounded time, and what nests deeply or never ends is too', async () => {
+test('a megabyte is diagnosed in bounded time, even where it nests deeply or never ends', async () => {
   const { verify, sign } = senders.github
   const bodies = [
     '['.repeat(500_000) + ']'.repeat(500_000),
@@ -351,7 +351,7 @@ test('a megabyte is diagnosed in bounded time, and what nests deeply or never en
   }
 })
 
-test('of a body over 5 MB only what costs little is tried, and its ending is', () => {
+test('a body over 5 MB is tried only in forms that cost little, and its ending is among them', () => {
   const long = JSON.stringify({ text: 'x'.repeat(5 * 1024 * 1024), url: 'https://a.example/b' }, null, 1)
   const told = [...bodyForms(Buffer.from(`${long}\n`))].map((form) => form.told)
   assert.ok(told.includes('without the line break at its end') && told.includes('written as compact JSON'))
@@ -377,7 +377,7 @@ const vectors = signatureData('vectors') as
   | readonly (Omit<Vector, 'tolerance'> & { tolerance: number | null })[]
   | undefined
 
-test('every known request is told as its verdict is, and never explained to fit when it does not', {
+test('the diagnosis of every known request agrees with its verdict', {
   skip: vectors === undefined,
 }, async () => {
   for (const vector of vectors ?? []) {

@@ -40,7 +40,7 @@ const subscribeUrl = `https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubs
 const subscription = { Type: 'SubscriptionConfirmation', TopicArn: topic, SubscribeURL: subscribeUrl }
 const sns: VerifyPolicy = { topicArns: ['arn:aws:sns:eu-central-1:123456789012:other', topic] }
 
-test('what only somebody trusted may ask is answered to nobody else', () => {
+test('a handshake that needs authentication is answered only to an authenticated sender', () => {
   const asked: [HandshakeKind, VerifyPolicy, unknown][] = [
     ['slack', { secret: 's' }, { type: 'url_verification', challenge: 'c' }],
     ['zoom', { secret: 's' }, { event: 'endpoint.url_validation', payload: { plainToken: 'p' } }],
@@ -56,12 +56,12 @@ test('what only somebody trusted may ask is answered to nobody else', () => {
   }
 })
 
-test('Slack is told its challenge', () => {
+test('Slack gets its challenge back', () => {
   const payload = { type: 'url_verification', challenge: 'abc', token: 'deprecated' }
   assertJson(ask('slack', {}, { payload, isTrusted: true }), { challenge: 'abc' })
 })
 
-test('Zoom is shown that the newest secret is known', () => {
+test('Zoom gets proof that the newest secret is known', () => {
   const payload = { event: 'endpoint.url_validation', payload: { plainToken: 'PELZ_r-1' } }
   const answer = ask('zoom', { secret: ['', 'new', 'old'] }, { payload, isTrusted: true })
   const encryptedToken = createHmac('sha256', 'new').update('PELZ_r-1').digest('hex')
@@ -78,7 +78,7 @@ test('Zoom cannot have anything signed that its requests could be signed with, a
 
 const subscribe = { 'hub.mode': 'subscribe', 'hub.challenge': '1158201444', 'hub.verify_token': 'verify-a' }
 
-test('Meta is told its challenge if it shows the verify token, and else refused', () => {
+test('Meta gets its challenge back if it shows the verify token, and is refused otherwise', () => {
   const policy = { verifyToken: 'verify-a' }
   assertPlain(ask('meta', policy, { method: 'GET', query: subscribe }), '1158201444')
   for (const shown of ['nope', '', undefined, ['verify-a', 'verify-a']]) {
@@ -95,7 +95,7 @@ test('without a verify token Meta has no handshake, so that an empty one shows n
     assert.equal(ask('meta', { verifyToken }, { method: 'GET', query }), undefined)
 })
 
-test('Meta is answered for its own question alone', () => {
+test('Meta is answered only for its own question', () => {
   const policy = { verifyToken: 'verify-a' }
   assert.equal(ask('meta', policy, { method: 'POST', query: subscribe }), undefined)
   assert.equal(ask('meta', policy, { method: 'GET', query: {} }), undefined)
@@ -157,7 +157,7 @@ test('a subscription to another topic is not confirmed, though its address is on
   }
 })
 
-test('what SNS tells of an end is answered, and not undone', () => {
+test('the end of a subscription to SNS is answered, and not undone', () => {
   const payload = { ...subscription, Type: 'UnsubscribeConfirmation' }
   const answer = ask('aws-sns', sns, { payload, isTrusted: true })
   assert.deepEqual([answer?.status, answer?.confirm], [200, undefined])
@@ -172,7 +172,7 @@ test('Intercom may look with HEAD, and its ping is no event', () => {
   assert.equal(ask('intercom', {}, { payload: { topic: 'user.created' }, isTrusted: true }), undefined)
 })
 
-test('monday.com is told a challenge that comes alone', () => {
+test('monday.com gets back a challenge that is the only field', () => {
   assert.equal(createHandshakes({ handshake: 'monday' }, {})?.unsigned, true)
   assertJson(ask('monday', {}, { payload: { challenge: 'abc' } }), { challenge: 'abc' })
   for (const payload of [{ challenge: 'abc', event: {} }, { event: {} }, ['challenge'], 'challenge', null])
@@ -206,7 +206,7 @@ test("Notion's secret is kept for the operator, until there is one", () => {
   assert.equal(ask('notion', {}, { payload: more }), undefined)
 })
 
-test('Microsoft Graph is told its token as plain text, whatever it holds', () => {
+test('Microsoft Graph gets its token back as plain text, whatever it holds', () => {
   const markup = '<script>alert(1)</script> & more'
   assertPlain(ask('microsoft-graph', {}, { query: { validationToken: markup } }), markup)
   assert.equal(ask('microsoft-graph', {}, { query: {} }), undefined)
@@ -214,7 +214,7 @@ test('Microsoft Graph is told its token as plain text, whatever it holds', () =>
   assert.equal(ask('microsoft-graph', {}, { query: { validationToken: 'a' }, method: 'GET' }), undefined)
 })
 
-test('who may send CloudEvents is told so, and how fast', () => {
+test('a sender that may send CloudEvents is told so, and how fast', () => {
   const policy = { allowedOrigins: ['eventemitter.example.com', ''] }
   const headers = { 'webhook-request-origin': 'EventEmitter.example.com', 'webhook-request-rate': '120' }
   const answer = ask('cloudevents', policy, { method: 'OPTIONS', headers })
@@ -226,7 +226,7 @@ test('who may send CloudEvents is told so, and how fast', () => {
   assert.equal(slow?.headers?.['webhook-allowed-rate'], undefined)
 })
 
-test('a sender of CloudEvents that is not listed is told nothing that would let it send', () => {
+test('a sender of CloudEvents that is not listed gets no header that would let it send', () => {
   const headers = {
     'webhook-request-origin': 'other.example.com',
     'webhook-request-callback': 'https://x.example',
@@ -255,7 +255,7 @@ test('no more than four thousand characters are echoed', () => {
   for (const answer of echoes(more)) assert.equal(answer, undefined)
 })
 
-test('what a payload inherits is none of its fields', () => {
+test('a property that a payload inherits is not one of its fields', () => {
   const payload = Object.create({ type: 'url_verification', challenge: 'c', topic: 'ping', Type: 'x' })
   for (const kind of ['slack', 'intercom', 'discord', 'aws-sns'] as const)
     assert.equal(ask(kind, sns, { payload, isTrusted: true }), undefined)

@@ -1,6 +1,6 @@
 /** Says what has to be set so that an endpoint's signature is verified: the variable that its policy names, else the key. */
 
-import { type Configuration, calledInText, type ProviderRow, providerRow, writePath } from '@reveille/engine'
+import { type Configuration, type ProviderRow, providerRow, shortTitleOf, writePath } from '@reveille/engine'
 import { contentOf, documentOf } from '../../written-document.ts'
 
 /** A longer file is not searched for a variable. */
@@ -29,7 +29,7 @@ export function createSecretKeys({ sources }: Configuration, configFile: string)
       const row = providerRow(provider)
       const [key = 'secret'] = keysOf(row)
       const word = key === 'publicKey' ? 'public key' : key === 'secret' ? key : `\`${key}\``
-      return `the ${word} of ${row === undefined ? 'the sender' : calledInText(row)}`
+      return `the ${word} of ${row === undefined ? 'the sender' : shortTitleOf(row)}`
     },
   }
 }
