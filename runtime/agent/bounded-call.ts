@@ -1,11 +1,11 @@
-/** Owns one call into a plugin: it ends when the plugin answers, its time is over, or it has to stop. */
+/** Calls a plugin. The call ends when the plugin answers, its time is over, or it has to stop. */
 
 import type { Timers } from '@reveille/engine'
 
 export interface CallBounds {
-  /** The call's time. */
+  /** The time for the call in milliseconds. */
   readonly ms: number
-  /** Any of them interrupts the call: the lease is lost, the gateway drains. */
+  /** Each of these signals interrupts the call: the lease is lost, or the gateway drains. */
   readonly stops: readonly AbortSignal[]
   readonly timers: Timers
 }
@@ -16,13 +16,13 @@ export type CallOutcome<Answer> =
   | ({ readonly kind: 'timed-out' } & Aftermath<Answer>)
   | ({ readonly kind: 'interrupted' } & Aftermath<Answer>)
 
-/** What came of a call after it was told to stop; neither when it was abandoned. */
+/** What a call returned or threw after it was told to stop. Both are absent if it was abandoned. */
 interface Aftermath<Answer> {
   readonly error?: unknown
   readonly late?: Answer
 }
 
-/** A plugin that was told to stop has this long to do so before it is abandoned. Milliseconds. */
+/** How long a plugin may take to stop before it is abandoned. Milliseconds. */
 export const abandonAfterMs = 1000
 
 /** Never rejects. An answer that comes after the call was abandoned is ignored. */
@@ -65,7 +65,7 @@ export function boundedCall<Answer>(
   })
 }
 
-/** A plugin that throws before it returns a promise is told like one that rejects. */
+/** Makes a throw before the promise a rejection. */
 async function started<Answer>(call: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) {
   return call(signal)
 }

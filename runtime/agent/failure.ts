@@ -1,41 +1,41 @@
-/** Owns what a plugin's throw means to the host: one shape, bounded, whatever was thrown. */
+/** Reads whatever a plugin throws as a failure of one shape with bounded texts. */
 
 import { fileURLToPath } from 'node:url'
 import { isPluginError } from '@reveille/kit'
 import { cut } from '../cut.ts'
 
-/** Characters of an error's message that are kept. */
+/** How many characters of an error's message are kept. */
 const longestMessage = 1000
 
 export interface Failure {
   readonly code: string
   readonly message: string
   readonly retryable: boolean
-  /** What the vendor asked for. Milliseconds. */
+  /** The wait that the vendor asked for. Milliseconds. */
   readonly retryAfterMs?: number
   readonly maybeDelivered: boolean
-  /** Every other call to the service would fare the same. */
+  /** Every other call to the service would fail in the same way. */
   readonly wholeChannel: boolean
-  /** A sentence that may be logged: an error that is no PluginError may quote what it was given. */
+  /** A sentence that may be logged. The message of an error that is no PluginError may quote its input. */
   readonly reason: string
 }
 
-interface Telling {
-  /** Whether the message says in which line a plugin's own error was thrown. That is for operators alone. */
+interface FailureOptions {
+  /** Whether the message names the line in which an unexpected error was thrown. Only operators may see that. */
   readonly place?: boolean
 }
 
-/** Anything but a PluginError is permanent: it is a bug, and a bug does not go away by waiting. */
-export function failureOf(error: unknown, code: string, telling: Telling = {}): Failure {
+/** Returns the failure. Anything but a PluginError is permanent: it is a bug, and waiting does not mend it. */
+export function failureOf(error: unknown, code: string, options: FailureOptions = {}): Failure {
   try {
-    return readFailure(error, code, telling)
+    return readFailure(error, code, options)
   } catch {
     return ownFailure(textless, code)
   }
 }
 
-/** @throws whatever the error throws when it is looked at */
-function readFailure(error: unknown, code: string, { place = false }: Telling): Failure {
+/** @throws what the error throws when it is read */
+function readFailure(error: unknown, code: string, { place = false }: FailureOptions): Failure {
   if (isPluginError(error)) {
     const message = bounded(error.message)
     const seconds = Number(error.retryAfter)
@@ -50,10 +50,10 @@ function readFailure(error: unknown, code: string, { place = false }: Telling): 
     }
   }
   if (!(error instanceof Error)) return ownFailure(describeThrown(error), code)
-  return ownFailure(place ? placed(error) : bounded(error.message), code)
+  return ownFailure(place ? withPlace(error) : bounded(error.message), code)
 }
 
-function placed({ message, stack = '' }: Error): string {
+function withPlace({ message, stack = '' }: Error): string {
   const url = /^ +at .*?\(?(file:\/\/\S+:\d+:\d+)\)?$/m.exec(stack)?.[1]
   return url === undefined ? bounded(message) : `${bounded(message)} (${pathOf(url)})`
 }

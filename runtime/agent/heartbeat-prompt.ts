@@ -1,8 +1,8 @@
-/** Owns what a heartbeat asks: which pending events it shows, how many wait, and the operator's own words last. */
+/** Writes the prompt of a heartbeat: the pending events that it shows, how many wait, and the operator's instruction. */
 
 import type { EventRecord } from '../store/port.ts'
 
-/** Of the whole prompt, in UTF-8, unless its first event alone is longer. Bytes. */
+/** The longest prompt in bytes of UTF-8, unless its first event alone is longer. */
 export const longestPrompt = 32_768
 
 export interface HeartbeatPrompt {
@@ -11,12 +11,12 @@ export interface HeartbeatPrompt {
 }
 
 /**
- * Takes the events in the order given and stops at the first that does not fit, so that none is overtaken for
- * being long: it is the first of a later heartbeat.
+ * Takes the events in the given order and stops at the first that does not fit. So no long event is overtaken: it is the
+ * first of a later heartbeat.
  */
 export function heartbeatPrompt(options: {
   readonly events: readonly EventRecord[]
-  /** All that are pending, `events` among them. */
+  /** The number of all pending events, including `events`. */
   readonly pending: number
   readonly instruction: string
   readonly limit?: number
@@ -34,7 +34,7 @@ export function heartbeatPrompt(options: {
   return { text: `${headline(shown.length, pending)}${entries.join('')}\n\n${instruction}`, shown }
 }
 
-/** Room for it is set aside before it is known how many events fit. Bytes. */
+/** The room in bytes that is set aside for the headline, before it is known how many events fit. */
 const longestHeadline = 100
 
 function headline(shown: number, pending: number): string {

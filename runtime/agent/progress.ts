@@ -1,24 +1,24 @@
-/** Owns the board that shows how far the turns of this process have got. In memory: a turn that is over has a record. */
+/** Shows how far the turns of this process have got. It is in memory, because a turn that is over has a record. */
 
 import type { Progress } from '@reveille/kit'
 
 export interface TurnProgress {
-  /** The end of what was said so far. At most {@link longestText} UTF-16 units. */
+  /** The end of the text so far. At most {@link longestText} UTF-16 units. */
   readonly text: string
-  /** UTF-16 units that were said so far. */
+  /** The number of UTF-16 units of text so far. */
   readonly characters: number
-  /** What was being done last, in a few words. */
+  /** The runner's last activity, in a few words. */
   readonly note?: string
-  /** When something was told last, or the turn began. Milliseconds since the Unix epoch. */
+  /** When the turn began or its runner reported last. Milliseconds since the Unix epoch. */
   readonly at: number
 }
 
 export interface ProgressBoard {
-  /** A turn of the run begins, and nothing is known of it. */
+  /** Begins a turn of the run, with no progress yet. */
   start(runId: string): void
-  /** Ignores runs without a turn under way, and whatever is no text. */
+  /** Adds progress. Ignores runs without a turn under way, and values that are no text. */
   note(runId: string, progress: Progress): void
-  /** Undefined when no turn of the run is under way. */
+  /** Returns undefined if no turn of the run is under way. */
   of(runId: string): TurnProgress | undefined
   end(runId: string): void
 }
@@ -28,7 +28,7 @@ export const longestText = 2000
 /** UTF-16 units. */
 const longestNote = 200
 
-/** Holds one entry for each turn under way, so `concurrency` bounds it. */
+/** The board holds one entry for each turn under way, so `concurrency` bounds it. */
 export function createProgressBoard({ now = Date.now }: { now?: () => number } = {}): ProgressBoard {
   const turns = new Map<string, TurnProgress>()
 
@@ -51,7 +51,7 @@ export function createProgressBoard({ now = Date.now }: { now?: () => number } =
   }
 }
 
-/** Never begins with the second half of a character. */
+/** Returns the end of the text. It never begins with the second half of a character. */
 function endOf(text: string): string {
   const end = text.slice(-longestText)
   return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end

@@ -1,4 +1,4 @@
-/** Owns how a turn can end for good, and how that is written on the run. */
+/** Defines how a run can end, and how that is written on its record. */
 
 import type { RunError, RunRecord } from '../store/port.ts'
 import type { Failure } from './failure.ts'
@@ -14,7 +14,7 @@ export interface Answered extends Answer {
 export interface Unanswered {
   readonly state: 'failed' | 'timed-out' | 'cancelled'
   readonly error: RunError
-  /** What the log may say of the error. */
+  /** The reason for the log, which quotes nothing. */
   readonly reason: string
 }
 
@@ -42,7 +42,7 @@ export function interrupted(times: number): Unanswered {
   return { state: 'failed', error: { code: 'INTERRUPTED', message: reason, retryable: false }, reason }
 }
 
-/** Of a run whose turn has been over since before this process. */
+/** Reads the result of a run whose turn ended in an earlier process. */
 export function recordedResult(run: RunRecord): RunResult {
   if (run.state === 'succeeded') {
     const { reply = '', handedOver } = run
@@ -53,7 +53,7 @@ export function recordedResult(run: RunRecord): RunResult {
   return { state, error, reason: error.code }
 }
 
-/** The fields that the result sets on the run. */
+/** Returns the fields that the result sets on the run's record. */
 export function resultFields(result: RunResult): Partial<RunRecord> {
   if (result.state !== 'succeeded') return { state: result.state, error: result.error }
   const { runnerState: _, ...fields } = result

@@ -1,4 +1,4 @@
-/** Owns one agent turn: a runner asked once, under the run's deadline, and its answer taken with care. */
+/** Performs one agent turn: asks a runner once, under the run's deadline, and validates its answer. */
 
 import type { Progress, Runner, Turn, TurnResult, Usage } from '@reveille/kit'
 import { cut } from '../cut.ts'
@@ -6,22 +6,22 @@ import { boundedCall, type CallBounds } from './bounded-call.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { readUsage } from './usage.ts'
 
-/** Characters of what a runner keeps with the session: a longer one is not kept, because a part of an id is none. */
+/** The longest state that a runner may store, in characters. A longer one is not stored, because a part of an id is useless. */
 export const longestState = 4096
-/** Characters of a reply: it goes into records, histories and messages, each of which is read whole. */
+/** The longest reply in characters. It goes into records, histories and messages, each of which is read whole. */
 export const longestReply = 1_048_576
-/** Characters of the name of the model that answered. */
+/** The longest model name in characters. */
 const longestModel = 200
 const mostWarnings = 20
-/** Characters. */
+/** The longest warning in characters. */
 const longestWarning = 500
-/** Characters. */
+/** The longest `handedOver` in characters. */
 const longestHandedOver = 1000
 
 export type TurnOutcome = {
-  /** Whether the runner was called at all: only then did the turn cost something. */
+  /** Whether the runner was called at all. Only then did the turn cost something. */
   readonly asked: boolean
-  /** What it cost, as far as it is known: an answer that came too late tells it too. */
+  /** The cost as far as it is known, including that of an answer that came too late. */
   readonly usage?: Usage
 } & (
   | ({ readonly kind: 'answered' } & Answer)
@@ -33,13 +33,13 @@ export type TurnOutcome = {
 export interface Answer {
   readonly reply: string
   readonly model?: string
-  /** What the runner keeps with the session. */
+  /** The state that the runner stores with the session. */
   readonly runnerState?: string
   readonly warnings?: readonly string[]
   readonly handedOver?: string
 }
 
-/** Never rejects. `onProgress` is called until the turn is over; what it throws is ignored. */
+/** Asks the runner. Never rejects. `onProgress` is called until the turn is over, and what it throws is ignored. */
 export async function performTurn(
   find: (name: string) => Runner | undefined,
   name: string,
@@ -51,17 +51,17 @@ export async function performTurn(
   if (!runner) return { kind: 'failed', asked: false, failure: unknownRunner(name) }
   let asked = false
   let isOver = false
-  const tell = (progress: Progress) => {
+  const report = (progress: Progress) => {
     if (isOver) return
     try {
       onProgress?.(progress)
     } catch {
-      // How far a turn has got is told for people who look on; it must not cost the turn.
+      // Progress is only shown to users, so a failure to show it must not fail the turn.
     }
   }
   const call = (signal: AbortSignal) => {
     asked = true
-    return runner.run(Object.freeze(turn), { signal, onProgress: tell })
+    return runner.run(Object.freeze(turn), { signal, onProgress: report })
   }
   const outcome = await boundedCall(call, bounds)
   isOver = true
@@ -72,7 +72,7 @@ export async function performTurn(
   return { kind: outcome.kind, asked, ...usageOf(outcome.late) }
 }
 
-/** What a runner answers may be anything, also something that throws when it is looked at. */
+/** A runner's answer may be anything, including a value that throws when it is read. */
 function readAnswer(result: TurnResult | undefined) {
   try {
     return readResult(result)
@@ -105,7 +105,7 @@ function readResult(result: TurnResult | undefined) {
   } as const
 }
 
-/** Of an answer that came too late too, so it may be anything. */
+/** Reads the usage, also of an answer that came too late and may be anything. */
 function usageOf(result: TurnResult | undefined): { usage?: Usage } {
   try {
     const usage = readUsage(result?.usage)
@@ -127,7 +127,7 @@ function readWarnings(warnings: unknown): string[] {
     .map((warning) => cut(warning, longestWarning))
 }
 
-/** Handed over is handed over, even by a runner that cannot tell where to. */
+/** A turn that was handed over has a text, even if its runner names no place. */
 function readHandedOver(text: string): string {
   return cut(text.trim(), longestHandedOver) || 'another system'
 }

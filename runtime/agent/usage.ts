@@ -1,16 +1,16 @@
-/** Owns tokens: which counts of a runner are believed, and what several attempts come to. */
+/** Validates and adds up the token counts of runners. */
 
 import type { Usage } from '@reveille/kit'
 
 const counts = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const
 
-/** A plugin's types are a promise; what the store could not keep would cost the whole answer. */
+/** Keeps only valid counts. A plugin's types are no guarantee, and a count that the store refuses would lose the answer. */
 export function readUsage(usage: Usage | undefined): Usage | undefined {
   if (typeof usage !== 'object' || usage === null) return undefined
   return pick((count) => (isCount(usage[count]) ? usage[count] : undefined))
 }
 
-/** Attempts that report nothing add nothing. Undefined where none reports anything. */
+/** Adds two usages. Undefined if neither reports anything. */
 export function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (!one || !other) return one ?? other
   return pick((count) =>
@@ -18,12 +18,12 @@ export function addUsage(one: Usage | undefined, other: Usage | undefined): Usag
   )
 }
 
-/** What budgets count: input and output together. The cached are part of the one, the thinking of the other. */
+/** Returns what budgets count: input and output together. Cached tokens are part of the input, reasoning of the output. */
 export function tokensOf(usage: Usage | undefined): number {
   return sumOf(usage?.inputTokens, usage?.outputTokens)
 }
 
-/** What a vendor counts may be nonsense; what is no exact number any more could not be kept. */
+/** Sums stay within exact integers, because a vendor's counts may be nonsense and the store must be able to keep them. */
 function sumOf(one = 0, other = 0): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }

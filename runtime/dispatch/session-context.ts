@@ -4,9 +4,8 @@ import type { Message, Runner, Usage } from '@reveille/kit'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
 import { addUsage } from '../agent/usage.ts'
 import { cut } from '../cut.ts'
-import { compactionPrompt } from '../session/compaction-prompt.ts'
 import { shownMessages } from '../session/history.ts'
-import { planHistory, summaryLimit } from '../session/plan.ts'
+import { compactionPrompt, planHistory, summaryLimit } from '../session/plan.ts'
 import { type PastTurn, turnsOf } from '../session/window.ts'
 import type { Claim, Effects, RunRecord, SessionMessage } from '../store/port.ts'
 import { names } from './changes.ts'
@@ -51,7 +50,7 @@ export function createSessionContext(options: DispatchOptions): LoadContext {
     const limits = current().snapshot.settings.agents.sessions
     const plan = planHistory(turnsOf(messages), limits, limits.compaction)
     if (plan.kind === 'whole') return { history: shown(plan.shown) }
-    if (plan.kind === 'drop') return { history: shown(plan.shown), compact: through(run, plan.gone) }
+    if (plan.kind === 'drop') return { history: shown(plan.shown), compact: through(run, plan.dropped) }
 
     const startedAt = now()
     const outcome = await ask(run, plan.older, bounds)

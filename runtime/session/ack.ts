@@ -1,43 +1,43 @@
-/** Reads the acknowledgement: how an agent says that it has nothing to say. */
+/** Recognises acknowledgements: replies by which an agent says that it has nothing to say. */
 
-/** Says so in a run of any kind, as it does in OpenClaw. */
+/** This token means silence in a run of any kind, as in OpenClaw. */
 const silentToken = 'NO_REPLY'
 
-/** What a model may wrap around the token: emphasis, quotes, full stops, a tick. */
+/** The characters that a model may put around the token: emphasis, quotes, full stops, a tick. */
 const decoration = /^[\s\p{P}\p{S}\p{M}\p{Cf}]*$/u
 
-/** Of one kind at one edge of a reply; it bounds what a reply of nothing else costs. */
+/** How many tokens are removed at one edge of a reply. It bounds the cost of a reply of nothing but tokens. */
 const mostTokens = 4
 
-/** A longer text is a reply that mentions the token. Characters, beside the token itself. */
+/** A text with more characters beside the token is a reply that mentions it. */
 const longestDecoration = 200
 
-/** Markup that is made of letters and digits, and what is left of it. */
+/** Markup that is made of letters and digits, each with its replacement. */
 const markup: readonly (readonly [RegExp, string])[] = [
-  // Nobody sees it, wherever it stands: a soft hyphen, white space without width, a byte order mark.
+  // Invisible characters: a soft hyphen, white space without width, a byte order mark.
   [/[\u00ad\u200b-\u200d\u2060\ufeff]/gu, ''],
   [/<!--.*?-->/gsu, ''],
-  // With attributes as HTML writes them: what else stands in angle brackets is a remark.
+  // Tags with attributes as HTML writes them. Other text in angle brackets is a remark.
   [/<\/?[a-z][a-z0-9-]*(?:\s+[\w:-]+=(?:"[^"]*"|'[^']*'|[^\s"'<>]+))*\s*\/?>/giu, ''],
   [/&(?:nbsp|quot|apos|amp|lt|gt|ensp|emsp|thinsp|zwj|zwnj);/giu, ' '],
-  // The language of a code fence.
+  // A code fence and its language.
   [/^([\s>]*)(?:`{3,}|~{3,})[ \t]*[\w+#.-]+[ \t]*$/gmu, '$1'],
   // A list's number, and the box of a task.
   [/^([\s>]*)(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?/u, '$1'],
   [/\]\([^()\s]*\)/gu, ']'],
   [/[0-9]\ufe0f?\u20e3/gu, ''],
-  // Last: a mark that is escaped is none.
+  // Escapes come last, because an escaped mark is no markup.
   [/\\([!-/:-@[-`{-~])/gu, '$1'],
 ]
 
 /**
- * What of a reply is to be delivered: nothing where it is `NO_REPLY` or the acknowledgement alone, else the reply
- * without those that stand as words of their own at its beginning or end.
+ * Returns what of a reply is to be delivered: nothing if it is `NO_REPLY` or the acknowledgement alone, otherwise the reply
+ * without those tokens at its beginning and end.
  */
 export function withoutTokens(reply: string, ackToken: string): string {
   const tokens = [ackToken, silentToken]
   if (tokens.some((token) => isAckOnly(reply, token))) return ''
-  // A token such as `OK` is a word that a reply may well begin or end with.
+  // A reply may well begin or end with a token such as `OK`, so only tokens with an underscore are removed.
   const stripped = tokens.filter((token) => /^[A-Z\d]+(?:_[A-Z\d]+)+$/.test(token))
   let rest = reply
   for (let round = 0; round < mostTokens; round++) {
@@ -46,7 +46,7 @@ export function withoutTokens(reply: string, ackToken: string): string {
   return rest
 }
 
-/** In emphasis or quotes of its own, and with the full stop behind it. */
+/** Removes the token at both edges, with emphasis or quotes of its own and the full stop after it. */
 function withoutEdges(reply: string, token: string): string {
   const marked = `([*_~\`"']{0,3})${token}\\1[.,:;!…]*`
   if (!reply.includes(token)) return reply
@@ -56,7 +56,7 @@ function withoutEdges(reply: string, token: string): string {
     .trimEnd()
 }
 
-/** True when the reply is the token alone, whatever markup, punctuation and white space surround it. */
+/** Returns whether the reply is the token alone, whatever markup, punctuation and white space surround it. */
 export function isAckOnly(reply: string, token: string): boolean {
   const text = reply.trim()
   if (token === '' || text.length > token.length + longestDecoration) return false

@@ -1,4 +1,4 @@
-/** Owns what a turn leaves in its session, and how a runner is shown what earlier ones left there. */
+/** Makes the messages that a turn adds to its session, and those that a later turn is shown. */
 
 import type { Message } from '@reveille/kit'
 import type { Id, SessionMessage } from '../store/port.ts'
@@ -8,8 +8,8 @@ import type { PastTurn } from './window.ts'
 export type Fence = (text: string, options: { label: string; randomId: () => string }) => string
 
 /**
- * Oldest first. Question and answer alternate as well as they can: vendors refuse a message without text, so a blank
- * one is left out, and of the questions that it stood between one is made. A summary is a message of its own.
+ * Returns the messages of earlier turns, oldest first. Vendors refuse a message without text, so a blank one is left out, and
+ * the questions around it become one. A summary is a message of its own.
  */
 export function shownMessages(turns: readonly PastTurn[], fence: Fence): Message[] {
   const shown: Message[] = []
@@ -31,8 +31,8 @@ export function shownMessages(turns: readonly PastTurn[], fence: Fence): Message
 }
 
 /**
- * Its writer had read what strangers wrote, so it stands behind the boundary. The mark comes from the summary's own
- * id, which no stranger saw before it was written: a new one for each turn would cost the vendor's cache of
+ * Puts a summary behind the boundary, because the model that wrote it had read untrusted text. The mark comes from the
+ * summary's own id, which no sender saw before it was written. A new mark for each turn would cost the vendor's cache of
  * everything after it.
  */
 function fencedSummary({ text, turn }: SessionMessage, fence: Fence): string {
@@ -40,7 +40,7 @@ function fencedSummary({ text, turn }: SessionMessage, fence: Fence): string {
   return fence(text, { label: 'a summary of the earlier conversation', randomId: () => mark })
 }
 
-/** What a turn that succeeded adds to its session. */
+/** Returns the messages that a successful turn adds to its session. */
 export function exchange(turn: {
   id: Id
   prompt: string

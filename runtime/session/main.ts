@@ -1,4 +1,2 @@
-/** Owns the main session's name: the one that events, summaries and heartbeats belong to. */
-
-/** Reserved: no request may name it as its session key. */
+/** The key of the main session, to which events, summaries and heartbeats belong. No request may use it as its session key. */
 export const mainSession = 'main'

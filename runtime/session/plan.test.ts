@@ -28,7 +28,7 @@ const ample = { maxCharacters: 1000, maxMessages: 100 }
 
 function dropping(turns: readonly PastTurn[], limits: Partial<typeof ample>) {
   const plan = planHistory(turns, { ...ample, ...limits }, 'drop')
-  return plan.kind === 'drop' ? `${ids(plan.gone)} | ${ids(plan.shown)}` : plan.kind
+  return plan.kind === 'drop' ? `${ids(plan.dropped)} | ${ids(plan.shown)}` : plan.kind
 }
 
 function summarising(turns: readonly PastTurn[], limits: Partial<typeof ample> = {}) {

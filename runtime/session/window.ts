@@ -1,9 +1,9 @@
-/** Owns which turns of a conversation fit: whole ones only, the newest first, and a summary before all others. */
+/** Selects the turns of a history that fit: whole turns only, the newest first, and a summary before all others. */
 
 import type { Id, SessionMessage } from '../store/port.ts'
 
 export interface HistoryLimits {
-  /** Of the messages' texts. UTF-16 units. */
+  /** The most UTF-16 units of the messages' texts. */
   readonly maxCharacters: number
   readonly maxMessages: number
 }
@@ -15,8 +15,8 @@ export interface PastTurn {
 }
 
 /**
- * Oldest first. What precedes the first question belongs to a turn that the store cut off: an answer whose question
- * is missing tells a model nothing, and some vendors refuse it.
+ * Groups messages by turn, oldest first. Messages before the first question belong to a turn that the store cut off and are
+ * left out: an answer without its question tells a model nothing, and some vendors refuse it.
  */
 export function turnsOf(messages: readonly SessionMessage[]): PastTurn[] {
   const first = messages.findIndex(({ role }) => role !== 'assistant')
@@ -37,13 +37,13 @@ export function doFit(turns: readonly PastTurn[], limits: HistoryLimits): boolea
   return firstOfNewest(turns, limits) === 0
 }
 
-/** The place of the oldest turn that fits together with all newer ones; `turns.length` where the last one does not. */
+/** Returns the index of the oldest turn that fits together with all newer ones; `turns.length` if the last one does not. */
 export function firstOfNewest(turns: readonly PastTurn[], limits: HistoryLimits): number {
   const newestFirst = turns.toReversed()
   return turns.length - countOfFirst(newestFirst, limits)
 }
 
-/** How many turns from the beginning fit together. */
+/** Returns how many turns from the beginning fit together. */
 export function countOfFirst(turns: readonly PastTurn[], limits: HistoryLimits): number {
   let { maxCharacters: characters, maxMessages: messages } = limits
   const over = turns.findIndex((turn) => {
@@ -54,7 +54,7 @@ export function countOfFirst(turns: readonly PastTurn[], limits: HistoryLimits):
   return over < 0 ? turns.length : over
 }
 
-/** The newest turns that fit beside the summary that stands before them, and that summary. */
+/** Returns the summary that comes first, if any, and the newest turns that fit beside it. */
 export function newestWithSummary(turns: readonly PastTurn[], limits: HistoryLimits): readonly PastTurn[] {
   const [summary, ...others] = turns
   if (summary === undefined || !isSummary(summary) || !doFit([summary], limits)) {

@@ -1,4 +1,4 @@
-/** Owns what one run of a source is given: good while the run lasts, and refused from then on. */
+/** Makes the `SourceCall` of one run of a source: it works while the run lasts, and refuses everything afterwards. */
 
 import {
   isPluginError,
@@ -13,28 +13,28 @@ import type { PostInternally, PushHandler } from '../http/index.ts'
 import type { PushHandlers } from './push-handlers.ts'
 import { readReport } from './state.ts'
 
-/** What a source may do to the gateway that it runs in. */
-export interface Outlets {
+/** What a source may use of the gateway that it runs in. */
+export interface GatewayAccess {
   readonly clock: SourceClock
   readonly post: PostInternally
   limitsOf(endpoint: string): PostLimits
 }
 
-export interface CallOptions extends Outlets {
+export interface CallOptions extends GatewayAccess {
   readonly source: string
   readonly storage: SourceStorage
-  /** Undefined where nothing can be received. */
+  /** Undefined if the process receives no requests. */
   readonly pushHandlers: PushHandlers | undefined
   onReport(report: SourceReport): void
 }
 
-export interface OwnCall {
+export interface RunCall {
   readonly call: SourceCall
-  /** The run is to end. */
+  /** Asks the run to end. */
   abort(reason: Error): void
-  /** The configuration changed, and not that of the source. */
+  /** Tells the run that the configuration changed, except its own. */
   reloaded(): void
-  /** It has ended, or nobody waits for it any more: nothing comes of what it does. */
+  /** Refuses all further calls of the run: it has ended or was abandoned. */
   end(): void
 }
 
@@ -46,16 +46,16 @@ export function createCall({
   post,
   limitsOf,
   onReport,
-}: CallOptions): OwnCall {
+}: CallOptions): RunCall {
   const abort = new AbortController()
   const { signal } = abort
-  /** What is on its way; a race against the end would be remembered for as long as the run lasts. */
+  /** Calls under way. A race against the end of the run would keep its memory for as long as the run lasts. */
   const pending = new Set<(reason: unknown) => void>()
   const claims = new Set<PushHandler>()
   const listeners = new Set<() => void>()
   let isOver = false
 
-  /** What is answered after the end is a refusal. */
+  /** Runs an action of the source. It is rejected if the run ends first. */
   const during = <Value>(action: () => Promise<Value>): Promise<Value> =>
     quiet(async () => {
       if (isOver) throw signal.reason
@@ -104,8 +104,8 @@ export function createCall({
     onReloaded(listener) {
       if (!isOver) listeners.add(listener)
     },
-    report(told) {
-      const report = isOver ? undefined : readReport(told)
+    report(reported) {
+      const report = isOver ? undefined : readReport(reported)
       if (report !== undefined) onReport(report)
     },
   }
@@ -115,7 +115,7 @@ export function createCall({
     abort: (reason) => abort.abort(reason),
     reloaded() {
       for (const listener of listeners) {
-        // Whoever reloads is not to hear of what a source does about it.
+        // A throw of the source must not reach the reload.
         quiet(async () => listener())
       }
     },
@@ -131,7 +131,7 @@ export function createCall({
   }
 }
 
-/** A source that does not look at the answer is not to end the process. */
+/** Prevents an unhandled rejection if the source does not await the answer. */
 function quiet<Value>(action: () => Promise<Value>): Promise<Value> {
   const answer = action()
   answer.catch(() => {})
@@ -143,7 +143,7 @@ function jsonOf(body: unknown): string {
   try {
     text = JSON.stringify(body)
   } catch {
-    // Said below, in words that quote nothing of it.
+    // The error below quotes nothing of the value.
   }
   if (text !== undefined) return text
   throw new PluginError('What is posted is no JSON.', { code: 'bad-request', retryable: false })

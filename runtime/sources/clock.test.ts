@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { createSourceClock } from './index.ts'
 
-test('a sleep is over in time, and leaves nothing on the signal', async () => {
+test('a sleep ends in time, and leaves no listener on the signal', async () => {
   const clock = createSourceClock()
   const { signal } = new AbortController()
   for (const ms of [5, 0, -1, Number.NaN]) await clock.sleep(ms, signal)
@@ -20,7 +20,7 @@ test('a sleep ends with the reason of the signal, before it and in the middle', 
   await assert.rejects(sleeping, reason)
 })
 
-test('a sleep that is longer than any timer is several', async () => {
+test('a sleep that is longer than any timer uses several', async () => {
   const naps: number[] = []
   const clock = createSourceClock(Date.now, {
     setTimeout(callback, ms) {

@@ -1,12 +1,12 @@
-/** Owns the clock that sources live by. */
+/** The clock of sources. */
 
 import { realTimers, type Timers } from '@reveille/engine'
 import type { SourceClock } from '@reveille/kit'
 
-/** A timer takes no more; a longer sleep is several. Milliseconds. */
+/** The longest timer in milliseconds. A longer sleep uses several. */
 const longestTimerMs = 2 ** 31 - 1
 
-/** The real one; `now` is the gateway's. */
+/** The real clock, with the gateway's `now`. */
 export function createSourceClock(now: () => number = Date.now, timers: Timers = realTimers): SourceClock {
   function nap(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** What runs sources, and the parts of it that a command uses too. */
+/** Runs sources. Some parts are used by commands too. */
 
 export { createSourceClock } from './clock.ts'
 export { lockSource } from './lock.ts'

@@ -1,11 +1,11 @@
-/** Owns that a source runs once: over all processes that use one data folder. */
+/** Locks a source, so that only one process on a data folder runs it. */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { oneLine, PluginError } from '@reveille/kit'
 import { createPrivately, type ExclusiveLock, takeLock } from '../exclusive-lock.ts'
 
-/** Freed by `close`, and by the kernel however the process dies. Undefined while somebody else holds it. @throws PluginError `kept-failed` */
+/** Returns undefined while another process holds the lock. It is freed by `close`, and by the kernel if the process dies. @throws PluginError `kept-failed` */
 export function lockSource(folder: string): ExclusiveLock | undefined {
   const file = join(folder, 'lock.db')
   try {

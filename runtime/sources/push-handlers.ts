@@ -1,4 +1,4 @@
-/** Owns which source has taken over which endpoint: one at most. */
+/** Registers the push handlers of sources: at most one for each endpoint. */
 
 import { PluginError } from '@reveille/kit'
 import type { PushHandler } from '../http/index.ts'
@@ -6,12 +6,12 @@ import type { PushHandler } from '../http/index.ts'
 export interface PushHandlers {
   /** @throws PluginError `bad-endpoint`, `endpoint-taken` */
   claim(endpoint: string, pushHandler: PushHandler): void
-  /** All of those, at once. */
+  /** Removes these handlers. */
   release(pushHandlers: ReadonlySet<PushHandler>): void
   of(endpoint: string): PushHandler | undefined
 }
 
-/** They are the gateway's own. */
+/** The gateway's own endpoints, which no source can take over. */
 const reserved = new Set(['wake', 'agent'])
 
 export function createPushHandlers(): PushHandlers {

@@ -7,7 +7,7 @@ import { makeFolder } from './test-bed.ts'
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
-test('what is kept comes back as JSON gives it, to whoever looks next', async () => {
+test('a value that was written is read back as JSON gives it', async () => {
   await using made = await makeFolder()
   const folder = join(made.folder, 'sources', 'tides')
   const storage = createSourceStorage(folder)
@@ -20,7 +20,7 @@ test('what is kept comes back as JSON gives it, to whoever looks next', async ()
   assert.deepEqual((await readdir(folder)).sort(), ['cursor.json', 'refresh-token.json'])
 })
 
-test('it is for its owner alone, whatever was there before', async () => {
+test('the files are readable by their owner alone, whatever was there before', async () => {
   await using made = await makeFolder()
   const folder = join(made.folder, 'sources', 'tides')
   await createSourceStorage(folder).write('cursor', 1)
@@ -42,7 +42,7 @@ test('it is for its owner alone, whatever was there before', async () => {
   assert.deepEqual(await readdir(open), ['cursor.json'])
 })
 
-test('what is written at one time is there whole, the last of it at the end', async () => {
+test('concurrent writes are whole, and the last one wins', async () => {
   await using made = await makeFolder()
   const storage = createSourceStorage(made.folder)
   const writes = Array.from({ length: 20 }, (_, number) =>
@@ -53,7 +53,7 @@ test('what is written at one time is there whole, the last of it at the end', as
   assert.deepEqual(await readdir(made.folder), ['cursor.json'])
 })
 
-test('two who write at one time, as setup and a gateway do, both succeed, and whoever reads sees one of both', async () => {
+test('two processes that write at one time, as setup and a gateway do, both succeed, and a reader sees one of both', async () => {
   await using made = await makeFolder()
   const each = [createSourceStorage(made.folder), createSourceStorage(made.folder)]
   const texts = ['a'.repeat(300_000), 'b'.repeat(300_000)]
@@ -67,7 +67,7 @@ test('two who write at one time, as setup and a gateway do, both succeed, and wh
   assert.deepEqual(await readdir(made.folder), ['credentials.json'])
 })
 
-test('what a crash left half written goes with the next write, what somebody writes now does not', async () => {
+test('the next write removes drafts that a crash left, and no draft that is being written', async () => {
   await using made = await makeFolder()
   const drafts = ['cursor.json.draft', 'credentials.json.0a-1b.draft', 'credentials.json.2c-3d.draft']
   for (const draft of drafts) await writeFile(join(made.folder, draft), '"a secret')
@@ -76,7 +76,7 @@ test('what a crash left half written goes with the next write, what somebody wri
   assert.deepEqual((await readdir(made.folder)).sort(), ['credentials.json.2c-3d.draft', 'cursor.json'])
 })
 
-test('a damaged file is named, and none of it is told', async () => {
+test('the error for a damaged file names the file and quotes nothing of it', async () => {
   await using made = await makeFolder()
   await writeFile(join(made.folder, 'credentials.json'), '{"refreshToken": "very-secret-0123')
   const damaged = await createSourceStorage(made.folder)
@@ -89,7 +89,7 @@ test('a damaged file is named, and none of it is told', async () => {
   assert.doesNotMatch(`${message}${stack}`, /very-secret/)
 })
 
-test('a disk that does not take it is told, and what was there stays', async () => {
+test('a failed write is an error, and the earlier value stays', async () => {
   await using made = await makeFolder()
   const storage = createSourceStorage(made.folder)
   await storage.write('cursor', 1)

@@ -1,4 +1,4 @@
-/** Owns what a source keeps: one small file of JSON for each name, for its owner's eyes only. */
+/** Stores what a source writes: one small JSON file for each name, readable by its owner alone. */
 
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { PluginError, type SourceStorage } from '@reveille/kit'
 import { writeWhole } from '../write-whole.ts'
 
-/** Each source has a folder in it, by its name. */
+/** Returns the folder that has one folder for each source, by its name. */
 export function sourcesFolder(dataDir: string): string {
   return join(dataDir, 'sources')
 }
 
-/** The folder is made with the first value. */
+/** The folder is created with the first value. */
 export function createSourceStorage(folder: string): SourceStorage {
   /** The last write of each name, which the next one waits for. */
   const writing = new Map<string, Promise<void>>()
@@ -43,7 +43,7 @@ export function createSourceStorage(folder: string): SourceStorage {
       try {
         return JSON.parse(text) as unknown
       } catch {
-        // Without a cause: the words of the parser quote the file, and it may hold credentials.
+        // There is no cause: the parser's message quotes the file, which may hold credentials.
         throw new PluginError(`${file} is damaged. Remove it, and set up anew what it held.`, {
           code: 'kept-damaged',
           retryable: false,
@@ -68,7 +68,7 @@ export function createSourceStorage(folder: string): SourceStorage {
   }
 }
 
-/** Setup and a gateway write at the same time: in one draft, each would cut off what the other writes. */
+/** Writes into a draft of its own, because setup and a gateway may write at the same time. */
 async function writeDrafted(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}.draft`
   try {
@@ -78,10 +78,10 @@ async function writeDrafted(file: string, text: string): Promise<void> {
   }
 }
 
-/** No draft is written for longer. Milliseconds. */
+/** A draft that is older is left from a crash. Milliseconds. */
 const longestDraftMs = 60_000
 
-/** What crashes left: it may be secret, and nobody writes it to its end. */
+/** Removes drafts that crashes left, because they may hold secrets. */
 async function clearDrafts(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   for (const draft of names.filter((name) => /^[a-z-]+\.json\.(?:[\da-f-]+\.)?draft$/.test(name))) {
@@ -91,12 +91,12 @@ async function clearDrafts(folder: string): Promise<void> {
   }
 }
 
-/** A new name is on the disk once its folder is. Windows opens no folders, and its file systems keep names in order. */
+/** Puts new names on the disk. Windows cannot open folders, and its file systems keep names in order. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')
   try {
-    // Its mode too: who made the folder before may have let others in.
+    // This sets the mode too: the folder may have been created with a wider one.
     await handle.chmod(0o700)
     await handle.sync()
   } finally {
@@ -117,7 +117,7 @@ function jsonText(file: string, value: unknown): string {
   try {
     text = JSON.stringify(value)
   } catch {
-    // The words of the error may quote the value; below there are others.
+    // The error below quotes nothing of the value.
   }
   if (text !== undefined) return `${text}\n`
   throw new PluginError(`What is to be kept in ${file} is no JSON.`, {

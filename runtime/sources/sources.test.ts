@@ -5,7 +5,7 @@ import { PluginError, type SourceCall } from '@reveille/kit'
 import { lockSource } from './index.ts'
 import { createBed, createScripted, limits, patient } from './test-bed.ts'
 
-test('a source that is live runs, and ends when it is live no more', async () => {
+test('a live source runs, and ends when it is no longer live', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   assert.deepEqual(bed.states(), [], 'nothing runs before it is applied')
@@ -46,7 +46,7 @@ test('a changed source begins once the one before it has ended, and never beside
   assert.equal(second.calls.length, 0, 'what was replaced before it began never runs')
 })
 
-test('a source that ignores its end is abandoned after ten seconds, and can do nothing any more', async () => {
+test('a source that ignores its end is abandoned after ten seconds, and its calls are refused', async () => {
   const deaf = createScripted('tides', () => new Promise(() => {}))
   const next = createScripted('tides', patient)
   await using bed = await createBed([deaf.source])
@@ -118,11 +118,7 @@ test('a source that throws or returns is begun again, after waits that double up
   assert.deepEqual(
     failed.slice(0, 3).map(({ detail, retryInMs, level }) => [detail, retryInMs, level]),
     [
-      [
-        'It failed unexpectedly: it ended, though nobody had asked it to. It is begun again in 1 s.',
-        1000,
-        40,
-      ],
+      ['It failed unexpectedly: it ended without being asked to. It is begun again in 1 s.', 1000, 40],
       ['The harbour is closed. It is begun again in 2 s.', 2000, 40],
       ['It failed unexpectedly: the sea is gone. It is begun again in 4 s.', 4000, 40],
     ],
@@ -130,7 +126,7 @@ test('a source that throws or returns is begun again, after waits that double up
   assert.equal(bed.events().filter((event) => event === 'source-started').length, calls.length)
 })
 
-test('waits are spread by chance, and what the source asks for is kept to', async () => {
+test('waits are spread at random, and a wait that the source asks for is kept', async () => {
   const asked = [
     { retryable: true },
     { retryable: true, retryAfter: 42 },
@@ -145,7 +141,7 @@ test('waits are spread by chance, and what the source asks for is kept to', asyn
   for (const wait of [500, 42_000, 300_000, 900_000]) await bed.sleepThrough(wait)
 })
 
-test('ten good minutes make the next failure a first one', async () => {
+test('after ten good minutes the next failure counts as the first', async () => {
   const ends: (() => void)[] = []
   const { source, calls } = createScripted('tides', async (_call, number) => {
     if (number > 2) await new Promise<void>((resolve) => ends.push(resolve))
@@ -165,7 +161,7 @@ test('ten good minutes make the next failure a first one', async () => {
   await bed.until(() => calls.length === 5, 'it is begun again')
 })
 
-test('a source that is to end while it waits for another try ends at once', async () => {
+test('a source that is stopped while it waits for its next try ends at once', async () => {
   const { source } = createScripted('tides', () => {})
   await using bed = await createBed([source])
   bed.apply()
@@ -176,7 +172,7 @@ test('a source that is to end while it waits for another try ends at once', asyn
   assert.deepEqual(bed.clock.sleepers(), [])
 })
 
-test('what a source posts is a request of its name, until it is to end', async () => {
+test('a post of a source is a request in its name, until the source is asked to end', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   bed.apply()
@@ -200,7 +196,7 @@ test('what a source posts is a request of its name, until it is to end', async (
   assert.equal(bed.posts.length, 1)
 })
 
-test('a gateway that does not answer is a network that fails', async () => {
+test('a gateway that does not answer is a network error', async () => {
   const { source, calls } = createScripted('tides', patient)
   const failures = [
     new TypeError('nobody there'),
@@ -215,7 +211,7 @@ test('a gateway that does not answer is a network that fails', async () => {
   await assert.rejects(async () => calls[0]?.post('tides', {}), { message: 'Draining.' })
 })
 
-test('an answer that comes after the end of a run is a refusal', async () => {
+test('a call that is answered after the end of a run is rejected', async () => {
   const answer = Promise.withResolvers<{ status: number }>()
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source], { post: () => answer.promise })
@@ -228,7 +224,7 @@ test('an answer that comes after the end of a run is a refusal', async () => {
   answer.resolve({ status: 202 })
 })
 
-test('what a source reports is its state, with a line for each change and each thing to be done', async () => {
+test('the report of a source is its state, with a log line for each change and each thing that an operator has to do', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   bed.apply()
@@ -285,7 +281,7 @@ test('what a source reports is its state, with a line for each change and each t
   ])
 })
 
-test('a source that fares well and badly by turns fills no log, and the last word is told', async () => {
+test('a source that changes its state all the time does not fill the log, and its last state is logged', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   bed.apply()
@@ -313,7 +309,7 @@ test('a source that fares well and badly by turns fills no log, and the last wor
   assert.equal(told, 1001 + 1, 'each change is told or counted')
 })
 
-test('garbage in a report is left out, and a report that is garbage is none', async () => {
+test('garbage in a report is left out, and a report that is garbage is ignored', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   bed.apply()
@@ -377,7 +373,7 @@ test('an endpoint is taken over by one source, for as long as its run lasts', as
   assert.ok(bed.pushHandlerOf('winds/push'))
 })
 
-test('what was being received when a run ends is to come again', async () => {
+test('a request that was being received when a run ends is refused, so that its sender sends it again', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   bed.apply()
@@ -389,7 +385,7 @@ test('what was being received when a run ends is to come again', async () => {
   await assert.rejects(async () => receiving, { code: 'aborted' })
 })
 
-test('where nothing can be received a source is told so', async () => {
+test('a source learns that the process receives no requests', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source], { receives: false })
   bed.apply()
@@ -400,7 +396,7 @@ test('where nothing can be received a source is told so', async () => {
   )
 })
 
-test('while another holds the source it waits, and looks again every five seconds', async () => {
+test('while another process holds the source it waits, and tries again every five seconds', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   const lock = lockSource(join(bed.folder, 'tides'))
@@ -425,7 +421,7 @@ test('while another holds the source it waits, and looks again every five second
   free.close()
 })
 
-test('one that is closed while it waits for the lock never runs', async () => {
+test('a source that is closed while it waits for the lock never runs', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   const lock = lockSource(join(bed.folder, 'tides'))
@@ -436,7 +432,7 @@ test('one that is closed while it waits for the lock never runs', async () => {
   assert.deepEqual([calls.length, bed.states(), bed.events()], [0, [], ['source-held-elsewhere']])
 })
 
-test('close ends all and begins nothing more', async () => {
+test('close ends all sources and begins no other', async () => {
   const first = createScripted('tides', patient)
   const second = createScripted('winds', patient)
   await using bed = await createBed([first.source, second.source])
@@ -448,7 +444,7 @@ test('close ends all and begins nothing more', async () => {
   assert.deepEqual(bed.events().filter((event) => event === 'source-stopped').length, 2)
 })
 
-test('nothing that a source leaves unawaited becomes an unhandled rejection', async (t) => {
+test('a call that a source does not await never becomes an unhandled rejection', async (t) => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)
   process.on('unhandledRejection', note)
@@ -471,7 +467,7 @@ test('nothing that a source leaves unawaited becomes an unhandled rejection', as
   assert.deepEqual(unhandled, [])
 })
 
-test('a folder that cannot be used is a failure like others, and is tried again', async () => {
+test('a folder that cannot be used is a failure that is tried again', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source], { folder: import.meta.filename })
   bed.apply()

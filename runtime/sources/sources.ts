@@ -1,47 +1,47 @@
-/** Owns which sources run: those that are live, each once. */
+/** Runs the live sources, each once. */
 
 import { join } from 'node:path'
 import type { SourceStorage } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PushHandler } from '../http/index.ts'
 import type { LiveSource } from '../plugin/index.ts'
-import type { Outlets } from './call.ts'
-import { type Keeping, keep } from './keeping.ts'
+import type { GatewayAccess } from './call.ts'
 import { createPushHandlers } from './push-handlers.ts'
 import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
+import { type Supervisor, superviseSource } from './supervisor.ts'
 
-export interface SourcesOptions extends Outlets {
-  /** Those that are configured now. Another object of the same name is another source. */
+export interface SourcesOptions extends GatewayAccess {
+  /** Returns the configured sources. Another object with the same name is a changed source. */
   readonly live: () => readonly LiveSource[]
-  /** Each has a folder in it, by its name. */
+  /** The folder with one folder for each source, by its name. */
   readonly folder: string
   readonly log: Logger
-  /** Whether requests can be received here. Default: true. */
+  /** Whether this process receives requests. Default: true. */
   readonly receives?: boolean
-  /** Told of each change of a state, and of each report. */
+  /** Called with each change of a state, and each report. */
   readonly onState?: (state: SourceState) => void
   /** Default: `Math.random`. */
   readonly random?: () => number
 }
 
 export interface Sources {
-  /** Ends what is not live any more and begins what is new. For the start, and after each commit. */
+  /** Ends sources that are no longer live and begins new ones. The host calls it at the start and after each commit. */
   apply(): void
-  /** Of each that runs, is about to, or ends. */
+  /** Returns the state of each source that runs, is about to run, or ends. */
   states(): readonly SourceState[]
-  /** Who takes what is posted to that endpoint, at this moment. */
+  /** Returns the push handler that takes the requests of an endpoint now. */
   pushHandlerOf(endpoint: string): PushHandler | undefined
-  /** Ends all. Resolves when they have ended, or were abandoned; every call answers the same close. */
+  /** Ends all sources. Resolves when they have ended or were abandoned. */
   close(): Promise<void>
 }
 
 export function createSources(options: SourcesOptions): Sources {
   const { live, folder, random = Math.random, receives = true, onState = () => {} } = options
   const pushHandlers = createPushHandlers()
-  /** The last one of each name. */
-  const keepings = new Map<string, Keeping>()
-  /** One for each name, whatever its configuration: what is written at one time comes one after the other. */
+  /** The last supervisor of each source, by its name. */
+  const supervisors = new Map<string, Supervisor>()
+  /** One storage for each name, whatever its configuration, so that writes come one after the other. */
   const storages = new Map<string, SourceStorage>()
   let isClosed = false
 
@@ -49,7 +49,7 @@ export function createSources(options: SourcesOptions): Sources {
     const { name } = source
     const storage = storages.get(name) ?? createSourceStorage(join(folder, name))
     storages.set(name, storage)
-    const keeping = keep(source, keepings.get(name)?.ended, {
+    const supervisor = superviseSource(source, supervisors.get(name)?.ended, {
       ...options,
       folder: join(folder, name),
       storage,
@@ -57,9 +57,9 @@ export function createSources(options: SourcesOptions): Sources {
       onState,
       pushHandlers: receives ? pushHandlers : undefined,
     })
-    keepings.set(name, keeping)
-    keeping.ended.then(() => {
-      if (keepings.get(name) === keeping) keepings.delete(name)
+    supervisors.set(name, supervisor)
+    supervisor.ended.then(() => {
+      if (supervisors.get(name) === supervisor) supervisors.delete(name)
     })
   }
 
@@ -67,19 +67,20 @@ export function createSources(options: SourcesOptions): Sources {
     apply() {
       if (isClosed) return
       const wanted = new Map(live().map((source) => [source.name, source]))
-      for (const [name, keeping] of keepings) if (wanted.get(name) !== keeping.source) keeping.stop()
+      for (const [name, supervisor] of supervisors)
+        if (wanted.get(name) !== supervisor.source) supervisor.stop()
       for (const [name, source] of wanted) {
-        const keeping = keepings.get(name)
-        if (keeping?.source !== source || keeping.isStopped()) begin(source)
-        else keeping.reloaded()
+        const supervisor = supervisors.get(name)
+        if (supervisor?.source !== source || supervisor.isStopped()) begin(source)
+        else supervisor.reloaded()
       }
     },
-    states: () => [...keepings.values()].map((keeping) => keeping.state()),
+    states: () => [...supervisors.values()].map((supervisor) => supervisor.state()),
     pushHandlerOf: (endpoint) => pushHandlers.of(endpoint),
     async close() {
       isClosed = true
-      const all = [...keepings.values()]
-      for (const keeping of all) keeping.stop()
+      const all = [...supervisors.values()]
+      for (const supervisor of all) supervisor.stop()
       await Promise.all(all.map(({ ended }) => ended))
     },
   }

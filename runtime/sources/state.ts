@@ -1,4 +1,4 @@
-/** Owns how a source fares, as it is shown, and the one line of the log for each change of it. */
+/** Reads, shows and logs the state of a source. A source that changes all the time cannot fill the log: some lines are left out. */
 
 import { numberOf, oneLine, recordOf, type SourceReport, textOf } from '@reveille/kit'
 import type { Logger } from 'pino'
@@ -7,30 +7,30 @@ export interface SourceState {
   /** The source's name. */
   readonly source: string
   /**
-   * `starting`: it runs and has said nothing yet. `held-elsewhere`: another process runs it on the same data folder.
-   * `failing` is what it says of itself, or that its run ended and is begun again. `stopped`: it ends, or has ended.
+   * `starting`: it runs and has reported nothing yet. `held-elsewhere`: another process runs it on the same data folder.
+   * `failing`: it says so itself, or its run ended and will begin again. `stopped`: it ends, or has ended.
    */
   readonly state: 'starting' | SourceReport['state'] | 'held-elsewhere' | 'stopped'
   /** A sentence for the operator. */
   readonly detail: string
-  /** When it came to be in this state, in milliseconds since the Unix epoch. */
+  /** When this state began, in milliseconds since the Unix epoch. */
   readonly since: number
-  /** Milliseconds since the Unix epoch, by what happens then. Of the last report. */
+  /** The times of the last report by their names, in milliseconds since the Unix epoch. */
   readonly times?: Readonly<Record<string, number>>
-  /** Numbers by what they count. Of the last report. */
+  /** The counts of the last report by their names. */
   readonly counts?: Readonly<Record<string, number>>
 }
 
-/** Of a report. Characters. */
+/** The longest detail of a report, in characters. */
 const longestDetail = 500
 const mostFacts = 20
 const states: readonly unknown[] = ['working', 'failing', 'waiting'] satisfies SourceReport['state'][]
-/** What a date can be. Milliseconds from the Unix epoch, either way: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+/** The last time that a date can show, in milliseconds from the Unix epoch: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const farthest = 8.64e15
 
-/** What a plugin reports is no more than promised: undefined where nothing can be made of it. */
-export function readReport(told: unknown): SourceReport | undefined {
-  const { state, detail, times, counts } = recordOf(told) ?? {}
+/** Validates a report, because a plugin may report anything. Undefined if its state is invalid. */
+export function readReport(reported: unknown): SourceReport | undefined {
+  const { state, detail, times, counts } = recordOf(reported) ?? {}
   if (!states.includes(state)) return undefined
   return {
     state: state as SourceReport['state'],
@@ -40,9 +40,9 @@ export function readReport(told: unknown): SourceReport | undefined {
   }
 }
 
-function readNumbers(told: unknown, isGood: (value: number) => boolean): Record<string, number> {
-  const numbers = Object.entries(recordOf(told) ?? {}).flatMap(([name, told]) => {
-    const value = numberOf(told)
+function readNumbers(reported: unknown, isGood: (value: number) => boolean): Record<string, number> {
+  const numbers = Object.entries(recordOf(reported) ?? {}).flatMap(([name, number]) => {
+    const value = numberOf(number)
     return /^[a-zA-Z]\w{0,40}$/.test(name) && value !== undefined && isGood(value) ? [[name, value]] : []
   })
   return Object.fromEntries(numbers.slice(0, mostFacts))
@@ -59,7 +59,7 @@ const events: Readonly<Record<SourceState['state'], string>> = {
 
 const warned: readonly string[] = ['failing', 'waiting', 'held-elsewhere'] satisfies SourceState['state'][]
 
-/** Times as people and machines read them. */
+/** Writes the log line of a state, with times as ISO dates. */
 export function logState(
   log: Logger,
   { source, state, detail, times = {}, counts }: SourceState,
@@ -74,4 +74,54 @@ export function logState(
     ...(counts && { counts }),
     ...facts,
   })
+}
+
+export interface StateLog {
+  /**
+   * Logs a state that differs from the last logged one, or asks the operator for something else. With `facts` it is
+   * logged in any case.
+   */
+  report(state: SourceState, facts?: Readonly<Record<string, unknown>>): void
+}
+
+const spanMs = 600_000
+/** How many reports are logged within a span. */
+const mostLines = 6
+
+/** The next line after a span counts the changes that were left out. */
+export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']): StateLog {
+  let logged: string = initial
+  let beganAt = now()
+  let lines = 0
+  let suppressed = 0
+  let last: string = initial
+
+  function hasRoom(): boolean {
+    const age = now() - beganAt
+    if (age < 0 || age >= spanMs) {
+      beganAt = now()
+      lines = 0
+    }
+    lines += 1
+    return lines <= mostLines
+  }
+
+  return {
+    report(state, facts) {
+      const news = newsOf(state)
+      const isChange = news !== last
+      last = news
+      if (facts === undefined && (news === logged || !hasRoom())) {
+        if (isChange) suppressed += 1
+        return
+      }
+      logState(log, state, { ...(suppressed > 0 && { untold: suppressed }), ...facts })
+      logged = news
+      suppressed = 0
+    },
+  }
+}
+
+function newsOf({ state, detail }: SourceState): string {
+  return state === 'waiting' ? `${state}: ${detail}` : state
 }

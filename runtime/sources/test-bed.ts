@@ -1,4 +1,4 @@
-/** Owns the bed that the tests of sources run on: a clock that stands still, sources that do as they are told, a list of lines. */
+/** The test bed of sources: a manual clock, scripted sources, and a list of log lines. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import type { LiveSource } from '../plugin/index.ts'
 import { createSources, type SourcesOptions } from './index.ts'
 
 export interface ManualSourceClock extends SourceClock {
-  /** How long each sleeper still has. Milliseconds, the least first. */
+  /** Returns the remaining milliseconds of each sleep, the shortest first. */
   sleepers(): readonly number[]
   advance(ms: number): void
 }
@@ -54,7 +54,7 @@ export async function makeFolder() {
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** A source that runs as `run` says; `calls`: one for each run. */
+/** Makes a source that runs as `run` says. `calls` has one call for each run. */
 export function createScripted(
   name: string,
   run: (call: SourceCall, number: number) => Promise<void> | void,
@@ -62,7 +62,7 @@ export function createScripted(
   const calls: SourceCall[] = []
   const source: LiveSource = {
     name,
-    // As badly as it may be written: a run may throw before there is a promise.
+    // A badly written source may throw before there is a promise.
     run(call) {
       calls.push(call)
       return run(call, calls.length) as Promise<void>
@@ -71,7 +71,7 @@ export function createScripted(
   return { source, calls }
 }
 
-/** Ends when it is told to. */
+/** A run that ends when it is asked to. */
 export async function patient({ signal }: SourceCall): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -79,7 +79,7 @@ export async function patient({ signal }: SourceCall): Promise<void> {
 
 export type Bed = Awaited<ReturnType<typeof createBed>>
 
-/** `live` may be changed at any time; `apply` follows it. */
+/** Makes a test bed. A test may change `live` at any time; `apply` follows it. */
 export async function createBed(live: LiveSource[], options: Partial<SourcesOptions> = {}) {
   const own = await makeFolder()
   const clock = createManualSourceClock()
@@ -100,7 +100,7 @@ export async function createBed(live: LiveSource[], options: Partial<SourcesOpti
     ...options,
   })
 
-  /** `passes`: what has to come about by itself. */
+  /** Waits until `passes` returns true. */
   async function until(passes: () => unknown, what: string): Promise<void> {
     for (let turn = 0; turn < 5000; turn += 1) {
       if (passes()) return
@@ -118,15 +118,15 @@ export async function createBed(live: LiveSource[], options: Partial<SourcesOpti
     folder: own.folder,
     until,
     events: () => lines.map((line) => line['event']),
-    /** The states are as given, in the order of their names. */
+    /** Waits until the states of all sources are these. */
     untilStates: (...wanted: readonly string[]) =>
       until(
         () => JSON.stringify(sources.states().map(({ state }) => state)) === JSON.stringify(wanted),
         `the states are ${wanted}, not ${sources.states().map(({ state }) => state)}`,
       ),
-    /** Somebody sleeps so long, and then it is over. */
+    /** Waits for a sleep of this length, and ends it. */
     async sleepThrough(ms: number) {
-      await until(() => clock.sleepers().includes(ms), `somebody sleeps ${ms} ms, not ${clock.sleepers()}`)
+      await until(() => clock.sleepers().includes(ms), `a source sleeps ${ms} ms, not ${clock.sleepers()}`)
       clock.advance(ms)
     },
     async [Symbol.asyncDispose]() {

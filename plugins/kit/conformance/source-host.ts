@@ -201,7 +201,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
         if (stop.signal.aborted) endIt()
         try {
           await source.run(callFor(run, watched.signal))
-          if (!stop.signal.aborted) thrown.push(new Error('it ended, though nobody had asked it to'))
+          if (!stop.signal.aborted) thrown.push(new Error('it ended without being asked to'))
         } catch (error) {
           if (!stop.signal.aborted) thrown.push(error)
         } finally {

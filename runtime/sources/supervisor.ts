@@ -1,62 +1,61 @@
 /**
- * Owns the life of one source, from the moment it is configured to the moment it is not:
+ * Supervises one source, from the moment it is configured to the moment it is not:
  *
- *   waits for the one before it -> lock -> run -> lock given back -> wait -> lock -> ...
+ *   wait for the last run of this name -> lock -> run -> release the lock -> wait -> lock -> ...
  *
- * There is never a second run: not here, as each waits for the end of the one before, and not in another process,
- * as a run holds the lock.
+ * There is never a second run: not here, because each waits for the end of the one before, and not in another process,
+ * because a run holds the lock.
  */
 
 import { backoffMs, isPluginError, oneLine, PluginError, retryDelayMs } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { LiveSource } from '../plugin/index.ts'
-import { type CallOptions, createCall, type Outlets, type OwnCall } from './call.ts'
+import { type CallOptions, createCall, type GatewayAccess, type RunCall } from './call.ts'
 import { lockSource } from './lock.ts'
-import { logState, type SourceState } from './state.ts'
-import { createStateLines } from './state-lines.ts'
+import { createStateLog, logState, type SourceState } from './state.ts'
 
-export interface KeepingOptions extends Outlets, Pick<CallOptions, 'storage' | 'pushHandlers'> {
-  /** The source's own. */
+export interface SupervisorOptions extends GatewayAccess, Pick<CallOptions, 'storage' | 'pushHandlers'> {
+  /** The folder of the source. */
   readonly folder: string
   readonly log: Logger
   readonly random: () => number
-  /** Told of each change, and of each report. */
+  /** Called with each change of the state, and each report. */
   readonly onState: (state: SourceState) => void
 }
 
-export interface Keeping {
+export interface Supervisor {
   readonly source: LiveSource
   state(): SourceState
   /** Tells the run that the configuration of the gateway has changed. */
   reloaded(): void
-  /** Aborts the run, and begins no other. */
+  /** Aborts the run and begins no other. */
   stop(): void
   isStopped(): boolean
-  /** Settles when it has ended, or was abandoned. Never rejects. */
+  /** Resolves when the source has ended or was abandoned. Never rejects. */
   readonly ended: Promise<void>
 }
 
-/** How long a run may take to end once it is told to. Milliseconds. */
-const patienceMs = 10_000
+/** How long a run may take to end before it is abandoned. Milliseconds. */
+const abandonAfterMs = 10_000
 const heldElsewhereMs = 5000
 const backoff = { firstMs: 1000, mostMs: 300_000 }
-/** A run that lasted that long was good: what comes then is a first failure again. Milliseconds. */
+/** After a run of this length the next failure counts as the first. Milliseconds. */
 const goodLifeMs = 600_000
-/** Of what is not foreseen. Characters. */
+/** The longest reason of an unexpected failure, in characters. */
 const longestReason = 300
 
-export function keep(
+export function superviseSource(
   source: LiveSource,
   before: Promise<void> | undefined,
-  options: KeepingOptions,
-): Keeping {
+  options: SupervisorOptions,
+): Supervisor {
   const { folder, log, clock, random, onState } = options
   const { name } = source
   const stop = new AbortController()
   let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
-  const lines = createStateLines(log, () => clock.now(), state.state)
+  const stateLog = createStateLog(log, () => clock.now(), state.state)
   let failures = 0
-  let running: OwnCall | undefined
+  let running: RunCall | undefined
 
   function enter(
     next: Pick<SourceState, 'state' | 'detail' | 'times' | 'counts'>,
@@ -66,7 +65,7 @@ export function keep(
     const { times, counts } = state
     const since = isChange ? clock.now() : state.since
     state = { source: name, ...(times && { times }), ...(counts && { counts }), ...next, since }
-    lines.tell(state, facts)
+    stateLog.report(state, facts)
     onState(state)
   }
 
@@ -99,25 +98,25 @@ export function keep(
     onState(state)
   }
 
-  /** Resolves when the run was told to end. @throws whatever ended it before */
+  /** Runs the source once. Resolves when the run was asked to end. @throws what ended it before */
   async function runOnce(): Promise<void> {
     const own = createCall({ ...options, source: name, onReport: (report) => enter(report) })
     running = own
     const begunAt = clock.now()
     const ended = new AbortController()
-    const patience = Promise.withResolvers<void>()
+    const timeIsOver = Promise.withResolvers<void>()
     const endIt = () => {
       own.abort(new PluginError(`The source ${name} is to end.`, { code: 'aborted', retryable: true }))
-      clock.sleep(patienceMs, ended.signal).then(patience.resolve, () => {})
+      clock.sleep(abandonAfterMs, ended.signal).then(timeIsOver.resolve, () => {})
     }
     stop.signal.addEventListener('abort', endIt)
     enter({ state: 'starting', detail: '' }, {})
     try {
       const isDone = (async () => source.run(own.call))().then(() => true)
       isDone.catch(() => {})
-      const isInTime = await Promise.race([isDone, patience.promise.then(() => false)])
-      if (!isInTime) log.warn({ event: 'source-abandoned', source: name, afterMs: patienceMs })
-      if (!stop.signal.aborted) throw new Error('it ended, though nobody had asked it to')
+      const isInTime = await Promise.race([isDone, timeIsOver.promise.then(() => false)])
+      if (!isInTime) log.warn({ event: 'source-abandoned', source: name, afterMs: abandonAfterMs })
+      if (!stop.signal.aborted) throw new Error('it ended without being asked to')
     } finally {
       stop.signal.removeEventListener('abort', endIt)
       running = undefined
@@ -139,7 +138,7 @@ export function keep(
     if (!isPluginError(error)) return backoffMs(failures, backoff, random)
     const { retryAfter, retryable } = error
     const retryAfterMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0
-    // A person may have mended it.
+    // An operator may mend it.
     if (!retryable) return Math.max(backoff.mostMs, retryDelayMs({ retryAfterMs }, failures, backoff, random))
     return retryDelayMs({ retryAfterMs }, failures, backoff, random)
   }
