@@ -1,13 +1,12 @@
-/** Owns the routes by which somebody sends a text, replays what is parked, and says where `last` goes. */
+/** Registers the routes that send a text, replay a parked delivery, and set the route of `last`. */
 
 import type { CurrentLive, FieldError } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { AdminDeliveries, Unroutable } from '../dispatch/index.ts'
 import type { Store } from '../store/port.ts'
-import { doable, idOf, type Taking } from './address.ts'
-import type { ApiLog } from './fault.ts'
+import { type ApiLog, missing, refuse } from './errors.ts'
 import { textsOf } from './json-body.ts'
-import { missing, refuse } from './refusal.ts'
+import { idOf, postRoute, type WriteRoute } from './routes.ts'
 
 export interface DeliveriesOptions {
   readonly current: CurrentLive
@@ -18,10 +17,10 @@ export interface DeliveriesOptions {
   readonly isChannel: (name: string) => boolean
 }
 
-/** Far more than a chat message, far less than what a channel would need hours for. Bytes of UTF-8. */
+/** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
 const longestText = 65_536
 const longestName = 1_024
-/** JSON may write six bytes for one. */
+/** JSON may need six bytes for one. */
 const mostBytes = 6 * (longestText + 2 * longestName) + 1_024
 
 const address = {
@@ -30,8 +29,8 @@ const address = {
 } as const
 const message = { ...address, text: { isRequired: true, maxBytes: longestText } } as const
 
-/** What `POST /deliveries` does. */
-export function sending(options: DeliveriesOptions): Taking {
+/** The handler of `POST /deliveries`. */
+export function adminSend(options: DeliveriesOptions): WriteRoute {
   const { deliveries, log } = options
   return {
     method: 'POST',
@@ -48,8 +47,8 @@ export function sending(options: DeliveriesOptions): Taking {
   }
 }
 
-/** What `PUT /route` does. */
-export function routing(options: DeliveriesOptions): Taking {
+/** The handler of `PUT /route`. */
+export function setRoute(options: DeliveriesOptions): WriteRoute {
   const { deliveries, log } = options
   return {
     method: 'PUT',
@@ -69,7 +68,7 @@ export function routing(options: DeliveriesOptions): Taking {
 }
 
 export function registerReplay(api: FastifyInstance, { deliveries, store, log }: DeliveriesOptions): void {
-  doable(api, '/deliveries/:id/replay', {}, async (request, reply) => {
+  postRoute(api, '/deliveries/:id/replay', {}, async (request, reply) => {
     const id = idOf(request)
     const result = await deliveries.replay(id)
     if (!result.ok) {
@@ -117,7 +116,7 @@ function configuredText({ current }: DeliveriesOptions): string {
   return `a channel that is configured (configured: ${names.length === 0 ? 'none' : names.join(', ')})`
 }
 
-/** A channel says sentences, dispatch says clauses. */
+/** The reasons of a channel are sentences, and those of dispatch are clauses. */
 function asSentence(reason: string): string {
   const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
   return /[.!?]$/.test(text) ? text : `${text}.`

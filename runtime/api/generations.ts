@@ -1,21 +1,21 @@
-/** Owns the routes that tell of generations, reload the files, and go back to a generation that is kept. */
+/** Registers the routes that list generations, reload the files, and roll back to a generation that is kept. */
 
 import type { GenerationRecord, Reloader, ReloadResult } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DiskArchive } from '../generations/index.ts'
 import type { DryRun } from '../reload/dry-run.ts'
-import { doable, readable } from './address.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from './errors.ts'
+import { getRoute, postRoute } from './routes.ts'
 
 export interface GenerationsOptions {
   readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
   readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf'>
   readonly isDraining: () => boolean
-  /** What a reload would change, held against the last stored requests; nothing goes live. */
+  /** Says what a reload would change for the last stored requests; nothing goes live. */
   readonly dryRun?: DryRun
 }
 
-/** How many stored requests a dry run looks at when nobody says. */
+/** How many stored requests a dry run looks at by default. */
 const usualRequests = 100
 const mostRequests = 10_000
 /** More than an archive keeps. */
@@ -28,7 +28,7 @@ interface ReloadQuery {
 
 export function registerGenerations(api: FastifyInstance, options: GenerationsOptions): void {
   const { reloader, archive, isDraining, dryRun } = options
-  /** The refusal of the files as they are now; one from before the last good look at them is past. */
+  /** The refusal of the files as they are now; a later reload without errors ends it. */
   let standing: GenerationRecord | undefined
   reloader.subscribe((event) => {
     if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') standing = undefined
@@ -45,7 +45,7 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     }))
   }
 
-  readable(api, '/generations', pageQuery, async (request, reply) => {
+  getRoute(api, '/generations', pageQuery, async (request, reply) => {
     const { limit = usualPage, cursor } = request.query as { limit?: number; cursor?: string }
     const records = archive.list()
     const start = cursor === undefined ? 0 : records.findIndex((record) => cursorOf(record) === cursor) + 1
@@ -55,7 +55,7 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     return { items: itemsOf(records.slice(start, start + limit)), ...next }
   })
 
-  readable(api, '/generations/:number', {}, async (request, reply) => {
+  getRoute(api, '/generations/:number', {}, async (request, reply) => {
     const number = numberOf(request)
     const record = archive.list().find(({ generation }) => generation === number)
     const files = number === undefined ? undefined : await archive.filesOf(number)
@@ -64,7 +64,7 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     return { ...item, files }
   })
 
-  doable(api, '/reload', reloadQuery, async (request, reply) => {
+  postRoute(api, '/reload', reloadQuery, async (request, reply) => {
     const { dryRun: isDry = false, limit } = request.query as ReloadQuery
     if (limit !== undefined && !isDry) return refuseLimit(reply)
     if (isDraining()) return refuse(reply, 'DRAINING')
@@ -75,13 +75,13 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     return reply.code(tried.reload.ok ? 200 : 409).send(tried)
   })
 
-  doable(api, '/generations/:number/rollback', {}, async (request, reply) => {
+  postRoute(api, '/generations/:number/rollback', {}, async (request, reply) => {
     const number = numberOf(request)
     if (isDraining()) return refuse(reply, 'DRAINING')
     if (number === undefined) return missing(reply, request)
     const result = await reloader.rollback(number)
     if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(reply, request)
-    // Whoever is told that the gateway went back may pull the plug.
+    // The archive is on the disk before the reply, as the gateway may be stopped right after it.
     await archive.saved()
     return answer(reply, result)
   })
@@ -94,7 +94,7 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
   }
 }
 
-/** The same for everyone who asks; a refused candidate is a conflict with what the files say, and the body tells which. */
+/** A refused candidate is a conflict with what the files say; the body has its diagnostics. */
 function answer(reply: FastifyReply, result: ReloadResult): FastifyReply {
   if (hasCode(result, 'RELOADER_CLOSED')) return refuse(reply, 'DRAINING')
   return reply.code(result.ok ? 200 : 409).send(result)
@@ -109,7 +109,7 @@ function numberOf({ params }: FastifyRequest): number | undefined {
   return /^\d{1,15}$/.test(number) ? Number(number) : undefined
 }
 
-/** Records have no ids; what is new stands in front, so that a cursor stays where it was. */
+/** Records have no ids. New ones are added in front, so that a cursor keeps its place. */
 function cursorOf({ generation, digest = '', at }: GenerationRecord): string {
   return `${at}-${generation ?? digest.slice(0, 12)}`
 }

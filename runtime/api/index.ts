@@ -1,4 +1,4 @@
-/** Owns the admin surface: what was received, what it caused and how it ended; what is live, and changing that. */
+/** Registers the admin surface: what was received, what it caused and how it ended; what is live, and changing that. */
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
@@ -7,13 +7,13 @@ import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
-import { readable } from './address.ts'
-import { registerReplay, routing, sending } from './deliveries.ts'
-import { type ApiLog, createFaultHandler } from './fault.ts'
-import { createAdminGate } from './gate.ts'
+import { createAdminAuth } from './auth.ts'
+import { adminSend, registerReplay, setRoute } from './deliveries.ts'
+import { type ApiLog, createFaultHandler } from './errors.ts'
 import { type GenerationsOptions, registerGenerations } from './generations.ts'
 import { registerLists } from './lists.ts'
 import { exposeMetrics } from './metrics.ts'
+import { getRoute } from './routes.ts'
 import { registerRuns } from './runs.ts'
 import { type FilesStatus, readStatus } from './status.ts'
 
@@ -26,15 +26,15 @@ export interface AdminOptions {
   readonly log: ApiLog
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** Why a request was ignored, where that is still known. */
+  /** Why a request was ignored, while that is remembered. */
   readonly traceOf: (id: Id) => object | undefined
-  /** How far the turn of a run has got, where one is under way. Default: nobody knows. */
+  /** How far the turn of a run is, while one is under way. Default: it is not known. */
   readonly progressOf?: (id: Id) => object | undefined
-  /** How the main session fares. Default: nobody knows. */
+  /** The state of the main session. Default: it is not known. */
   readonly heartbeat?: () => HeartbeatState
-  /** How the configured channels fare. Default: nobody knows of any. */
+  /** The states of the configured channels. Default: none. */
   readonly channels?: () => readonly ChannelState[]
-  /** How the configured sources fare. Default: nobody knows of any. */
+  /** The states of the configured sources. Default: none. */
   readonly sources?: () => readonly SourceState[]
   /** How changes of the files are noticed. Default: by watching. */
   readonly files?: () => FilesStatus
@@ -48,29 +48,29 @@ export interface AdminOptions {
   readonly generations: GenerationsOptions
 }
 
-/** `/metrics` and everything under `/api` want the gateway token; without one in the configuration there is neither. */
+/** `/metrics` and everything under `/api` need the gateway token; without one in the configuration there is neither. */
 export function registerAdminSurface(app: FastifyInstance, options: AdminOptions): void {
-  const gate = createAdminGate(options)
+  const authenticate = createAdminAuth(options)
   app.register(async (scope) => {
-    scope.addHook('onRequest', gate)
+    scope.addHook('onRequest', authenticate)
     scope.setErrorHandler(createFaultHandler(options.log))
-    readable(scope, '/metrics', {}, async (_request, reply) => {
+    getRoute(scope, '/metrics', {}, async (_request, reply) => {
       const { contentType, text } = await exposeMetrics(options)
       return reply.type(contentType).send(text)
     })
   })
   app.register(
     async (api) => {
-      api.addHook('onRequest', gate)
+      api.addHook('onRequest', authenticate)
       api.setErrorHandler(createFaultHandler(options.log))
-      // The gate has answered before Fastify comes here; without a handler of its own it would not be asked.
+      // `authenticate` has refused the request by then, and without this handler it would not be called.
       api.setNotFoundHandler(() => {})
-      registerLists(api, { ...options, sending: sending(options), routing: routing(options) })
+      registerLists(api, { ...options, adminSend: adminSend(options), setRoute: setRoute(options) })
       registerReplay(api, options)
       registerRuns(api, { progressOf: () => undefined, ...options })
-      readable(api, '/status', {}, () => readStatus(options))
-      // From memory: it answers where nothing can be read.
-      readable(api, '/health', {}, async () => options.store.health())
+      getRoute(api, '/status', {}, () => readStatus(options))
+      // The health comes from memory, so that this works although the store cannot be read.
+      getRoute(api, '/health', {}, async () => options.store.health())
       registerGenerations(api, options.generations)
     },
     { prefix: '/api' },

@@ -1,17 +1,17 @@
-/** Owns the bodies of the admin surface: JSON objects of a few texts, whatever their content type says. */
+/** Reads the bodies of the admin surface: JSON objects of a few texts, whatever their content type says. */
 
 import type { FieldError } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import { RequestError } from '../http/errors.ts'
 
-/** What a field may hold. */
+/** The rule of one field. */
 export interface TextRule {
   readonly isRequired?: boolean
   /** Bytes of UTF-8. */
   readonly maxBytes: number
 }
 
-/** Each field's text; one that is not required may be absent. */
+/** The text of each field; an optional field may be absent. */
 export type Texts<Rules> = {
   readonly [Name in keyof Rules]: Rules[Name] extends { readonly isRequired: true }
     ? string
@@ -20,9 +20,9 @@ export type Texts<Rules> = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** For a scope of its own: every body that comes there is JSON. */
-export function takeJson(scope: FastifyInstance): void {
-  // One that is no content type would be refused before the parser is asked.
+/** Makes every body in the scope be read as JSON. */
+export function parseBodiesAsJson(scope: FastifyInstance): void {
+  // Fastify would refuse an invalid content type before it asks the parser.
   scope.addHook('onRequest', async ({ headers }) => {
     delete headers['content-type']
   })
@@ -46,7 +46,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** @throws RequestError `INVALID_BODY`, `INVALID_FIELD` with every field that is wrong */
+/** @throws RequestError `INVALID_BODY`, or `INVALID_FIELD` with every field that is wrong */
 export function textsOf<Rules extends Readonly<Record<string, TextRule>>>(
   body: unknown,
   rules: Rules,
@@ -73,7 +73,7 @@ function problem(name: string, value: unknown, { isRequired = false, maxBytes }:
     : []
 }
 
-/** What nobody knows is more likely a slip than meant for later. */
+/** An unknown field is more likely a mistake than meant for a later version. */
 function unknown(name: string): FieldError {
   return { pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, message: 'is not known here' }
 }

@@ -1,38 +1,42 @@
-/** Owns the routes that list and show what the store holds. */
+/** Registers the routes that list and show what the store holds. */
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { assumedRoute } from '../dispatch/index.ts'
 import type { Id, PageOptions, RequestRecord, Store } from '../store/port.ts'
-import { idOf, readable, type Taking } from './address.ts'
-import { missing } from './refusal.ts'
+import { missing } from './errors.ts'
+import { getRoute, idOf, type WriteRoute } from './routes.ts'
 
 const outcomes = ['accepted', 'ignored', 'skipped', 'duplicate', 'handshake', 'failed', 'refused']
 const runStates = ['queued', 'running', 'succeeded', 'failed', 'timed-out', 'cancelled', 'parked']
 const eventStates = ['pending', 'consumed']
 const deliveryStates = ['pending', 'delivered', 'skipped', 'parked']
 
-/** Name -> the values that it takes. */
+/** The filters of a list, each with the values that it may have. */
 type Filters = Readonly<Record<string, readonly string[] | 'text'>>
 type Query = PageOptions & Record<string, string>
 
 export interface ListsOptions {
   readonly current: CurrentLive
   readonly store: Pick<Store, 'read'>
-  /** Why a request was ignored, where that is still known. */
+  /** Why a request was ignored, while that is remembered. */
   readonly traceOf: (id: Id) => object | undefined
-  /** What the addresses take that can be written to as well. */
-  readonly sending: Taking
-  readonly routing: Taking
+  /** The methods by which two of the addresses are also written to. */
+  readonly adminSend: WriteRoute
+  readonly setRoute: WriteRoute
 }
 
 export function registerLists(api: FastifyInstance, options: ListsOptions): void {
-  const { traceOf, sending, routing } = options
+  const { traceOf, adminSend, setRoute } = options
   const { read } = options.store
-  const list = (url: string, filters: Filters, answer: (query: Query) => Promise<unknown>, taking?: Taking) =>
-    readable(api, url, listing(filters), (request) => answer(request.query as Query), taking)
+  const list = (
+    url: string,
+    filters: Filters,
+    answer: (query: Query) => Promise<unknown>,
+    write?: WriteRoute,
+  ) => getRoute(api, url, listing(filters), (request) => answer(request.query as Query), write)
   const item = (url: string, noun: string, find: (id: string) => Promise<unknown>) =>
-    readable(api, url, {}, async (request, reply) => (await find(idOf(request))) ?? missing(reply, noun))
+    getRoute(api, url, {}, async (request, reply) => (await find(idOf(request))) ?? missing(reply, noun))
 
   list('/requests', { outcome: outcomes, endpoint: 'text' }, async (query) => {
     const page = await read.requests(query)
@@ -45,15 +49,15 @@ export function registerLists(api: FastifyInstance, options: ListsOptions): void
   list('/runs', { state: runStates, sessionKey: 'text', kind: ['run', 'heartbeat'] }, read.runs)
   list('/events', { state: eventStates }, read.events)
   item('/events/:id', 'event', read.event)
-  list('/deliveries', { state: deliveryStates, channel: 'text' }, read.deliveries, sending)
+  list('/deliveries', { state: deliveryStates, channel: 'text' }, read.deliveries, adminSend)
   item('/deliveries/:id', 'delivery', read.delivery)
 
   list('/sessions', {}, read.sessions)
-  readable(api, '/sessions/:key', {}, async (request, reply) => {
+  getRoute(api, '/sessions/:key', {}, async (request, reply) => {
     const { key } = request.params as { key: string }
     return (await read.session(key)) ?? missing(reply, 'session')
   })
-  readable(
+  getRoute(
     api,
     '/route',
     {},
@@ -63,16 +67,16 @@ export function registerLists(api: FastifyInstance, options: ListsOptions): void
         ? { route: null, standIn: assumedRoute(options.current().snapshot.settings.channels) }
         : { route }
     },
-    routing,
+    setRoute,
   )
 }
 
-/** The raw body stays in the store, and so does what came with it: they are there to be replayed, not to be read. */
+/** The raw body and its head stay in the store: they are kept to be tried again, not to be read. */
 function withoutBody({ body, head: _head, ...record }: RequestRecord) {
   return { ...record, bodyKept: body !== undefined }
 }
 
-/** The query of a list: `limit`, `cursor`, and filters that are a text or one of a few. */
+/** The query of a list: `limit`, `cursor` and the filters. */
 function listing(filters: Filters): RouteShorthandOptions {
   const properties: Record<string, object> = {
     limit: { type: 'integer', minimum: 1, maximum: 500 },

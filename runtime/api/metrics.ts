@@ -1,6 +1,6 @@
 /**
- * Owns `GET /metrics`: how the gateway fares, in the text format of Prometheus. All of it is what `status` tells, read when
- * somebody asks, so that a gateway that nobody watches counts nothing. https://prometheus.io/docs/practices/naming/
+ * Writes `GET /metrics` in the text format of Prometheus. All metrics come from the status, which is read when it is asked for, so
+ * that a gateway that is not scraped counts nothing. https://prometheus.io/docs/practices/naming/
  */
 
 import type { Gauge, Registry } from 'prom-client'
@@ -12,7 +12,7 @@ export interface Exposition {
 }
 
 export async function exposeMetrics(parts: StatusParts): Promise<Exposition> {
-  // Most gateways are not scraped.
+  // Most gateways are not scraped, so the library is loaded with the first request.
   const { default: prometheus } = await import('prom-client')
   const registry = new prometheus.Registry()
   const gauge: MakeGauge = (name, help, labels = []) =>
@@ -80,7 +80,7 @@ function exposeSources(gauge: MakeGauge, { sources }: GatewayStatus): void {
   }
 }
 
-/** `watchEnds` as the names of metrics are written. */
+/** Writes `watchEnds` as `watch_ends`, as the names of metrics are written. */
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -1,4 +1,4 @@
-/** Owns the two answers that a supervisor polls; they need no token and tell no secret. */
+/** Registers the two addresses that a supervisor polls; they need no token and hold no secret. */
 
 import type { FastifyInstance } from 'fastify'
 import type { Store } from '../store/port.ts'
@@ -9,7 +9,7 @@ export function registerProbes(
 ): void {
   app.get('/healthz', async () => ({ ok: true }))
 
-  /** Ready means: able to accept. */
+  /** A gateway is ready while it can accept requests. */
   app.get('/readyz', async (_request, reply) => {
     const health = options.store.health()
     const reason = options.isDraining()

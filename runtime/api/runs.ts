@@ -1,11 +1,10 @@
-/** Owns the routes of one run: how it ended or how far it is, its end on demand, and its return to the queue. */
+/** Registers the routes of one run: how it ended or how far it is, cancelling it, and resuming it. */
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Id, RunRecord, Store } from '../store/port.ts'
-import { doable, idOf, readable } from './address.ts'
-import type { ApiLog } from './fault.ts'
-import { missing, refuse } from './refusal.ts'
+import { type ApiLog, missing, refuse } from './errors.ts'
+import { getRoute, idOf, postRoute } from './routes.ts'
 import { readBudgets } from './status.ts'
 
 export interface RunsOptions {
@@ -14,7 +13,7 @@ export interface RunsOptions {
   readonly log: ApiLog
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** How far the turn of a run has got; undefined where none is under way in this process. */
+  /** How far the turn of a run is; undefined if none is under way in this process. */
   readonly progressOf: (id: Id) => object | undefined
 }
 
@@ -28,7 +27,7 @@ export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
   const { store, log, now, progressOf } = options
   const { read } = store
 
-  readable(api, '/runs/:id', {}, async (request, reply) => {
+  getRoute(api, '/runs/:id', {}, async (request, reply) => {
     const run = await read.run(idOf(request))
     if (run === undefined) return missing(reply, 'run')
     const progress = run.state === 'running' ? progressOf(run.id) : undefined
@@ -36,10 +35,10 @@ export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
   })
 
   for (const type of ['cancel', 'resume'] as const) {
-    doable(api, `/runs/:id/${type}`, {}, (request, reply) => obey(type, idOf(request), reply))
+    postRoute(api, `/runs/:id/${type}`, {}, (request, reply) => carryOut(type, idOf(request), reply))
   }
 
-  async function obey(type: Order, id: Id, reply: FastifyReply): Promise<unknown> {
+  async function carryOut(type: Order, id: Id, reply: FastifyReply): Promise<unknown> {
     const spent = type === 'resume' ? await spentBudgetOf(id) : undefined
     if (spent !== undefined) return refuse(reply, 'WRONG_STATE', { sentence: sentenceOf(type, spent) })
     const result = await store.command({ type, run: id, at: now() })
@@ -54,7 +53,7 @@ export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
     return { ok: true, runId: id, state, stage, cancelRequestedAt }
   }
 
-  /** Why a run that is resumed now would be parked again a moment later; undefined: it would not. */
+  /** Why a run that is resumed now would be parked again at once, or undefined. */
   async function spentBudgetOf(id: Id): Promise<string | undefined> {
     const run = await read.run(id)
     if (run?.state !== 'parked') return undefined
@@ -77,7 +76,7 @@ async function withOutcome(read: Store['read'], run: RunRecord) {
   return { ...run, summary: summary ?? null, deliveries }
 }
 
-/** In milliseconds, of what is over: until the runner was asked first, until its turn was over, until all was done. */
+/** Milliseconds until the runner was first called, until its turn was over, and until everything was done. */
 function timingsOf({ createdAt, startedAt, ranAt, deliveredAt, cancelledAt }: RunRecord) {
   return {
     queuedMs: between(createdAt, startedAt),

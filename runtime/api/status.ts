@@ -1,6 +1,6 @@
 /**
- * Owns what is told of a gateway as a whole: how its main session, its channels and its sources fare, and what today's
- * budgets have left.
+ * Reads the status of a gateway as a whole: the states of its main session, its channels and its sources, and what is left of today's
+ * budgets.
  */
 
 import type { Budget, CurrentLive } from '@reveille/engine'
@@ -12,11 +12,11 @@ import type { OpenDeliveries, Spent, Store } from '../store/port.ts'
 export interface StatusParts {
   readonly current: CurrentLive
   readonly store: Pick<Store, 'read' | 'health'>
-  /** How the main session fares. Default: nobody knows. */
+  /** The state of the main session. Default: it is not known. */
   readonly heartbeat?: () => HeartbeatState
-  /** How the configured channels fare. Default: nobody knows of any. */
+  /** The states of the configured channels. Default: none. */
   readonly channels?: () => readonly ChannelState[]
-  /** How the configured sources fare. Default: nobody knows of any. */
+  /** The states of the configured sources. Default: none. */
   readonly sources?: () => readonly SourceState[]
   /** How changes of the files are noticed. Default: by watching. */
   readonly files?: () => FilesStatus
@@ -26,7 +26,7 @@ export interface StatusParts {
   readonly droppedLogLines?: () => number
 }
 
-/** `unconfigured`: nothing can be sent there, and something is to be. */
+/** `unconfigured`: deliveries wait for a channel that is not configured. */
 export type ChannelStatus = (ChannelState | { readonly channel: string; readonly state: 'unconfigured' }) &
   Pick<OpenDeliveries, 'pending' | 'parked'>
 
@@ -42,9 +42,9 @@ export interface BudgetStatus {
 }
 
 export interface FilesStatus {
-  /** False: they are read when that is asked for, and what they say since then is not known. */
+  /** False: the files are read on request only, and may have changed since. */
   readonly watched: boolean
-  /** When they were looked at last; milliseconds since the Unix epoch. */
+  /** When the files were read last. Milliseconds since the Unix epoch. */
   readonly readAt: number
 }
 
@@ -52,24 +52,24 @@ export interface GatewayStatus {
   readonly heartbeat: HeartbeatState | null
   /** UTC: `2026-01-31`. */
   readonly day: string
-  /** Those that are configured: that of all runs first. */
+  /** The configured budgets, that of all runs first. */
   readonly budgets: readonly BudgetStatus[]
   /** Queued runs and unsent deliveries, and how many of them there may be. */
   readonly backlog: { readonly waiting: number; readonly limit: number }
-  /** Those that are configured, in that order, and then those that deliveries wait for in vain. */
+  /** The configured channels in their order, and then those that deliveries wait for and that are not configured. */
   readonly channels: readonly ChannelStatus[]
-  /** Those that are configured. */
+  /** The configured sources. */
   readonly sources: readonly SourceState[]
-  /** Off: every request to the path is answered 404. */
+  /** While hooks are off, every request to the path is answered 404. */
   readonly hooks: { readonly enabled: boolean; readonly path: string }
   readonly files: FilesStatus | null
-  /** Files that were broken at the start, and are still, serve as this generation had them. */
+  /** Files that have been broken since before the start, and the generation that is served in their place. */
   readonly lastGood: ServedLastGood | null
-  /** Lines that nothing took since the gateway started. */
+  /** Lines that were dropped since the gateway started. */
   readonly log: { readonly droppedLines: number }
 }
 
-/** What the budgets that are configured have left today: that of all runs first. */
+/** Reads what was spent today of the configured budgets, that of all runs first. */
 export async function readBudgets({
   current,
   store,
@@ -127,7 +127,7 @@ function statusOf(key: string, limit: Budget, { runs, tokens }: Pick<Spent, 'run
 
 const nothing = { runs: 0, tokens: 0 }
 
-/** An endpoint may be called like something that every object has. */
+/** The name of an endpoint may be that of a property that every object has. */
 function ownOf<Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined
 }

@@ -1,10 +1,10 @@
-/** Owns how it is said what is different between two generations: in one line, by names, never with a value. */
+/** Words the difference between two generations in one line: with names, and never with a value. */
 
 import type { Changes, Difference } from '@reveille/engine'
 
-/** Of a list; the rest is counted. */
+/** How many names of a list are shown; the others are counted. */
 const shownNames = 3
-/** Settings are what an admin looks for. */
+/** More settings are shown, because an admin looks for them. */
 const shownSettings = 8
 
 /** `+2 mappings, 1 changed (pr-opened); settings: hooks.token; restart needed for gateway.port`; empty for none. */
@@ -12,7 +12,7 @@ export function changesText(changes: Changes): string {
   return changesParts(changes).join('; ')
 }
 
-/** One for each kind of thing. */
+/** One part for each kind of thing that differs. */
 export function changesParts({ mappings, endpoints, transforms, settings, restart }: Changes): string[] {
   return [
     differenceText('mapping', mappings, mappings.reordered),
@@ -40,6 +40,6 @@ function differenceText(noun: string, { added, changed, removed }: Difference, r
 
 function namesText(names: readonly string[], shown: number): string {
   const more = names.length - shown
-  // One more takes no more room than saying so.
+  // One more name takes no more room than `1 more`.
   return more <= 1 ? names.join(', ') : `${names.slice(0, shown).join(', ')}, ${more} more`
 }

@@ -1,12 +1,12 @@
-/** Owns why requests were ignored: the last of each endpoint, explained once their senders have been answered. */
+/** Remembers why the last requests of each endpoint were ignored; they are explained after the reply to their senders. */
 
 import type { CandidateTrace, HookRequest, Snapshot } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
 
 export interface IgnoredTraces {
-  /** Explains the request when nothing more pressing is to be done; under a flood, only the newest are explained. */
+  /** Explains the request when the event loop is idle; under a flood, only the newest requests are explained. */
   note(id: Id, snapshot: Snapshot, request: HookRequest): void
-  /** Absent for a request that was not ignored, or is no longer among the last. */
+  /** Undefined for a request that was not ignored, or is no longer among the last. */
   of(id: Id): IgnoredTrace | undefined
 }
 
@@ -15,16 +15,16 @@ interface IgnoredTrace {
   readonly candidates: readonly CandidateTrace[]
   /** Candidates beyond those shown. */
   readonly more: number
-  /** The body was read as a form, and no JSON was found in it. Absent: it was not. */
+  /** Present if the body was read as a form that holds no JSON. */
   readonly isForm?: true
 }
 
-/** Requests of one endpoint whose traces are kept. */
+/** How many traces of one endpoint are kept. */
 const keptPerEndpoint = 20
-/** Over all endpoints: a catch-all lets a sender make up as many as it likes. */
+/** How many traces are kept in all, because a catch-all lets a sender make up any number of endpoints. */
 const keptInAll = 400
 const shownCandidates = 50
-/** Requests that wait to be explained; each holds its body. */
+/** How many requests may wait to be explained; each holds its body. */
 const mostWaiting = 8
 
 interface Asked {
@@ -33,7 +33,7 @@ interface Asked {
   readonly request: HookRequest
 }
 
-/** Kept in memory: a trace helps whoever is mending a mapping now, and ignored requests are the many. */
+/** Traces are kept in memory: they help to fix a mapping now, and most requests may be ignored ones. */
 export function createIgnoredTraces(): IgnoredTraces {
   const traces = new Map<Id, IgnoredTrace>()
   const byEndpoint = new Map<string, Id[]>()
@@ -68,15 +68,15 @@ export function createIgnoredTraces(): IgnoredTraces {
       ...(isForm === true && { isForm }),
     })
     const ids = byEndpoint.get(endpoint) ?? []
-    // The endpoint that was quiet for longest comes first, and goes first.
+    // The endpoint that was quiet for the longest time comes first, and loses its traces first.
     byEndpoint.delete(endpoint)
     byEndpoint.set(endpoint, ids)
     ids.push(id)
     if (ids.length > keptPerEndpoint) forget(endpoint, ids)
-    else if (traces.size > keptInAll) forgetOfQuietest()
+    else if (traces.size > keptInAll) forgetOldestOfQuietest()
   }
 
-  function forgetOfQuietest(): void {
+  function forgetOldestOfQuietest(): void {
     const [first] = byEndpoint
     if (first !== undefined) forget(...first)
   }

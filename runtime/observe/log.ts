@@ -1,4 +1,4 @@
-/** Owns the log: pino records, as JSON lines or set for people. */
+/** Creates the log: pino records, written as JSON lines or laid out for people. */
 
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { createPrettyStream } from './pretty.ts'
@@ -6,10 +6,10 @@ import { createStandardError, type LogOutput } from './standard-error.ts'
 
 export type Log = Logger
 
-/** What may change while lines are written. */
+/** The settings that a reload may change. */
 export interface LogSettings {
   readonly level: string
-  /** Absent: pretty on a terminal, else JSON. */
+  /** Default: pretty on a terminal, and JSON elsewhere. */
   readonly format?: 'pretty' | 'json'
 }
 
@@ -23,11 +23,11 @@ export interface LogOptions extends LogSettings {
 
 export interface OwnedLog {
   readonly log: Log
-  /** Other settings for the lines from now on; every line is whole, in one format, behind those before it. */
+  /** Changes the settings for the lines from now on; each line is whole, in one format, after those before it. */
   configure(settings: LogSettings): void
   /** Resolves when every line is written, when the target refuses a write, or after a second. Never rejects. */
   flush(): Promise<void>
-  /** How many lines were dropped because nothing took them. */
+  /** How many lines were dropped because the target took none. */
   droppedLines(): number
 }
 
@@ -61,7 +61,7 @@ export function createLog({ stream, ...first }: LogOptions): OwnedLog {
   }
 }
 
-/** Nothing gathers on the way to a stream of somebody else's. */
+/** Lines to a stream of the caller are written one by one. */
 function outputTo(stream: NonNullable<LogOptions['stream']>): LogOutput {
   const write = (text: string) => stream.write(text)
   return {
@@ -76,12 +76,12 @@ function outputTo(stream: NonNullable<LogOptions['stream']>): LogOutput {
 }
 
 /**
- * What a terminal may obey (C1) or reorder text by (bidi), and line ends that only Unicode knows: whoever follows the log
- * on a terminal sees the bytes as they are. JSON itself escapes C0 alone.
+ * Characters that a terminal may obey (C1) or reorder text by (bidi), and line ends of Unicode, because a log that is followed on a
+ * terminal is shown as it is. JSON itself escapes C0 alone.
  */
 const controls = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** They stand inside JSON strings alone, where an escape means the same. Hardly a line has letters beyond ASCII. */
+/** These characters occur inside JSON strings only, where an escape means the same. Few lines have characters beyond ASCII. */
 function escapeControls(line: string): string {
   if (!/[^\0-~]/.test(line)) return line
   return line.replace(controls, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,6 +1,6 @@
-/** Owns the colours of a terminal. */
+/** Colours texts on a terminal. */
 
-/** Each takes a text and gives it its colour, or leaves it as it is. */
+/** Each function colours a text, or returns it as it is where colour is off. */
 export type Paint = Record<'dim' | 'bold' | 'red' | 'yellow' | 'green' | 'cyan', (text: string) => string>
 
 const colours: Paint = {

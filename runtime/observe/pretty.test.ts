@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
+import { logMessages } from './log-messages.ts'
 import { createPrettyStream } from './pretty.ts'
-import { stories } from './stories.ts'
 
 const levels = { debug: 20, info: 30, warn: 40, error: 50 }
 
@@ -528,7 +528,7 @@ test('no name of a stranger can steer the terminal, in any story', () => {
     err: { message: evil, stack: evil, cause: evil },
     [evil]: evil,
   }
-  for (const event of [...Object.keys(stories), evil]) {
+  for (const event of [...Object.keys(logMessages), evil]) {
     const text = shown({ ...facts, event })
     assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u, event)
     for (const line of text.split('\n').slice(1)) assert.match(line, /^ {22}/, 'no line can pose as another')
@@ -568,7 +568,7 @@ test('whatever the runtime logs by name has a story or says more than its name',
   // These have an error, which says the rest.
   const told = ['settings-not-applied', 'plugin-close-failed']
   const mute = [...events].filter(
-    ([event, { hasMessage }]) => !stories[event] && !hasMessage && !told.includes(event),
+    ([event, { hasMessage }]) => !logMessages[event] && !hasMessage && !told.includes(event),
   )
   assert.deepEqual(mute, [])
 })
@@ -577,13 +577,13 @@ test('no story is about an event that nothing logs', () => {
   const runtime = join(import.meta.dirname, '..')
   const engine = join(runtime, '..', 'engine', 'reload')
   const sources = [runtime, engine].flatMap((cwd) =>
-    globSync('**/*.ts', { cwd, exclude: ['**/*.test.ts', '**/stories.ts'] }).map((file) =>
+    globSync('**/*.ts', { cwd, exclude: ['**/*.test.ts', '**/log-messages.ts'] }).map((file) =>
       readFileSync(join(cwd, file), 'utf8'),
     ),
   )
   const all = sources.join('\n')
   // These are put together of a word and an outcome or a state.
   const isBuilt = (event: string) => /^(request-.*|run-(failed|timed-out|cancelled))$/.test(event)
-  const dead = Object.keys(stories).filter((event) => !all.includes(`'${event}'`) && !isBuilt(event))
+  const dead = Object.keys(logMessages).filter((event) => !all.includes(`'${event}'`) && !isBuilt(event))
   assert.deepEqual(dead, [])
 })

@@ -1,9 +1,9 @@
-/** Owns how a log record looks to a person: one set line for each event that has a story, a plain line for the rest. */
+/** Lays out log records for people: with a message for each event that has one, and otherwise with its facts. */
 
 import type { DestinationStream } from 'pino'
+import { type Facts, type Line, logMessages } from './log-messages.ts'
 import { createPaint, type Paint } from './paint.ts'
 import { printable } from './printable.ts'
-import { type Facts, type Line, stories } from './stories.ts'
 import { wrapWords } from './wrap-words.ts'
 
 const labels: Record<number, string> = {
@@ -15,18 +15,18 @@ const labels: Record<number, string> = {
   60: 'fatal',
 }
 const infoLevel = 30
-/** One of them says whose a plugin's line is. */
+/** One of these facts names the owner of a plugin's line. */
 const pluginKinds = ['source', 'channel', 'runner']
 const bookkeeping = new Set(['level', 'time', 'event', 'msg', 'err'])
 const labelWidth = 10
 const gap = '  '
-/** Where a text begins, and so its further lines. Columns. */
+/** The column at which a text begins, and its further lines too. */
 const margin = '00:00:00'.length + labelWidth + 4
-/** With less room than this for a text, the terminal may break the lines itself. Columns. */
+/** With less room than this for a text, the terminal breaks the lines itself. Columns. */
 const narrowest = 30
 
 export function createPrettyStream(
-  /** `columns`: of a terminal, read for each line, since windows change. Absent: lines stay as long as they are. */
+  /** `columns` is the width of a terminal, read for each line, since windows change. Without it no line is broken. */
   target: { write(text: string): unknown; readonly columns?: number },
   options: { colour: boolean },
 ): DestinationStream {
@@ -45,15 +45,15 @@ function setLine(record: Facts, paint: Paint, width: number): string {
   const time = paint.dim(clock(record['time']))
   const level = Number(record['level'])
   const [name = labels[level] ?? 'log', text, aside] =
-    stories[String(record['event'])]?.(record) ?? ofPlugin(record, level) ?? tell(record)
-  const told = [
+    logMessages[String(record['event'])]?.(record) ?? pluginLine(record, level) ?? plainLine(record)
+  const lines = [
     ...withAside(wrapWords(text, width), aside, paint, width),
-    ...trouble(record['err']).flatMap((line) => wrapWords(line, width)),
+    ...errorLines(record['err']).flatMap((line) => wrapWords(line, width)),
   ]
-  return `${time}  ${label(name, level, paint)}  ${told.join(`\n${' '.repeat(margin)}`)}`
+  return `${time}  ${label(name, level, paint)}  ${lines.join(`\n${' '.repeat(margin)}`)}`
 }
 
-/** The small print stands behind the text, or below it where the line has no room left. */
+/** The small print follows the text, or stands below it where the line has no room left. */
 function withAside(lines: string[], aside: string | undefined, paint: Paint, width: number): string[] {
   if (!aside) return lines
   const last = lines.at(-1) ?? ''
@@ -76,14 +76,14 @@ function clock(time: unknown): string {
   return Number.isNaN(date.getTime()) ? '--:--:--' : date.toTimeString().slice(0, 8)
 }
 
-/** A record without a story: its message, then its facts. */
-function tell(record: Facts): Line {
+/** A record without a message of its own: its `msg`, then its facts. */
+function plainLine(record: Facts): Line {
   const message = record['msg'] ?? record['event'] ?? ''
   return [undefined, [printable(message), ...factsOf(record, bookkeeping)].join('  ')]
 }
 
-/** Whose line it is, then its event as words: `gmail-mails-posted` of the source gmail. Undefined for what is no plugin's. */
-function ofPlugin(record: Facts, level: number): Line | undefined {
+/** The line of a plugin: its owner, then its event as words. `gmail-mails-posted` of the source gmail is `gmail  mails posted`. */
+function pluginLine(record: Facts, level: number): Line | undefined {
   const kind = pluginKinds.find((key) => typeof record[key] === 'string')
   if (record['plugin'] === undefined || kind === undefined || record['msg'] !== undefined) return undefined
   const owner = String(record[kind])
@@ -99,13 +99,13 @@ function factsOf(record: Facts, without: ReadonlySet<string>): string[] {
     .map(([key, value]) => printable(`${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`))
 }
 
-/** An error's own lines, and those of its causes. */
-function trouble(error: unknown): string[] {
+/** The lines of an error and of its causes. */
+function errorLines(error: unknown): string[] {
   if (error === undefined || error === null) return []
   if (typeof error !== 'object') return [printable(error)]
   const { type, message, stack, cause } = error as Facts
   const frames = String(stack ?? type ?? '')
-  const told = message === undefined || frames.includes(String(message)) ? frames : `${message}\n${frames}`
-  const [first = '', ...rest] = trouble(cause)
-  return [...told.split('\n').map(printable), ...(cause ? [`caused by: ${first}`, ...rest] : [])]
+  const text = message === undefined || frames.includes(String(message)) ? frames : `${message}\n${frames}`
+  const [first = '', ...rest] = errorLines(cause)
+  return [...text.split('\n').map(printable), ...(cause ? [`caused by: ${first}`, ...rest] : [])]
 }

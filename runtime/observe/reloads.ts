@@ -1,15 +1,15 @@
-/** Owns what the log says of reloads: what went live, what was refused and why. */
+/** Logs reloads: what went live, what was refused and why. */
 
 import { type Diagnostic, formatDiagnostic, type ReloadEvent } from '@reveille/engine'
 import { changesText } from './changes-text.ts'
 import type { Log } from './log.ts'
 
-/** One mistake in what ten thousand mappings share is ten thousand lines, written at once. */
-const mostTold = 100
+/** A limit, because one mistake in what ten thousand mappings share would be ten thousand lines at once. */
+const mostLogged = 100
 
-/** Files below `folder`, where the operator stands, are told relative to it: that is how they are opened from there. */
+/** Files below `folder`, the working directory, are shown relative to it, so that they can be opened from there. */
 export function createReloadReporter(log: Log, folder: string): (event: ReloadEvent) => void {
-  function tell(diagnostic: Diagnostic, generation?: number) {
+  function logDiagnostic(diagnostic: Diagnostic, generation?: number) {
     const { severity, code, place } = diagnostic
     const facts = { event: 'diagnostic', generation, code, line: place?.line, column: place?.column }
     const text = formatDiagnostic(diagnostic, folder)
@@ -17,16 +17,17 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
     else log.warn({ ...facts, file: place?.file }, text)
   }
 
-  function tellAll(diagnostics: readonly Diagnostic[], generation?: number) {
-    for (const diagnostic of diagnostics.slice(0, mostTold)) tell(diagnostic, generation)
-    const more = diagnostics.length - mostTold
-    if (more > 0) tell(moreThanTold(more, generation === undefined ? 'error' : 'warning'), generation)
+  function logAll(diagnostics: readonly Diagnostic[], generation?: number) {
+    for (const diagnostic of diagnostics.slice(0, mostLogged)) logDiagnostic(diagnostic, generation)
+    const more = diagnostics.length - mostLogged
+    if (more > 0)
+      logDiagnostic(moreDiagnostics(more, generation === undefined ? 'error' : 'warning'), generation)
   }
 
-  /** All that a process begins with is new to it, and no change. */
+  /** What a process starts with is no change. */
   let isFirst = true
 
-  /** Of the refusal that stands. */
+  /** Identifies the refusal that the files have now. */
   let standing: string | undefined
 
   return function report(event) {
@@ -34,7 +35,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
     switch (event.type) {
       case 'snapshot-swapped': {
         const { generation, digest, tookMs, mappings, rolledBack } = event
-        // What waits for a restart has a line of its own.
+        // `restart-required` has a line of its own.
         standing = undefined
         const changes = isFirst ? '' : changesText({ ...event.changes, restart: [] })
         isFirst = false
@@ -47,7 +48,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
           ...(changes && { changes }),
           ...(rolledBack && { rolledBack }),
         })
-        tellAll(event.warnings, generation)
+        logAll(event.warnings, generation)
         return
       }
       case 'candidate-rejected': {
@@ -62,7 +63,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
           rollbackTo: event.rollbackTo,
           ...(isAgain && { isAgain }),
         })
-        if (!isAgain) tellAll(event.diagnostics)
+        if (!isAgain) logAll(event.diagnostics)
         return
       }
       case 'content-unchanged':
@@ -82,7 +83,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
   }
 }
 
-function moreThanTold(count: number, severity: Diagnostic['severity']): Diagnostic {
+function moreDiagnostics(count: number, severity: Diagnostic['severity']): Diagnostic {
   return {
     severity,
     code: 'MORE_DIAGNOSTICS',

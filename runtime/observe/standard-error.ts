@@ -7,28 +7,28 @@
 import { write, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 
-/** Where a log's lines leave. */
+/** Where the lines of a log are written. */
 export interface LogOutput {
-  /** Of a terminal. */
+  /** The width of a terminal. */
   readonly columns: number | undefined
-  /** At once, behind every line that waits. */
+  /** Writes at once, after the lines that wait. */
   write(text: string): void
-  /** The line leaves with others, within a tenth of a second. */
+  /** Writes the line together with others, within a tenth of a second. */
   gather(line: string): void
-  /** Resolves when every line is written, when the target refuses a write, or after a second: never rejects. */
+  /** Resolves when every line is written, when the target refuses a write, or after a second. Never rejects. */
   flush(): Promise<void>
   /** How many lines were dropped since the start. */
   dropped(): number
 }
 
-/** Takes bytes, calls back once, and answers how many of them were written. It must not block. */
+/** Takes bytes and calls back once with how many of them were written. It must not block. */
 export type WriteBytes = (bytes: Buffer, done: (error: Error | null, written: number) => void) => void
 
 export interface LogTarget {
-  /** Of a terminal; read for each line. */
+  /** The width of a terminal, read for each line. */
   readonly columns: number | undefined
   readonly write: WriteBytes
-  /** At the end of the process, where nothing can be waited for: as much as fits now. Never throws. */
+  /** Writes as much as fits at the end of the process, when nothing can be waited for. Never throws. */
   writeNow(bytes: Buffer): void
 }
 
@@ -41,25 +41,25 @@ export interface StandardErrorOptions {
   readonly mostQueued?: number
 }
 
-/** How long a line waits for others to leave with, at most. */
+/** The longest time for which a line waits for others. */
 const gatherMs = 100
-/** About a hundred lines: each write is a system call. UTF-16 units. */
+/** About a hundred lines, because each write is a system call. UTF-16 units. */
 const blockLength = 32_768
-/** What one write takes of a long queue. Blocks. */
+/** How many blocks of a long queue one write takes. */
 const blocksAtOnce = 8
-/** After a write that was refused: the disk may have room again. */
+/** The wait after a refused write, after which the disk may have room again. */
 const retryMs = 1000
 /** How long the last flush may take. */
 const flushMs = 1000
 
 export function createStandardError(options: StandardErrorOptions = {}): LogOutput {
   const { target = standardError(), onRoom, mostQueued = 4 * 1024 * 1024 } = options
-  /** Lines that gather; the last block of the queue. */
+  /** The lines that gather, which are the last block of the queue. */
   let block = ''
   let blocks: string[] = []
-  /** Of `block` and `blocks`. */
+  /** The length of `block` and `blocks`. */
   let queued = 0
-  /** What the target was given, or refused; it comes before the queue. */
+  /** What the target was given or has refused; it comes before the queue. */
   let pending: Buffer = Buffer.alloc(0)
   let isWriting = false
   let dropped = 0
@@ -185,7 +185,7 @@ function standardError(stream: NodeJS.WriteStream = process.stderr): LogTarget {
   const columns = () => stream.columns
   if (stream instanceof Socket) {
     neverBlock(stream)
-    // The write that failed is called back; without a listener the event would end the process.
+    // A failed write is reported to its callback; without a listener the event would end the process.
     stream.on('error', () => {})
     return {
       get columns() {
@@ -205,7 +205,7 @@ function standardError(stream: NodeJS.WriteStream = process.stderr): LogTarget {
       try {
         for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
       } catch {
-        // There is no later time at which it could be written.
+        // The process ends, so there is no later time to write it.
       }
     },
   }

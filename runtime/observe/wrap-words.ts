@@ -1,9 +1,9 @@
-/** Breaks a text to the room that a terminal has for it. */
+/** Breaks a text into lines that fit a terminal. */
 
 /**
- * Breaks between words. A word without room stays whole, so that a key or an address can be copied, and so does a command
- * in backticks; a line that is set in stays whole too, because the frames of a stack mean nothing when they move; but for a
- * hint, which is prose, and an excerpt with a caret below it, of which the part around the caret is kept.
+ * wrapWords breaks a text between words. A long word stays whole, so that a key or an address can be copied, and so does a command in
+ * backticks. An indented line stays whole too, because broken frames of a stack are unreadable, unless it is a hint, which is prose.
+ * Of a long excerpt with a caret below it, the part around the caret is kept.
  */
 export function wrapWords(text: string, width: number): string[] {
   const all = text.split('\n')
@@ -25,7 +25,7 @@ function isExcerpt(line: string, below: string | undefined): below is string {
   return below !== undefined && gutter.test(line) && /^ *\| \s*\^$/.test(below)
 }
 
-/** Both lines, the caret below the same character as before. Less than a few words tell nothing, and stay whole. */
+/** Cuts both lines so that the caret stays below its character. An excerpt is not cut to less than a few words. */
 function cutExcerpt(line: string, caret: string, width: number): string[] {
   const head = gutter.exec(line)?.[0] ?? ''
   const room = width - head.length
@@ -39,10 +39,10 @@ function cutExcerpt(line: string, caret: string, width: number): string[] {
   return [`${head}${shown}`, `${caret.slice(0, head.length)}${caret.slice(head.length + from)}`]
 }
 
-/** Characters that may take no column, or two: the caret is set by columns, and a cut is made by characters. */
+/** Characters that may take no column or two, where the place of the caret would be wrong after a cut. */
 const uneven = /[^\x20-\u02ff\u2010-\u2027\u2030-\u205e]/
 
-/** Columns. */
+/** The shortest excerpt, in columns. */
 const leastExcerpt = 20
 
 function wrapHint(text: string, width: number): string[] {

@@ -1,22 +1,22 @@
-/** Owns who may enter the admin surface. */
+/** Authenticates requests to the admin surface. */
 
 import { type CurrentLive, createSecretMatcher, type SecretMatcher, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../http/clients/client.ts'
 import { createTries } from '../http/clients/throttle.ts'
 import type { MintId } from '../store/id.ts'
-import { refuse } from './refusal.ts'
+import { refuse } from './errors.ts'
 
 /**
- * The token comes as `Authorization: Bearer` or `x-gateway-token`; never in the address, which proxies log. It is
- * asked for before anything else, so that a stranger cannot even learn which addresses there are. Whoever is wrong too
- * often has to wait, unless it is right in the end.
+ * The token comes as `Authorization: Bearer` or `x-gateway-token`, never in the address, which proxies log. It is checked before
+ * anything else, so that a stranger cannot learn which addresses there are. A client that was wrong too often has to wait, unless it
+ * sends the right token in the end.
  */
-export function createAdminGate(options: { current: CurrentLive; mintId: MintId }) {
+export function createAdminAuth(options: { current: CurrentLive; mintId: MintId }) {
   const matcherOf = new WeakMap<Settings, SecretMatcher>()
   const tries = createTries()
 
-  return async function gate(request: FastifyRequest, reply: FastifyReply) {
+  return async function authenticate(request: FastifyRequest, reply: FastifyReply) {
     reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
     const settings = options.current().snapshot.settings
     if (settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
@@ -28,14 +28,14 @@ export function createAdminGate(options: { current: CurrentLive; mintId: MintId 
     const given = givenToken(request)
     const client = clientOf(request)
     if (given === undefined || matches(given) === undefined) {
-      // Whoever shows nothing guesses nothing.
+      // A request without a token guesses nothing.
       const retryAfter = await (given === undefined ? tries.blocked(client) : tries.wrong(client))
       if (retryAfter !== undefined) return refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
       reply.header('www-authenticate', 'Bearer')
       return refuse(reply, 'UNAUTHORIZED', { sentence: 'The admin surface wants the gateway token.' })
     }
     tries.right(client)
-    // Answered here, because on its way to a handler Fastify would read a body that nobody wants.
+    // It is refused here, because Fastify would read the body on the way to a handler.
     if (request.is404) return refuse(reply, 'NOT_FOUND')
   }
 }

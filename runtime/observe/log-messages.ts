@@ -1,14 +1,14 @@
-/** Owns the wording of the log's pretty lines: event -> label, text, aside. */
+/** Words the pretty lines of the log: a label, a text and an aside for each event. */
 
 import { printable as text } from './printable.ts'
 
 export type Facts = Record<string, unknown>
 
-/** The label, by default the level; what happened, and the small print. */
+/** The label (by default the level), what happened, and details in small print. */
 export type Line = readonly [label: string | undefined, text: string, aside?: string]
 
-/** Keys are event names of the log; an event that is absent here is told by its message and facts. */
-export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
+/** By event name. An event that is not listed is shown by its message and facts. */
+export const logMessages: Record<string, ((facts: Facts) => Line) | undefined> = {
   __proto__: null as never,
   'gateway-listening': (f) => [
     'listening',
@@ -35,7 +35,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   'store-stopped': () => ['failed', 'the store stopped, so the gateway does: start it again'],
   'log-lines-dropped': (f) => ['warning', `${count(f['lines'], 'log line')} dropped, as nothing took them`],
   'gateway-stopped': () => ['stopped', 'what was accepted is kept for the next start'],
-  // Its lines were set by the engine, caret and all; only what could steer the terminal goes.
+  // The engine has laid out the lines of a diagnostic; only what could steer the terminal is removed.
   diagnostic: (f) => ['', String(f['msg']).split('\n').map(text).join('\n')],
   'request-accepted': (f) => [
     'accepted',
@@ -64,7 +64,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)}  ${text(f['reason'])}`,
     `${text(f['status'])}  request ${id(f['requestId'])}`,
   ],
-  // Of a sender that is not believed, or that sends too much, the operator wants to know who it is.
+  // The client is shown where a sender is not authenticated or sends too often.
   'request-refused': (f) => [
     'refused',
     `${endpoint(f)}  ${text(f['status'])} ${refusalCode(f)}  ${text(f['reason'])}`,
@@ -196,7 +196,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     'mended',
     `the files have no error any more; generation ${text(f['generation'])} goes on serving`,
   ],
-  // What a module printed, as it printed it.
+  // The output of a module is shown as it was printed.
   'transform-output': (f) => [
     undefined,
     `${text(f['module'])}  ${text(f['msg'])}`,
@@ -259,13 +259,13 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   ],
 }
 
-/** `watchEnds 2026-01-31T12:00:00.000Z`: what a source says of its times. */
+/** The times that a source reports: `watchEnds 2026-01-31T12:00:00.000Z`. */
 function times({ times: told }: Facts): string {
   const named = Object.entries((told as Facts | undefined) ?? {})
   return named.map(([name, at]) => `${text(name)} ${text(at)}`).join('  ')
 }
 
-/** Why, in place of the one code for all who are not believed; beside it, where that says something of its own. */
+/** Shows the reason in the place of `UNAUTHORIZED`, and beside any other code. */
 function refusalCode({ code, failure }: Facts): string {
   if (failure === undefined) return text(code)
   return code === 'TOO_MANY_TRIES' ? `${text(code)}, ${text(failure)}` : text(failure)
@@ -285,7 +285,7 @@ function actions(facts: Facts): string {
   return `  ${list.map(action).join(', ')}`
 }
 
-/** With what became of it where it is no run of its own. */
+/** An action with its disposition, if it is no run of its own. */
 function action({ kind, id: of, became, request }: Facts): string {
   const duplicate = ` (came before, in request ${id(request)})`
   const standing = { joined: ' (joined)', busy: ' (busy: cancelled)', duplicate }[String(became)] ?? ''
@@ -322,12 +322,12 @@ function waiting(facts: Facts): string {
   return facts['waiting'] ? `, ${text(facts['waiting'])} waiting` : ''
 }
 
-/** The random end of a UUIDv7 tells two of them apart; its start is the time, which the line has. */
+/** The end of a UUIDv7 is random and enough to recognise it; its start is the time, which the line has already. */
 function id(value: unknown): string {
   return text(value).slice(-6)
 }
 
-/** As fine as it was measured: turns and deliveries are timed in whole milliseconds. */
+/** A duration with the precision of its measurement: turns and deliveries are timed in whole milliseconds. */
 function took(value: unknown): string {
   if (value === undefined) return ''
   const ms = Number(value)
@@ -340,7 +340,7 @@ function seconds(value: unknown): string {
   return `${number < 10 ? number.toFixed(1) : Math.round(number)} s`
 }
 
-/** What takes hours is not counted in seconds. */
+/** A long duration in minutes or hours. */
 function long(value: unknown): string {
   const minutes = Math.round(Number(value) / 60_000)
   if (minutes < 2) return seconds(value)

@@ -1,13 +1,41 @@
-/** Owns how a throw inside the admin surface ends: in our shape, and with its cause in the log alone. */
+/** Answers errors of the admin surface in the same shape as those of the hook surface. */
 
 import type { FieldError } from '@reveille/engine'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isErrorCode, RequestError } from '../http/errors.ts'
+import { type ErrorCode, errorRow, isErrorCode, RequestError } from '../http/errors.ts'
 import { describeFault } from '../http/log/fault.ts'
 import { StoreError } from '../store/port.ts'
-import { refuse } from './refusal.ts'
 
-/** What the surface needs of a log; pino's has it. */
+export interface RefusalOptions {
+  readonly sentence?: string
+  readonly details?: readonly FieldError[]
+  /** Seconds to wait. Default: those of the code. */
+  readonly retryAfter?: number
+}
+
+/** Refuses a request with a code. Default of the sentence: that of the code. Details point into the query or the body: `/limit`. */
+export function refuse(
+  reply: FastifyReply,
+  code: ErrorCode,
+  { sentence, details, ...options }: RefusalOptions = {},
+): FastifyReply {
+  const row = errorRow(code)
+  const retryAfter = options.retryAfter ?? row.retryAfter
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  return reply.code(row.status).send({
+    ok: false,
+    error: sentence ?? row.sentence,
+    code,
+    requestId: String(reply.getHeader('x-request-id')),
+    ...(details && { details }),
+  })
+}
+
+export function missing(reply: FastifyReply, noun: string): FastifyReply {
+  return refuse(reply, 'NOT_FOUND', { sentence: `There is no such ${noun}.` })
+}
+
+/** What the surface needs of a log; pino has it. */
 export interface ApiLog {
   info(facts: object): void
   error(facts: object): void
@@ -16,7 +44,7 @@ export interface ApiLog {
 type Violation = NonNullable<FastifyError['validation']>[number]
 
 export function createFaultHandler(log: ApiLog) {
-  return function answerFault(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
+  return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
     if (error.validation) {
       return refuse(reply, 'INVALID_FIELD', {
         sentence: 'The query holds something that this address does not take.',
@@ -41,7 +69,7 @@ export function createFaultHandler(log: ApiLog) {
   }
 }
 
-/** Tells names and rules, never the value. */
+/** A detail names the field and the rule, never the value. */
 function detailOf({ instancePath, keyword, params, message }: Violation): FieldError {
   switch (keyword) {
     case 'additionalProperties': {

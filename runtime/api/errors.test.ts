@@ -44,7 +44,7 @@ test('what fails unforeseen is answered 500 with the id that finds its cause in 
   assert.equal(lines.length, 2)
   assert.match(
     JSON.stringify(lines[0]),
-    /"event":"api-failed","requestId":"minted".*TypeError.*fault\.test\.ts/,
+    /"event":"api-failed","requestId":"minted".*TypeError.*errors\.test\.ts/,
   )
   assert.doesNotMatch(JSON.stringify(lines), /CANARY/, 'the message of an error may quote what it met')
 })

@@ -1,0 +1,85 @@
+/** Registers routes that accept certain methods and refuse all others. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import { refuse } from './errors.ts'
+import { parseBodiesAsJson } from './json-body.ts'
+
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** The one method by which an address that can be read is also written to, with a body of JSON. */
+export interface WriteRoute {
+  readonly method: 'POST' | 'PUT'
+  readonly maxBytes: number
+  /** `body` is parsed and not checked. */
+  readonly answer: (body: unknown, reply: FastifyReply) => Promise<unknown>
+}
+
+/** Registers an address for GET and HEAD, and for the method of `write`. */
+export function getRoute(
+  api: FastifyInstance,
+  url: string,
+  options: RouteShorthandOptions,
+  answer: Answer,
+  write?: WriteRoute,
+): void {
+  api.get(url, options, answer)
+  if (write === undefined) {
+    refuseOtherMethods(api, url, ['GET', 'HEAD'], 'This address can only be read.')
+    return
+  }
+  const { method, maxBytes, answer: take } = write
+  api.register(async (scope) => {
+    parseBodiesAsJson(scope)
+    scope.route({
+      method,
+      url,
+      bodyLimit: maxBytes,
+      handler: (request, reply) => take(request.body, reply),
+    })
+  })
+  refuseOtherMethods(api, url, ['GET', 'HEAD', method], `This address takes GET and ${method} only.`)
+}
+
+/** Registers an address for POST without a body; a body that is sent is ignored. */
+export function postRoute(
+  api: FastifyInstance,
+  url: string,
+  options: RouteShorthandOptions,
+  answer: Answer,
+): void {
+  api.register(async (scope) => {
+    // Fastify would refuse an invalid content type before it asks the parser.
+    scope.addHook('onRequest', async ({ headers }) => {
+      delete headers['content-type']
+    })
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, body, done) => {
+      body.resume()
+      done(null)
+    })
+    scope.post(url, options, answer)
+  })
+  refuseOtherMethods(api, url, ['POST'], 'This address takes POST only.')
+}
+
+/** The `:id` of an address, in lower case, so that ids may be copied in any case. */
+export function idOf({ params }: FastifyRequest): string {
+  return (params as { id: string }).id.toLowerCase()
+}
+
+/** Refuses other methods with 405, because a 404 would say that the address is wrong. */
+function refuseOtherMethods(
+  api: FastifyInstance,
+  url: string,
+  allowed: readonly string[],
+  sentence: string,
+): void {
+  api.route({
+    method: api.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    // This hook runs before the body is read.
+    onRequest: async (_request, reply) =>
+      refuse(reply.header('allow', allowed.join(', ')), 'METHOD_NOT_ALLOWED', { sentence }),
+    handler: () => {},
+  })
+}
