@@ -115,18 +115,10 @@ const stillTied = {
   files: [
     'engine/compile/mapping.ts',
     'engine/compile/match/operators.ts',
-    'engine/config/file/source.ts',
     'engine/config/mapping/items.ts',
     'engine/config/mapping/policy-rules.ts',
-    'engine/config/mapping/verify-rules.ts',
-    'engine/config/mapping/verify-values.ts',
     'engine/config/schema/violation.ts',
-    'engine/regex/library.ts',
-    'engine/regex/regex.ts',
-    'engine/regex/search.ts',
     'engine/resolve/recorder.ts',
-    'runtime/dispatch/options.ts',
-    'runtime/store/sqlite/tally.ts',
   ],
 }
 

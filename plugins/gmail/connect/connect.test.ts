@@ -114,7 +114,7 @@ test('a subscription that another process made meanwhile is checked and not made
   ]) {
     const setup = createSetup()
     const { subscriptions, faults } = setup.google
-    // As after a cut: made, and no answer came.
+    // The subscription was made and its answer was cut off.
     faults.set('createSubscription', [refusal('exists')])
     const running = setup.run()
     const found = subscriptions.get

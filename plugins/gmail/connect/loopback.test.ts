@@ -20,7 +20,7 @@ async function open() {
   }
 }
 
-/** With a host of one's own, which fetch does not allow. */
+/** Sends its own Host header, which fetch does not allow. */
 async function ask(
   url: string,
   options: { method?: string; headers?: Record<string, string>; path?: string },
@@ -33,7 +33,7 @@ async function ask(
   return response.statusCode as number
 }
 
-/** Also by a reset, which is what whoever drips into a closed connection gets. */
+/** Resolves after a reset too, which a sender gets that goes on writing to a closed connection. */
 function untilClosed(socket: Socket): Promise<void> {
   socket.on('error', () => {})
   return new Promise((resolve) => socket.on('close', () => resolve()))

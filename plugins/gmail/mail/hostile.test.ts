@@ -1,4 +1,4 @@
-/** Whoever writes a mail decides what is in it: nothing of it may take the gateway's time, or stop it. */
+/** Tests that no content of a mail takes the gateway's time or stops it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -63,7 +63,7 @@ const mails = [
   ...Object.entries(trees),
 ]
 
-/** By far more than is measured, since a machine may be slow; each of these took seconds in one way or another. */
+/** Far more than is measured, because a machine may be slow. Each of these inputs once took seconds. */
 const mostMs = 250
 
 for (const [name, payload] of mails) {
@@ -78,7 +78,7 @@ for (const [name, payload] of mails) {
   })
 }
 
-/** Words that mean something in a mail, at any place. */
+/** Words that have a meaning in a mail, at any place. */
 const words = fc.oneof(
   anyText(30),
   fc.constantFrom(

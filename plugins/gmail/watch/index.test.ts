@@ -439,7 +439,7 @@ test('a mail that the gateway refuses for a week is given up with an error, and 
   assert.equal(tries, 2)
   await clock.pass(dayMs)
   assert.ok(tries > 24 && tries < 40, `${tries}`)
-  // As if the days between had passed.
+  // Stands for the days between.
   clock.set(5 * dayMs)
   await clock.pass(2 * hourMs)
   assert.equal(world.cursor()?.refused.length, 1)

@@ -14,7 +14,7 @@ function mailOf(id: string, body = ''): MailItem {
   return { ...texts, id, body, bodyTruncated: false, labels: [] }
 }
 
-/** Posts to a gateway that answers by a rule; tells what became of each mail. */
+/** Posts to a gateway that answers by a rule, and reports the result of each mail. */
 async function post(mails: readonly MailItem[], rule: (post: MailPost, count: number) => Posted | Error) {
   const clock = createTestClock()
   const { signal } = new AbortController()

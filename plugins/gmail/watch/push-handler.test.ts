@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isPluginError } from '@reveille/kit'
 import { createWorld, type Run } from './test-bed/world.ts'
 
-/** As Pub/Sub posts it. https://cloud.google.com/pubsub/docs/push#receive_push */
+/** A notification as Pub/Sub posts it. https://cloud.google.com/pubsub/docs/push#receive_push */
 function bodyOf(historyId: number | string, emailAddress = 'ada@example.com'): unknown {
   const data = Buffer.from(JSON.stringify({ emailAddress, historyId })).toString('base64')
   return { message: { data, messageId: '1' }, subscription: 'projects/p/subscriptions/s' }
@@ -15,7 +15,7 @@ function createPushed() {
   return world
 }
 
-/** Condition apart from what it came to, because it takes time. */
+/** Starts a post and returns its outcome separately, because it takes time. */
 function give(run: Run, body: unknown) {
   const given = { answer: 'none' }
   run

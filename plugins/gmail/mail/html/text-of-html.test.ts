@@ -7,7 +7,7 @@ import { decodeEntities, textOfHtml } from './text-of-html.ts'
 const plenty = (): Budget => ({ characters: 100_000, steps: 10_000, elements: 5_000 })
 const textOf = (html: string) => cleanText(textOfHtml(html, plenty()).text, 1)
 
-/** What is written, what is read. */
+/** The HTML and the text that it becomes. */
 const readings: Readonly<Record<string, readonly (readonly [html: string, text: string])[]>> = {
   'paragraphs, headings and lines are apart, and white space is what it is on a page': [
     [

@@ -1,4 +1,4 @@
-/** The examples of RFC 2047, section 8, and what is no encoded word. */
+/** Tests the examples of RFC 2047, section 8, and texts that are no encoded words. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
