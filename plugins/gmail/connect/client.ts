@@ -34,13 +34,13 @@ export async function findClient(call: ConnectCall, given: unknown): Promise<Cli
 async function knownClient(storage: SourceStorage): Promise<Client | undefined> {
   const client = recordOf(await readStored(storage, 'client'))
   const id = textOf(client?.['id'])
-  if (id !== undefined) return pick(id, client?.['secret'], client?.['project'])
+  if (id !== undefined) return toClient(id, client?.['secret'], client?.['project'])
   const credentials = recordOf(await readStored(storage, 'credentials'))
   const clientId = textOf(credentials?.['clientId'])
-  return clientId === undefined ? undefined : pick(clientId, credentials?.['clientSecret'])
+  return clientId === undefined ? undefined : toClient(clientId, credentials?.['clientSecret'])
 }
 
-function pick(id: string, secret: unknown, project?: unknown): Client {
+function toClient(id: string, secret: unknown, project?: unknown): Client {
   return {
     id,
     ...(typeof secret === 'string' && { secret }),

@@ -118,9 +118,9 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
       accessToken: grant.accessToken,
       accessTokenEnds: grant.accessTokenEnds,
     }
-    refusePartial(grant.scopes)
+    refusePartialConsent(grant.scopes)
     return {
-      account: await whoConsented(options, { account: account ?? '', ...credentials }),
+      account: await findAccount(options, { account: account ?? '', ...credentials }),
       ...credentials,
     }
   } finally {
@@ -129,7 +129,7 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
 }
 
 /** People may untick boxes. https://developers.google.com/identity/protocols/oauth2/resources/granular-permissions */
-function refusePartial(granted: readonly string[]): void {
+function refusePartialConsent(granted: readonly string[]): void {
   const missing = missingBoxes(granted).map((box) => `"${box}"`)
   if (missing.length === 0) return
   throw setupError(
@@ -138,9 +138,9 @@ function refusePartial(granted: readonly string[]): void {
   )
 }
 
-async function whoConsented(options: ConsentOptions, credentials: Credentials): Promise<string> {
+async function findAccount(options: ConsentOptions, credentials: Credentials): Promise<string> {
   const { call, account } = options
-  const { gmail } = open({ ...options, call: { ...call, storage: nowhere } }, credentials)
+  const { gmail } = open({ ...options, call: { ...call, storage: noStorage } }, credentials)
   const { emailAddress } = await ask(call, () => gmail.profile(call.signal))
   if (account === undefined || isSameMailbox(account, emailAddress)) return emailAddress
   throw setupError(
@@ -155,7 +155,7 @@ function open({ call, access, baseUrls }: ConsentOptions, credentials: Credentia
 }
 
 /** Stores nothing, because it is not yet known whose consent it is. */
-const nowhere: SourceStorage = { read: async () => undefined, write: async () => {} }
+const noStorage: SourceStorage = { read: async () => undefined, write: async () => {} }
 
 /** Returns undefined if no credentials are stored that could be used. */
 async function readCredentials(storage: SourceStorage): Promise<Credentials | undefined> {

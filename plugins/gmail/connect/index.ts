@@ -52,7 +52,7 @@ export async function connectMailbox(call: ConnectCall, access = realGoogle): Pr
   }
   return {
     config: configurationOf(
-      { account, names, settings: { ...settings, label: labelToWrite(settings.label, label) } },
+      { account, names, settings: { ...settings, label: configuredLabel(settings.label, label) } },
       wanted,
       call.config,
     ),
@@ -62,7 +62,7 @@ export async function connectMailbox(call: ConnectCall, access = realGoogle): Pr
 }
 
 /** Returns the id if the person gave the id, because it is exact; else the name, which the watch looks up again. */
-function labelToWrite(said: string, { id, name }: { id: string; name: string }): string {
+function configuredLabel(said: string, { id, name }: { id: string; name: string }): string {
   return said === id ? id : name
 }
 
@@ -73,12 +73,15 @@ async function chooseLabel(call: ConnectCall, gmail: Gmail, wanted: string): Pro
   const labels = await ask(call, () => gmail.labels(call.signal))
   const found = findLabel(labels, wanted)
   if (found === undefined)
-    throw setupError('no-label', `There is no label ${JSON.stringify(wanted)}. ${near(labels, wanted)}`)
+    throw setupError(
+      'no-label',
+      `There is no label ${JSON.stringify(wanted)}. ${suggestNearest(labels, wanted)}`,
+    )
   call.report({ step: 'label', outcome: 'unchanged', detail: `Mails with the label ${found.name} count.` })
   return found
 }
 
-function near(labels: readonly Label[], wanted: string): string {
+function suggestNearest(labels: readonly Label[], wanted: string): string {
   if (labels.length === 0) return 'Make one in Gmail, or pass --label INBOX.'
   const names = nearestNames(labels, wanted).slice(0, mostNamed)
   const rest = labels.length - names.length

@@ -28,7 +28,7 @@ interface Page {
 }
 
 /** How long a page on its way is waited for, and a request that does not end. */
-const lingerMs = 500
+const closeAfterMs = 500
 
 const pages = {
   consented: {
@@ -59,7 +59,7 @@ export async function openLoopback(state: string): Promise<Loopback> {
   let isAnswered = false
 
   const server = createServer((request, response) => {
-    const { redirect, ...reply } = judge(request, origin, state)
+    const { redirect, ...reply } = replyTo(request, origin, state)
     const page = redirect && isAnswered ? pages.late : reply.page
     response.writeHead(reply.status, { ...pageHeaders(), ...reply.headers })
     response.end(page === undefined ? '' : renderPage(page))
@@ -82,7 +82,7 @@ export async function openLoopback(state: string): Promise<Loopback> {
     async close() {
       const closed = once(server, 'close')
       server.close()
-      const lingering = setTimeout(() => server.closeAllConnections(), lingerMs)
+      const lingering = setTimeout(() => server.closeAllConnections(), closeAfterMs)
       await closed
       clearTimeout(lingering)
     },
@@ -97,7 +97,7 @@ interface Reply {
 }
 
 /** Judges a request. The host must be ours, because a hostile page can make a name of its own lead here. */
-function judge({ method, url, headers }: IncomingMessage, origin: string, state: string): Reply {
+function replyTo({ method, url, headers }: IncomingMessage, origin: string, state: string): Reply {
   const target = URL.parse(url ?? '', origin)
   const isOurs = `http://${headers.host}` === origin && target?.origin === origin && target.pathname === '/'
   if (target === null || !isOurs || target.search === '') return { status: 404 }

@@ -75,15 +75,15 @@ export async function ensureSubscription(
   const advice = adviceFor(name, push)
   const how = push === undefined ? 'is pulled' : `posts to ${push.endpoint}`
 
-  const isMade = found === undefined && (await make())
-  const there = isMade ? undefined : (found ?? (await look()))
-  if (there !== undefined && there.topic !== topic) throw ofOtherTopic(there)
+  const isNew = found === undefined && (await make())
+  const there = isNew ? undefined : (found ?? (await look()))
+  if (there !== undefined && there.topic !== topic) throw otherTopicError(there)
   const isChanged = there !== undefined && !isSamePush(there.push, push)
   if (isChanged) await ask(call, () => pubsub.changePush(name, push, call.signal), advice)
   call.report({
     step: 'subscription',
-    outcome: isMade || isChanged ? 'done' : 'unchanged',
-    detail: `The subscription ${name} ${isMade ? `was made and ${how}` : isChanged ? `${how} now` : how}.`,
+    outcome: isNew || isChanged ? 'done' : 'unchanged',
+    detail: `The subscription ${name} ${isNew ? `was made and ${how}` : isChanged ? `${how} now` : how}.`,
   })
   return push
 
@@ -115,7 +115,7 @@ function isSamePush(left: Push | undefined, right: Push | undefined): boolean {
 /** What Pub/Sub says of a topic that was deleted. https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions */
 const deletedTopic = '_deleted-topic_'
 
-function ofOtherTopic({ name, topic }: Subscription) {
+function otherTopicError({ name, topic }: Subscription) {
   const reason =
     topic === deletedTopic
       ? `The topic of the subscription ${name} was deleted, and it cannot be given another.`
@@ -141,7 +141,7 @@ function adviceFor(name: string, push: Required<Push> | undefined): Advice {
 export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' | 'push' | undefined): void {
   const { pushEndpoint, pushServiceAccount } = wanted
   if (mode === 'push') {
-    if (pushEndpoint !== undefined) addressOf(pushEndpoint)
+    if (pushEndpoint !== undefined) readPushAddress(pushEndpoint)
     if (before !== 'push') settlePush(wanted, undefined)
     return
   }
@@ -154,7 +154,7 @@ export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' 
  * `push-account-missing`
  */
 function settlePush(wanted: Wanted, before: Push | undefined): Required<Push> {
-  const endpoint = wanted.pushEndpoint === undefined ? before?.endpoint : addressOf(wanted.pushEndpoint)
+  const endpoint = wanted.pushEndpoint === undefined ? before?.endpoint : readPushAddress(wanted.pushEndpoint)
   if (endpoint === undefined)
     throw setupError(
       'push-endpoint-missing',
@@ -171,7 +171,7 @@ function settlePush(wanted: Wanted, before: Push | undefined): Required<Push> {
 }
 
 /** Plain HTTP is allowed on loopback, for tests. */
-function addressOf(text: string): string {
+function readPushAddress(text: string): string {
   const url = URL.parse(text.trim())
   const isSafe =
     url?.protocol === 'https:' ||

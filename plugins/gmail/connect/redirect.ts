@@ -16,7 +16,7 @@ export function readRedirect(query: URLSearchParams, state: string, needsState: 
   if (isForeign) return { mistake: 'other-state' }
   const errors = query.getAll('error')
   const codes = query.getAll('code')
-  if (errors.length === 1 && codes.length === 0) return { error: wordOf(errors[0]) }
+  if (errors.length === 1 && codes.length === 0) return { error: safeWord(errors[0]) }
   if (codes.length === 1 && errors.length === 0 && isCode(codes[0])) return { code: codes[0] }
   return { mistake: 'no-answer' }
 }
@@ -31,20 +31,20 @@ function isSame(text: string | undefined, state: string): boolean {
   return hash('sha256', text ?? '') === hash('sha256', state)
 }
 
-function wordOf(error: string | undefined): string {
+function safeWord(error: string | undefined): string {
   return error !== undefined && /^[a-z_]{1,60}$/.test(error) ? error : 'unknown'
 }
 
 /** Tolerates whatever a terminal, a chat or a mail put around the pasted text. */
 export function readPasted(text: string, state: string): Redirect {
   const bare = text.replaceAll(/\s+/g, '').replaceAll(/^["'`<(“‘«]+|["'`>)”’»,;]+$/g, '')
-  if (!/[?&]|:\/\/|^\w+=/.test(bare)) return ofCode(bare)
+  if (!/[?&]|:\/\/|^\w+=/.test(bare)) return readCode(bare)
   const query = bare.replace(/^[^?]*\?/, '').replace(/#.*$/, '')
   return readRedirect(new URLSearchParams(query), state, false)
 }
 
 /** Accepts the code as it stands in the address, and the code with its escapes decoded. */
-function ofCode(text: string): Redirect {
+function readCode(text: string): Redirect {
   const code = text.includes('%') ? new URLSearchParams(`code=${text}`).get('code') : text
   return isCode(code ?? undefined) ? { code: code as string } : { mistake: 'no-answer' }
 }

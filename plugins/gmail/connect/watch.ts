@@ -22,25 +22,25 @@ const waitsSeconds = [2, 4, 8, 16]
 export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPlan): Promise<void> {
   const { account, topic, labelId, isFresh } = plan
   const now = call.clock.now()
-  const running = (await cursorOf(call, account))?.watch
+  const running = (await readCursor(call, account))?.watch
   const isRunning = running?.topic === topic && running.labelId === labelId && running.begunAt <= now
   if (!isFresh && isRunning && running.endsAt - now > enoughMs) {
     call.report({
       step: 'watch',
       outcome: 'unchanged',
-      detail: `Gmail watches until ${wordsOf(running.endsAt)}.`,
+      detail: `Gmail watches until ${describeTime(running.endsAt)}.`,
     })
     return
   }
 
   const { historyId, endsAt } = await begin(call, gmail, plan)
   // Mails after the stored cursor are yet to be posted, so only a mailbox without a cursor begins here.
-  const cursor = (await cursorOf(call, account)) ?? beginCursor(account, historyId, now)
+  const cursor = (await readCursor(call, account)) ?? beginCursor(account, historyId, now)
   await call.storage.write('cursor', { ...cursor, watch: { topic, labelId, begunAt: now, endsAt } })
   call.report({
     step: 'watch',
     outcome: 'done',
-    detail: `Gmail watches until ${wordsOf(endsAt)}; the gateway renews it long before.`,
+    detail: `Gmail watches until ${describeTime(endsAt)}; the gateway renews it long before.`,
   })
 }
 
@@ -60,10 +60,10 @@ async function begin(
       return gmail.watch({ topic, labelId }, call.signal)
     }
   }
-  const begins = (advice?: Advice) => ask(call, watch, advice)
+  const tryWatch = (advice?: Advice) => ask(call, watch, advice)
   for (const seconds of isFresh ? waitsSeconds : []) {
     try {
-      return await begins()
+      return await tryWatch()
     } catch (error) {
       if (!hasCode(error, 'forbidden')) throw error
     }
@@ -74,7 +74,7 @@ async function begin(
     )
   }
   const place = `The topic ${topic} has to be in the project of the OAuth client: --project or --client-file.`
-  return begins({
+  return tryWatch({
     forbidden: 'Roles may take minutes to hold: run the setup again in a while.',
     'not-found': place,
     'bad-request': place,
@@ -85,7 +85,7 @@ async function begin(
  * Reads the stored cursor. A cursor of another mailbox does not count. How far a damaged one came is unknown, so the
  * mailbox will be listed.
  */
-async function cursorOf({ storage, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
+async function readCursor({ storage, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
   const unknown = unknownCursor(account, clock.now())
   try {
     const found = await storage.read('cursor')
@@ -99,7 +99,7 @@ async function cursorOf({ storage, clock }: ConnectCall, account: string): Promi
   }
 }
 
-function wordsOf(ms: number): string {
+function describeTime(ms: number): string {
   const { at = 'a time that is none' } = timeOf(ms)
   return at.replace(/T(\d\d:\d\d).*/, ' $1 UTC')
 }

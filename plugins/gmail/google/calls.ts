@@ -6,7 +6,7 @@ import type { OAuth2Client } from 'google-auth-library'
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from './credentials.ts'
 import { type Adapter, type Answer, exchange } from './exchange.ts'
-import { failureOf, isGoogles, malformed } from './failure.ts'
+import { failureOf, isFromGoogle, malformed } from './failure.ts'
 import { createClient, createGmail } from './libraries.ts'
 import type { Service } from './service.ts'
 import type { Tokens } from './tokens.ts'
@@ -66,16 +66,16 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
 
   async function call(wanted: Call): Promise<Facts | undefined> {
     const { service, signal, absent, isSilent = false, precondition } = wanted
-    const token = await tokens.good(signal)
+    const token = await tokens.valid(signal)
     let answer = await ask(token, wanted)
     if (answer.status === 401) {
-      const otherToken = await tokens.other(token, signal)
+      const otherToken = await tokens.replace(token, signal)
       answer = await ask(otherToken, wanted)
       // If the machine slept between the renewal and this call, the token has ended and the consent has not.
-      const latestToken = answer.status === 401 ? await tokens.good(signal) : otherToken
+      const latestToken = answer.status === 401 ? await tokens.valid(signal) : otherToken
       if (latestToken !== otherToken) answer = await ask(latestToken, wanted)
     }
-    if (answer.status === absent && isGoogles(answer)) return undefined
+    if (answer.status === absent && isFromGoogle(answer)) return undefined
     if (isSilent && (answer.status === 200 || answer.status === 204)) return undefined
     if (answer.status !== 200) {
       const { redact } = tokens
@@ -83,7 +83,7 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
     }
     const fields = recordOf(answer.json)
     // A proxy may pass an error on as a success, which would otherwise be read as an empty list.
-    if (fields === undefined || isGoogles(answer))
+    if (fields === undefined || isFromGoogle(answer))
       throw malformed(service, "gave an answer that is not in Google's form")
     return fields
   }

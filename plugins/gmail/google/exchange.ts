@@ -55,16 +55,16 @@ export async function exchange(
   try {
     await begin(adapter)
   } catch (error) {
-    if (outcome === undefined) throw unwritten(options.name, error)
+    if (outcome === undefined) throw unwritableRequest(options.name, error)
   }
-  return outcome ?? Promise.reject(unwritten(options.name, undefined))
+  return outcome ?? Promise.reject(unwritableRequest(options.name, undefined))
 }
 
 /**
  * The library could not write the request, as for an id that would lead out of its path. At that point its message
  * holds no credential.
  */
-function unwritten(name: string, error: unknown): PluginError {
+function unwritableRequest(name: string, error: unknown): PluginError {
   const words = error instanceof Error ? ` (${oneLine(error.message, 200)})` : ''
   return new PluginError(`The request to ${name} cannot be written${words}.`, {
     code: 'bad-request',

@@ -44,7 +44,7 @@ const reasons = {
 const longestQuote = 300
 
 /** Whether Google itself said it, and not something that stands before Google. https://google.aip.dev/193 */
-export function isGoogles({ json }: Answer): boolean {
+export function isFromGoogle({ json }: Answer): boolean {
   return recordOf(recordOf(json)?.['error']) !== undefined
 }
 
@@ -54,7 +54,7 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
   const { service, account, redact, now, precondition = 'forbidden' } = options
   const error = recordOf(recordOf(json)?.['error'])
   const message = textOf(error?.['message']) ?? ''
-  const words = inWords(message, redact)
+  const words = quoted(message, redact)
   const said = reasonsOf(error)
   const has = (some: ReadonlySet<string>) => said.some((reason) => some.has(reason))
   const refusal = (code: string, text: string) => new PluginError(text, { code, retryable: false })
@@ -76,8 +76,8 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
   }
   if (error === undefined)
     return malformed(service, `answered with status ${status} in a form that is not Google's`)
-  if (status === 401) return revoked(account, words)
-  if (status === 403 && has(reasons.scope)) return lacksScope(account, service)
+  if (status === 401) return consentRevoked(account, words)
+  if (status === 403 && has(reasons.scope)) return missingScope(account, service)
   if (status === 403 && has(reasons.disabled)) {
     const where = consoleOf(error, message) ?? service.console
     const text = `The ${service.api} is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
@@ -100,7 +100,7 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
 }
 
 /** Returns Google's message as the end of a sentence. */
-export function inWords(text: string, redact: Redact): string {
+export function quoted(text: string, redact: Redact): string {
   const line = oneLine(redact(text), longestQuote)
   return line === '' ? '.' : `: ${line}${/[.!?…]$/.test(line) ? '' : '.'}`
 }
@@ -112,13 +112,13 @@ export function malformed(service: Pick<Service, 'name' | 'key'>, what: string):
 }
 
 /** https://developers.google.com/identity/protocols/oauth2#expiration */
-export function revoked(account: string, words: string): PluginError {
+export function consentRevoked(account: string, words: string): PluginError {
   const why = 'It was withdrawn, or given to an OAuth client in testing, where it ends after a week.'
   const text = `Google no longer accepts the consent of ${account}${words} ${why} Run \`reveille webhooks gmail setup\`.`
   return new PluginError(text, { code: 'consent-revoked', retryable: false })
 }
 
-export function lacksScope(account: string, service: Pick<Service, 'name'>): PluginError {
+export function missingScope(account: string, service: Pick<Service, 'name'>): PluginError {
   const fix = 'run `reveille webhooks gmail setup` and leave every box ticked'
   const text = `The consent of ${account} does not cover what ${service.name} is asked for: ${fix}.`
   return new PluginError(text, { code: 'missing-scope', retryable: false })

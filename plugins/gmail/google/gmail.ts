@@ -117,7 +117,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
       const fields = await askFor(signal, (users, options) => users.history.list(request, options), {
         absent: 404,
       })
-      if (fields !== undefined) return followed(readHistory(fields), pageToken)
+      if (fields !== undefined) return refuseSelfReference(readHistory(fields), pageToken)
       throw new PluginError(`Gmail keeps no history as old as ${since} any more.`, {
         code: 'history-expired',
         retryable: false,
@@ -144,7 +144,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
         pageToken,
       }
       const fields = await ask(signal, (users, options) => users.messages.list(request, options))
-      return followed(readList(fields), pageToken)
+      return refuseSelfReference(readList(fields), pageToken)
     },
   }
 }
@@ -165,7 +165,7 @@ function readHistory(fields: Facts): HistoryPage {
 }
 
 /** Refuses a page that names itself as the next one, because it would be asked for without end. */
-function followed<Page extends { readonly nextPageToken?: string }>(
+function refuseSelfReference<Page extends { readonly nextPageToken?: string }>(
   page: Page,
   asked: string | undefined,
 ): Page {

@@ -2,7 +2,7 @@
 
 import { PluginError, type Redact, readRetryAfter, recordOf, textOf } from '@reveille/kit'
 import type { Answer } from './exchange.ts'
-import { inWords, lacksScope, malformed, revoked } from './failure.ts'
+import { consentRevoked, malformed, missingScope, quoted } from './failure.ts'
 import { oauthService } from './service.ts'
 
 export interface TokenAnswer {
@@ -63,7 +63,7 @@ function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOpt
   const fields = recordOf(json)
   const error = textOf(fields?.['error'])
   const description = textOf(fields?.['error_description'])
-  const words = inWords([error, description].filter((text) => text !== undefined).join(', '), redact)
+  const words = quoted([error, description].filter((text) => text !== undefined).join(', '), redact)
   const passing = (code: string, text: string) => {
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)
     return new PluginError(text, { code, retryable: true, retryAfter })
@@ -80,7 +80,7 @@ function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOpt
     return malformed(oauthService, `answered with status ${status} in a form that is not Google's`)
   }
   if (error === 'invalid_grant') {
-    if (account !== undefined) return revoked(account, words)
+    if (account !== undefined) return consentRevoked(account, words)
     return refusal(
       'bad-code',
       `Google does not take the code, which is good once and for some minutes${words}`,
@@ -90,7 +90,7 @@ function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOpt
     const fix = 'give `reveille webhooks gmail setup` the file of a client that the Google Cloud console has'
     return refusal('bad-client', `Google refuses the OAuth client: ${fix}${words}`)
   }
-  if (error === 'invalid_scope') return lacksScope(account ?? 'the account', oauthService)
+  if (error === 'invalid_scope') return missingScope(account ?? 'the account', oauthService)
   // Reasons are `admin_policy_enforced` and `org_internal`.
   return refusal('forbidden', `${name} refuses (${status})${words}`)
 }

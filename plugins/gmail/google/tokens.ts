@@ -1,4 +1,4 @@
-/** Provides access tokens that are good by the given clock. Renews one at a time, and stores what was renewed. */
+/** Provides access tokens that are valid by the given clock. Renews one at a time, and stores what was renewed. */
 
 import { compileRedaction, recordOf, type SourceClock, type SourceStorage } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
@@ -19,10 +19,10 @@ export interface TokensOptions {
 
 /** Both methods throw PluginErrors, or the reason of the signal. */
 export interface Tokens {
-  /** Returns a token that is good for a minute at least, as far as is known. */
-  good(signal: AbortSignal): Promise<string>
+  /** Returns a token that is valid for a minute at least, as far as is known. */
+  valid(signal: AbortSignal): Promise<string>
   /** Returns another token than `refused`. */
-  other(refused: string, signal: AbortSignal): Promise<string>
+  replace(refused: string, signal: AbortSignal): Promise<string>
   /** Removes secrets from a text. */
   redact(text: string): string
 }
@@ -39,7 +39,7 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
   let renewal: Promise<string> | undefined
   let redact = redactionOf(credentials)
 
-  function isGood(): boolean {
+  function isValid(): boolean {
     const { accessToken, accessTokenEnds = 0 } = current
     return isToken(accessToken) && accessTokenEnds - clock.now() > margin
   }
@@ -91,7 +91,7 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
     return renewed.accessToken
   }
 
-  function another(signal: AbortSignal): Promise<string> {
+  function renewedToken(signal: AbortSignal): Promise<string> {
     renewal ??= renew().finally(() => {
       renewal = undefined
     })
@@ -100,16 +100,16 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
 
   return {
     redact: (text) => redact(text),
-    async good(signal) {
+    async valid(signal) {
       signal.throwIfAborted()
-      if (!isGood()) return another(signal)
+      if (!isValid()) return renewedToken(signal)
       if (written !== current) await trySave()
       return current.accessToken as string
     },
-    async other(refused, signal) {
+    async replace(refused, signal) {
       signal.throwIfAborted()
       const { accessToken } = current
-      return accessToken === undefined || accessToken === refused ? another(signal) : accessToken
+      return accessToken === undefined || accessToken === refused ? renewedToken(signal) : accessToken
     },
   }
 }

@@ -17,33 +17,33 @@ export interface Passages {
 /** No mail that a person wrote has this many parts. */
 const mostParts = 1_000
 
-interface Form {
+interface PassageForm {
   /** The alternative that the parts are in. */
   readonly choice: number
   readonly parts: RawPart[]
 }
 
-interface Open {
-  plain?: Form
-  html?: Form
+interface OpenPassage {
+  plain?: PassageForm
+  html?: PassageForm
 }
 
-interface Place {
+interface PendingPart {
   readonly part: RawPart
   /** The outermost `multipart/alternative` around the part. */
-  readonly within?: { readonly passage: Open; readonly choice: number }
+  readonly within?: { readonly passage: OpenPassage; readonly choice: number }
 }
 
 /**
  * Returns the passages in order. A list replaces the stack, because a stranger's tree may be deeper than the stack.
  */
 export function passagesOf(payload: unknown): Passages {
-  const passages: Open[] = []
-  const waiting: Place[] = [{ part: partOf(payload) }]
+  const passages: OpenPassage[] = []
+  const waiting: PendingPart[] = [{ part: partOf(payload) }]
   let seen = 0
   let isCut = false
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
-    if (++seen > mostParts) return { passages: passages.map(closed), isCut: true }
+    if (++seen > mostParts) return { passages: passages.map(toPassage), isCut: true }
     const { part, within } = place
     const type = typeOf(part)
     if (isAttached(part) || type.startsWith('message/')) continue
@@ -51,7 +51,7 @@ export function passagesOf(payload: unknown): Passages {
     if (children.length === 0) {
       const kind = type === 'text/html' ? 'html' : type === 'text/plain' ? 'plain' : undefined
       if (kind === undefined) continue
-      const passage = within?.passage ?? begun(passages)
+      const passage = within?.passage ?? beginPassage(passages)
       const choice = within?.choice ?? 0
       const form = passage[kind] ?? { choice, parts: [] }
       passage[kind] = form
@@ -61,22 +61,22 @@ export function passagesOf(payload: unknown): Passages {
     }
     isCut ||= children.length > mostParts
     const alternatives =
-      type === 'multipart/alternative' && within === undefined ? begun(passages) : undefined
+      type === 'multipart/alternative' && within === undefined ? beginPassage(passages) : undefined
     for (let choice = Math.min(children.length, mostParts) - 1; choice >= 0; choice--) {
       const child = partOf(children[choice])
       waiting.push({ part: child, within: alternatives ? { passage: alternatives, choice } : within })
     }
   }
-  return { passages: passages.map(closed), isCut }
+  return { passages: passages.map(toPassage), isCut }
 }
 
-function begun(passages: Open[]): Open {
-  const passage: Open = {}
+function beginPassage(passages: OpenPassage[]): OpenPassage {
+  const passage: OpenPassage = {}
   passages.push(passage)
   return passage
 }
 
-function closed({ plain, html }: Open): Passage {
+function toPassage({ plain, html }: OpenPassage): Passage {
   return { plain: plain?.parts ?? [], html: html?.parts ?? [] }
 }
 

@@ -68,7 +68,7 @@ async function watch(unlabelled: UnlabelledContext, pushHandler: PushHandler | u
   const context = { ...unlabelled, label: await awaitLabel(unlabelled, signal) }
   if (cursor.value === undefined) await beginWatching(context, signal)
   const reads = createReads()
-  const handler = createNotificationHandler({ account, cursor, reads, clock, log })
+  const handler = createNotificationHandler(context, reads)
   const read = (inner: AbortSignal) => whileLabelled(context, () => readMailbox(context, inner), inner)
   const notified: Task = (inner) =>
     pushHandler ? pushHandler.serve(handler, inner) : pullNotifications(context, handler, inner)

@@ -1,11 +1,10 @@
 /** Handles notifications. Each asks for nothing, or for a reading that reaches as far as it says. */
 
-import type { PluginLog, SourceClock } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import { secondMs } from '../durations.ts'
 import type { Notification } from '../google/port.ts'
+import type { WatchContext } from './context.ts'
 import { isHistoryId, isRead } from './cursor.ts'
-import type { CursorCell } from './cursor-cell.ts'
 import type { Reads } from './reads.ts'
 
 /** What a notification says. Undefined if it is not one of Gmail's. */
@@ -16,24 +15,13 @@ export interface NotificationHandler {
   handle(abouts: readonly About[], signal: AbortSignal): Promise<void>
 }
 
-interface HandlerOptions {
-  readonly account: string
-  readonly cursor: CursorCell
-  readonly reads: Reads
-  readonly clock: SourceClock
-  readonly log: PluginLog
-}
-
 /** Google may notify before its history shows the mail. What is still missing then is found by the next reading. */
 const againAfterMs = [2 * secondMs, 10 * secondMs]
 
-export function createNotificationHandler({
-  account,
-  cursor,
-  reads,
-  clock,
-  log,
-}: HandlerOptions): NotificationHandler {
+export function createNotificationHandler(
+  { config, cursor, clock, log }: Pick<WatchContext, 'config' | 'cursor' | 'clock' | 'log'>,
+  reads: Reads,
+): NotificationHandler {
   const warned = new Set<string>()
 
   function warnOnce(reason: string): void {
@@ -45,7 +33,7 @@ export function createNotificationHandler({
   /** Returns whether the notification needs no reading. */
   function isOld(about: About): boolean {
     if (about === undefined) warnOnce('it is none of Gmail')
-    else if (!isSameMailbox(about.emailAddress, account)) warnOnce('it is for another account')
+    else if (!isSameMailbox(about.emailAddress, config.account)) warnOnce('it is for another account')
     else return isHistoryId(about.historyId) && isRead(cursor.get(), about.historyId)
     return true
   }

@@ -46,7 +46,7 @@ export async function postMails(
       posting.taken(post.messages.map(({ id }) => id))
       count += 1
     } else if (others.length > 0) {
-      posts.push(...halves(post))
+      posts.push(...halvesOf(post))
     } else if (only) {
       const shorter = isTooLarge(answer) ? shortened(only) : undefined
       if (shorter) posts.push({ ...post, messages: [shorter] })
@@ -100,7 +100,7 @@ function describe(answer: Posted): string {
 }
 
 /** The second half comes first, because posts are taken from the end. */
-function halves(post: MailPost): readonly MailPost[] {
+function halvesOf(post: MailPost): readonly MailPost[] {
   const { messages } = post
   const middle = Math.ceil(messages.length / 2)
   return [

@@ -24,7 +24,7 @@ export async function pullNotifications(
   const pull = (inner: AbortSignal) => pubsub.pull(subscription, mostAtOnce, inner)
   for (;;) {
     const pulledAt = clock.now()
-    const notifications = await retry(context, signal, pull, { shouldRetry: isRecoverable, words })
+    const notifications = await retry(context, signal, pull, { shouldRetry: isRecoverable, describe })
     if (notifications.length === 0) {
       if (Math.abs(clock.now() - pulledAt) < shortestPullMs) await clock.sleep(shortestPullMs, signal)
       continue
@@ -32,7 +32,7 @@ export async function pullNotifications(
     const ackIds = notifications.flatMap(({ ackId }) => ackId ?? [])
     const abouts = notifications.map(({ about }) => about)
     await whileExtended(context, ackIds, (inner) => handler.handle(abouts, inner), signal)
-    if (ackIds.length > 0) await harmless(pubsub.acknowledge(subscription, ackIds, signal))
+    if (ackIds.length > 0) await ignoreRefusal(pubsub.acknowledge(subscription, ackIds, signal))
     signal.throwIfAborted()
   }
 }
@@ -49,7 +49,7 @@ async function whileExtended(
   const extend = async () => {
     while (!either.aborted) {
       await clock.sleep(extendEveryMs, either)
-      await harmless(pubsub.extend(config.subscription, ackIds, extendBySeconds, either))
+      await ignoreRefusal(pubsub.extend(config.subscription, ackIds, extendBySeconds, either))
     }
   }
   const extending = extend().catch((error) => {
@@ -67,7 +67,7 @@ async function whileExtended(
  * Ignores failures: the notifications come again and are found to be old, and the next pull reports a lasting
  * failure.
  */
-async function harmless(call: Promise<void>): Promise<void> {
+async function ignoreRefusal(call: Promise<void>): Promise<void> {
   try {
     await call
   } catch (error) {
@@ -75,6 +75,6 @@ async function harmless(call: Promise<void>): Promise<void> {
   }
 }
 
-function words({ code, message }: PluginError): string {
+function describe({ code, message }: PluginError): string {
   return code === 'not-found' || code === 'forbidden' ? withSetup(message) : message
 }

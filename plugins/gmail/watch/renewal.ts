@@ -22,11 +22,11 @@ const alarmMs = dayMs
 export async function beginWatching(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, config, cursor, gmail, label } = context
   const request = { topic: config.topic, labelId: label }
-  const words = ({ message }: Error) => withSetup(message)
+  const describe = ({ message }: Error) => withSetup(message)
   const { historyId, endsAt } = await retry(context, signal, (inner) => gmail.watch(request, inner), {
     shouldRetry: isRecoverable,
     backoff: firstBackoff,
-    words,
+    describe,
   })
   const now = clock.now()
   cursor.begin({
@@ -51,7 +51,7 @@ export async function keepWatching(
   try {
     for (;;) {
       const { watch } = cursor.get()
-      if (watch && isFor(context, watch) && !isDue(context, watch, restedMs)) {
+      if (watch && isForLabel(context, watch) && !isDue(context, watch, restedMs)) {
         const rest = Math.min(longestRestMs, Math.max(secondMs, renewsAt(context, watch) - clock.now()))
         await clock.sleep(rest, signal)
         restedMs += rest
@@ -88,7 +88,7 @@ async function renew(context: WatchContext, signal: AbortSignal): Promise<void> 
   logRenewed(context)
 }
 
-function isFor({ config, label }: WatchContext, { topic, labelId }: WatchRecord): boolean {
+function isForLabel({ config, label }: WatchContext, { topic, labelId }: WatchRecord): boolean {
   return topic === config.topic && labelId === label
 }
 
@@ -140,7 +140,7 @@ function reportFailure(
 ): void {
   const { clock, cursor, log, status } = context
   const { watch } = cursor.get()
-  const left = watch && isFor(context, watch) ? watch.endsAt - clock.now() : 0
+  const left = watch && isForLabel(context, watch) ? watch.endsAt - clock.now() : 0
   status.time('watchRenews', clock.now() + wait)
   if (failures === 1) log.warn('gmail-watch-not-renewed', { code, endsAt: timeOf(watch?.endsAt).at })
   if (left >= alarmMs) return

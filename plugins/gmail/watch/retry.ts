@@ -20,7 +20,7 @@ export interface RetryOptions {
   readonly shouldRetry?: (error: PluginError) => boolean
   readonly backoff?: Backoff
   /** Describes the error to the operator. Default: by its message. */
-  readonly words?: (error: PluginError) => string
+  readonly describe?: (error: PluginError) => string
 }
 
 /** Codes of a bad consent, which only a person can fix. */
@@ -46,7 +46,7 @@ export async function retry<Result>(
   { clock, random, status }: RetryContext,
   signal: AbortSignal,
   ask: (signal: AbortSignal) => Promise<Result>,
-  { shouldRetry = isTransient, backoff = usualBackoff, words = messageOf }: RetryOptions = {},
+  { shouldRetry = isTransient, backoff = usualBackoff, describe = messageOf }: RetryOptions = {},
 ): Promise<Result> {
   const problem = status.problem()
   try {
@@ -60,8 +60,8 @@ export async function retry<Result>(
         if (signal.aborted || !isPluginError(error) || !shouldRetry(error)) throw error
         const wait = waitMs(failures, backoff, random, error.retryAfter)
         const lasts = failures > 1 || wait >= shortestProblemMs
-        if (!error.retryable) problem.set('waiting', words(error))
-        else if (lasts) problem.set('failing', words(error))
+        if (!error.retryable) problem.set('waiting', describe(error))
+        else if (lasts) problem.set('failing', describe(error))
         await clock.sleep(wait, signal)
       }
     }

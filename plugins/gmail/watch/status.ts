@@ -31,33 +31,33 @@ export function createStatus(report: (report: SourceReport) => void): Status {
   const problems = new Map<object, Condition>()
   const times = new Map<string, number>()
   const counts = new Map<string, number>()
-  let well: Condition | undefined
+  let normal: Condition | undefined
 
-  function worst(): Condition | undefined {
+  function worstCondition(): Condition | undefined {
     const all = [...problems.values()]
-    return all.find(({ state }) => state === 'waiting') ?? all[0] ?? well
+    return all.find(({ state }) => state === 'waiting') ?? all[0] ?? normal
   }
 
-  function tell(): void {
-    const now = worst()
+  function publish(): void {
+    const now = worstCondition()
     if (now === undefined) return
     report({ ...now, times: Object.fromEntries(times), counts: Object.fromEntries(counts) })
   }
 
   return {
     begin(detail) {
-      well = { state: 'working', detail }
-      tell()
+      normal = { state: 'working', detail }
+      publish()
     },
     problem() {
       const key = {}
       return {
         set(state, detail) {
           problems.set(key, { state, detail })
-          tell()
+          publish()
         },
         clear() {
-          if (problems.delete(key)) tell()
+          if (problems.delete(key)) publish()
         },
         release() {
           problems.delete(key)
@@ -66,11 +66,11 @@ export function createStatus(report: (report: SourceReport) => void): Status {
     },
     time(name, at) {
       times.set(name, at)
-      tell()
+      publish()
     },
     count(name, total) {
       counts.set(name, total)
-      tell()
+      publish()
     },
     counted: (name) => counts.get(name) ?? 0,
   }

@@ -67,7 +67,7 @@ const mostLevels = 5
 /** The cost of a line break, in elements. */
 const costOfBreak = 0.5
 
-interface Open {
+interface OpenElement {
   readonly name: string
   readonly as: string
 }
@@ -76,7 +76,7 @@ interface Open {
 export function simplify(html: string, budget: Budget): Simplified {
   const source = html.replaceAll(cellMark, ' ')
   const written: string[] = []
-  const open: Open[] = []
+  const open: OpenElement[] = []
   let isCut = false
   let hidden: { readonly names: Map<string, number>; readonly root: string } | undefined
 
@@ -118,7 +118,10 @@ export function simplify(html: string, budget: Budget): Simplified {
   }
 
   /** Returns the position of the innermost open element that is sought, without looking beyond a wall. */
-  function find(isSought: (element: Open) => boolean, isWall: (element: Open) => boolean): number {
+  function find(
+    isSought: (element: OpenElement) => boolean,
+    isWall: (element: OpenElement) => boolean,
+  ): number {
     for (let at = open.length - 1; at >= 0; at--) {
       const element = open[at]
       if (element === undefined || isSought(element)) return at
@@ -151,8 +154,8 @@ export function simplify(html: string, budget: Budget): Simplified {
     const shown = shownAs(as)
     open.push({ name, as: shown })
     if (shown === 'td') write(cellMark)
-    else if (shown === 'a') write(`<a href="${linkOf(attributes['href'] ?? '')}">`)
-    else if (shown === 'ol') write(`<ol${startOf(attributes['start'])}>`)
+    else if (shown === 'a') write(`<a href="${shortLink(attributes['href'] ?? '')}">`)
+    else if (shown === 'ol') write(`<ol${startAttribute(attributes['start'])}>`)
     else write(`<${shown}>`)
   }
 
@@ -166,7 +169,7 @@ export function simplify(html: string, budget: Budget): Simplified {
   function end(name: string) {
     const as = writtenAs[name]
     if (as === undefined) return
-    const isSame = (element: Open) => element.name === name
+    const isSame = (element: OpenElement) => element.name === name
     close(find(isSame, name === 'table' ? () => false : as === 'td' || name === 'tr' ? isTable : isCell))
   }
 
@@ -178,7 +181,7 @@ export function simplify(html: string, budget: Budget): Simplified {
     const count = names.get(name) ?? 0
     if (!isClosing) {
       if (endsByBeginning(root, name, names)) {
-        hidden = isHidden(tag.attributes) ? hiding(name) : undefined
+        hidden = isHidden(tag.attributes) ? hiddenElement(name) : undefined
         if (hidden === undefined) begin(tag)
       } else if (!empty.has(name)) names.set(name, count + 1)
     } else if (count > 0) {
@@ -219,38 +222,38 @@ export function simplify(html: string, budget: Budget): Simplified {
       if (name === 'hr') write('<hr>')
       // A picture is no text, but in a link it is the name of the link.
       if (name === 'img' && has('a')) writeText(attributes['alt']?.replaceAll('<', '&lt;') ?? '')
-    } else if (unshown.has(name) || isHidden(attributes)) hidden = hiding(name)
+    } else if (unshown.has(name) || isHidden(attributes)) hidden = hiddenElement(name)
     else begin(tag)
   }
   close(0)
   return { html: written.join(''), isCut: isCut || at < source.length }
 }
 
-function hiding(root: string) {
+function hiddenElement(root: string) {
   return { names: new Map([[root, 1]]), root }
 }
 
-function isCell({ as }: Open): boolean {
+function isCell({ as }: OpenElement): boolean {
   return as === 'td'
 }
 
-function isTable({ name }: Open): boolean {
+function isTable({ name }: OpenElement): boolean {
   return name === 'table'
 }
 
-function isRow({ name }: Open): boolean {
+function isRow({ name }: OpenElement): boolean {
   return name === 'tr'
 }
 
-function isItem({ name }: Open): boolean {
+function isItem({ name }: OpenElement): boolean {
   return name === 'li'
 }
 
-function isList({ name }: Open): boolean {
+function isList({ name }: OpenElement): boolean {
   return writtenAs[name] === 'ul' || name === 'ol'
 }
 
-function isLink({ as }: Open): boolean {
+function isLink({ as }: OpenElement): boolean {
   return as === 'a'
 }
 
@@ -273,12 +276,12 @@ function leadsSomewhere(href: string | undefined): boolean {
 const longestLink = 500
 const shownOfLongLink = 120
 
-function linkOf(href: string): string {
+function shortLink(href: string): string {
   const address = href.trim()
   const shown = address.length <= longestLink ? address : `${address.slice(0, shownOfLongLink)}…`
   return shown.replaceAll('"', '&quot;')
 }
 
-function startOf(start: string | undefined): string {
+function startAttribute(start: string | undefined): string {
   return start !== undefined && /^\d{1,6}$/.test(start) ? ` start="${start}"` : ''
 }
