@@ -43,10 +43,10 @@ test('a type error names the field that is wrong', async (t) => {
     "export const value = defineTransform(async ({ payload }) => ({ message: payload.a, mode: 'later' }))",
   ]
   await writeFile(file, lines.join('\n'))
-  const told = await typecheck(file)
-  assert.match(told, /^wrong\.ts\(2,.*NoSuchField<"sesionKey">/m)
-  assert.match(told, /^wrong\.ts\(3,.*'"later"' is not assignable.*"next-heartbeat"/ms)
-  assert.equal(told.match(/^wrong/gm)?.length, 2)
+  const reports = await typecheck(file)
+  assert.match(reports, /^wrong\.ts\(2,.*NoSuchField<"sesionKey">/m)
+  assert.match(reports, /^wrong\.ts\(3,.*'"later"' is not assignable.*"next-heartbeat"/ms)
+  assert.equal(reports.match(/^wrong/gm)?.length, 2)
 })
 
 const parts = (made: Prompt) => made.parts

@@ -1,9 +1,9 @@
 /**
- * Owns what authors of transforms import: the types of what a transform is given and may answer, and `prompt`. It is
+ * Defines what authors of transforms import: the types of a transform's context and result, and `prompt`. It is
  * bundled into every module that names it, so it imports nothing.
  */
 
-// biome-ignore-start lint/suspicious/noExplicitAny: what a payload looks like is the author's knowledge
+// biome-ignore-start lint/suspicious/noExplicitAny: only the author knows the type of a payload
 /** What a transform is given. Everything in it is the transform's own copy. */
 export interface TransformContext<Payload = any, With = any> {
   /** The parsed body; integers beyond 2^53 are texts. Nothing has checked it but the mapping's `match` and `schema`. */
@@ -143,7 +143,7 @@ type UnknownTarget<Result> = Result extends { readonly deliverTo: infer Targets 
     : never
   : never
 
-/** Of what is typed as `any`, and of what may have every key, nothing is known. */
+/** The keys of a value that are not known. None are found for `any` and for maps with arbitrary keys. */
 type UnknownKey<Value, Known> = string extends keyof Value ? never : Exclude<keyof Value, Known>
 
 /** No action has a field of this name. */
@@ -157,7 +157,7 @@ interface NoSuchField<Name> {
  * whole request.
  *
  * @param status 400 to 499, but 401, 407, 408 and 429, which say something about the sender or its connection
- * @param message for the sender; one line of at most 300 characters is told
+ * @param message for the sender; it is cut to one line of at most 300 characters
  * @throws always; RangeError for any other status
  */
 export function refuse(status: number, message: string): never {
@@ -167,7 +167,7 @@ export function refuse(status: number, message: string): never {
     isFree && !isOurs
       ? Object.assign(new Error(String(message)), { name: 'Refusal', [refusalBrand]: status })
       : new RangeError(`refuse takes a status from 400 to 499 but 401, 407, 408 and 429, not ${status}`)
-  // The line that is told is the author's.
+  // The reported line is the author's.
   const { captureStackTrace } = Error as { captureStackTrace?: (error: Error, below: unknown) => void }
   captureStackTrace?.(thrown, refuse)
   throw thrown
@@ -179,7 +179,7 @@ export function refusedStatus(thrown: unknown): number | undefined {
   return isHeld ? (thrown as { [refusalBrand]: number })[refusalBrand] : undefined
 }
 
-/** The registry's symbol, as that of prompts. */
+/** A symbol of the global registry, like that of prompts. */
 const refusalBrand: unique symbol = Symbol.for('reveille.refusal') as never
 
 /**
@@ -210,7 +210,7 @@ export function exampleContext<Payload = any>(
 /** A piece of a prompt: `literal` is the author's, `value` came from outside, under the name `path`. */
 export type PromptPart = { readonly literal: string } | { readonly value: string; readonly path: string }
 
-/** The registry's symbol: a module and this one may have been loaded twice. */
+/** A symbol of the global registry, because this module may be loaded twice. */
 const brand = Symbol.for('reveille.prompt')
 
 /** A text that knows which of its words are the author's and which came from outside. */
@@ -247,7 +247,7 @@ export function isPrompt(value: unknown): value is Prompt {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
 }
 
-/** Shared, so that two prompts that say the same are deeply equal. */
+/** Shared by all prompts, so that prompts of the same text are deeply equal. */
 function toText(this: Prompt): string {
   return this.parts.map((part) => ('literal' in part ? part.literal : part.value)).join('')
 }
@@ -265,7 +265,7 @@ function createNames(): Names {
 }
 
 function partsOf(value: unknown, name: Names): readonly PromptPart[] {
-  // Within another prompt its values are numbered anew: two of one name would be one block.
+  // The values of an inner prompt get new numbers, since two values of one name would become one block.
   if (isPrompt(value))
     return value.parts.map((part) => ('literal' in part ? part : { ...part, path: name() }))
   if (Array.isArray(value) && value.some(isPrompt)) return joined(value, '\n', name)

@@ -1,4 +1,4 @@
-/** Owns what authors may write, and what must be a type error: held by every run of the compiler; used by tests only. */
+/** Transforms that must type-check and transforms that must not, checked by every run of the compiler; used by tests only. */
 
 import { defineTransform, exampleContext, type Prompt, prompt, type TransformContext } from './define.ts'
 

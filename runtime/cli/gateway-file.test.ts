@@ -95,7 +95,7 @@ test(
     await chmod(file, 0o644)
     assert.match(
       await status({ address: stranger.address }),
-      /data\/gateway\.json is not believed: it is open to other users\./,
+      /data\/gateway\.json is not trusted: it is open to other users\./,
     )
     await chmod(file, 0o600)
     if (process.getuid?.() === 0) {

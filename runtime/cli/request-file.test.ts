@@ -61,9 +61,9 @@ test('a fault of an HTTP message has its place, and quotes nothing', async (t) =
     ['{"headers": {}, "rawBody": "sekret"}', /^request:1:1: error: This is no request/],
     ['curl x -d sekret', /^request:1:1: error: This is no request/],
   ]
-  for (const [content, told] of cases) {
+  for (const [content, output] of cases) {
     const fault = await faultOf(t, content)
-    assert.match(fault, told)
+    assert.match(fault, output)
     assert.ok(!fault.includes('sekret'), fault)
   }
 })

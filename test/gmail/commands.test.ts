@@ -140,7 +140,7 @@ test('a second setup changes nothing at Google and nothing in the file, and asks
 })
 
 test('a person at a terminal answers four questions and consents in the browser that opens', async (t) => {
-  const { told, prompts, isAnswered } = person({
+  const { output, prompts, isAnswered } = person({
     'The OAuth client': ['client.json'],
     'The mailbox': ['ada@example.com'],
     'Mails with which label': [''],
@@ -162,7 +162,7 @@ test('a person at a terminal answers four questions and consents in the browser 
   assert.equal(code, 0, err)
   assert.ok(isAnswered())
   assert.ok(google.watch)
-  assert.ok(told.some((text) => /configuration {2}Wrote hooks\.gmail/.test(text)))
+  assert.ok(output.some((text) => /configuration {2}Wrote hooks\.gmail/.test(text)))
   assert.deepEqual(google.mistakes, [])
 })
 

@@ -48,11 +48,11 @@ test('an import that leads nowhere is reported with its name and what to do', as
     'transforms/lib/title.ts': '',
     'transforms/node_modules/known/package.json': '{"exports":{".":"./index.js"}}',
   })
-  const told = (await diagnose('a.ts')).map(({ code, message, hint }) => {
+  const reports = (await diagnose('a.ts')).map(({ code, message, hint }) => {
     assert.equal(code, 'TRANSFORM_IMPORT')
     return [message, hint]
   })
-  assert.deepEqual(told, [
+  assert.deepEqual(reports, [
     [
       'the import `lodahs/get` leads nowhere',
       'Run `npm install --prefix . lodahs` in the folder of the configuration.',
@@ -76,8 +76,8 @@ test('a package is installed beside the nearest package.json', async (t) => {
     'transforms/package.json': '{ "type": "module" }',
     'transforms/deep/a.ts': 'export { default } from "@scope/absent/part"',
   })
-  const [told] = await diagnose('deep/a.ts')
-  assert.equal(told?.hint, 'Run `npm install @scope/absent` in the folder of the configuration.')
+  const [reports] = await diagnose('deep/a.ts')
+  assert.equal(reports?.hint, 'Run `npm install @scope/absent` in the folder of the configuration.')
 })
 
 test('the hint for a missing package is to install it, even if its name is near to that of a module of Node.js', async (t) => {
@@ -119,11 +119,11 @@ test('a name that a file does not export is reported with the one that was proba
     'transforms/a.ts': 'import { titel } from "./lib.ts"\nexport default () => titel',
     'transforms/lib.ts': 'export const title = 1',
   })
-  const [told] = await diagnose('a.ts')
-  assert.equal(told?.code, 'TRANSFORM_IMPORT')
-  assert.equal(told?.message, '`transforms/lib.ts` has no export `titel`')
-  assert.match(told?.hint ?? '', /Did you mean to import "title" instead/)
-  assert.deepEqual([told?.place?.line, told?.place?.column], [1, 10])
+  const [reports] = await diagnose('a.ts')
+  assert.equal(reports?.code, 'TRANSFORM_IMPORT')
+  assert.equal(reports?.message, '`transforms/lib.ts` has no export `titel`')
+  assert.match(reports?.hint ?? '', /Did you mean to import "title" instead/)
+  assert.deepEqual([reports?.place?.line, reports?.place?.column], [1, 10])
 })
 
 test('an error in a file that several modules import is reported once, and type errors are not', async (t) => {
@@ -168,7 +168,7 @@ test("a failure that is not the author's fault is reported as such", async (t) =
   const builder = { build: () => Promise.reject(new Error('no room')), close: async () => {} }
   const { diagnose, write } = await createTransforms(t, {}, builder)
   await write({ 'transforms/a.ts': '' })
-  const [told] = await diagnose('a.ts')
-  assert.equal(told?.code, 'TRANSFORM_NOT_BUNDLED')
-  assert.equal(told?.message, 'the transform `a.ts` could not be bundled: no room')
+  const [reports] = await diagnose('a.ts')
+  assert.equal(reports?.code, 'TRANSFORM_NOT_BUNDLED')
+  assert.equal(reports?.message, 'the transform `a.ts` could not be bundled: no room')
 })

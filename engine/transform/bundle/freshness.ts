@@ -1,6 +1,6 @@
 /**
- * Tells whether the files that a bundle was made from are as they were. Each is known by its stamp: what the file system
- * says of it, which changes with its content. A path where nothing is has a stamp as well, because a file that appears
+ * Decides whether the files that a bundle was made from are unchanged. Each has a stamp: what the file system
+ * says about it, which changes with its content. A path where nothing is has a stamp as well, because a file that appears
  * there may be imported in the place of another.
  */
 

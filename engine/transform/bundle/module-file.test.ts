@@ -33,12 +33,12 @@ test('a link to a module may not lead out of the transforms folder, but may lead
   await symlink(at('outside/a.ts'), at('transforms/out.ts'))
   await symlink(at('outside'), at('transforms/shared'))
   await symlink('../real.ts', at('transforms/deep/in.ts'))
-  const told = await diagnose('out.ts', 'shared/a.ts')
+  const reports = await diagnose('out.ts', 'shared/a.ts')
   assert.deepEqual(
-    told.map(({ code }) => code),
+    reports.map(({ code }) => code),
     ['TRANSFORM_OUTSIDE', 'TRANSFORM_OUTSIDE'],
   )
-  assert.match(told[0]?.message ?? '', /`out\.ts` is a link to .*\/outside\/a\.ts/)
+  assert.match(reports[0]?.message ?? '', /`out\.ts` is a link to .*\/outside\/a\.ts/)
   assert.equal((await load('deep/in.ts')).default(), 1)
 })
 
@@ -86,15 +86,15 @@ test('a missing module is reported where it is named, with the nearest name or a
 
 test('a file that is neither JavaScript nor TypeScript is refused as a module', async (t) => {
   const { diagnose } = await createTransforms(t, { 'transforms/notes.md': '', 'transforms/a.yaml': '' })
-  const told = await diagnose('notes.md', 'a.yaml')
+  const reports = await diagnose('notes.md', 'a.yaml')
   assert.deepEqual(
-    told.map(({ code, place }) => [code, place?.line]),
+    reports.map(({ code, place }) => [code, place?.line]),
     [
       ['TRANSFORM_SOURCE', 7],
       ['TRANSFORM_SOURCE', 7],
     ],
   )
-  assert.equal(told[0]?.message, 'the transform `notes.md` is neither JavaScript nor TypeScript')
+  assert.equal(reports[0]?.message, 'the transform `notes.md` is neither JavaScript nor TypeScript')
 })
 
 test('a missing folder is reported once, with the command that makes one', async (t) => {

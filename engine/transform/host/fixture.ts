@@ -1,4 +1,4 @@
-/** Owns a host with modules that were bundled for real; used by tests only. */
+/** Hosts modules that were bundled for real; used by tests only. */
 
 import assert from 'node:assert/strict'
 import path from 'node:path'
@@ -19,16 +19,16 @@ import { createTransformHost, type TransformHostOptions } from './host.ts'
 
 export interface HostedOptions extends Partial<Omit<TransformHostOptions, 'onEvent'>> {
   readonly limits?: Partial<TransformLimits>
-  /** By module. Default: `default` alone. */
+/** The exports by module. Default: `default` alone. */
   readonly exports?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface Hosted {
   readonly host: TransformHost
   readonly folder: string
-  /** What the host told so far. */
+/** The events of the host so far. */
   readonly events: TransformEvent[]
-  /** Resolves with the first event, past or to come, that `is` true of. */
+/** Resolves with the first event, past or to come, that `is` accepts. */
   event(is: (event: TransformEvent) => boolean): Promise<TransformEvent>
   write(files: Readonly<Record<string, string>>): Promise<void>
   /** Bundles modules as they are now, and opens them. */

@@ -91,7 +91,7 @@ test('every module that cannot be loaded is reported, at the author’s line whe
     exports: { 'lacks.ts': ['reviewpush', 'limit', 'default'] },
   })
   const open = await hosted.open(Object.keys(files))
-  const told = (await open.start()).map((failure) => [
+  const reports = (await open.start()).map((failure) => [
     failure.message,
     path.basename(failure.place.file) === 'reveille.yaml' ? 'where it is named' : shownPlace(failure),
     failure.hint,
@@ -99,7 +99,7 @@ test('every module that cannot be loaded is reported, at the author’s line whe
   const named = 'where it is named'
   const hint = 'It exports `reviewPush`.'
   const advice = 'Write `transform: { module: lacks.ts, export: reviewPush }`, or make it the default export.'
-  assert.deepEqual(told, [
+  assert.deepEqual(reports, [
     [
       "top.ts cannot be loaded: TypeError: Cannot read properties of undefined (reading 'transform')",
       'top.ts:3:25 export default settings.transform',
@@ -107,7 +107,7 @@ test('every module that cannot be loaded is reported, at the author’s line whe
     ],
     ['exits.ts ended its worker with process.exit(4)', 'exits.ts:1:9 process.exit(4)', undefined],
     [
-      'rejects.ts cannot be loaded: Error: nobody (a promise that nobody awaits)',
+      'rejects.ts cannot be loaded: Error: nobody (an unhandled rejection)',
       'rejects.ts:1:16 Promise.reject(new Error("nobody"))',
       undefined,
     ],

@@ -4,9 +4,9 @@ import { createServing, failureOf, shownPlace } from './fixture.ts'
 
 interface Misdeed {
   readonly code: string
-  /** What is told behind the module's name. */
+/** The message behind the module's name. */
   readonly message: string
-  /** What stands at the place that is told; absent: the function's beginning. */
+/** The text at the reported place; absent: the function's beginning. */
   readonly at?: string
 }
 
@@ -34,12 +34,12 @@ const misdeeds: Readonly<Record<string, Misdeed>> = {
   },
   'leaves a rejection': {
     code: 'Promise.reject(new Error("floating"))\nreturn new Promise(() => {})',
-    message: ': Error: floating (a promise that nobody awaits)',
+    message: ': Error: floating (an unhandled rejection)',
     at: 'new Error("floating")',
   },
   'throws in a timer': {
     code: 'setTimeout(() => { throw new Error("in a timer") })\nreturn new Promise(() => {})',
-    message: ': Error: in a timer (nobody caught it)',
+    message: ': Error: in a timer (an uncaught error)',
     at: 'new Error("in a timer")',
   },
   'posts rubbish': {
@@ -155,15 +155,15 @@ test('timers and promises that a call leaves behind do not harm later calls', as
   for (const deed of ['throw', 'exit']) {
     assert.deepEqual(await call('leaves.ts', { requestId: deed, payload: { deed, ms: 10 } }), said(deed))
     assert.deepEqual(await call('leaves.ts', { payload: { deed: 'wait', ms: 100 } }), said('wait'))
-    const told = await event(
+    const reports = await event(
       (each) => each.type === 'worker-lost' || (each.type === 'transform-output' && each.requestId === deed),
     )
-    if (told.type === 'worker-lost')
-      assert.equal(told.reason, 'was ended by what an earlier call left behind')
-    else if (told.type === 'transform-output') {
-      assert.equal(told.level, 'error')
+    if (reports.type === 'worker-lost')
+      assert.equal(reports.reason, 'was ended by what an earlier call left behind')
+    else if (reports.type === 'transform-output') {
+      assert.equal(reports.level, 'error')
       const text = deed === 'throw' ? /^Error: left .*leaves\.ts:4:/ : /process\.exit\(5\).*leaves\.ts:5:/
-      assert.match(told.text, text)
+      assert.match(reports.text, text)
     }
   }
 })

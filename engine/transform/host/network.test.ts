@@ -26,10 +26,10 @@ test('each connection that a transform opens is reported to a call that watches 
       export default async ({ payload: { how, port } }: any) => { await ways[how](port); return null }`,
   })
   const toldOf = async (how: string) => {
-    const told: string[] = []
-    const onCall = (module: string, target: string) => void told.push(`${module} ${target}`)
+    const reports: string[] = []
+    const onCall = (module: string, target: string) => void reports.push(`${module} ${target}`)
     await callOne(opened, 'calls.ts', { payload: { how, port }, onCall })
-    return told
+    return reports
   }
   assert.deepEqual(await toldOf('fetch'), [`calls.ts http://127.0.0.1:${port}`])
   assert.deepEqual(

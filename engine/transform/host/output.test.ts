@@ -34,8 +34,8 @@ test('what a module prints is passed on with its level, module and request', asy
   const lines = linesOf(events).filter(({ text }) => text !== 'loaded')
   assert.deepEqual(loaded, { type: 'transform-output', module: 'talks.ts', level: 'info', text: 'loaded' })
   assert.ok(lines.every(({ module, requestId }) => module === 'talks.ts' && requestId === 'request-1'))
-  const told = lines.map(({ level, text }) => `${level} ${text}`)
-  assert.deepEqual(told.slice(0, 7), [
+  const reports = lines.map(({ level, text }) => `${level} ${text}`)
+  assert.deepEqual(reports.slice(0, 7), [
     'debug d { a: 1 }',
     'info one',
     'info two',
@@ -44,9 +44,9 @@ test('what a module prints is passed on with its level, module and request', asy
     'info group',
     'info   inside',
   ])
-  assert.deepEqual(told.slice(-5, -2), ['info raw', 'error err', 'info red \ufffdbell \ufffdturned'])
-  assert.equal(told.at(-2), `info ${'x'.repeat(1_000)}…`)
-  assert.equal(told.at(-1), 'info later')
+  assert.deepEqual(reports.slice(-5, -2), ['info raw', 'error err', 'info red \ufffdbell \ufffdturned'])
+  assert.equal(reports.at(-2), `info ${'x'.repeat(1_000)}…`)
+  assert.equal(reports.at(-1), 'info later')
 })
 
 test('no line that a thread printed before it ended is lost', async (t) => {
@@ -75,14 +75,14 @@ test('of a flood of lines only the first are passed on, and the others are count
   })
   await call('floods.ts')
   await host.close()
-  const told = linesOf(events).length
+  const reports = linesOf(events).length
   const dropped = events.reduce(
     (sum, event) => sum + (event.type === 'transform-output-dropped' ? event.lines : 0),
     0,
   )
-  // A second of the worker's clock that ends in between begins anew.
-  assert.ok(told >= 200 && told <= 2_000, `${told} lines`)
-  assert.equal(told + dropped, 100_000)
+// The limit starts again when a second of the worker's clock ends in between.
+  assert.ok(reports >= 200 && reports <= 2_000, `${reports} lines`)
+  assert.equal(reports + dropped, 100_000)
 })
 
 test('all workers of a module share one limit of output, and each module has its own', () => {

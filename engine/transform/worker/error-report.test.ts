@@ -4,9 +4,9 @@ import { cutLine, isInnerFrame, reportError } from './error-report.ts'
 
 test('an error is described in one line of bounded length, with its stack', () => {
   const error = new RangeError('first\n\u001b[31msecond\u2028third')
-  const told = reportError(error)
-  assert.equal(told.text, 'RangeError: first [31msecond third')
-  assert.equal(told.stack, error.stack)
+  const reports = reportError(error)
+  assert.equal(reports.text, 'RangeError: first [31msecond third')
+  assert.equal(reports.stack, error.stack)
   assert.equal(reportError(new Error('x'.repeat(1_000))).text.length, 301)
 })
 

@@ -16,12 +16,12 @@ export function createGuards({ send, current, running }: GuardOptions): void {
   const ofCall = () => current() ?? { call: undefined, requestId: undefined }
   const escaped = (error: ErrorReport) => send({ type: 'escaped', ...ofCall(), error })
   const uncaught = (thrown: unknown, how: string) => {
-    const told = reportError(thrown)
-    escaped({ ...told, text: `${told.text} (${how})` })
+    const described = reportError(thrown)
+    escaped({ ...described, text: `${described.text} (${how})` })
   }
   // Node knows for which call the code ran that threw or rejected.
-  process.on('uncaughtException', (error) => uncaught(error, 'nobody caught it'))
-  process.on('unhandledRejection', (reason) => uncaught(reason, 'a promise that nobody awaits'))
+  process.on('uncaughtException', (error) => uncaught(error, 'an uncaught error'))
+  process.on('unhandledRejection', (reason) => uncaught(reason, 'an unhandled rejection'))
 
   const exit = process.exit.bind(process)
   process.exit = (code) => {

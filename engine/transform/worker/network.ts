@@ -16,13 +16,13 @@ interface Request {
 
 /** `report` is given each target once for each call. Nothing is hooked before the first call that is watched. */
 export function createNetworkWatch(report: (target: string) => void) {
-  let told: Set<string> | undefined
+  let seen: Set<string> | undefined
   let isReady = false
   const defer = queueMicrotask.bind(globalThis)
 
-  function tell(target: string): void {
-    if (told === undefined || told.size >= most || told.has(target)) return
-    told.add(target)
+  function reportOnce(target: string): void {
+    if (seen === undefined || seen.size >= most || seen.has(target)) return
+    seen.add(target)
     report(target)
   }
 
@@ -31,9 +31,9 @@ export function createNetworkWatch(report: (target: string) => void) {
       if (type !== 'TCPCONNECTWRAP' && type !== 'GETADDRINFOREQWRAP' && type !== 'PIPECONNECTWRAP') return
       // It gets its fields once it is made. A request that has named its target needs no second name.
       defer(() => {
-        if (told === undefined || told.size > 0) return
+        if (seen === undefined || seen.size > 0) return
         const { hostname, address, port } = resource
-        tell(
+        reportOnce(
           typeof hostname === 'string' ? hostname : address === undefined ? 'a socket' : `${address}:${port}`,
         )
       })
@@ -44,23 +44,23 @@ export function createNetworkWatch(report: (target: string) => void) {
     isReady = true
     subscribe('undici:request:create', (message) => {
       const { request } = message as { request?: Request }
-      tell(String(request?.origin))
+      reportOnce(String(request?.origin))
     })
     subscribe('http.client.request.start', (message) => {
       const { request } = message as { request?: Request }
-      tell(`${String(request?.protocol)}//${String(request?.host)}`)
+      reportOnce(`${String(request?.protocol)}//${String(request?.host)}`)
     })
   }
 
   return {
     begin() {
       if (!isReady) prepare()
-      told = new Set()
+      seen = new Set()
       handles.enable()
     },
     end() {
-      if (told === undefined) return
-      told = undefined
+      if (seen === undefined) return
+      seen = undefined
       handles.disable()
     },
   }

@@ -35,7 +35,7 @@ export function createOutput({ send, shared, current }: OutputOptions): void {
   let characters = 0
   let level: OutputLevel | undefined
 
-  function tell(text: string, usual: OutputLevel): void {
+  function write(text: string, usual: OutputLevel): void {
     const now = clock()
     if (now >= windowEnds) {
       windowEnds = now + windowMs
@@ -60,7 +60,7 @@ export function createOutput({ send, shared, current }: OutputOptions): void {
     new Writable({
       decodeStrings: false,
       write(chunk, _encoding, done) {
-        tell(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'), usual)
+        write(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'), usual)
         done()
       },
     })

@@ -48,7 +48,7 @@ function start(data: WorkerData): void {
 
   port.on('message', (order: ToWorker) => {
     if (order.type === 'load') void load(order.file)
-    // Taken back: somebody else runs it.
+    // A call that was taken back runs in another worker.
     else if (compareExchange(shared, slots.phase, phases.posted, phases.begun) === phases.posted) run(order)
   })
 

@@ -1,4 +1,4 @@
-/** What `reveille send` tells of a delivery that takes its time: beside a gateway that answers as a test says. */
+/** Runs `reveille send` for a slow delivery, against a fake gateway that answers as a test says. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -75,7 +75,7 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
     if (token === undefined) {
       throw new CommandFailure(
         1,
-        `${tokenSource} is not set; the admin surface of ${address} takes nobody without it.`,
+        `${tokenSource} is not set; the admin surface of ${address} accepts no request without it.`,
       )
     }
     const response = await ask(path, { ...request, headers: { authorization: `Bearer ${token}` } }, ms)
@@ -161,7 +161,7 @@ export async function connectionTo(settings: Settings, io: Io): Promise<Connecti
       return { ...connection, address: found.address, pid: found.pid, ...(note && { note }) }
     }
     case 'untrusted': {
-      const text = `${shownPath(found.file, io)} is not believed: it ${found.why}`
+      const text = `${shownPath(found.file, io)} is not trusted: it ${found.why}`
       return { ...connection, address: configured, note: { code: 'GATEWAY_FILE_UNTRUSTED', text } }
     }
     case 'ended':

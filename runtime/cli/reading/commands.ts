@@ -40,7 +40,7 @@ export function addReadingCommands(program: Command, { io, finish }: CommandCont
     new Option('--session-key <key>', 'only those of one session'),
     new Option('--kind <kind>', 'only these').choices(['run', 'heartbeat']),
   ])
-  addRecords('events', 'what the main session was told, or will be', [
+  addRecords('events', 'what the main session has read, or will read', [
     new Option('--state <state>', 'only these').choices(['pending', 'consumed']),
   ])
   addRecords('deliveries', 'replies on their way to a channel, or there', [

@@ -26,7 +26,7 @@ test('a source without detail has a line for its state alone', () => {
   const bare = { source: 'gmail', detail: '', since: noon }
   assert.deepEqual(sourceLines({ ...bare, state: 'starting' }, io), ['starting since 12:00:00'])
   assert.deepEqual(sourceLines({ ...bare, state: 'waiting', detail: 'run setup' }, io), [
-    'waits for somebody since 12:00:00',
+    'waits for an operator since 12:00:00',
     'run setup',
   ])
   assert.deepEqual(sourceLines({ ...bare, state: 'held-elsewhere' }, io), [

@@ -10,7 +10,7 @@ const states: Readonly<Record<SourceState['state'], string>> = {
   starting: 'starting',
   working: 'working',
   failing: 'failing',
-  waiting: 'waits for somebody',
+  waiting: 'waits for an operator',
   'held-elsewhere': 'held by another process',
   stopped: 'stopped',
 }

@@ -59,7 +59,7 @@ export async function adviceFor(
         ? `The gateway at ${view.address} takes it up by itself.`
         : `Start the gateway, which watches the mailbox: ${pasted('start', io)}`,
       `Send a mail to ${account}, and see what comes of it: ${pasted('runs', io)}`,
-      `How the watch fares: ${pasted('status', io)}`,
+      `The state of the watch: ${pasted('status', io)}`,
     ],
   }
 }

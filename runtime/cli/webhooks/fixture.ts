@@ -43,8 +43,8 @@ export default {
       async run({ signal, post, report, limitsOf }) {
         if (config.says === 'throw') throw new PluginError('It cannot.', { code: 'broken', retryable: false })
         report({ state: 'working', detail: 'Watched.', times: { watchEnds: 1775000000000 } })
-        const told = await post('gmail', { messages: [{ id: '1' }], limit: limitsOf('gmail').maxBodyBytes }).catch((error) => error)
-        report({ state: told.status === 202 ? 'working' : 'failing', detail: 'The gateway said ' + (told.status ?? told.message) })
+        const output = await post('gmail', { messages: [{ id: '1' }], limit: limitsOf('gmail').maxBodyBytes }).catch((error) => error)
+        report({ state: output.status === 202 ? 'working' : 'failing', detail: 'The gateway said ' + (output.status ?? output.message) })
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
       },
     }],
@@ -85,7 +85,7 @@ export default {
 
 /** A person who answers by the beginning of the question, and sees what is wrong with an answer. */
 export function person(answers: Readonly<Record<string, readonly string[]>>) {
-  const told: string[] = []
+  const output: string[] = []
   const left = Object.entries(answers).map(([question, texts]): [string, string[]] => [question, [...texts]])
   const nextFor = (message: string) => {
     const [, texts] = left.find(([question, texts]) => message.startsWith(question) && texts.length > 0) ?? []
@@ -98,30 +98,30 @@ export function person(answers: Readonly<Record<string, readonly string[]>>) {
       const answer = nextFor(message)
       const complaint = validate?.(answer)
       if (complaint === undefined) {
-        told.push(`? ${message}`)
+        output.push(`? ${message}`)
         return answer === '' ? fallback : answer
       }
-      told.push(`${answer}: ${complaint}`)
+      output.push(`${answer}: ${complaint}`)
     }
   }
   const prompts: Prompts = {
-    begin: (title) => void told.push(title),
+    begin: (title) => void output.push(title),
     text: reply,
     secret: reply,
     async choose(message, choices) {
       const answer = nextFor(message)
-      told.push(`? ${message}`)
+      output.push(`? ${message}`)
       const chosen = choices.find((choice) => choice.startsWith(answer))
       assert.ok(chosen !== undefined, choices.join())
       return chosen
     },
     during: (_message, work) => work(),
-    note: (text) => void told.push(text),
-    step: (mark, text) => void told.push(`${mark} ${text}`),
-    end: (text) => void told.push(text),
+    note: (text) => void output.push(text),
+    step: (mark, text) => void output.push(`${mark} ${text}`),
+    end: (text) => void output.push(text),
   }
   return {
-    told,
+    output,
     prompts: async () => prompts,
     isAnswered: () => left.every(([, texts]) => texts.length === 0),
   }

@@ -145,7 +145,7 @@ test('a refused token is reported, and posting is tried again while the command 
 test('a run that throws is started again later, and can be stopped meanwhile', async (t) => {
   const { start } = await begin(t, {}, configuration.replace('topic: t', 'topic: t, says: throw'))
   const going = start('--json')
-  const told = await going.until(/"state":"failing"/)
-  assert.match(told, /It cannot\. It is begun again in/)
+  const output = await going.until(/"state":"failing"/)
+  assert.match(output, /It cannot\. It is begun again in/)
   assert.equal((await going.stop()).code, 0)
 })

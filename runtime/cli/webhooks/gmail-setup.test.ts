@@ -95,7 +95,7 @@ test('a value that a reference gives already stays a reference', async (t) => {
 })
 
 test('a person is asked only for unknown values, and sees what is wrong with an answer', async (t) => {
-  const { told, prompts, isAnswered } = person({
+  const { output, prompts, isAnswered } = person({
     'The OAuth client': ['', './none.json'],
     './none.json: There is no such file. Which file?': ['mail'],
     'mail: It is a folder': ["'client.json'"],
@@ -108,23 +108,23 @@ test('a person is asked only for unknown values, and sees what is wrong with an 
   const { code: exit, err } = await setup()
   assert.equal(exit, 0, err)
   assert.ok(isAnswered())
-  assert.ok(told.includes(': It is required.'))
-  assert.ok(told.includes('ada: It must be an address.'))
+  assert.ok(output.includes(': It is required.'))
+  assert.ok(output.includes('ada: It must be an address.'))
   assert.equal(parse(await read()).hooks.gmail.mode, 'pull')
-  assert.ok(told.some((text) => /✓.* configuration {2}Wrote hooks\.gmail/.test(text)))
+  assert.ok(output.some((text) => /✓.* configuration {2}Wrote hooks\.gmail/.test(text)))
 
-  told.length = 0
+  output.length = 0
   const second = await setup()
   assert.equal(second.code, 0, second.err)
   assert.deepEqual(
-    told.filter((text) => text.startsWith('?')),
+    output.filter((text) => text.startsWith('?')),
     [],
     'nothing is asked again',
   )
 })
 
 test('the account that consented before is the default answer for the mailbox', async (t) => {
-  const { prompts, told, isAnswered } = person({
+  const { prompts, output, isAnswered } = person({
     'The mailbox': [''],
     'Mails with': [''],
     'How do': ['pull'],
@@ -137,7 +137,7 @@ test('the account that consented before is the default answer for the mailbox', 
   )
   const { code: exit, err } = await setup()
   assert.equal(exit, 0, err)
-  assert.ok(isAnswered(), told.join())
+  assert.ok(isAnswered(), output.join())
   assert.equal(parse(await read()).hooks.gmail.account, 'grace@example.com')
 })
 
@@ -308,7 +308,7 @@ test('a client file that cannot be used is bad usage, and nothing of it is shown
     assert.ok(!err.includes(clientSecret))
     const asked = await setup('--client-file', file, '--json')
     assert.equal(asked.code, 2)
-    assert.match(JSON.parse(asked.out).message, complaint, 'who reads JSON is told in JSON')
+    assert.match(JSON.parse(asked.out).message, complaint, 'who reads JSON is output in JSON')
   }
 })
 

@@ -45,8 +45,8 @@ test('a success that another program answers counts as no answer', async () => {
 
 test('the refusal of a proxy counts as one', async () => {
   for (const status of [401, 403, 404, 413, 429, 502, 503]) {
-    const { status: told, code } = await posting(() => new Response('<html></html>', { status }))
-    assert.deepEqual([told, code], [status, undefined])
+    const { status: output, code } = await posting(() => new Response('<html></html>', { status }))
+    assert.deepEqual([output, code], [status, undefined])
   }
 })
 

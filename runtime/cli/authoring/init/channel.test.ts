@@ -7,7 +7,7 @@ import type { Io } from '../../io.ts'
 import { createCommandLine } from '../../io-fixture.ts'
 import type { Prompts, Question } from '../../prompts.ts'
 
-/** A channel of somebody's own: its service takes one token. */
+/** An external channel whose service accepts one token. */
 const pager = {
   'pager/package.json': JSON.stringify({
     name: 'pager',
@@ -79,9 +79,9 @@ async function begin(
   return { ...line, asked, read }
 }
 
-/** Somebody who answers by the key that is asked for, and is told what is wrong with an answer. */
+/** A person who answers by the key that is asked for, and sees what is wrong with an answer. */
 function person(answers: Readonly<Record<string, readonly string[]>>) {
-  const told: string[] = []
+  const output: string[] = []
   const left = Object.fromEntries(Object.entries(answers).map(([key, texts]) => [key, [...texts]]))
   async function reply({ message, validate }: Question): Promise<string> {
     const key = message.split(':')[0] ?? ''
@@ -89,12 +89,12 @@ function person(answers: Readonly<Record<string, readonly string[]>>) {
       const text = left[key]?.shift() ?? ''
       const complaint = validate?.(text)
       if (complaint === undefined) return text
-      told.push(`${key}: ${complaint}`)
+      output.push(`${key}: ${complaint}`)
       assert.notEqual(left[key]?.length, 0, `${key} was never answered well: ${complaint}`)
     }
   }
   const prompts: Prompts = {
-    begin: (title) => void told.push(title),
+    begin: (title) => void output.push(title),
     text: reply,
     secret: reply,
     async choose(message, choices) {
@@ -104,35 +104,35 @@ function person(answers: Readonly<Record<string, readonly string[]>>) {
     },
     during: async (_message, work, tell) => {
       const value = await work()
-      told.push(tell(value))
+      output.push(tell(value))
       return value
     },
-    note: (text) => void told.push(text),
-    step: (mark, text) => void told.push(`${mark} ${text}`),
-    end: (text) => void told.push(text),
+    note: (text) => void output.push(text),
+    step: (mark, text) => void output.push(`${mark} ${text}`),
+    end: (text) => void output.push(text),
   }
-  return { told, prompts: async () => prompts }
+  return { output, prompts: async () => prompts }
 }
 
 test('a person is asked for the required values, sees what is wrong with an answer, and the channel is written into the configuration', async (t) => {
-  const { told, prompts } = person({ token: ['', 'short', good], defaultTo: ['ada', '42'] })
+  const { output, prompts } = person({ token: ['', 'short', good], defaultTo: ['ada', '42'] })
   const { run, read, cwd, asked } = await begin(t, { prompts })
   const { code, err } = await run('init', 'channel', 'pager')
   assert.equal(code, 0, err)
-  assert.deepEqual(told.slice(0, 4), [
+  assert.deepEqual(output.slice(0, 4), [
     'Channel pager',
     'token: It is required.',
     'token: It must NOT have fewer than 6 characters: What the pager gave you.',
     'defaultTo: It must match pattern "^[0-9]+$": A number.',
   ])
-  assert.equal(told[4], 'It works: known as Ada')
+  assert.equal(output[4], 'It works: known as Ada')
   assert.equal(
     await read('reveille.yaml'),
     '# Ours.\nplugins: [./pager]\n\nchannels: # none yet\n  pager:\n    token: "${PAGER_KEY}"\n    defaultTo: "42"\n',
   )
   assert.equal(await read('.env'), `PAGER_KEY=${good}\n`)
   assert.equal((await stat(path.join(cwd, '.env'))).mode & 0o777, 0o600)
-  assert.ok(!told.join().includes(good), 'no credential is shown')
+  assert.ok(!output.join().includes(good), 'no credential is shown')
   assert.deepEqual(asked, [good])
 })
 
@@ -204,17 +204,17 @@ test('a credential that the service refuses is not written, except with --no-che
   assert.equal((await line.run('init', 'channel', 'pager', '--no-check')).code, 0)
   assert.match(await line.read('reveille.yaml'), /pager:/)
 
-  const { told, prompts } = person({ token: [bad], 'What now?': ['Write it all the same'] })
+  const { output, prompts } = person({ token: [bad], 'What now?': ['Write it all the same'] })
   const other = await begin(t, { prompts })
   assert.equal((await other.run('init', 'channel', 'pager')).code, 0)
-  assert.ok(told.includes('It does not work: the token [redacted] is refused'))
+  assert.ok(output.includes('It does not work: the token [redacted] is refused'))
 })
 
 test('a person whose credential is refused may give another, or stop', async (t) => {
-  const { told, prompts } = person({ token: ['wrong-token', good], 'What now?': ['Ask me again'] })
+  const { output, prompts } = person({ token: ['wrong-token', good], 'What now?': ['Ask me again'] })
   const line = await begin(t, { prompts })
   assert.equal((await line.run('init', 'channel', 'pager')).code, 0)
-  assert.ok(told.includes('It works: known as Ada'))
+  assert.ok(output.includes('It works: known as Ada'))
   assert.equal(await line.read('.env'), `PAGER_KEY=${good}\n`)
 
   const gone = person({ token: ['wrong-token'], 'What now?': ['Write nothing'] })
@@ -224,10 +224,10 @@ test('a person whose credential is refused may give another, or stop', async (t)
 })
 
 test('the plugin checks what the schema cannot while the person can still answer', async (t) => {
-  const { told, prompts } = person({ token: [good], defaultTo: ['13', '14'] })
+  const { output, prompts } = person({ token: [good], defaultTo: ['13', '14'] })
   const { run, read } = await begin(t, { prompts })
   assert.equal((await run('init', 'channel', 'pager')).code, 0)
-  assert.ok(told.includes('defaultTo: It is no address: nobody has 13.'), told.join('\n'))
+  assert.ok(output.includes('defaultTo: It is no address: nobody has 13.'), output.join('\n'))
   assert.match(await read('reveille.yaml'), /defaultTo: "14"/)
 
   const refused = await begin(t, { env: { PAGER_KEY: good } })

@@ -25,8 +25,8 @@ test('the mark stands right below wide characters', () => {
 
 test('equal lines far from a difference are left out', () => {
   const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`)
-  const told = between(lines.join('\n'), lines.with(10, 'other').join('\n'))
-  assert.deepEqual(told, [
+  const output = between(lines.join('\n'), lines.with(10, 'other').join('\n'))
+  assert.deepEqual(output, [
     '- expected  + actual',
     '  …',
     '  line 8',
@@ -41,16 +41,19 @@ test('equal lines far from a difference are left out', () => {
 
 test('of texts that have nothing in common only the first lines are shown', () => {
   const text = (word: string) => Array.from({ length: 5000 }, (_, index) => `${word} ${index}`).join('\n')
-  const told = between(text('one'), text('other'))
-  assert.equal(told[1], '- one 0')
-  assert.equal(told.at(-1), '… 9940 more lines')
+  const output = between(text('one'), text('other'))
+  assert.equal(output[1], '- one 0')
+  assert.equal(output.at(-1), '… 9940 more lines')
 })
 
 test('the first lines are shown of a text that should have contained another', () => {
   const actual = Array.from({ length: 22 }, (_, index) => String(index)).join('\n')
-  const told = formatDifference({ expected: 'text that contains "x"', actual: '', texts: { actual } }, plain)
-  assert.deepEqual(told.slice(0, 3), ['expected  text that contains "x"', 'actual', '│ 0'])
-  assert.deepEqual(told.slice(-2), ['│ 19', '│ … 2 more lines'])
+  const output = formatDifference(
+    { expected: 'text that contains "x"', actual: '', texts: { actual } },
+    plain,
+  )
+  assert.deepEqual(output.slice(0, 3), ['expected  text that contains "x"', 'actual', '│ 0'])
+  assert.deepEqual(output.slice(-2), ['│ 19', '│ … 2 more lines'])
 })
 
 test('a part of several lines is shown as lines', () => {

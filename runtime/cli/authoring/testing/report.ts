@@ -30,7 +30,7 @@ export function formatRun(run: TestRun, io: Io): { readonly out: string; readonl
     const closing = `No test was run: ${counted(errors, 'error')} in ${run.source}.`
     return { out: '', err: `${formatDiagnostics(run.diagnostics, io)}\n\n${closing}\n` }
   }
-  const err = run.unfit.map((pattern) => `No test fits "${printable(pattern)}".\n`).join('')
+  const err = run.unmatchedPatterns.map((pattern) => `No test matches "${printable(pattern)}".\n`).join('')
   const units = run.units && formatUnits(run.units, paint, io)
   if (run.results.length === 0) return { out: units ?? (run.known === 0 ? noTests(run.source) : ''), err }
   const setting = { paint, io, folder: run.folder }

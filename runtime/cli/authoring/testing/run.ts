@@ -34,7 +34,7 @@ export type TestRun = {
       /** The tests of single functions beside the transforms; absent where there are none, or none were asked for. */
       readonly units?: UnitRun
       /** The patterns that match no test. */
-      readonly unfit: readonly string[]
+      readonly unmatchedPatterns: readonly string[]
     }
 )
 
@@ -74,23 +74,27 @@ async function runPatterns(
   io: Io,
   folders: readonly string[],
 ) {
-  const fits = patterns.map((pattern) => createFit(pattern, folders))
-  const tests = configuration.tests.filter((test) => fits.length === 0 || fits.some((fit) => fit(test)))
+  const matchers = patterns.map((pattern) => createMatcher(pattern, folders))
+  const tests = configuration.tests.filter(
+    (test) => matchers.length === 0 || matchers.some((matches) => matches(test)),
+  )
   const own = new Set(
     configuration.mappings.flatMap(({ id, origin }) => (origin.kind === 'preset' ? [] : [id])),
   )
   const results = (await runTests({ tests, snapshot, surface: trySurface })).map((result) =>
     outcomeOf(result, own),
   )
-  const wanted = files.filter((file) => fits.length === 0 || fits.some((fit) => fit(unitEntry(file))))
+  const wanted = files.filter(
+    (file) => matchers.length === 0 || matchers.some((matches) => matches(unitEntry(file))),
+  )
   const all = [...configuration.tests, ...files.map(unitEntry)]
-  const unfit = patterns.filter((_, index) => !all.some((test) => fits[index]?.(test)))
+  const unmatchedPatterns = patterns.filter((_, index) => !all.some((test) => matchers[index]?.(test)))
   const units = wanted.length === 0 ? undefined : await runUnitTests(wanted, io)
-  return { results, known: configuration.tests.length, unfit, ...(units && { units }) }
+  return { results, known: configuration.tests.length, unmatchedPatterns, ...(units && { units }) }
 }
 
 /** A file of unit tests in the form that patterns are compared with. */
-function unitEntry(file: string): Fitted {
+function unitEntry(file: string): PatternTarget {
   const name = path.basename(file)
   return {
     value: { name },
@@ -114,13 +118,13 @@ function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {
 }
 
 /** The parts of a test that a pattern is compared with. */
-type Fitted = Pick<TestEntry, 'locate'> & {
+type PatternTarget = Pick<TestEntry, 'locate'> & {
   readonly value: { readonly name: string }
   readonly origin: { readonly name: string }
 }
 
 /** A pattern that exists as a file or folder stands for it; any other is a part of a name. */
-function createFit(pattern: string, folders: readonly string[]): (test: Fitted) => boolean {
+function createMatcher(pattern: string, folders: readonly string[]): (test: PatternTarget) => boolean {
   const paths = folders.map((folder) => path.resolve(folder, pattern)).filter((each) => existsSync(each))
   if (paths.length > 0) {
     const real = paths.map(realPath)

@@ -74,7 +74,7 @@ test('files, folders and parts of names select tests; a pattern that matches non
   }
   assert.match((await run('test', 'IGNORED')).out, /1 passed/)
   assert.equal((await run('test', 'reveille.yaml')).code, 2)
-  assert.deepEqual(await run('test', 'gitlab'), { code: 2, out: '', err: 'No test fits "gitlab".\n' })
+  assert.deepEqual(await run('test', 'gitlab'), { code: 2, out: '', err: 'No test matches "gitlab".\n' })
 })
 
 test('errors of a configuration that does not load are printed as by check, and no test is run', async (t) => {

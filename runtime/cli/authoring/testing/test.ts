@@ -16,16 +16,16 @@ interface TestOptions extends SourceOptions {
 export async function test(patterns: readonly string[], options: TestOptions, io: Io): Promise<number> {
   const source = findTestSource(options, io)
   const run = () => runSource(source, patterns, io)
-  const tell = (done: TestRun) => (options.json ? writeJson(done, io) : tellPeople(done, io))
-  if (options.watch) return watchSource(run, tell, { isPlain: options.json === true, io })
+  const report = (done: TestRun) => (options.json ? writeJson(done, io) : writeText(done, io))
+  if (options.watch) return watchSource(run, report, { isPlain: options.json === true, io })
   const done = await run()
-  tell(done)
+  report(done)
   // A pattern that matches nothing was meant to match something.
-  if (done.ok && done.unfit.length > 0 && done.results.length === 0 && !done.units) return 2
+  if (done.ok && done.unmatchedPatterns.length > 0 && done.results.length === 0 && !done.units) return 2
   return isGood(done) ? 0 : 1
 }
 
-function tellPeople(run: TestRun, io: Io): void {
+function writeText(run: TestRun, io: Io): void {
   const { out, err } = formatRun(run, io)
   if (err !== '') io.err(err)
   if (out !== '') io.out(out)
@@ -54,7 +54,7 @@ function jsonOf(
   io: Io,
 ) {
   const { file, line, column } = test.locate([])
-  const told = mismatches.map(({ path, expected, actual, hint, place }) => ({
+  const details = mismatches.map(({ path, expected, actual, hint, place }) => ({
     path: writePath(path),
     expected,
     actual,
@@ -72,7 +72,7 @@ function jsonOf(
     column,
     passed,
     takenBy,
-    mismatches: told,
+    mismatches: details,
     observed,
     calls,
     unmatched: missed,

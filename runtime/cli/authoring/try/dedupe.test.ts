@@ -23,8 +23,8 @@ test('try shows the key, how long it is remembered, and whether the sender chose
   assert.match(out, /^dedupe\n {2}key +72d3162e\n {2}window +3d\n(?! )/m)
   const given = ['--payload', 'agent.json', '--header', 'Idempotency-Key: "k1"']
   const { run: runGiven } = await createCommandLine(t, { ...files, 'agent.json': '{"message": "x"}' })
-  const { out: told } = await runGiven('try', 'agent', ...given)
-  assert.match(told, /^dedupe\n {2}key +k1\n {2}window +24h\n {2}chosen +by the sender\n/m)
+  const { out: output } = await runGiven('try', 'agent', ...given)
+  assert.match(output, /^dedupe\n {2}key +k1\n {2}window +24h\n {2}chosen +by the sender\n/m)
 })
 
 test('explain says where the key comes from, or that there is none, and shows no secret', async (t) => {

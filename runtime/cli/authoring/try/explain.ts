@@ -99,9 +99,9 @@ async function explainRecorded(id: string, options: RequestOptions, io: Io): Pro
 function whyUntraced({ endpoint, failure }: Recorded): string {
   const name = endpoint === '' ? '<endpoint>' : endpoint
   if (failure?.startsWith('TOKEN_') || failure === 'NOT_LOCAL')
-    return 'No mapping was asked: nobody believed its sender.'
+    return 'No mapping was asked: its sender was not authenticated.'
   return failure !== undefined
-    ? `No mapping was asked: nobody believed its sender. With the request in a file,\n\`reveille doctor signature --endpoint ${name} --request FILE\` says why.`
+    ? `No mapping was asked: its sender was not authenticated. With the request in a file,\n\`reveille doctor signature --endpoint ${name} --request FILE\` says why.`
     : 'It has no trace: only the last 20 ignored requests of each endpoint keep one, until the gateway stops.\n' +
         `With its body in a file, \`reveille explain ${name} --payload FILE\` says the same.`
 }

@@ -178,9 +178,9 @@ test('a payload, header or query that cannot be read is bad usage', async (t) =>
     [['github', '--payload', 'body.json', '--query', '=x'], /--query 'name=value'/],
     [[], /missing required argument 'endpoint'/],
   ]
-  for (const [args, told] of cases) {
+  for (const [args, output] of cases) {
     const { code, err } = await run('try', ...args)
-    assert.match(err, told)
+    assert.match(err, output)
     assert.equal(code, 2)
   }
 })
