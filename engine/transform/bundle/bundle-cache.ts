@@ -21,7 +21,7 @@ export interface CacheEntry {
   readonly warnings: readonly Diagnostic[]
 }
 
-export interface BundleCache {
+interface BundleCache {
   fileOf(digest: string): string
   /** The entry of a module, which may be one of an earlier process. */
   find(key: string): Promise<CacheEntry | undefined>

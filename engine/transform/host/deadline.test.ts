@@ -67,7 +67,7 @@ test('a call that never ends fails at its deadline with what it was doing, and d
   const [loops, waits, ...others] = await failures
   for (const error of [loops, waits, ...others]) assert.equal(error?.code, 'TRANSFORM_TIMEOUT')
   assert.match(loops?.message ?? '', /^loops\.ts took longer than 60\.3 s/)
-// On a busy processor the profile may be empty, and then the function is reported.
+  // On a busy processor the profile may be empty, and then the function is reported.
   assert.match(shownPlace(loops ?? {}) ?? '', /^loops\.ts:(4|7|10):/)
   assert.equal(shownPlace(waits ?? {}), 'waits.ts:1:16 export default () => new Promise(() => {})')
 })
@@ -160,7 +160,7 @@ test('workers that cannot be stopped are reported, and with two of them the modu
   )
   const file = path.join(hosted.folder, 'pipe')
   execFileSync('mkfifo', [file])
-/** A read waits while the pipe is open. */
+  /** A read waits while the pipe is open. */
   const writer = openSync(file, constants.O_RDWR)
   let unblock = () => {
     unblock = () => {}

@@ -19,16 +19,16 @@ import { createTransformHost, type TransformHostOptions } from './host.ts'
 
 export interface HostedOptions extends Partial<Omit<TransformHostOptions, 'onEvent'>> {
   readonly limits?: Partial<TransformLimits>
-/** The exports by module. Default: `default` alone. */
+  /** The exports by module. Default: `default` alone. */
   readonly exports?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface Hosted {
   readonly host: TransformHost
   readonly folder: string
-/** The events of the host so far. */
+  /** The events of the host so far. */
   readonly events: TransformEvent[]
-/** Resolves with the first event, past or to come, that `is` accepts. */
+  /** Resolves with the first event, past or to come, that `is` accepts. */
   event(is: (event: TransformEvent) => boolean): Promise<TransformEvent>
   write(files: Readonly<Record<string, string>>): Promise<void>
   /** Bundles modules as they are now, and opens them. */

@@ -4,9 +4,9 @@ import { createServing, failureOf, shownPlace } from './fixture.ts'
 
 interface Misdeed {
   readonly code: string
-/** The message behind the module's name. */
+  /** The message behind the module's name. */
   readonly message: string
-/** The text at the reported place; absent: the function's beginning. */
+  /** The text at the reported place; absent: the function's beginning. */
   readonly at?: string
 }
 

@@ -80,7 +80,7 @@ test('of a flood of lines only the first are passed on, and the others are count
     (sum, event) => sum + (event.type === 'transform-output-dropped' ? event.lines : 0),
     0,
   )
-// The limit starts again when a second of the worker's clock ends in between.
+  // The limit starts again when a second of the worker's clock ends in between.
   assert.ok(reports >= 200 && reports <= 2_000, `${reports} lines`)
   assert.equal(reports + dropped, 100_000)
 })

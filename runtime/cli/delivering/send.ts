@@ -65,14 +65,14 @@ async function readInput({ input }: Io): Promise<string> {
 const firstPauseMs = 100
 const mostPauseMs = 1000
 
-export interface Awaited {
+interface Awaited {
   /** Is pending where the time was over first. */
   readonly delivery: DeliveryRecord
   /** Why the delivery is still pending, where that is known. */
   readonly waitsFor?: string
 }
 
-export async function awaitEnd(admin: Admin, id: string, timeoutMs: number, io: Io): Promise<Awaited> {
+async function awaitEnd(admin: Admin, id: string, timeoutMs: number, io: Io): Promise<Awaited> {
   const deadline = io.now() + timeoutMs
   const showReason = createReasonReporter(io)
   let pauseMs = firstPauseMs

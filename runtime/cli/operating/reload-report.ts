@@ -35,7 +35,7 @@ export function reportReload(result: ReloadResult, texts: ReloadTexts, io: Io): 
 }
 
 /** An indented line for each kind of change, broken where the terminal ends. */
-export function changeLines({ changes }: Pick<ReloadResult, 'changes'>, { columns }: Io): string[] {
+function changeLines({ changes }: Pick<ReloadResult, 'changes'>, { columns }: Io): string[] {
   const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(columns - 4, 20)
   const parts = changesParts(changes)
   if (parts.length === 0) return ['  no mapping, endpoint, transform or setting is different']

@@ -40,7 +40,7 @@ export async function reload(options: ReloadOptions, io: Io): Promise<number> {
 const shownRequests = 20
 
 /** Reports what would go live, and which stored requests would end otherwise. @returns 1 for a candidate that would be refused */
-export function reportDryRun(answer: DryRunResult, json: boolean, io: Io): number {
+function reportDryRun(answer: DryRunResult, json: boolean, io: Io): number {
   const { reload, shadow } = answer
   if (json) {
     io.out(`${JSON.stringify(answer, null, 2)}\n`)

@@ -195,7 +195,7 @@ function sentenceOf(body: unknown): string | undefined {
 }
 
 /** @throws CommandFailure with all that is wrong, where the block `gateway:` cannot be used either */
-export async function loadGatewaySettings(
+async function loadGatewaySettings(
   options: { readonly config?: string },
   io: Io,
 ): Promise<Pick<Configuration, 'settings'>> {

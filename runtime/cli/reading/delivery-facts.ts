@@ -34,7 +34,7 @@ export function factsOfDelivery(delivery: DeliveryRecord, io: Io, waits?: string
 }
 
 /** `1  m4711  2026-01-31T12:00:00Z`, and below it the recipients that it did not reach. */
-export function partLines(receipts: readonly unknown[]): string[] {
+function partLines(receipts: readonly unknown[]): string[] {
   return receipts.flatMap((receipt, index) => {
     const { id, at, partial } = (receipt ?? {}) as KeptReceipt
     const line = [index + 1, id, at].filter((each) => each !== undefined).join('  ')

@@ -111,11 +111,7 @@ function beginning({ account }: Readonly<Record<string, unknown>>, { address, pa
 }
 
 /** The gateway of `--config`, else of REVEILLE_URL, else of the configuration that was found. @throws CommandFailure */
-export async function targetOf(
-  options: { readonly config?: string },
-  settings: Settings,
-  io: Io,
-): Promise<Target> {
+async function targetOf(options: { readonly config?: string }, settings: Settings, io: Io): Promise<Target> {
   const { hooks, file } = settings
   const address = namedAddress(options, io)
   if (address !== undefined) {

@@ -155,13 +155,13 @@ async function writeNew(file: string, text: string): Promise<boolean> {
  *
  * @param folder absolute
  */
-export async function moduleEnding(folder: string): Promise<'ts' | 'mts'> {
+async function moduleEnding(folder: string): Promise<'ts' | 'mts'> {
   const type = await packageType(folder)
   return type === 'commonjs' ? 'mts' : 'ts'
 }
 
 /** The `type` in the nearest package.json, from an absolute folder upwards. */
-export async function packageType(folder: string): Promise<unknown> {
+async function packageType(folder: string): Promise<unknown> {
   const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined)
   const parent = path.dirname(folder)
   if (text === undefined) return parent === folder ? undefined : packageType(parent)

@@ -75,7 +75,7 @@ function countOf(diagnostics: readonly Diagnostic[]): string {
 }
 
 /** Whether a comment right above the finding's line suppresses it: `# reveille-lint-disable-next-line CODE, CODE`. */
-export function isSuppressed({ code, place }: Diagnostic): boolean {
+function isSuppressed({ code, place }: Diagnostic): boolean {
   if (place === undefined) return false
   const lines = linesOf(place.file)
   for (let line = place.line - 2; line >= 0; line--) {

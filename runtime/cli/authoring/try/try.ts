@@ -101,12 +101,7 @@ function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot, io:
 }
 
 /** Returns the lines of a text behind a bar, which a text from a payload cannot leave. */
-export function frame(
-  title: string,
-  text: string,
-  paint: Paint,
-  columns = Number.POSITIVE_INFINITY,
-): string[] {
+function frame(title: string, text: string, paint: Paint, columns = Number.POSITIVE_INFINITY): string[] {
   const bar = paint.cyan('│')
   const lines = text
     .split(/\r?\n/)
