@@ -111,8 +111,8 @@ export function compileExpression(
   return { evaluate, ...known }
 }
 
-/** What a compiled expression may look at on the main loop, in bytes of the payload: some 20 ms. */
-const mostOnMainLoop = 400_000
+/** What a compiled expression may look at on the main loop, in bytes of the payload: 20 ms. */
+const mostOnMainLoop = 1_600_000
 
 /** By their variables: those of our names that an expression reads. */
 function readersOf(rootNames: readonly RootName[], names: ScopeNames): ReadonlyMap<string, VariableReader> {

@@ -23,7 +23,7 @@ import {
 } from './values.ts'
 
 export interface CoreProgram {
-  /** How many times the payload's length it may look at. */
+  /** How often it may look at the whole payload, to copy the result included: each time takes up to 12 ns for a byte. */
   readonly cost: number
   /**
    * The result may hold the library's hidden marks and parts of the payload.
@@ -56,7 +56,8 @@ interface Context {
 /** Beyond this an expression makes more of a payload than it can be meant to. */
 const mostCost = 1_000
 const mostDepth = 200
-/** How much longer than looking at a text it takes to search it with a regular expression. */
+/** How much longer than looking at a value it takes to compare it with another one, or to search it with a regular expression. */
+const costOfEquality = 3
 const costOfSearch = 10
 /** Numbers of a range that is written out. */
 const mostNumbers = 1_000
@@ -188,7 +189,10 @@ export function compileCore(
     const { value, position } = node
     const left = compile(node['lhs'], context)
     const right = compile(node['rhs'], context)
-    const cost = left.cost + right.cost + left.size + right.size
+    const literal = node['rhs'] as SyntaxNode
+    const isComparison = value === '=' || value === '!='
+    const weight = isComparison && !isLiteral(literal) ? costOfEquality : 1
+    const cost = left.cost + right.cost + weight * (left.size + right.size)
     if (value === 'and' || value === 'or') {
       const evaluate = createLogical(value, left.evaluate, right.evaluate, position)
       return { evaluate, cost, size: 1, mayFail: true }
@@ -197,9 +201,8 @@ export function compileCore(
     if (operator === undefined) throw new OutsideCoreError(`operator ${String(value)}`)
     const mayFail = left.mayFail || right.mayFail || !safeOperators.has(value)
     const size = value === '&' ? 2 * (left.size + right.size) : 1
-    const literal = node['rhs'] as SyntaxNode
     const evaluate =
-      (value === '=' || value === '!=') && isLiteral(literal)
+      isComparison && isLiteral(literal)
         ? createEquality(value, left.evaluate, literal['value'])
         : createOperation(operator, left.evaluate, right.evaluate, position, value)
     return { evaluate, cost, size, mayFail }
@@ -354,9 +357,9 @@ export function compileCore(
   }
 
   try {
-    const { evaluate, cost } = compile(ast, { isRoot: true, locals: new Map(), input: {} })
+    const { evaluate, cost, size } = compile(ast, { isRoot: true, locals: new Map(), input: {} })
     return {
-      cost,
+      cost: cost + size,
       run: (payload, scope) => {
         const frame: Frame = { root: payload, scope, locals: locals === 0 ? none : [] }
         return evaluate(Array.isArray(payload) ? wrapRoot(payload) : payload, frame)
