@@ -18,8 +18,8 @@ import type { Slip } from './expression/foreign-syntax.ts'
 import { choicesOf, type Kind } from './expression/kind.ts'
 import { type RootName, resolveNames, variableOf } from './expression/names.ts'
 import { parseExpression } from './expression/parse.ts'
-import { copyPlain } from './expression/plain.ts'
-import { readProgram, refuseSlips } from './expression/slips.ts'
+import { makePlain } from './expression/plain.ts'
+import { describeTree, refuseSlips } from './expression/slips.ts'
 
 export { ExpressionSyntaxError } from './expression/syntax-error.ts'
 
@@ -76,11 +76,11 @@ export function compileExpression(
   names: ScopeNames = everyName,
 ): CompiledExpression {
   const { ast, nodes } = parseExpression(source, offset)
-  const program = readProgram(nodes, source)
-  const kind = program.kindOf(ast)
+  const tree = describeTree(nodes, source)
+  const kind = tree.kindOf(ast)
   const choices = choicesOf(ast)
   const rootNames = resolveNames(ast, source, offset, names)
-  const doubtful = refuseSlips(program, offset)
+  const doubtful = refuseSlips(tree, offset)
   const readers = readersOf(rootNames, names)
   const failed = (cause: unknown) => evaluationError(limitOf(cause), source, offset)
   const whole = createLibraryExpression(source, (tree) => void resolveNames(tree, source, offset, names))
@@ -101,7 +101,7 @@ export function compileExpression(
   const evaluate: Expression = (scope) => {
     try {
       if (core.cost * scope.request.rawBody.length > mostOnMainLoop) scope.containment.begin('expression')
-      return copyPlain(core.run(expressionPayload(scope), scope))
+      return makePlain(core.run(expressionPayload(scope), scope))
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause
       if (cause instanceof BeyondCoreError) return evaluateInLibrary(scope)

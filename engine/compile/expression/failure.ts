@@ -1,4 +1,4 @@
-/** Owns the sentence of a failed evaluation: which expression, where in it, and what kind of value it could not take. */
+/** Writes the sentence of a failed evaluation: which expression, where in it, and what kind of value it could not take. */
 
 import { ExpressionError } from '../../resolve/program.ts'
 import { type Fault, readFault, startOfToken } from './fault.ts'

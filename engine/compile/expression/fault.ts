@@ -1,4 +1,4 @@
-/** Owns reading what the library throws: errors and plain objects alike, with the place where they happened. */
+/** Reads what the library throws: errors and plain objects alike, with the place where they happened. */
 
 export interface Fault {
   readonly code: string | undefined

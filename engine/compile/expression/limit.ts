@@ -1,4 +1,4 @@
-/** Owns how an evaluation is ended where a payload makes it too large, in the form of the library's own errors. */
+/** Ends an evaluation that a payload makes too large, in the form of the library's own errors. */
 
 /** `reason` continues the sentence "the expression failed: ". */
 interface Limit {

@@ -1,4 +1,4 @@
-/** Owns making results plain JSON: the library's hidden properties gone, functions and what is not a number absent. */
+/** Makes results plain JSON: without the library's hidden properties, without functions and without what is no number. */
 
 import { mostText, thrownLimit, tooMuchText } from './limit.ts'
 import { isCallable } from './value-type.ts'
@@ -7,6 +7,7 @@ import { isCallable } from './value-type.ts'
 const mostValues = 600_000
 /** Payloads nest 1,000 levels deep. */
 const deepest = 2_000
+
 interface Level {
   readonly source: object
   /** Absent for a list. */
@@ -15,12 +16,11 @@ interface Level {
   index: number
 }
 
-/** Copies, so that nothing of the library's is left. */
+/** Copies a result, so that nothing of the library's is left. */
 export function makePlain(value: unknown): unknown {
   if (typeof value === 'string' && value.length > mostText) throw tooMuchText()
+  if (!isTree(value)) return plainScalar(value)
   const levels: Level[] = []
-  const root = plainScalar(value)
-  if (root !== undefined || !isTree(value)) return root
   const result = enter(value, levels)
   let values = 0
   let characters = 0
@@ -41,15 +41,6 @@ export function makePlain(value: unknown): unknown {
     put(target, key, isTree(child) ? enter(child, levels) : plainScalar(child))
   }
   return result
-}
-
-/** The same at once, for values no larger than a few payloads. */
-export function copyPlain(value: unknown): unknown {
-  if (!isTree(value)) return plainScalar(value)
-  if (Array.isArray(value)) return value.map((element) => copyPlain(element) ?? null)
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) put(copy, key, copyPlain((value as Record<string, unknown>)[key]))
-  return copy
 }
 
 /** Objects and lists, but no functions of the language, which are objects too. */

@@ -1,4 +1,4 @@
-/** Owns how the library searches with a regular expression of a program: through the linear engine. */
+/** Lets the library search with our regular expressions, which take linear time. */
 
 import { type Regex, RegexLimitError } from '../../regex/regex.ts'
 import { thrownLimit } from './limit.ts'

@@ -11,11 +11,11 @@ import type { SyntaxNode } from './syntax-tree.ts'
 /** Looks at a node and says what is wrong with it. `isDoubtful`: it may be meant. */
 type Check = (
   node: SyntaxNode,
-  program: Program,
+  tree: SyntaxTree,
 ) => (Omit<Slip, 'place'> & { readonly isDoubtful?: true }) | undefined
 
 /** What the nodes of an expression say together. */
-export interface Program {
+export interface SyntaxTree {
   readonly source: string
   readonly nodes: readonly SyntaxNode[]
   /** Variables that it gives a value itself: by `:=`, as a parameter of a function, and by `@` and `#`. */
@@ -27,7 +27,7 @@ export interface Program {
 }
 
 /** `nodes`: each node of the tree once. */
-export function readProgram(nodes: readonly SyntaxNode[], source: string): Program {
+export function describeTree(nodes: readonly SyntaxNode[], source: string): SyntaxTree {
   const bound = new Set<string>()
   const called = new Set<unknown>()
   for (const node of nodes) {
@@ -49,12 +49,12 @@ export function readProgram(nodes: readonly SyntaxNode[], source: string): Progr
  * What may be meant, though hardly, is given back.
  * @throws ExpressionSyntaxError for what cannot be meant
  */
-export function refuseSlips(program: Program, offset: number): readonly Slip[] {
-  const { nodes, source } = program
+export function refuseSlips(tree: SyntaxTree, offset: number): readonly Slip[] {
+  const { nodes, source } = tree
   const found: (NonNullable<ReturnType<Check>> & Slip)[] = []
   for (const node of nodes) {
     for (const check of checks[String(node['type'])] ?? []) {
-      const slip = check(node, program)
+      const slip = check(node, tree)
       if (slip !== undefined) found.push({ ...slip, place: placeOf(node, source) })
     }
   }
@@ -93,7 +93,7 @@ const checks: Readonly<Record<string, readonly Check[]>> = {
   string: [foreignText],
 }
 
-function unknownVariable(node: SyntaxNode, { bound, called }: Program): ReturnType<Check> {
+function unknownVariable(node: SyntaxNode, { bound, called }: SyntaxTree): ReturnType<Check> {
   const { value } = node
   if (typeof value !== 'string' || value === '' || value === '$') return undefined
   if (value.startsWith(' ') || bound.has(value) || functionTypes.has(value)) return undefined
@@ -139,7 +139,7 @@ function beginsAlike(name: string, known: string): boolean {
 }
 
 /** `contains(title, 'x')`, `labels.includes('x')`. */
-function callWithoutSign(node: SyntaxNode, { source }: Program): ReturnType<Check> {
+function callWithoutSign(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   const procedure = node['procedure'] as SyntaxNode | undefined
   if (procedure?.['type'] !== 'path') return undefined
   const steps = procedure['steps'] as readonly SyntaxNode[]
@@ -158,7 +158,7 @@ function callWithoutSign(node: SyntaxNode, { source }: Program): ReturnType<Chec
 const arithmetic = new Set<unknown>(['+', '-', '*', '/', '%'])
 const noNumbers = new Set<Kind>(['text', 'list', 'object', 'boolean', 'null', 'function'])
 
-function arithmeticOfTexts(node: SyntaxNode, { source, kindOf }: Program): ReturnType<Check> {
+function arithmeticOfTexts(node: SyntaxNode, { source, kindOf }: SyntaxTree): ReturnType<Check> {
   const { value, lhs, rhs } = node
   if (!arithmetic.has(value)) return undefined
   const wrong = [lhs, rhs].map(kindOf).find((kind) => noNumbers.has(kind))
@@ -185,7 +185,7 @@ const comparisons = new Set<unknown>(['<', '>', '<=', '>='])
 const notOrdered = new Set<Kind>(['list', 'object', 'boolean', 'function'])
 
 /** `1 < x < 5` compares what the first comparison gave. */
-function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: Program): ReturnType<Check> {
+function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: SyntaxTree): ReturnType<Check> {
   if (!comparisons.has(value)) return undefined
   const wrong = [lhs, rhs].map(kindOf).find((kind) => notOrdered.has(kind))
   if (wrong === undefined) return undefined
@@ -198,7 +198,7 @@ function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: Program
 const comparing = new Set<unknown>([...comparisons, '=', '!='])
 
 /** `action = 'opened' & draft = false` compares what a comparison gave: `&` joins texts, before anything is compared. */
-function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
+function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   const left = lhs as SyntaxNode | undefined
   if (value !== '=' && value !== '!=') return undefined
   if (left?.['type'] !== 'binary' || !comparing.has(left['value'])) return undefined
@@ -210,7 +210,7 @@ function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: Program)
 }
 
 /** `ref = 'a' or 'b'`. */
-function textAsCondition({ value, rhs, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
+function textAsCondition({ value, rhs, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   if (value !== 'or' && value !== 'and') return undefined
   if (![lhs, rhs].some((side) => (side as SyntaxNode)['type'] === 'string')) return undefined
   return {
@@ -230,7 +230,7 @@ function asList(source: string): string {
 }
 
 /** `headers['x-id']` filters by a text, which holds for whatever is there. */
-function filterByText({ expr, position }: SyntaxNode, { source }: Program): ReturnType<Check> {
+function filterByText({ expr, position }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   const text = expr as SyntaxNode | undefined
   if (text?.['type'] !== 'string') return undefined
   const key = String(text['value'])
@@ -296,7 +296,7 @@ function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
 }
 
 /** `headers.x-github-event` subtracts two fields from another. */
-function headerWithDashes(node: SyntaxNode, { source }: Program): ReturnType<Check> {
+function headerWithDashes(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   if (node['value'] !== '-') return undefined
   const left = node['lhs'] as SyntaxNode
   if (left['type'] !== 'path') return undefined
@@ -337,7 +337,7 @@ function foreignText({ value }: SyntaxNode): ReturnType<Check> {
   }
 }
 
-function lengthOfList({ steps, position }: SyntaxNode, { source }: Program): ReturnType<Check> {
+function lengthOfList({ steps, position }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   const path = steps as readonly SyntaxNode[]
   const last = path.at(-1)
   if (path.length < 2 || last?.['type'] !== 'name' || last['value'] !== 'length') return undefined

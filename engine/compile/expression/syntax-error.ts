@@ -1,4 +1,4 @@
-/** Owns the error of an expression that does not compile. */
+/** The error of an expression that does not compile. */
 
 import { LocatedError } from '../../config/located-error.ts'
 

@@ -1,4 +1,4 @@
-/** Owns walking through the program that the library has read. */
+/** Walks through the tree of an expression that the library has read. */
 
 export type SyntaxNode = Readonly<Record<string, unknown>>
 

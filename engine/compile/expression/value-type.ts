@@ -1,4 +1,4 @@
-/** Owns how the type of a value is told to an author; never the value. */
+/** Names the type of a value for an author, and never the value itself. */
 
 export function typeOf(value: unknown): string {
   if (value === undefined) return 'nothing'

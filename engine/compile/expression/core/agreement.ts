@@ -7,7 +7,7 @@ import jsonata from 'jsonata'
 import { compileRegex } from '../../../regex/regex.ts'
 import { createScope, type Scope } from '../../../resolve/scope.ts'
 import { requestOf } from '../../fixture.ts'
-import { copyPlain } from '../plain.ts'
+import { makePlain } from '../plain.ts'
 import { visitNodes } from '../syntax-tree.ts'
 import { compileCore } from './compile-core.ts'
 import { BeyondCoreError } from './values.ts'
@@ -62,7 +62,7 @@ function withOurRegexes(source: string): unknown {
 
 function outcomeOfCore(run: () => unknown): Outcome {
   try {
-    return { value: copyPlain(run()) }
+    return { value: makePlain(run()) }
   } catch (error) {
     if (error instanceof BeyondCoreError) return 'left to the library'
     return codeOf(error)
@@ -71,7 +71,7 @@ function outcomeOfCore(run: () => unknown): Outcome {
 
 async function outcomeOfLibrary(result: Promise<unknown>): Promise<Outcome> {
   try {
-    return { value: copyPlain(await result) }
+    return { value: makePlain(await result) }
   } catch (error) {
     return codeOf(error)
   }
