@@ -1,4 +1,4 @@
-/** Owns the settings that are read at start only: a running gateway keeps its values and says what it keeps. */
+/** Keeps the settings that are read at start only, and names those whose new values wait for a restart. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'

@@ -1,6 +1,6 @@
 /**
- * Owns the way from files to a candidate: load, keep what only a restart can change, bundle, compile, start, test.
- * Whatever was started for a candidate that is not finished is let go of before it is refused.
+ * Builds a candidate from the files: load, keep what only a restart can change, bundle, compile, start, test. Everything that
+ * was started for a candidate that is not finished is released before it is refused.
  */
 
 import { createHash } from 'node:crypto'
@@ -24,11 +24,11 @@ import { type BootKey, holdBootSettings } from './boot-settings.ts'
 import { type Changes, findChanges } from './changes.ts'
 import type { GenerationContent } from './generation.ts'
 
-/** What the host started for a candidate. Exactly one of the two is called, once. */
+/** What the host started for a candidate. Exactly one of the two functions is called, once. */
 export interface Prepared {
-  /** After the swap: lets go of what the snapshot before it used. */
+  /** Called after the swap: releases what the snapshot before it used. */
   commit(): Promise<void> | void
-  /** Instead of the swap: lets go of what was started for the candidate. */
+  /** Called instead of the swap: releases what was started for the candidate. */
   discard(): Promise<void> | void
 }
 
@@ -37,7 +37,7 @@ export interface CandidateParts {
   load(kept?: GenerationContent['sources']): Promise<Loaded>
   /** Absent: mappings with transforms do not compile. */
   bundle?(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled>
-  /** `secrets`: what its modules may not be heard to say. */
+  /** `secrets`: what is hidden in everything that its modules print. */
   openTransforms?(modules: readonly OpenedModule[], secrets: readonly string[]): OpenTransforms
   /** Its warnings include those of loading. */
   compile(configuration: Configuration, transforms: Transforms | undefined): Compiled | Promise<Compiled>
@@ -45,7 +45,7 @@ export interface CandidateParts {
   prepare?(snapshot: Snapshot): Promise<Prepared> | Prepared
   /**
    * Runs the tests that the configuration carries; what it answers are their failures, as errors, and warnings. Once
-   * `isGivenUp`, nobody waits for the rest of them.
+   * `isGivenUp`, the rest of them is not waited for.
    */
   test?(source: CandidateSource, snapshot: Snapshot, isGivenUp: () => boolean): Promise<readonly Diagnostic[]>
 }
@@ -96,31 +96,31 @@ export interface BuildContext {
   readonly boot?: Settings
   /** Content to be made again, instead of the files. */
   readonly kept?: GenerationContent
-  /** Only to see what would come of it: nothing of the host's is started but transforms. */
-  readonly isTrial?: boolean
-  /** Whether the content of this digest is not to be made, because something else serves in its place. */
+  /** It is a dry run: the host starts nothing but transforms. */
+  readonly isDryRun?: boolean
+  /** Whether the content with this digest is passed over, because something else serves in its place. */
   isPassed?(digest: string): boolean
   /** Whether a later change makes this candidate not worth finishing. */
   isSuperseded(): boolean
-  /** Why its tests are not waited for; a candidate that has more of them is refused for it. */
+  /** Why its tests are cut short; a candidate that has tests left is refused for that reason. */
   overruled?(): Diagnostic | undefined
-  /** Told once for a round that is not given up, also for one that failed. */
+  /** Called once for a reload that is not given up, also for one that failed. */
   onWatched(paths: readonly string[]): void
 }
 
-/** Never rejects: whatever goes wrong is a rejected candidate. */
+/** Never rejects: every failure is a rejected candidate. */
 export async function buildCandidate(parts: CandidateParts, context: BuildContext): Promise<Built> {
   let digest: string | undefined
   /** Present once tests were cut short. */
   let overruled: Diagnostic | undefined
-  /** Let go of in reverse. */
+  /** Released in reverse. */
   const begun: (() => Promise<void> | void)[] = []
   try {
     const built = await build()
-    if (built.outcome !== 'ready') await letGo()
+    if (built.outcome !== 'ready') await release()
     return built
   } catch (error) {
-    await letGo()
+    await release()
     return { outcome: 'rejected', diagnostics: diagnosticsOf(error), ...(digest && { digest }) }
   }
 
@@ -132,7 +132,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     digest = loaded.ok ? loaded.configuration.digest : loaded.digest
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (!loaded.ok) {
-      tellWatched(watched)
+      reportWatched(watched)
       return rejected(await withFaultsOfRest(loaded))
     }
     const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? context.boot)
@@ -141,7 +141,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const modules = wantedModules(held.configuration)
     const bundled =
       (await early?.(modules, held.configuration)) ?? (await bundle(modules, held.configuration))
-    tellWatched([...watched, ...bundled.watched])
+    reportWatched([...watched, ...bundled.watched])
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (!bundled.ok) {
       // What is wrong with it stands for a transform that has no digest.
@@ -172,7 +172,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (overruled !== undefined) return rejected([overruled])
     if (failed.length > 0 && mustPass(configuration)) return rejected([...found, ...compiled.warnings])
-    const prepared = context.isTrial ? undefined : await parts.prepare?.(snapshot)
+    const prepared = context.isDryRun ? undefined : await parts.prepare?.(snapshot)
     if (prepared) begun.push(() => prepared.discard())
 
     const candidate: Candidate = {
@@ -182,7 +182,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
       warnings: [...found.map(asWarning), ...compiled.warnings],
       heldKeys,
       commit: async () => prepared?.commit(),
-      discard: letGo,
+      discard: release,
       retire: () => transforms?.release(),
     }
     return { outcome: 'ready', candidate }
@@ -229,13 +229,13 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     return transforms
   }
 
-  /** At the first load nothing older could serve on, so its failing tests are told and no more. */
+  /** At the first load nothing older could serve on, so its failing tests are only reported. */
   function mustPass({ settings }: Configuration): boolean {
     return context.live !== undefined && context.kept === undefined && settings.hooks.reload.requireTests
   }
 
-  /** What is kept is not on the disk, and nobody changes it. */
-  function tellWatched(paths: readonly string[]): void {
+  /** The files of a kept generation are not on the disk, so there is nothing to watch. */
+  function reportWatched(paths: readonly string[]): void {
     if (!context.kept) context.onWatched(paths)
   }
 
@@ -257,8 +257,8 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     return { outcome: 'rejected', diagnostics, ...(digest && { digest }) }
   }
 
-  async function letGo(): Promise<void> {
-    for (const release of begun.splice(0).reverse()) await release()
+  async function release(): Promise<void> {
+    for (const end of begun.splice(0).reverse()) await end()
   }
 }
 

@@ -1,4 +1,4 @@
-/** Owns what is different between two generations, named by what the operator wrote. */
+/** Finds what differs between two generations, named by what the operator wrote. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
@@ -145,7 +145,7 @@ const keyNames: Readonly<Record<string, string>> = {
   'sources.gmail': 'hooks.gmail',
 }
 
-/** Names below these are the operator's, and what is below the names is told as a whole. */
+/** Names below these are the operator's, and what is below the names is reported as a whole. */
 const named = new Set([
   'hooks.transforms.modules',
   'agents.runners',

@@ -1,4 +1,4 @@
-/** Owns what a generation is once it has served: enough to tell about it, and to serve it again. */
+/** What is kept of a generation that has served: enough to report it, and to serve it again. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { Bundle } from '../transform/port.ts'
@@ -19,7 +19,7 @@ export interface GenerationRecord {
   readonly tookMs: number
   /** How many mappings can match; absent for a refused one. */
   readonly mappings?: number
-  /** To what served before it. */
+  /** Compared with what served before it. */
   readonly changes: Changes
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -42,15 +42,15 @@ export interface Rollback {
 }
 
 /**
- * Keeps generations. Numbers are its affair, so that one that keeps them on disk never gives a number twice. Nothing
- * here throws: what cannot be kept is told by whoever keeps it, and stops no reload.
+ * Keeps generations and gives them their numbers, so that an archive on disk never gives a number twice. Nothing here
+ * throws: the archive reports what it cannot keep, and no reload stops for it.
  */
 export interface GenerationArchive {
   /** Newest first; at most {@link keptGenerations} that went live, and as many that were refused. */
   list(): readonly GenerationRecord[]
   /** The number that the content with this digest goes live under: that which it had, or else the next. */
   numberOf(digest: string): number
-  /** After the swap; whatever served before it is retired. */
+  /** Called after the swap; what served before it is retired. */
   keep(record: GenerationRecord & { readonly generation: number }, content: GenerationContent): void
   note(rejected: GenerationRecord): void
   /** Undefined: not kept, or no longer. */
@@ -60,7 +60,7 @@ export interface GenerationArchive {
   setRollback(rollback: Rollback | undefined): void
 }
 
-/** Files that are read again are refused again: what is kept tells it once, as of the last time. */
+/** Whether the same files were refused once more: the archive keeps the last refusal alone. */
 export function isRefusedAgain(last: GenerationRecord, next: GenerationRecord): boolean {
   return next.digest !== undefined && last.digest === next.digest
 }

@@ -1,4 +1,4 @@
-/** Owns the one mutable cell: which snapshot serves, and its generation. */
+/** The one mutable cell: which snapshot serves, and its generation. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 

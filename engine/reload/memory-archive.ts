@@ -1,4 +1,4 @@
-/** Owns an archive of generations that ends with the process. */
+/** An archive of generations that ends with the process. */
 
 import {
   type GenerationArchive,
@@ -47,7 +47,7 @@ function retired({ record, content }: Kept): Kept {
   return { record: { ...record, state: 'retired' }, content }
 }
 
-/** Of two at the same time, the one that went live is told first: a refusal comes after it. */
+/** Of two records with the same time, the one that went live comes first: a refusal comes after it. */
 export function newestFirst(records: readonly GenerationRecord[]): GenerationRecord[] {
   return records.toSorted((one, other) => other.at - one.at)
 }

@@ -1,4 +1,4 @@
-/** Owns what is said of a round itself, and of no file. */
+/** The diagnostics that are about a reload itself, and about no file. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { GenerationRecord } from './generation.ts'

@@ -1,4 +1,4 @@
-/** Owns what the reloader answers and tells. */
+/** What the reloader answers to its callers and reports to its listeners. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { BootKey } from './boot-settings.ts'

@@ -119,7 +119,7 @@ test('a first load that fails leaves nothing live and watches nothing', async ()
   assert.deepEqual(sets, [])
 })
 
-test('a good candidate is swapped in whole, and whoever holds the old one keeps it', async () => {
+test('a good candidate is swapped in whole, and a holder of the old snapshot keeps it', async () => {
   const { reloader, start, answer } = createBench()
   await start()
   const before = reloader.current()
@@ -195,7 +195,7 @@ for (const [what, { options, loaded, code }] of Object.entries(refusals)) {
   })
 }
 
-test('a failed load widens what is watched all the same', async () => {
+test('a failed load still adds to what is watched', async () => {
   const { reloader, start, answer, sets } = createBench()
   await start()
   const reloaded = reloader.reload()
@@ -264,7 +264,7 @@ test('what only a restart can change stays as it was, in the snapshot too, and i
   })
 })
 
-test('the host prepares before the swap, and lets go of the old after it', async () => {
+test('the host prepares before the swap, and releases the old snapshot after it', async () => {
   const story: string[] = []
   const { reloader, start, answer } = createBench({
     async prepare({ digest }) {
@@ -291,7 +291,7 @@ test('the host prepares before the swap, and lets go of the old after it', async
   ])
 })
 
-test('a commit that fails is told and changes nothing', async () => {
+test('a commit that fails is reported and changes nothing', async () => {
   const { reloader, start, types } = createBench({
     prepare: () => ({
       commit() {
@@ -335,7 +335,7 @@ test('closing discards a candidate that is being prepared, and ends watching', a
   await assert.rejects(reloader.reload())
 })
 
-test('a subscription ends when it is told to', async () => {
+test('a subscription can be ended', async () => {
   const { reloader, start, answer } = createBench()
   let heard = 0
   const end = reloader.subscribe(() => heard++)

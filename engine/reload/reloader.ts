@@ -1,11 +1,11 @@
 /**
- * Owns which snapshot serves, and how another takes its place.
+ * Holds the snapshot that serves, and puts another in its place.
  *
- * States, per round: idle -> building -> (superseded | unchanged | rejected | swapped) -> idle.
- * One round at a time. Callers who come while a round is building wait for the next one, because only that one is
- * sure to see their change; a round that somebody waits behind is given up before it prepares anything, so that the
- * latest change wins. After a few rounds given up in a row one is finished all the same, so that a file that never
- * rests cannot keep everything else from going live. `live` is assigned in `swap` and nowhere else.
+ * States of a reload: idle -> building -> (superseded | unchanged | rejected | swapped) -> idle.
+ * One reload runs at a time. A caller who comes while a candidate is being built waits for the next reload, because only
+ * that one is sure to see the caller's change. A reload with another one behind it is given up before it prepares anything,
+ * so that the latest change wins. After a few that were given up in a row one is finished all the same, so that a file that
+ * never rests cannot keep everything else from going live. `serving` is assigned in `swap` and nowhere else.
  */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
@@ -17,21 +17,21 @@ import {
   type Candidate,
   type CandidateParts,
 } from './candidate.ts'
+import { type DryRunResult, dryRunCandidate, type InspectCandidate } from './dry-run.ts'
 import type { GenerationArchive, GenerationContent, GenerationRecord } from './generation.ts'
 import type { CurrentLive, Live } from './live.ts'
 import { createMemoryArchive } from './memory-archive.ts'
 import { closing, notKept, overruled, rollbackLost, rolledBack } from './reload-diagnostics.ts'
 import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
-import { createRounds } from './rounds.ts'
-import { type Trial, type Tried, tryCandidate } from './trial.ts'
-import { createVerdicts } from './verdicts.ts'
+import { createReloadQueue } from './reload-queue.ts'
+import { createReloadResults } from './reload-results.ts'
 import type { Watch, Watcher, WatchSettings } from './watcher.ts'
 
-/** Rounds given up in a row before one is finished. */
+/** How many reloads in a row may be given up before one is finished. */
 const mostSuperseded = 2
 
 export interface ReloaderOptions extends CandidateParts {
-  /** Makes the watcher when the first load went well. Absent: only {@link Reloader.reload} reloads. */
+  /** Creates the watcher once the first load went well. Absent: only {@link Reloader.reload} reloads. */
   readonly watch?: Watch
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
@@ -44,30 +44,30 @@ export interface ReloaderOptions extends CandidateParts {
 }
 
 export interface Reloader {
-  /** What serves now. @throws Error before the first load went well */
+  /** Returns what serves now. @throws Error before the first load went well */
   readonly current: CurrentLive
   /** The first load; when it goes well, files are watched from then on. */
   start(): Promise<ReloadResult>
   /**
-   * Loads again. The answer is of a load that began after the call. `endsRollback`: the files go live although they are
-   * those that were rolled back from; default: such files wait for a change. @throws Error once closed
+   * Loads again. The answer is that of a load that began after the call. `endsRollback`: the files go live although they are
+   * those that were rolled back from; by default such files wait for a change. @throws Error once closed
    */
   reload(options?: { readonly endsRollback?: boolean }): Promise<ReloadResult>
   /**
-   * Serves an old generation again, until the files change or a reload ends it; also after a restart. One that is not kept any more is
-   * rejected. @throws Error once closed
+   * Serves an old generation again, until the files change or a reload ends it; also after a restart. A generation that is
+   * not kept any more is rejected. @throws Error once closed
    */
   rollback(generation: number): Promise<ReloadResult>
   /**
-   * Builds a candidate of the files as they are now, shows it to `look`, and lets go of it. Nothing goes live.
+   * Builds a candidate of the files as they are now, shows it to `inspect`, and releases it. Nothing goes live.
    * @throws Error once closed, or before the first load went well
    */
-  tryReload<Seen>(look: Trial<Seen>): Promise<Tried<Seen>>
+  dryRun<Seen>(inspect: InspectCandidate<Seen>): Promise<DryRunResult<Seen>>
   /** Newest first. */
   generations(): readonly GenerationRecord[]
-  /** Listeners are called in order of the events, after the fact; the answer ends the subscription. */
+  /** Listeners are called after each event, in the order of the events; the answer ends the subscription. */
   subscribe(listener: ReloadListener): () => void
-  /** Stops watching and waits for a round that is under way; its candidate is not swapped in. */
+  /** Stops watching and waits for what is under way; its candidate is not swapped in. */
   close(): Promise<void>
 }
 
@@ -83,15 +83,15 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let serving: Serving | undefined
   let watcher: Watcher | undefined
   let watched: readonly string[] = []
-  /** Of the files as they were last looked at, whatever came of it. */
+  /** The digest of the files as they were last loaded, whether they went live or not. */
   let filesDigest: string | undefined
   let closed = false
-  const rounds = createRounds()
-  /** Whether the next round of the files ends a rollback. */
+  const queue = createReloadQueue()
+  /** Whether the next reload of the files ends a rollback. */
   let endsRollback = false
-  /** Rollbacks that wait. */
+  /** How many rollbacks wait. */
   let rollbacks = 0
-  const verdicts = createVerdicts({ now, archive, emit, serving: () => serving?.live.generation })
+  const results = createReloadResults({ now, archive, emit, serving: () => serving?.live.generation })
 
   function current(): Live {
     if (!serving) throw new Error('Nothing is live before the first load went well')
@@ -110,7 +110,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return { live, before }
   }
 
-  async function roundOfFiles(): Promise<ReloadResult> {
+  async function reloadFiles(): Promise<ReloadResult> {
     let rollback = archive.rollback()
     for (let superseded = 0; ; superseded++) {
       const begun = now()
@@ -120,12 +120,12 @@ export function createReloader(options: ReloaderOptions): Reloader {
       const built = await buildCandidate(options, {
         ...contextOf(),
         isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
-        isSuperseded: () => closed || (rounds.isReloadWaiting() && superseded < mostSuperseded),
+        isSuperseded: () => closed || (queue.isReloadWaiting() && superseded < mostSuperseded),
         overruled: () => (rollbacks > 0 ? overruled : undefined),
       })
       if (built.outcome === 'superseded') {
-        if (closed) return verdicts.declined(closing, begun)
-        rounds.joinWaiting()
+        if (closed) return results.declined(closing, begun)
+        queue.joinWaiting()
         continue
       }
       filesDigest = digestOf(built)
@@ -138,7 +138,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     }
   }
 
-  /** The files are those that were rolled back from: they wait for a change. Undefined: nothing holds them back. */
+  /** The files are those that were rolled back from, and wait for a change. Undefined: nothing holds them back. */
   async function holdRollback(
     generation: number,
     built: Exclude<Built, { outcome: 'superseded' }>,
@@ -146,7 +146,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   ): Promise<ReloadResult | undefined> {
     if (serving) {
       if (built.outcome === 'ready') await built.candidate.discard()
-      return verdicts.unchanged([rolledBack(current().generation)], begun, filesDigest)
+      return results.unchanged([rolledBack(current().generation)], begun, filesDigest)
     }
     const kept = await archive.read(generation)
     if (kept === undefined) return undefined
@@ -156,26 +156,26 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return goLive(again.candidate, begun, { isRollback: true, warnings: [rolledBack(generation)] })
   }
 
-  async function roundBack(generation: number): Promise<ReloadResult> {
+  async function rollBackTo(generation: number): Promise<ReloadResult> {
     const begun = now()
     const kept = await archive.read(generation)
-    if (kept === undefined) return verdicts.declined(notKept(generation, archive.list()), begun)
+    if (kept === undefined) return results.declined(notKept(generation, archive.list()), begun)
     const built = await buildCandidate(options, contextOf(kept))
-    if (built.outcome === 'superseded') return verdicts.declined(closing, begun)
+    if (built.outcome === 'superseded') return results.declined(closing, begun)
     if (built.outcome === 'unchanged') {
       const isHeld = holdAgainstFiles(current().generation, built.digest)
-      return verdicts.unchanged(
+      return results.unchanged(
         [...(isHeld ? [rolledBack(generation)] : []), ...built.warnings],
         begun,
         built.digest,
       )
     }
     if (built.outcome === 'rejected')
-      return verdicts.rejected(built.diagnostics, begun, built.digest, generation)
+      return results.rejected(built.diagnostics, begun, built.digest, generation)
     return goLive(built.candidate, begun, { isRollback: true })
   }
 
-  /** The generation of this digest serves until the files change, if they say something else; whether they do. */
+  /** Holds a generation until the files change, if they say something else now. Returns whether they do. */
   function holdAgainstFiles(generation: number, digest: string): boolean {
     const isOther = filesDigest !== undefined && filesDigest !== digest
     archive.setRollback(isOther && filesDigest !== undefined ? { generation, filesDigest } : undefined)
@@ -202,11 +202,11 @@ export function createReloader(options: ReloaderOptions): Reloader {
   ): Promise<ReloadResult> {
     if (built.outcome === 'ready') return goLive(built.candidate, begun, { warnings })
     if (built.outcome === 'unchanged') {
-      // The files say what serves: whatever they are changed to next is wanted, be it what was rolled back from.
+      // The files say what serves, so the next change is wanted, even one to what was rolled back from.
       archive.setRollback(undefined)
-      return verdicts.unchanged(built.warnings, begun, built.digest)
+      return results.unchanged(built.warnings, begun, built.digest)
     }
-    return verdicts.rejected([...built.diagnostics, ...warnings], begun, built.digest)
+    return results.rejected([...built.diagnostics, ...warnings], begun, built.digest)
   }
 
   async function goLive(
@@ -216,20 +216,20 @@ export function createReloader(options: ReloaderOptions): Reloader {
   ): Promise<ReloadResult> {
     if (closed) {
       await settle(() => candidate.discard())
-      return verdicts.declined(closing, begun)
+      return results.declined(closing, begun)
     }
     const { live, before } = swap(candidate)
     const { generation, snapshot } = live
     const isHeld = isRollback && holdAgainstFiles(generation, snapshot.digest)
     if (!isRollback) archive.setRollback(undefined)
-    const result = verdicts.live(candidate, { generation, begun, warnings, rolledBack: isHeld })
+    const result = results.live(candidate, { generation, begun, warnings, rolledBack: isHeld })
     watcher?.configure(watchSettings())
     await settle(() => candidate.commit())
     await settle(() => before?.candidate.retire())
     return result
   }
 
-  /** The snapshot is decided by now; what fails here is told and changes nothing. */
+  /** The snapshot is decided by now: a failure is reported and changes nothing. */
   async function settle(step: () => Promise<void> | void | undefined): Promise<void> {
     try {
       await step()
@@ -238,14 +238,14 @@ export function createReloader(options: ReloaderOptions): Reloader {
     }
   }
 
-  function roundOfTrial<Seen>(look: Trial<Seen>): Promise<Tried<Seen>> {
-    return tryCandidate(look, {
+  function dryRunFiles<Seen>(inspect: InspectCandidate<Seen>): Promise<DryRunResult<Seen>> {
+    return dryRunCandidate(inspect, {
       parts: options,
       context: { ...contextOf(), isSuperseded: () => closed || rollbacks > 0 },
       live: current(),
       now,
       isClosed: () => closed,
-      isGivenUp: () => closed || rounds.isAnyWaiting(),
+      isGivenUp: () => closed || queue.isAnyWaiting(),
       settle,
     })
   }
@@ -262,7 +262,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   async function reload(wanted: { readonly endsRollback?: boolean } = {}): Promise<ReloadResult> {
     refuseClosed()
     endsRollback ||= wanted.endsRollback ?? false
-    return rounds.reload(roundOfFiles)
+    return queue.reload(reloadFiles)
   }
 
   return {
@@ -271,15 +271,15 @@ export function createReloader(options: ReloaderOptions): Reloader {
     async rollback(generation) {
       refuseClosed()
       rollbacks++
-      return rounds.next(() => {
+      return queue.add(() => {
         rollbacks--
-        return roundBack(generation)
+        return rollBackTo(generation)
       })
     },
-    async tryReload(look) {
+    async dryRun(inspect) {
       refuseClosed()
       current()
-      return rounds.next(() => roundOfTrial(look))
+      return queue.add(() => dryRunFiles(inspect))
     },
     generations: () => archive.list(),
     async start() {
@@ -301,7 +301,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     async close() {
       closed = true
       await watcher?.close()
-      await rounds.rest()
+      await queue.idle()
       serving?.candidate.retire()
     },
   }

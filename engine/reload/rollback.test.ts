@@ -187,7 +187,7 @@ test('what serves already is left as it is', async () => {
   assert.equal(bench.reloader.current(), before)
 })
 
-test('a generation that is not kept is no candidate: whoever asked is told, and nobody else', async () => {
+test('a rollback to a generation that is not kept is refused to its caller alone', async () => {
   const bench = await withThree(createBench())
   const count = bench.events.length
   const result = await bench.reloader.rollback(7)
@@ -224,7 +224,7 @@ test('an old generation that cannot be built any more is refused, and says what 
   assert.equal((await bench.reloader.reload()).outcome, 'unchanged')
 })
 
-test('what only a restart can change stays as it is on the way back too', async () => {
+test('what only a restart can change stays as it is in a rollback too', async () => {
   const bench = await withThree(createBench())
   bench.world.port = 2
   const result = await bench.reloader.rollback(1)
@@ -308,7 +308,7 @@ test('after a restart files that changed meanwhile serve', async () => {
   assert.deepEqual(after.live(), ['four', 4])
 })
 
-test('after a restart a rollback that cannot hold is told, and the files serve', async () => {
+test('after a restart a rollback that cannot hold is reported, and the files serve', async () => {
   const archive = createMemoryArchive()
   const before = await withThree(createBench(archive))
   await before.reloader.rollback(1)

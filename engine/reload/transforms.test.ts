@@ -64,7 +64,7 @@ function createBench(parts: Partial<ReloaderOptions> = {}) {
   return { reloader, story, world }
 }
 
-test('a changed bundle is another generation, and the old one is let go of after the swap', async () => {
+test('a changed bundle is another generation, and the old one is released after the swap', async () => {
   const { reloader, story, world } = createBench()
   const first = await reloader.start()
   world.bundle = 'b2'
@@ -92,7 +92,7 @@ const refusals: Readonly<Record<string, (bench: ReturnType<typeof createBench>['
 }
 
 for (const [what, spoil] of Object.entries(refusals)) {
-  test(`a candidate ${what} is refused, and its transforms are let go of`, async () => {
+  test(`a candidate ${what} is refused, and its transforms are released`, async () => {
     const { reloader, story, world } = createBench()
     await reloader.start()
     world.bundle = 'b2'
@@ -111,7 +111,7 @@ for (const [what, spoil] of Object.entries(refusals)) {
   })
 }
 
-test('a warning about a test refuses nothing, and is told', async () => {
+test('a warning about a test refuses nothing, and is reported', async () => {
   const { reloader, world } = createBench()
   await reloader.start()
   world.bundle = 'b2'
@@ -153,13 +153,13 @@ test('failing tests are a warning where the operator does not require them, or n
   assert.deepEqual([allowed.outcome, allowed.diagnostics[0]?.severity], ['live', 'warning'])
 })
 
-test('a look at the files changes nothing that serves, and lets go of what it opened', async () => {
+test('a dry run changes nothing that serves, and releases what it opened', async () => {
   const { reloader, story, world } = createBench({
     prepare: () => ({ commit: () => void story.push('commit'), discard: () => void story.push('discard') }),
   })
   await reloader.start()
   world.bundle = 'b2'
-  const { result, seen } = await reloader.tryReload(async ({ live, candidate }) => [
+  const { result, seen } = await reloader.dryRun(async ({ live, candidate }) => [
     live.digest,
     candidate.digest,
   ])
@@ -168,12 +168,12 @@ test('a look at the files changes nothing that serves, and lets go of what it op
   assert.equal(reloader.current().generation, 1)
   assert.deepEqual(story, ['open b1', 'commit', 'open b2', 'release b2'])
   world.failedTests = [bad]
-  const refused = await reloader.tryReload(async () => assert.fail('there is nothing to look at'))
+  const refused = await reloader.dryRun(async () => assert.fail('there is nothing to look at'))
   assert.deepEqual([refused.result.outcome, refused.seen], ['rejected', undefined])
   assert.equal(reloader.generations().length, 1, 'a look is no reload, and leaves no record')
 })
 
-test('closing lets go of what serves', async () => {
+test('closing releases what serves', async () => {
   const { reloader, story } = createBench()
   await reloader.start()
   await reloader.close()
@@ -247,7 +247,7 @@ test('a rollback does not wait for tests, and holds off the change that they wer
   assert.deepEqual(story, ['open b1', 'open b2', 'release b2'])
 })
 
-test('closing waits for no tests, and for no look', { timeout: 30_000 }, async () => {
+test('closing waits for no tests, and for no dry run', { timeout: 30_000 }, async () => {
   const { reloader, story, endless } = await reloadEndlessly()
   await reloader.close()
   assert.deepEqual(
@@ -260,7 +260,7 @@ test('closing waits for no tests, and for no look', { timeout: 30_000 }, async (
   await other.reloader.start()
   other.world.bundle = 'b2'
   const looking = Promise.withResolvers<void>()
-  const look = other.reloader.tryReload(async ({ isGivenUp }) => {
+  const look = other.reloader.dryRun(async ({ isGivenUp }) => {
     looking.resolve()
     while (!isGivenUp()) await new Promise(setImmediate)
     return 'seen'

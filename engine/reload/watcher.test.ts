@@ -100,7 +100,7 @@ test('the watched set can change, and what left it is silent', limit, async (con
   await after(() => writeFile(one, 'heard again'))
 })
 
-test('what editors and others leave beside mapping files does not wake anybody', limit, async (context) => {
+test('what editors leave beside mapping files causes no change signal', limit, async (context) => {
   const others = ['.a.yaml.swp', 'a.yaml~', '4913', '.git/x.yaml', 'notes.pdf'].map(
     (name) => `mappings/${name}`,
   )
@@ -115,7 +115,7 @@ test('what editors and others leave beside mapping files does not wake anybody',
   assert.equal(count(), before + 1)
 })
 
-test('nothing follows closing', limit, async (context) => {
+test('no signal follows closing', limit, async (context) => {
   const folder = await createSampleFolder(context, { a: '' })
   const { watcher, after, count } = createWatching(context)
   const witness = createWatching(context)
@@ -142,7 +142,7 @@ test('rights that are lost and come back are seen', limit, async (context) => {
   }
 })
 
-test('a log that grows in a watched folder wakes nobody', limit, async (context) => {
+test('a log that grows in a watched folder causes no change signal', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'mappings/a.yaml': '', 'mappings/server.log': '' })
   // What was made this very moment is taken to change still.
   for (const name of ['mappings/a.yaml', 'mappings']) await utimes(folder.at(name), 1, 1.5)
@@ -154,17 +154,21 @@ test('a log that grows in a watched folder wakes nobody', limit, async (context)
   assert.equal(count(), before + 1)
 })
 
-test('a path that a watched folder holds already is watched without a hint', limit, async (context) => {
-  const folder = await createSampleFolder(context, { 'transforms/a.ts': '', 'transforms/lib/b.ts': '' })
-  const { watcher, after, count } = createWatching(context, { scanMs: never })
-  const transforms = folder.at('transforms')
-  await after(async () => watcher.watch([transforms]))
-  watcher.watch([transforms, folder.at('transforms/lib/b.ts')])
-  await after(() => writeFile(folder.at('transforms/lib/b.ts'), 'x'))
-  assert.equal(count(), 2)
-  await after(async () => watcher.watch([transforms, folder.at('elsewhere.ts')]))
-  assert.equal(count(), 3)
-})
+test(
+  'a path that a watched folder holds already is watched without a change signal',
+  limit,
+  async (context) => {
+    const folder = await createSampleFolder(context, { 'transforms/a.ts': '', 'transforms/lib/b.ts': '' })
+    const { watcher, after, count } = createWatching(context, { scanMs: never })
+    const transforms = folder.at('transforms')
+    await after(async () => watcher.watch([transforms]))
+    watcher.watch([transforms, folder.at('transforms/lib/b.ts')])
+    await after(() => writeFile(folder.at('transforms/lib/b.ts'), 'x'))
+    assert.equal(count(), 2)
+    await after(async () => watcher.watch([transforms, folder.at('elsewhere.ts')]))
+    assert.equal(count(), 3)
+  },
+)
 
 test(
   'paths that are told in several steps are not lost in between, and not new again',
@@ -231,22 +235,26 @@ test(
   },
 )
 
-test('a folder that cannot be watched is told once; scans see what happens in it', limit, async (context) => {
-  const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
-  const silence = createSilence()
-  const told: unknown[] = []
-  const options = { ...silence, onError: (error: unknown) => told.push(error), scanMs: 20 }
-  const { watcher, after } = createWatching(context, options)
-  await after(async () => watcher.watch([folder.at('mappings')]))
-  for (const code of ['EIO', 'EACCES', 'ENOENT', 'EIO']) silence.fail(Object.assign(new Error(), { code }))
-  await after(() => atomicSave(folder.at('mappings/a.yaml'), 'x'))
-  assert.deepEqual(
-    told.map((error) => [(error as WatchError).code, (error as WatchError).message]),
-    [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
-  )
-})
+test(
+  'a folder that cannot be watched is reported once; scans see what happens in it',
+  limit,
+  async (context) => {
+    const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
+    const silence = createSilence()
+    const told: unknown[] = []
+    const options = { ...silence, onError: (error: unknown) => told.push(error), scanMs: 20 }
+    const { watcher, after } = createWatching(context, options)
+    await after(async () => watcher.watch([folder.at('mappings')]))
+    for (const code of ['EIO', 'EACCES', 'ENOENT', 'EIO']) silence.fail(Object.assign(new Error(), { code }))
+    await after(() => atomicSave(folder.at('mappings/a.yaml'), 'x'))
+    assert.deepEqual(
+      told.map((error) => [(error as WatchError).code, (error as WatchError).message]),
+      [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
+    )
+  },
+)
 
-test('scans of files at rest tell nothing, and no two of them overlap', limit, async (context) => {
+test('scans of files at rest signal nothing, and no two of them overlap', limit, async (context) => {
   const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`mappings/${index}.yaml`, 'x']))
   const folder = await createSampleFolder(context, files)
   const enough = Promise.withResolvers<void>()

@@ -1,19 +1,19 @@
 /**
- * Owns watching files: whatever happens to them becomes one coalesced hint. The digest decides what it means.
+ * Watches files: everything that happens to them becomes one coalesced change signal. The digest decides what it means.
  *
- * Events of folders see a change at once; a slow scan, a survey whose facts differ from those of the last one, sees
- * what events did not; polling is the scan without its slowness, where there are no events. Surveys are taken one
- * after the other, in `turns`.
+ * Events of folders see a change at once. A slow scan, whose stats are compared with those of the previous one, sees what
+ * events did not. Polling is a fast scan for file systems without events. Scans run one after the other, in `last`.
  *
- * Nothing is lost between watching and reading: facts are brought up to date before each hint. A change is older than
- * the facts, and the load that follows the hint reads it; or younger, and then it is an event or the next difference.
+ * Nothing is lost between watching and reading, because stats are brought up to date before each signal. A change is older
+ * than the stats, and the load that follows the signal reads it; or it is younger, and then it is an event or the next
+ * difference.
  */
 
 import { join, resolve } from 'node:path'
-import { createBaseline } from './watch/baseline.ts'
 import { createCoalesced } from './watch/coalesce.ts'
 import { type CreateFolderEvents, createFolderEvents, type FolderEvent } from './watch/folder-events.ts'
-import { isToldByLoads, watchError } from './watch/watch-error.ts'
+import { createPreviousScan } from './watch/previous-scan.ts'
+import { isReportedByLoads, watchError } from './watch/watch-error.ts'
 
 export interface WatchSettings {
   /** Milliseconds that the files must rest before `onChange`, which waits ten times as long at most. Default: 50. */
@@ -37,11 +37,11 @@ export interface WatchOptions extends WatchSettings {
 
 export interface Watcher {
   /**
-   * Watches these files and folders, existing or not; absolute paths. Others are let go with the next hint: a load
-   * that tells what it reads in several steps does not lose what it has not come to yet.
+   * Watches these files and folders, existing or not; absolute paths. Others are watched until the next signal: a load that
+   * names what it reads in several steps does not lose what it has not come to yet.
    */
   watch(paths: readonly string[]): void
-  /** Changes what is given, while watching. */
+  /** Changes the settings that are given, while watching. */
   configure(settings: WatchSettings): void
   /** No call of `onChange` or `onError` follows, and nothing keeps the process alive. */
   close(): Promise<void>
@@ -49,62 +49,62 @@ export interface Watcher {
 
 export type Watch = (options: WatchOptions) => Watcher
 
-/** After a scan there is a pause so many times as long: its cost is bounded, however much there is to look at. */
+/** The pause after a scan is this many times as long as the scan, which bounds its cost, however much there is to look at. */
 const leastPause = 10
 
 export function createWatcher(options: WatchOptions): Watcher {
   const { onChange, onError, scanMs = 10_000, pollMs = 500, createEvents = createFolderEvents } = options
   const ending = new AbortController()
   const { signal } = ending
-  const hint = createCoalesced(() => void inTurn(tellChange), options.debounceMs ?? 50)
+  const changeSignal = createCoalesced(() => void enqueue(reportChange), options.debounceMs ?? 50)
   const events = createEvents({ onEvent, onError: onEventsError })
-  const told = new Set<string>()
-  const doubted = new Set<string>()
+  const reported = new Set<string>()
+  const beingChecked = new Set<string>()
   let polls = options.poll ?? false
-  /** The system gave no more events. That does not change while the process runs. */
+  /** The system gave no more events, which does not change while the process runs. */
   let isLimited = false
   const usesEvents = () => !polls && !isLimited
-  const baseline = createBaseline({
+  const previousScan = createPreviousScan({
     events: () => (usesEvents() ? events : undefined),
     now: Date.now,
     signal,
   })
-  /** As told last, and with what was told before and is not let go yet. */
+  /** The paths that were named last, and these with earlier ones that are still watched. */
   let named: ReadonlySet<string> = new Set()
   let kept: ReadonlySet<string> = named
   let timer: NodeJS.Timeout | undefined
-  let turns: Promise<void> = Promise.resolve()
+  let last: Promise<void> = Promise.resolve()
 
-  function inTurn(step: () => Promise<void>): Promise<void> {
-    turns = turns.then(async () => {
+  function enqueue(step: () => Promise<void>): Promise<void> {
+    last = last.then(async () => {
       try {
         if (!signal.aborted) await step()
       } catch (error) {
-        tellError(error)
+        reportError(error)
       }
     })
-    return turns
+    return last
   }
 
-  function tellError(error: unknown): void {
+  function reportError(error: unknown): void {
     const failure = watchError(error, pollMs)
-    if (signal.aborted || told.has(failure.message)) return
-    told.add(failure.message)
+    if (signal.aborted || reported.has(failure.message)) return
+    reported.add(failure.message)
     onError(failure)
   }
 
-  async function tellChange(): Promise<void> {
+  async function reportChange(): Promise<void> {
     if (kept.size > named.size) {
       kept = named
-      baseline.setPaths(kept)
-      baseline.touch(undefined)
+      previousScan.setPaths(kept)
+      previousScan.touch(undefined)
     }
-    await baseline.update()
+    await previousScan.update()
     if (!signal.aborted) onChange()
   }
 
   async function scan(): Promise<void> {
-    if (await baseline.survey()) hint.signal()
+    if (await previousScan.scan()) changeSignal.signal()
   }
 
   function scheduleScan(pauseMs: number): void {
@@ -112,42 +112,42 @@ export function createWatcher(options: WatchOptions): Watcher {
     if (signal.aborted || pauseMs === Number.POSITIVE_INFINITY) return
     timer = setTimeout(async () => {
       const begun = performance.now()
-      await inTurn(scan)
+      await enqueue(scan)
       scheduleScan(Math.max(usesEvents() ? scanMs : pollMs, (performance.now() - begun) * leastPause))
     }, pauseMs)
   }
 
-  function onEvent({ folder, name, isDoubtful }: FolderEvent): void {
+  function onEvent({ folder, name, isUncertain }: FolderEvent): void {
     if (signal.aborted || !usesEvents()) return
     const path = name === undefined ? undefined : join(folder, name)
-    if (path !== undefined && isDoubtful) void resolveDoubt(path)
-    else heed(path)
+    if (path !== undefined && isUncertain) void checkFolder(path)
+    else noteChange(path)
   }
 
-  function heed(path: string | undefined): void {
-    baseline.touch(path)
-    hint.signal()
+  function noteChange(path: string | undefined): void {
+    previousScan.touch(path)
+    changeSignal.signal()
   }
 
-  async function resolveDoubt(path: string): Promise<void> {
-    if (doubted.has(path)) return
-    doubted.add(path)
-    const matters = await baseline.isOrWasFolder(path)
-    doubted.delete(path)
-    if (matters && !signal.aborted) heed(path)
+  async function checkFolder(path: string): Promise<void> {
+    if (beingChecked.has(path)) return
+    beingChecked.add(path)
+    const matters = await previousScan.isOrWasFolder(path)
+    beingChecked.delete(path)
+    if (matters && !signal.aborted) noteChange(path)
   }
 
   function onEventsError(error: unknown): void {
-    if (isToldByLoads(error) || isLimited) return
-    tellError(error)
+    if (isReportedByLoads(error) || isLimited) return
+    reportError(error)
     if (watchError(error, pollMs).code !== 'WATCH_LIMIT') return
     isLimited = true
     changeSource()
   }
 
-  /** Events, or scans in their place, from now on. */
+  /** From now on there are events, or scans in their place. */
   function changeSource(): void {
-    void inTurn(async () => {
+    void enqueue(async () => {
       if (!usesEvents()) await events.observe(new Map())
       await scan()
     })
@@ -159,17 +159,17 @@ export function createWatcher(options: WatchOptions): Watcher {
       named = new Set(paths.map((path) => resolve(path)))
       const added = [...named].filter((path) => !kept.has(path))
       if (added.length === 0) return
-      const isNew = added.some((path) => !baseline.isKnownFile(path))
+      const isNew = added.some((path) => !previousScan.isKnownFile(path))
       kept = new Set([...kept, ...added])
-      baseline.setPaths(kept)
-      void inTurn(async () => {
-        const differs = await baseline.survey()
-        if (isNew || differs) hint.signal()
+      previousScan.setPaths(kept)
+      void enqueue(async () => {
+        const differs = await previousScan.scan()
+        if (isNew || differs) changeSignal.signal()
       })
       if (timer === undefined) scheduleScan(usesEvents() ? scanMs : pollMs)
     },
     configure({ debounceMs, poll = polls }) {
-      if (debounceMs !== undefined) hint.setRest(debounceMs)
+      if (debounceMs !== undefined) changeSignal.setRest(debounceMs)
       if (poll === polls) return
       polls = poll
       if (kept.size > 0) changeSource()
@@ -177,9 +177,9 @@ export function createWatcher(options: WatchOptions): Watcher {
     async close() {
       ending.abort()
       clearTimeout(timer)
-      hint.cancel()
-      await Promise.all([events.close(), turns])
-      hint.cancel()
+      changeSignal.cancel()
+      await Promise.all([events.close(), last])
+      changeSignal.cancel()
     },
   }
 }

@@ -14,12 +14,9 @@ export interface DryRunResult {
 /** `limit`: how many requests are looked at, the newest whose bodies are kept. */
 export type DryRun = (limit: number) => Promise<DryRunResult>
 
-export function createDryRun(
-  reloader: Pick<Reloader, 'tryReload'>,
-  read: Pick<Reader, 'recentBodies'>,
-): DryRun {
+export function createDryRun(reloader: Pick<Reloader, 'dryRun'>, read: Pick<Reader, 'recentBodies'>): DryRun {
   return async (limit) => {
-    const { result, seen } = await reloader.tryReload(async ({ live, candidate, isGivenUp }) => {
+    const { result, seen } = await reloader.dryRun(async ({ live, candidate, isGivenUp }) => {
       const requests = (await read.recentBodies({ limit })).flatMap(pastRequest)
       return runShadow({ requests, live, candidate, surface: trySurface, isGivenUp })
     })

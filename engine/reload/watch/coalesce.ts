@@ -1,6 +1,6 @@
-/** Owns coalescing: many signals in a short time become one. */
+/** Makes one signal of many in a short time. */
 
-/** A file that is written without pause must not hide all other changes: so many rests after the first signal is the latest. */
+/** A file that is written without pause must not hide all other changes: after so many pauses the signal is passed on anyway. */
 const mostRests = 10
 
 export interface Coalesced {

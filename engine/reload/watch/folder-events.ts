@@ -1,19 +1,19 @@
 /**
- * Owns the events of folders, each watched by a chokidar of its own and for itself alone. Which folders these are, a
- * survey decides: chokidar would not leave one folder without those below it, nor watch links that lead to one.
+ * Watches folders for events, each by a chokidar of its own and without what is below it. A scan decides which folders these
+ * are: chokidar would not leave one folder without those below it, nor watch links that lead to one.
  */
 
 import { basename, dirname } from 'node:path'
 import { watch } from 'chokidar'
 import { isRelevantFile, isRelevantFolder } from './relevance.ts'
-import type { ObservedFolder } from './survey.ts'
+import type { ObservedFolder } from './scan.ts'
 
 export interface FolderEvent {
   readonly folder: string
   /** Undefined: the folder itself was touched, or the system does not say what. */
   readonly name: string | undefined
   /** It matters only if it is, or was, a folder. */
-  readonly isDoubtful: boolean
+  readonly isUncertain: boolean
 }
 
 export interface FolderEventListener {
@@ -25,7 +25,7 @@ export interface FolderEvents {
   /**
    * Watches these folders and no others.
    *
-   * @returns whether there are new ones; what happens in them from then on is told
+   * @returns whether there are new ones; they give events from then on
    */
   observe(folders: ReadonlyMap<string, ObservedFolder>): Promise<boolean>
   /** No call of the listener follows. */
@@ -41,7 +41,7 @@ interface Open {
 
 /** Folders that are opened at a time: each costs about a millisecond. */
 const atOnce = 4
-/** A folder in which something happens without pause is never told to be ready, though it has long been. Milliseconds. */
+/** A folder in which something happens without pause is never reported as ready, though it has long been. Milliseconds. */
 const longestOpening = 1000
 
 export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => {
@@ -54,16 +54,16 @@ export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => 
     open.delete(folder)
   }
 
-  function tell(folder: string, name: string | undefined, isContent: boolean): void {
+  function report(folder: string, name: string | undefined, isContent: boolean): void {
     const observed = open.get(folder)?.observed
     if (!observed) return
     const relevance = name === undefined ? 'certain' : relevanceOf(observed, name, isContent)
-    if (relevance) onEvent({ folder, name, isDoubtful: relevance === 'doubtful' })
+    if (relevance) onEvent({ folder, name, isUncertain: relevance === 'uncertain' })
   }
 
-  /** It may have been replaced: what is watched is then the old one, wherever it is. The next survey opens it again. */
+  /** The folder may have been replaced, and the old one be watched wherever it is now. The next scan opens it again. */
   function retire(folder: string): void {
-    tell(folder, undefined, false)
+    report(folder, undefined, false)
     drop(folder)
   }
 
@@ -73,21 +73,21 @@ export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => 
       depth: 0,
       followSymlinks: false,
       ignoreInitial: true,
-      // Half-written files and atomic saves are the debounce's and the digest's affair.
+      // The debounce and the digest take care of half-written files and atomic saves.
       atomic: false,
       ignored: (path) => path !== folder && !matters(folder, basename(path)),
     })
     const { promise: isOpen, resolve } = Promise.withResolvers<boolean>()
-    const patience = setTimeout(end, longestOpening, true)
+    const late = setTimeout(end, longestOpening, true)
     function end(isOpen: boolean): void {
-      clearTimeout(patience)
+      clearTimeout(late)
       resolve(isOpen)
     }
     open.set(folder, {
       observed,
       close() {
         end(false)
-        remember(files.close())
+        track(files.close())
       },
     })
     files.once('ready', () => end(true))
@@ -95,15 +95,15 @@ export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => 
       drop(folder)
       if (!closed) onError(error)
     })
-    // Unfiltered: chokidar tells no change of rights, and none that its own look at the file does not confirm.
+    // Chokidar's own events leave out changes of rights, and those that its own look at the file does not confirm.
     files.on('raw', (kind, name, details) => {
       if ((details as { watchedPath?: unknown }).watchedPath !== folder) return
       if (name === basename(folder) && kind === 'rename') retire(folder)
-      else tell(folder, name ?? undefined, kind === 'change')
+      else report(folder, name ?? undefined, kind === 'change')
     })
     files.on('all', (_, path) => {
       if (path === folder) retire(folder)
-      else if (dirname(path) === folder) tell(folder, basename(path), false)
+      else if (dirname(path) === folder) report(folder, basename(path), false)
     })
     return isOpen
   }
@@ -113,7 +113,7 @@ export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => 
     return observed === undefined || relevanceOf(observed, name, true) !== undefined
   }
 
-  function remember(end: Promise<void>): void {
+  function track(end: Promise<void>): void {
     const ended = end.catch(() => {}).finally(() => closing.delete(ended))
     closing.add(ended)
   }
@@ -150,9 +150,9 @@ function relevanceOf(
   { names, whole }: ObservedFolder,
   name: string,
   isContent: boolean,
-): 'certain' | 'doubtful' | undefined {
+): 'certain' | 'uncertain' | undefined {
   if (names.has(name)) return 'certain'
   if (!whole) return undefined
   if (isRelevantFile(name)) return 'certain'
-  return !isContent && isRelevantFolder(name) ? 'doubtful' : undefined
+  return !isContent && isRelevantFolder(name) ? 'uncertain' : undefined
 }

@@ -1,4 +1,4 @@
-/** Owns which names within a watched folder matter, so that editors' traces and logs wake nobody. */
+/** Decides which names within a watched folder matter, so that logs and what editors leave behind cause no reload. */
 
 /** What a mapping or a transform may be made of. A file of another kind matters once it is named itself. */
 const kinds = /\.(ya?ml|jsonc?|[cm]?[jt]sx?|txt|md|html?|css|csv|tsv|xml|sql|graphql|hbs|toml|wasm|node)$/i

@@ -1,4 +1,4 @@
-/** Owns what a watcher tells when it cannot watch as it should. */
+/** The errors of a watcher that cannot watch as it should. */
 
 export type WatchErrorCode =
   /** The system gives no more events; files are polled from then on. */
@@ -34,8 +34,8 @@ export function watchError(error: unknown, pollMs: number): WatchError {
   return new WatchError('WATCH_LIMIT', message, error)
 }
 
-/** What is missing or may not be read is told by the load that wants it; events come back when it does. */
-export function isToldByLoads(error: unknown): boolean {
+/** The load that wants a file reports that it is missing or may not be read; events come back with the file. */
+export function isReportedByLoads(error: unknown): boolean {
   return ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR'].includes(codeOf(error))
 }
 

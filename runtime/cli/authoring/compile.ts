@@ -60,7 +60,7 @@ async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Pr
         }),
     },
     {
-      isTrial: true,
+      isDryRun: true,
       isSuperseded: () => false,
       onWatched: (paths) => {
         watched = paths

@@ -1,4 +1,4 @@
-/** Owns how the end of a round is told: to who asked, to the listeners and to the archive, each the same. */
+/** Reports how a reload ended, in the same words to its caller, to the listeners and to the archive. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { Candidate } from './candidate.ts'
@@ -6,9 +6,9 @@ import { noChanges } from './changes.ts'
 import type { GenerationArchive } from './generation.ts'
 import type { ReloadEvent, ReloadResult } from './reload-event.ts'
 
-export interface Verdicts {
+export interface ReloadResults {
   /** Another generation serves. `rolledBack`: in the place of the files. */
-  live(candidate: Candidate, round: Swapped): ReloadResult
+  live(candidate: Candidate, swapped: Swapped): ReloadResult
   unchanged(diagnostics: readonly Diagnostic[], begun: number, digest: string | undefined): ReloadResult
   /** `rollbackTo`: the generation that could not be gone back to. */
   rejected(
@@ -17,51 +17,51 @@ export interface Verdicts {
     digest?: string,
     rollbackTo?: number,
   ): ReloadResult
-  /** There is no candidate to tell of: whoever asked has the answer, and nobody else wants it. */
+  /** There is no candidate: the answer goes to the caller alone. */
   declined(reason: Diagnostic, begun: number): ReloadResult
 }
 
 export interface Swapped {
   readonly generation: number
-  /** When the round began. */
+  /** When the reload began. */
   readonly begun: number
   readonly warnings: readonly Diagnostic[]
   readonly rolledBack: boolean
 }
 
-interface VerdictParts {
+interface ReloadResultsOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   readonly archive: Pick<GenerationArchive, 'keep' | 'note'>
   readonly emit: (event: ReloadEvent) => void
-  /** What serves; undefined where nothing ever did. */
+  /** The generation that serves; undefined where none ever did. */
   readonly serving: () => number | undefined
 }
 
-export function createVerdicts({ now, archive, emit, serving }: VerdictParts): Verdicts {
-  /** What serves is what served before. */
+export function createReloadResults({ now, archive, emit, serving }: ReloadResultsOptions): ReloadResults {
+  /** What served before goes on serving. */
   function stay(outcome: 'unchanged' | 'rejected', diagnostics: readonly Diagnostic[], begun: number) {
     const ok = outcome === 'unchanged'
     return { outcome, ok, generation: serving(), tookMs: now() - begun, changes: noChanges, diagnostics }
   }
 
   return {
-    live({ source, snapshot, changes, warnings, heldKeys }, round) {
-      const { generation, begun } = round
+    live({ source, snapshot, changes, warnings, heldKeys }, swapped) {
+      const { generation, begun } = swapped
       const { digest } = snapshot
       const tookMs = now() - begun
       const mappings = snapshot.mappings.length
-      const diagnostics = [...round.warnings, ...warnings]
-      const rolledBack = round.rolledBack ? ({ rolledBack: true } as const) : {}
+      const diagnostics = [...swapped.warnings, ...warnings]
+      const rolledBack = swapped.rolledBack ? ({ rolledBack: true } as const) : {}
       const { configuration, bundles } = source
       archive.keep(
         { generation, digest, state: 'live', at: now(), tookMs, mappings, changes, diagnostics },
         { digest, sources: configuration.sources, bundles },
       )
-      const facts = { generation, digest, tookMs, changes }
-      emit({ type: 'snapshot-swapped', ...facts, mappings, warnings: diagnostics, ...rolledBack })
+      const swap = { generation, digest, tookMs, changes }
+      emit({ type: 'snapshot-swapped', ...swap, mappings, warnings: diagnostics, ...rolledBack })
       if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
-      return { outcome: 'live', ok: true, ...facts, diagnostics, ...rolledBack }
+      return { outcome: 'live', ok: true, ...swap, diagnostics, ...rolledBack }
     },
     unchanged(diagnostics, begun, digest) {
       const result = stay('unchanged', diagnostics, begun)

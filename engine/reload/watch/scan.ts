@@ -1,6 +1,6 @@
 /**
- * Owns a survey: a look at everything that is watched, through links. It brings the facts up to date, and tells the
- * folders in which the next change will happen.
+ * Scans everything that is watched, through links: it brings the stats up to date, and answers the folders in which the next
+ * change will happen.
  *
  * A path is followed the way the system follows it. Every folder in which a link, the path's end, or the first name
  * that is missing stands, is a folder to observe; and so is the one above it, where its own replacement shows.
@@ -9,8 +9,7 @@
 import type { Dirent, Stats } from 'node:fs'
 import { opendir, readlink } from 'node:fs/promises'
 import { basename, dirname, join, parse, resolve } from 'node:path'
-import { fileFact, folderFact, folderStamp, lookAt } from './fact.ts'
-import type { Facts } from './facts.ts'
+import { fileStat, folderStamp, folderStat, lookAt } from './file-stat.ts'
 import { isRelevantFile, isRelevantFolder } from './relevance.ts'
 
 export interface ObservedFolder {
@@ -22,24 +21,24 @@ export interface ObservedFolder {
   whole: boolean
 }
 
-export interface SurveyOptions {
-  /** By real path: a path with another fact has changed. */
-  readonly facts: Pick<Facts, 'set'>
+export interface ScanOptions {
+  /** By real path: a path with another stat has changed. */
+  readonly stats: { set(path: string, stat: string): void }
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** Ends the survey between two looks. */
+  /** Ends the scan between two looks. */
   readonly signal: AbortSignal
 }
 
 /** The end of a path: what is there, and where. */
-interface Found {
+interface PathEnd {
   readonly folder: string
   readonly name: string
   readonly path: string
   readonly stats: Stats
 }
 
-/** Looks at a time: few enough to leave threads to others and the event loop its pace. */
+/** How many paths are looked at together: few enough to leave threads to others, and to hold up nothing. */
 const atOnce = 8
 const mostLinks = 40
 const deepestFolder = 16
@@ -48,13 +47,13 @@ const deepestFolder = 16
  * @returns the folders to observe, by real path
  * @throws the signal's reason
  */
-export async function takeSurvey(
+export async function scanPaths(
   paths: Iterable<string>,
-  { facts, now, signal }: SurveyOptions,
+  { stats: known, now, signal }: ScanOptions,
 ): Promise<ReadonlyMap<string, ObservedFolder>> {
   const folders = new Map<string, ObservedFolder>()
   const identities = new Map<string, string>()
-  /** Folders by their real paths -> when a name last came or went, taken before anybody looked for one. */
+  /** Folders by their real paths -> when a name last came or went, taken before any name is looked for. */
   const stamps = new Map<string, string>()
   /** Folders by the path that names them -> their real paths. */
   const places = new Map<string, string | undefined>()
@@ -69,20 +68,20 @@ export async function takeSurvey(
     return observed
   }
 
-  /** Undefined: there is nothing. Whatever was met on the way is observed by then. */
-  async function reach(path: string, links = 0): Promise<Found | undefined> {
+  /** Undefined: there is nothing. Everything on the way is observed by then. */
+  async function reach(path: string, links = 0): Promise<PathEnd | undefined> {
     const above = dirname(path)
     const folder = await placeOf(above, links)
     return folder === undefined ? undefined : look(folder, basename(path), links)
   }
 
-  async function look(folder: string, name: string, links = 0): Promise<Found | undefined> {
+  async function look(folder: string, name: string, links = 0): Promise<PathEnd | undefined> {
     const path = join(folder, name)
     const stats = await lookAt(path)
     if (typeof stats !== 'string' && !stats.isSymbolicLink()) return { folder, name, path, stats }
     observe(folder, name)
     const target = typeof stats === 'string' ? undefined : await readlink(path).catch(() => undefined)
-    facts.set(path, target === undefined ? `nothing since ${stamps.get(folder)}` : `link ${target}`)
+    known.set(path, target === undefined ? `nothing since ${stamps.get(folder)}` : `link ${target}`)
     if (target === undefined || links === mostLinks) return undefined
     return reach(resolve(folder, target), links + 1)
   }
@@ -96,14 +95,14 @@ export async function takeSurvey(
   async function findPlace(folder: string, links: number): Promise<string | undefined> {
     if (folder === parse(folder).root) {
       const stats = await lookAt(folder)
-      identities.set(folder, typeof stats === 'string' ? stats : folderFact(stats))
+      identities.set(folder, typeof stats === 'string' ? stats : folderStat(stats))
       if (typeof stats !== 'string') stamps.set(folder, folderStamp(stats, now()))
       return folder
     }
     const found = await reach(folder, links)
     if (!found) return undefined
     if (found.stats.isDirectory()) {
-      identities.set(found.path, folderFact(found.stats))
+      identities.set(found.path, folderStat(found.stats))
       stamps.set(found.path, folderStamp(found.stats, now()))
       return found.path
     }
@@ -111,20 +110,20 @@ export async function takeSurvey(
     return undefined
   }
 
-  function note({ folder, name, path, stats }: Found): void {
+  function note({ folder, name, path, stats }: PathEnd): void {
     observe(folder, name)
-    facts.set(path, stats.isDirectory() ? folderFact(stats) : fileFact(stats, now()))
+    known.set(path, stats.isDirectory() ? folderStat(stats) : fileStat(stats, now()))
   }
 
-  async function walk(folder: Found, depth: number): Promise<void> {
-    identities.set(folder.path, folderFact(folder.stats))
+  async function walk(folder: PathEnd, depth: number): Promise<void> {
+    identities.set(folder.path, folderStat(folder.stats))
     const stamp = folderStamp(folder.stats, now())
     stamps.set(folder.path, stamp)
     const observed = observe(folder.path)
     if (observed.whole) return
     observed.whole = true
-    facts.set(folder.path, folderFact(folder.stats))
-    const within: Found[] = []
+    known.set(folder.path, folderStat(folder.stats))
+    const within: PathEnd[] = []
     try {
       const names = await list(folder.path)
       for (const some of slices(names)) {
@@ -135,18 +134,18 @@ export async function takeSurvey(
           else if (found && isRelevantFile(some[index] ?? '')) noteWithin(folder.path, found)
         }
       }
-      // A new name is a new fact; that one is gone shows in their number, that one came and went in the stamp.
-      facts.set(join(folder.path, '*'), `${names.length} since ${stamp}`)
+      // A new name has a new stat; a name that is gone shows in their number, one that came and went in the stamp.
+      known.set(join(folder.path, '*'), `${names.length} since ${stamp}`)
     } catch (error) {
       signal.throwIfAborted()
-      facts.set(join(folder.path, '*'), `${(error as NodeJS.ErrnoException).code}`)
+      known.set(join(folder.path, '*'), `${(error as NodeJS.ErrnoException).code}`)
     }
     if (depth === deepestFolder) return
     for (const found of within) await walk(found, depth + 1)
   }
 
-  function noteWithin(folder: string, found: Found): void {
-    if (found.folder === folder) facts.set(found.path, fileFact(found.stats, now()))
+  function noteWithin(folder: string, found: PathEnd): void {
+    if (found.folder === folder) known.set(found.path, fileStat(found.stats, now()))
     else note(found)
   }
 

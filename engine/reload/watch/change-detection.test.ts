@@ -1,6 +1,6 @@
 /**
- * Each net by itself sees every kind of edit. What is held is that a hint comes after which a read gives the final
- * state, as a load would read it; a watcher without nets sees none, so the check can fail.
+ * Each detector by itself sees every kind of edit. What is held is that a change signal comes after which a read gives the final
+ * state, as a load would read it; a watcher without detectors sees none, so the check can fail.
  */
 
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ const forbiddenEvents: CreateFolderEvents = () => ({
   close: async () => {},
 })
 
-const nets: Record<string, Partial<WatchOptions>> = {
+const detectors: Record<string, Partial<WatchOptions>> = {
   events: { scanMs: never, createEvents: createFolderEvents },
   scans: { scanMs: 20, createEvents: noEvents },
   polling: { scanMs: never, poll: true, pollMs: 20, createEvents: forbiddenEvents },
@@ -48,18 +48,18 @@ async function read(folder: SampleFolder, paths: readonly string[]): Promise<str
   return said.join('\n')
 }
 
-/** A watcher, and what whoever follows its hints has read last. */
+/** A watcher, and what whoever follows its signals has read last. */
 function createReader(
   context: TestContext,
   folder: SampleFolder,
   kind: EditKind,
-  net: Partial<WatchOptions>,
+  detector: Partial<WatchOptions>,
 ) {
   let seen: string | undefined
   let next = Promise.withResolvers<void>()
   let isReading = false
   let isAgain = false
-  /** One at a time, and once more for hints that come meanwhile: as the reloader loads. */
+  /** One at a time, and once more for signals that come meanwhile: as the reloader loads. */
   async function load(): Promise<void> {
     isAgain = isReading
     if (isReading) return
@@ -74,7 +74,7 @@ function createReader(
     debounceMs: 10,
     onChange: () => void load(),
     onError: (error) => assert.fail(String(error)),
-    ...net,
+    ...detector,
   })
   context.after(() => watcher.close())
   watcher.watch(kind.watched.map(folder.at))
@@ -94,13 +94,13 @@ async function createPlace(context: TestContext, kind: EditKind): Promise<Sample
 
 const limit = { timeout: 60_000, concurrency: true }
 
-for (const [name, net] of Object.entries(nets)) {
+for (const [name, detector] of Object.entries(detectors)) {
   test(`${name} alone see`, limit, async (suite) => {
     await Promise.all(
       editKinds.map((kind) =>
         suite.test(kind.name, async (context) => {
           const folder = await createPlace(context, kind)
-          const reader = createReader(context, folder, kind, net)
+          const reader = createReader(context, folder, kind, detector)
           let before = await read(folder, kind.watched)
           await reader.sees(before)
           for (const step of kind.steps) {
@@ -116,7 +116,7 @@ for (const [name, net] of Object.entries(nets)) {
   })
 }
 
-test('without any net nothing is seen, so that the checks above can fail', limit, async (suite) => {
+test('without any detector nothing is seen, so that the checks above can fail', limit, async (suite) => {
   await Promise.all(
     editKinds.map((kind) =>
       suite.test(kind.name, async (context) => {

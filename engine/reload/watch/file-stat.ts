@@ -1,23 +1,23 @@
-/** Owns what is remembered of a path, as a text: two that are equal mean that nothing happened in between. */
+/** Writes what a path looks like as a text: two equal texts mean that nothing happened in between. */
 
 import { lstat, type Stats } from 'node:fs'
 
-/** Its content as far as it shows from outside, and its rights. `now` in milliseconds since the Unix epoch. */
-export function fileFact(stats: Stats, now: number): string {
+/** The content as far as it shows from outside, and the rights. `now` in milliseconds since the Unix epoch. */
+export function fileStat(stats: Stats, now: number): string {
   const { dev, ino, size, mtimeMs, ctimeMs, mode, uid, gid } = stats
-  const fact = `file ${dev}:${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode} ${uid} ${gid}`
-  return isUnsettled(mtimeMs, now) ? `${fact} at ${now}` : fact
+  const stat = `file ${dev}:${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode} ${uid} ${gid}`
+  return isUnsettled(mtimeMs, now) ? `${stat} at ${now}` : stat
 }
 
-export function isFileFact(fact: string | undefined): boolean {
-  return fact?.startsWith('file ') === true
+export function isFileStat(stat: string | undefined): boolean {
+  return stat?.startsWith('file ') === true
 }
 
 /**
- * Without times: they tell of entries that may not matter. The birth time tells a folder from the next one of its
- * name, which often gets the same number.
+ * Without times of change, which also tell of entries that do not matter. The birth time tells a folder from the next one
+ * of its name, which often gets the same inode number.
  */
-export function folderFact({ dev, ino, birthtimeMs, mode, uid, gid }: Stats): string {
+export function folderStat({ dev, ino, birthtimeMs, mode, uid, gid }: Stats): string {
   return `folder ${dev}:${ino} ${birthtimeMs} ${mode} ${uid} ${gid}`
 }
 
@@ -29,8 +29,8 @@ export function folderStamp({ mtimeMs }: Stats, now: number): string {
   return isUnsettled(mtimeMs, now) ? `${mtimeMs} at ${now}` : `${mtimeMs}`
 }
 
-export function isFolderFact(fact: string | undefined): boolean {
-  return fact?.startsWith('folder ') === true
+export function isFolderStat(stat: string | undefined): boolean {
+  return stat?.startsWith('folder ') === true
 }
 
 /**
@@ -42,7 +42,7 @@ function isUnsettled(mtimeMs: number, now: number): boolean {
   return age >= 0 && age < (mtimeMs % 1000 === 0 ? 2000 : 20)
 }
 
-/** The stats of a path itself, or the code of the error that says why there are none. Half the price of the promised one. */
+/** The stats of a path itself, or the code of the error that says why there are none. Costs half as much as the promised `lstat`. */
 export function lookAt(path: string): Promise<Stats | string> {
   return new Promise((resolve) => {
     lstat(path, (error, stats) => resolve(error ? (error.code ?? 'unknown') : stats))

@@ -1,4 +1,4 @@
-/** Owns the look at a candidate that is not to go live: it and what serves, side by side. */
+/** Builds a candidate that does not go live, and shows it beside what serves. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import { type BuildContext, buildCandidate, type CandidateParts } from './candidate.ts'
@@ -7,35 +7,39 @@ import type { Live } from './live.ts'
 import { closing, overruled } from './reload-diagnostics.ts'
 import type { ReloadResult } from './reload-event.ts'
 
-export interface TrialSides {
+export interface DryRunSides {
   readonly live: Snapshot
   readonly candidate: Snapshot
-  /** Whether somebody waits who wants more than a look: what was seen so far has to do. */
+  /** Whether a reload or a rollback waits: what was seen so far has to do. */
   isGivenUp(): boolean
 }
 
-export type Trial<Seen> = (sides: TrialSides) => Promise<Seen>
+/** Looks at both sides; what it answers is handed to the caller. */
+export type InspectCandidate<Seen> = (sides: DryRunSides) => Promise<Seen>
 
 /** `result.outcome` is `live` where it would be. */
-export interface Tried<Seen> {
+export interface DryRunResult<Seen> {
   readonly result: ReloadResult
   /** Absent where there was nothing to look at. */
   readonly seen?: Seen
 }
 
-interface TrialRound extends Pick<TrialSides, 'isGivenUp'> {
+interface DryRunOptions extends Pick<DryRunSides, 'isGivenUp'> {
   readonly parts: CandidateParts
   readonly context: BuildContext
   readonly live: Live
   readonly now: () => number
   readonly isClosed: () => boolean
-  /** Lets go of the candidate; never rejects. */
+  /** Releases the candidate; never rejects. */
   readonly settle: (step: () => Promise<void>) => Promise<void>
 }
 
-/** Nothing of it is told to anybody but who asked. */
-export async function tryCandidate<Seen>(look: Trial<Seen>, round: TrialRound): Promise<Tried<Seen>> {
-  const { parts, context, live, now, isClosed, isGivenUp, settle } = round
+/** The caller alone hears of it: no event, and no record in the archive. */
+export async function dryRunCandidate<Seen>(
+  inspect: InspectCandidate<Seen>,
+  options: DryRunOptions,
+): Promise<DryRunResult<Seen>> {
+  const { parts, context, live, now, isClosed, isGivenUp, settle } = options
   const begun = now()
   const answer = (
     outcome: ReloadResult['outcome'],
@@ -49,7 +53,7 @@ export async function tryCandidate<Seen>(look: Trial<Seen>, round: TrialRound): 
     ...more,
   })
 
-  const built = await buildCandidate(parts, { ...context, isTrial: true })
+  const built = await buildCandidate(parts, { ...context, isDryRun: true })
   switch (built.outcome) {
     case 'superseded':
       return { result: answer('rejected', { diagnostics: [isClosed() ? closing : overruled] }) }
@@ -61,7 +65,7 @@ export async function tryCandidate<Seen>(look: Trial<Seen>, round: TrialRound): 
       const { candidate } = built
       const { snapshot, changes, warnings: diagnostics } = candidate
       try {
-        const seen = await look({ live: live.snapshot, candidate: snapshot, isGivenUp })
+        const seen = await inspect({ live: live.snapshot, candidate: snapshot, isGivenUp })
         return { result: answer('live', { changes, diagnostics, digest: snapshot.digest }), seen }
       } finally {
         await settle(() => candidate.discard())

@@ -1,0 +1,91 @@
+/**
+ * Runs one reload, rollback or dry run at a time, in the order in which they were asked for. Reloads that wait next to each
+ * other are one: a caller who comes while one is under way waits for the next, which is sure to see the caller's change.
+ */
+
+import type { ReloadResult } from './reload-event.ts'
+
+type Caller = PromiseWithResolvers<ReloadResult>
+
+export interface ReloadQueue {
+  reload(run: () => Promise<ReloadResult>): Promise<ReloadResult>
+  /** Runs a rollback or a dry run after everything before it; reloads that are asked for later wait for it. */
+  add<Result>(run: () => Promise<Result>): Promise<Result>
+  /** Whether the next entry is a reload. */
+  isReloadWaiting(): boolean
+  /** Whether anything waits. */
+  isAnyWaiting(): boolean
+  /** Lets the reload under way, which begins again, answer the callers of the one that waits next. */
+  joinWaiting(): void
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>
+}
+
+interface Entry {
+  /** Absent: it is no reload. */
+  readonly callers?: Caller[]
+  /** Never rejects. */
+  run(): Promise<void>
+}
+
+export function createReloadQueue(): ReloadQueue {
+  const waiting: Entry[] = []
+  /** What is under way. Absent: nothing is, and an entry begins at once. */
+  let running: { readonly entry: Entry; readonly ended: Promise<void> } | undefined
+
+  function enqueue(entry: Entry): void {
+    waiting.push(entry)
+    if (running === undefined) begin()
+  }
+
+  function begin(): void {
+    const entry = waiting.shift()
+    running = undefined
+    if (entry === undefined) return
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    running = { entry, ended }
+    void entry.run().then(() => {
+      begin()
+      resolve()
+    })
+  }
+
+  return {
+    reload(run) {
+      const caller = Promise.withResolvers<ReloadResult>()
+      const last = waiting.at(-1)
+      if (last?.callers) last.callers.push(caller)
+      else {
+        const callers = [caller]
+        enqueue({ callers, run: () => answerAll(callers, run) })
+      }
+      return caller.promise
+    },
+    add<Result>(run: () => Promise<Result>) {
+      const caller = Promise.withResolvers<Result>()
+      enqueue({ run: () => run().then(caller.resolve, caller.reject) })
+      return caller.promise
+    },
+    isReloadWaiting: () => waiting[0]?.callers !== undefined,
+    isAnyWaiting: () => waiting.length > 0,
+    joinWaiting() {
+      const [next] = waiting
+      if (next?.callers === undefined || running?.entry.callers === undefined) return
+      running.entry.callers.push(...next.callers)
+      waiting.shift()
+    },
+    async idle() {
+      while (running) await running.ended
+    },
+  }
+}
+
+/** Callers may be added while it runs. */
+async function answerAll(callers: readonly Caller[], run: () => Promise<ReloadResult>): Promise<void> {
+  try {
+    const result = await run()
+    for (const caller of callers) caller.resolve(result)
+  } catch (error) {
+    for (const caller of callers) caller.reject(error)
+  }
+}
