@@ -46,7 +46,7 @@ async function openTides(t: TestContext) {
 test('the source of the page passes the conformance suite', async (t) => {
   const folder = await writeSource(t)
   const stdout = await runOwnTests(t, folder)
-  assert.match(stdout, /ok \d+ - says that it works, and posts what happens\n/)
+  assert.match(stdout, /ok \d+ - reports that it works, and posts events\n/)
 })
 
 test('a gateway that is given the folder of the source runs it, and each event causes one run', async (t) => {

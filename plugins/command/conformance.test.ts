@@ -9,7 +9,7 @@ import command from './index.ts'
 
 const secret = 'sk-a-key-of-the-program'
 
-/** A shell starts twenty times as fast as Node.js, and the suite's patience is short. */
+/** A shell starts twenty times as fast as Node.js, and the suite waits only briefly. */
 const program = `
 case "$(cat mode)" in
   stall) sleep 1000 ;;

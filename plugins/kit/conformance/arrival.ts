@@ -1,4 +1,4 @@
-/** Owns what a person has in front of them when a reply has arrived, as tests. */
+/** Tests what a person sees when a reply has arrived. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ export interface ArrivalOptions extends VendorSetup {
 }
 
 export function arrivalTests(options: ArrivalOptions): void {
-  test('shows a plain text to the letter', async () => {
+  test('shows a plain text unchanged', async () => {
     await using used = await setUp(options)
     const text =
       'Plain: 100 % of ü, 漢字, 👩🏽‍🚀 & “quotes”, a*b, snake_case_word, 3 > 2, C:\\new, ~5, $x, [sic], {y} | z.'
@@ -19,7 +19,7 @@ export function arrivalTests(options: ArrivalOptions): void {
     assert.deepEqual(seen(used), [text])
   })
 
-  test('stores of each part what a person shall read of it', async () => {
+  test('stores each part as the text that a person reads', async () => {
     await using used = await setUp(options)
     const text = `# Report\n\n${proseOver(used)}\n\n- one\n- two\n\n> said\n\nLast *word*.`
     const parts = used.channel.render(text)
@@ -30,7 +30,7 @@ export function arrivalTests(options: ArrivalOptions): void {
     )
   })
 
-  test('stores a long text in messages that join to it', async () => {
+  test('stores a long text in messages that together make up the text', async () => {
     await using used = await setUp(options)
     const text = proseOver(used)
     await used.send(text)
@@ -38,7 +38,7 @@ export function arrivalTests(options: ArrivalOptions): void {
     assert.deepEqual(seen(used).flatMap(wordsOf), wordsOf(text))
   })
 
-  test('keeps code code in each message that it is cut over', async () => {
+  test('keeps code as code in every message that it is cut into', async () => {
     await using used = await setUp(options)
     const line = 'const **stars** = _lines_ * `ticks` # 1 <b>'
     const count = Math.ceil((limitOf(used) * 4) / 3 / measureOf(used)(`${line}\n`))
@@ -49,7 +49,7 @@ export function arrivalTests(options: ArrivalOptions): void {
     assert.deepEqual(lines, Array(count).fill(line), 'what is read is the code, line for line')
   })
 
-  test('shows formatting and not its marks', async () => {
+  test('shows formatting instead of its marks', async () => {
     await using used = await setUp(options)
     await used.send('## Title\n\nA **bold** word, an *oblique* one and a [page](https://example.org/page).')
     const text = seen(used).join('\n')
@@ -58,7 +58,7 @@ export function arrivalTests(options: ArrivalOptions): void {
     for (const mark of ['*', '##', '](']) assert.ok(!text.includes(mark), `no ${mark} is shown: ${text}`)
   })
 
-  test('writes into the thread that the address names', async (t) => {
+  test('writes into the thread of the address', async (t) => {
     await using used = await setUp(options)
     const { vendor, channel } = used
     const { threadTo } = vendor
@@ -74,7 +74,7 @@ export function arrivalTests(options: ArrivalOptions): void {
     assert.ok(JSON.stringify(vendor.messages[0]).includes(thread), `the message is stored in ${thread}`)
   })
 
-  test('calls nobody, whatever the text says', async (t) => {
+  test('mentions no one, whatever the text says', async (t) => {
     await using used = await setUp(options)
     for (const [index, text] of hostileTexts.entries())
       await used.send(text, { delivery: `hostile-${index}` })
@@ -89,7 +89,7 @@ export function arrivalTests(options: ArrivalOptions): void {
   })
 }
 
-/** What calls people on one surface or another, plain, inside other markup, escaped and as entities. */
+/** Mentions of various surfaces: plain, inside other markup, escaped and as entities. */
 const calls = [
   '@everyone @here @channel @all @ada @room',
   '<!channel> <!here> <!everyone> <!here|here> <!subteam^S012AB3CD> <@U012AB3CD> <@W012AB3CD|ada>',
@@ -116,7 +116,7 @@ function seen({ vendor }: OpenVendor): string[] {
   return vendor.messages.map(({ text }) => readable(text))
 }
 
-/** Without the characters that keep a call from being one, which nobody sees. */
+/** Removes the invisible characters that keep a mention from being one. */
 function readable(text: string): string {
   return text.replaceAll(/[\u2060\u200b]/g, '').trim()
 }

@@ -1,10 +1,10 @@
-/** Owns what errors and answers of a plugin have in common, whatever the plugin is. */
+/** Asserts what the errors and results of all plugins have in common. */
 
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { isPluginError, type PluginError } from '../plugin-error.ts'
 
-/** The promise is rejected, with a well-formed PluginError that shows none of the secrets. */
+/** Asserts that the promise is rejected with a well-formed PluginError that shows none of the secrets. */
 export async function assertPluginError(
   promise: Promise<unknown>,
   secrets: readonly string[],
@@ -21,7 +21,7 @@ export async function assertPluginError(
   return error
 }
 
-/** One line that says something: what people read beside a record. `most` is in characters. */
+/** Asserts that a text is one line with words in it, of at most `most` characters. */
 export function assertSentence(text: unknown, what: string, most = 500): void {
   assert.ok(typeof text === 'string', `${what} is a text`)
   assert.notEqual(text.trim(), '', `${what} says something`)
@@ -29,7 +29,7 @@ export function assertSentence(text: unknown, what: string, most = 500): void {
   assert.doesNotMatch(text, /[\n\r]/, `${what} is one line`)
 }
 
-/** What the host keeps comes back from the store as it was, and shows none of the secrets. */
+/** Asserts that a value survives being stored as JSON and shows none of the secrets. */
 export function assertStorable(value: unknown, secrets: readonly string[]): void {
   const text = JSON.stringify(value)
   const defined = Object.entries(value as object).filter(([, each]) => each !== undefined)
@@ -37,7 +37,7 @@ export function assertStorable(value: unknown, secrets: readonly string[]): void
   assertNoSecret(text, secrets)
 }
 
-/** Neither as they are, nor as they stand in an address. */
+/** Asserts that a text shows none of the secrets, neither as they are nor URL-encoded. */
 export function assertNoSecret(text: string, secrets: readonly string[]): void {
   for (const [index, secret] of secrets.entries()) {
     const isShown = text.includes(secret) || text.includes(encodeURIComponent(secret))

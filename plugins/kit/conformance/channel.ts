@@ -1,4 +1,4 @@
-/** Owns what every channel must do, as tests. */
+/** Tests what every channel must do. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -6,39 +6,39 @@ import type { Channel, Part } from '../channel.ts'
 import { measureIn } from '../measure.ts'
 import { isPluginError } from '../plugin-error.ts'
 import { assertPluginError, assertStorable } from './assertions.ts'
+import { within } from './deadline.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
-import { within } from './patience.ts'
 
 export interface ChannelFixture {
   readonly channel: Channel
-  /** What a person has seen so far: the text of each vendor message, in order. */
+  /** Returns what a person has seen so far: the text of each message, in order. */
   messages(): readonly string[]
-  /** From now on the vendor takes a message and never answers. Absent: the channel cannot stall. */
+  /** Lets the vendor take messages and never answer. Absent if the channel cannot stall. */
   stall?(): void
-  /** From now on the vendor refuses every message. Absent: the channel cannot fail. */
+  /** Lets the vendor refuse every message. Absent if the channel cannot fail. */
   fail?(): void
-  /** Credentials that this fixture uses, beside those of the suite. */
+  /** The credentials of this fixture, in addition to those of the suite. */
   readonly secrets?: readonly string[]
-  /** Releases what `create` took, the channel and the fake server of the vendor. */
+  /** Releases what `create` has acquired: the channel and the fake server of the vendor. */
   close?(): Promise<void> | void
 }
 
 export interface ChannelConformance {
-  /** The suite's name in the report. */
+  /** The name of the suite in the report. */
   readonly name: string
-  /** The plugin's entry: what its package exports. */
+  /** The plugin's entry point, which its package exports. */
   readonly plugin: URL
   create(): Promise<ChannelFixture> | ChannelFixture
-  /** Addresses by the place that they mean; the first of the first place is where the suite sends. */
+  /** Addresses grouped by place. The suite sends to the first address of the first place. */
   readonly places: readonly (readonly string[])[]
-  /** Texts that are no address; blank ones are tried besides. */
+  /** Texts that are not addresses, in addition to blank ones. */
   readonly badAddresses: readonly string[]
-  /** False where the vendor's markup has no fences of its own. Default: true. */
+  /** Whether the vendor's markup has code fences. Default: true. */
   readonly fences?: boolean
-  /** Credentials that the fixture uses; they must show up in no error and no receipt. */
+  /** The credentials of the fixture, which no error and no receipt may show. */
   readonly secrets?: readonly string[]
-  /** What a person reads of a part, for a surface with markup. Default: its text as it is. */
+  /** Returns what a person reads of a part, for a surface with markup. Default: its text as it is. */
   visibleText?(part: Part): string
 }
 
@@ -46,7 +46,7 @@ export function channelConformance(options: ChannelConformance): void {
   describe(options.name, () => channelTests(options))
 }
 
-/** The tests alone, for a suite that has more of them. */
+/** The tests without their suite, for a suite that has more tests. */
 export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
   const { plugin, create, places, badAddresses, fences = true, secrets = [] } = options
   const visibleText = options.visibleText ?? (({ text }: Part) => text)
@@ -62,7 +62,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     assert.ok(seen[0]?.includes('A short text.'), 'the message holds the text')
   })
 
-  test('delivers a long text as parts within the limit that hold all its words in order', async () => {
+  test('delivers a long text as parts within the limit that hold all of its words in order', async () => {
     await using used = await use(create)
     const { channel } = used.fixture
     const text = longProse(channel)
@@ -94,7 +94,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     }
   })
 
-  test('cuts no emoji and no combined character', async () => {
+  test('does not cut emoji and combined characters', async () => {
     await using used = await use(create)
     const { channel } = used.fixture
     for (const cluster of ['👩🏽‍🚀', 'e\u0301', '🇨🇭', 'நி']) {
@@ -107,7 +107,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     }
   })
 
-  test('renders all of a reply, however many messages it takes: how many are sent is for the host to say', async () => {
+  test('renders the whole reply in as many messages as it takes, since the host decides how many are sent', async () => {
     await using used = await use(create)
     const { channel } = used.fixture
     const { part, parts = 10 } = channel.limits
@@ -122,7 +122,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     for (const blank of ['', ' \t', '\n\n']) assert.deepEqual(used.fixture.channel.render(blank), [])
   })
 
-  test('refuses what is no address with bad-target', async () => {
+  test('refuses a text that is not an address with bad-target', async () => {
     await using used = await use(create)
     for (const address of ['', ' ', ...badAddresses]) {
       assert.throws(
@@ -133,7 +133,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     }
   })
 
-  test('gives one place one key, and two places two', async () => {
+  test('gives each place one key, and different places different keys', async () => {
     await using used = await use(create)
     const { channel } = used.fixture
     const keys = places.map((addresses) => {
@@ -144,7 +144,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     assert.equal(new Set(keys).size, places.length, 'a key for each place')
   })
 
-  test('gives one message for a key that is sent twice', async (t) => {
+  test('sends one message for a key that is sent twice', async (t) => {
     await using used = await use(create)
     const { channel, messages } = used.fixture
     if (channel.idempotency === undefined) return t.skip('the channel promises no idempotency')
@@ -153,7 +153,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     assert.equal(messages().length, 1)
   })
 
-  test('answers a receipt that can be stored and tells no secret', async () => {
+  test('returns a receipt that can be stored and shows no secret', async () => {
     await using used = await use(create)
     for (const receipt of await sendAll(used.fixture.channel, to, 'A short text.')) {
       assert.ok(typeof receipt.id === 'string' && receipt.id.trim() !== '', 'a receipt has an id')
@@ -162,14 +162,14 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     }
   })
 
-  test('sends nothing and throws a PluginError soon when it is called off before it starts', async () => {
+  test('sends nothing and soon throws a PluginError when aborted before it starts', async () => {
     await using used = await use(create)
     const sending = sendFirst(used.fixture.channel, to, AbortSignal.abort())
     await within(assertPluginError(sending, secretsOf(used.fixture)), 'an aborted send ends')
     assert.deepEqual(used.fixture.messages(), [])
   })
 
-  test('throws a PluginError soon when it is called off in the middle', async (t) => {
+  test('soon throws a PluginError when aborted in the middle', async (t) => {
     await using used = await use(create)
     if (used.fixture.stall === undefined) return t.skip('the fixture has no vendor that could stall')
     used.fixture.stall()
@@ -182,7 +182,7 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     await within(sending, 'an aborted send ends')
   })
 
-  test('throws a PluginError that tells no secret when the vendor refuses', async (t) => {
+  test('throws a PluginError that shows no secret when the vendor refuses', async (t) => {
     await using used = await use(create)
     if (used.fixture.fail === undefined) return t.skip('the fixture has no vendor that could fail')
     used.fixture.fail()
@@ -241,7 +241,7 @@ function assertWithinLimit(channel: Channel, parts: readonly Part[]): void {
   }
 }
 
-/** A third over the limit. */
+/** A line that is a third longer than the limit. */
 function repeatOver(text: string, channel: Channel): string {
   return text.repeat(Math.ceil((channel.limits.part * 4) / 3 / sizeOf(text, channel)))
 }

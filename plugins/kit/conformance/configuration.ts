@@ -1,10 +1,10 @@
-/** Owns what a channel's configuration promises, as tests: its schema, its checks, and a look at the service. */
+/** Tests a channel's configuration: its schema, its own check, and the check of the service. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertNoSecret, assertSentence } from './assertions.ts'
+import { within } from './deadline.ts'
 import { type JsonSchema, load, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
-import { within } from './patience.ts'
 import { withOtherCredentials } from './refusals.ts'
 
 export interface ConfigurationOptions extends VendorSetup {
@@ -12,14 +12,14 @@ export interface ConfigurationOptions extends VendorSetup {
 }
 
 export function configurationTests(options: ConfigurationOptions): void {
-  test('says that a good credential is good, and sends nothing', async () => {
+  test('reports a good credential, and sends nothing', async () => {
     await using used = await setUp(options)
     const { ok, detail } = await check(used)
     assert.equal(ok, true, detail)
     assert.deepEqual(used.vendor.messages, [])
   })
 
-  test('says in a sentence that a bad credential is bad', async (t) => {
+  test('reports a bad credential in a sentence', async (t) => {
     await using used = await setUp(options, withOtherCredentials)
     if (used.vendor.secrets.length === 0) return t.skip('the vendor asks for no credential')
     const { ok, detail } = await check(used)
@@ -27,7 +27,7 @@ export function configurationTests(options: ConfigurationOptions): void {
     assertSentence(detail, 'the detail')
   })
 
-  test('says in a sentence that the service is not there', async () => {
+  test('reports an unreachable service in a sentence', async () => {
     await using used = await setUp(options)
     await used.vendor.close()
     const { ok, detail } = await check(used)
@@ -35,14 +35,14 @@ export function configurationTests(options: ConfigurationOptions): void {
     assertSentence(detail, 'the detail')
   })
 
-  test('takes an address of its own as `defaultTo`', async () => {
+  test('accepts an address of its own as `defaultTo`', async () => {
     await using used = await setUp(options, (config) => ({ ...config, defaultTo: undefined }))
     await using other = await setUp(options, (config) => ({ ...config, defaultTo: used.vendor.to }))
     assert.equal(used.channel.defaultTo, undefined)
     assert.equal(other.channel.defaultTo, used.vendor.to)
   })
 
-  test('refuses a `defaultTo` that is no address, in `check` and in `setup`', async () => {
+  test('refuses a `defaultTo` that is not an address, in `check` and in `setup`', async () => {
     const { plugin } = await load(options.plugin)
     await using used = await setUp(options)
     plugin.check?.(used.vendor.config)
@@ -55,7 +55,7 @@ export function configurationTests(options: ConfigurationOptions): void {
     }
   })
 
-  test('takes as `baseUrl` an address that a path can be put behind', async () => {
+  test('accepts as `baseUrl` an address to which a path can be appended', async () => {
     const { schema } = await load(options.plugin)
     const pattern = new RegExp(String(schema.properties?.['baseUrl']?.['pattern']), 'u')
     for (const good of ['http://127.0.0.1:8080', 'https://chat.example.org/api/', 'http://[::1]:80/x'])
@@ -89,7 +89,7 @@ async function check({ channel, vendor }: OpenVendor) {
   return health
 }
 
-/** Every object is closed, and every property has a sentence and a kind. */
+/** Asserts that every object is closed and every property has a sentence and a type. */
 function assertDescribed(schema: JsonSchema, where: string): void {
   if (schema.properties !== undefined) {
     assert.equal(schema['additionalProperties'], false, `${where} is closed`)
@@ -102,7 +102,7 @@ function assertDescribed(schema: JsonSchema, where: string): void {
   }
 }
 
-/** Names of properties that hold a secret and do not say so. */
+/** Names of properties that usually hold a secret. */
 function credentialsOf(schema: JsonSchema, config: object, secrets: readonly string[]): string[] {
   return Object.entries(config).flatMap(([name, value]) => {
     const property = schema.properties?.[name] ?? {}

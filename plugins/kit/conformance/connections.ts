@@ -1,13 +1,13 @@
-/** Owns what a channel says when a connection fails it, as tests: was the message sent, was it not, or may it have been. */
+/** Tests whether a channel knows, when a connection fails, if the message was sent, was not, or may have been. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fault } from '../fake-server/index.ts'
+import { within } from './deadline.ts'
 import { type OpenVendor, setUp, shortText, type VendorSetup } from './opened-vendor.ts'
-import { within } from './patience.ts'
 
 export function connectionTests(options: VendorSetup): void {
-  test('ends with its deadline and lets go of the connection when the vendor is silent', async () => {
+  test('ends with its deadline and closes the connection when the vendor is silent', async () => {
     for (const kind of ['hang-before', 'hang-after'] as const) {
       await using used = await setUp(options)
       const error = await calledOff(used, kind, new DOMException('The deadline is over.', 'TimeoutError'))
@@ -16,14 +16,14 @@ export function connectionTests(options: VendorSetup): void {
     }
   })
 
-  test('ends soon when it is called off while the vendor works', async () => {
+  test('ends soon when aborted while the vendor works', async () => {
     await using used = await setUp(options)
     const error = await calledOff(used, 'hang-after', new DOMException('The host drains.', 'AbortError'))
     assert.deepEqual([error.code, error.retryable], ['aborted', true])
     assertUnsure(used, error)
   })
 
-  test('knows that nothing was delivered where nobody answers the door', async () => {
+  test('knows that nothing was delivered when the connection is refused', async () => {
     await using used = await setUp(options)
     await used.vendor.close()
     const { code, retryable, maybeDelivered } = await used.failure()
@@ -33,7 +33,7 @@ export function connectionTests(options: VendorSetup): void {
     )
   })
 
-  test('gives one message when a cut send is tried again, or says that there may be two', async () => {
+  test('delivers one message when a cut send is retried, or reports that there may be two', async () => {
     for (const kind of ['cut-before', 'cut-after', 'cut-answer'] as const) {
       await using used = await setUp(options)
       used.vendor.script({ kind })
@@ -46,7 +46,7 @@ export function connectionTests(options: VendorSetup): void {
     }
   })
 
-  test('gives one message when a send that the vendor spoke ill of is tried again', async (t) => {
+  test('delivers one message when a send that the vendor reported as failed is retried', async (t) => {
     await using used = await setUp(options)
     const { vendor, channel } = used
     if (channel.idempotency === undefined) return t.skip('the channel promises no idempotency')
@@ -59,7 +59,7 @@ export function connectionTests(options: VendorSetup): void {
   })
 }
 
-/** The error of a send that hangs and is called off then. */
+/** Returns the error of a send that hangs and is then aborted. */
 async function calledOff(
   used: OpenVendor,
   kind: Extract<Fault['kind'], `hang-${string}`>,

@@ -1,10 +1,10 @@
-/** Owns the look at what keeps a process alive: sockets, timers, servers, children. */
+/** Finds what keeps a process alive: sockets, timers, servers and children. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 
 export type OpenResources = ReadonlyMap<string, number>
 
-/** How many turns of the event loop a closed socket may take to be gone. */
+/** How many rounds of the event loop a closed socket may take to be gone. */
 const turns = 100
 
 export function openResources(): OpenResources {
@@ -13,11 +13,11 @@ export function openResources(): OpenResources {
   return counts
 }
 
-/** The kinds, of all or of those given, of which more are open than before, once the event loop has had its say. */
+/** Returns the kinds, among all or the given ones, of which more are open than before, after some rounds of the event loop. */
 export async function leaksOf(before: OpenResources, kinds?: readonly string[]): Promise<string[]> {
   let leaks: string[] = []
   for (let turn = 0; turn < turns; turn += 1) {
-    await nextTurn()
+    await yieldToEventLoop()
     leaks = [...openResources()]
       .filter(([kind, count]) => kind !== 'Immediate' && count > (before.get(kind) ?? 0))
       .map(([kind]) => kind)

@@ -1,10 +1,10 @@
-/** Owns the proof that a plugin's module is inert: imported alone in a process, it leaves no trace there. */
+/** Proves that importing a plugin's module has no effect, by importing it alone in a process. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Written for the child; it prints its findings as one line of JSON and then must end by itself. */
+/** The script of the child, which prints its findings as one line of JSON and then has to end by itself. */
 const probe = `
 const { log } = console
 const look = () => ({
@@ -24,10 +24,10 @@ for (const key of Object.keys(before)) {
 log(JSON.stringify({ name: typeof plugin?.name, setup: typeof plugin?.setup, touched }))
 `
 
-/** Longer than any import takes. Milliseconds. */
+/** The milliseconds that an import may take. */
 const timeout = 10_000
 
-/** What importing did, by module: suites of one plugin ask once. */
+/** The effects of importing, by module, so that the suites of one plugin import it once. */
 const findings = new Map<string, Promise<{ stdout: string; stderr: string }>>()
 
 function importAlone({ href }: URL): Promise<{ stdout: string; stderr: string }> {

@@ -1,4 +1,4 @@
-/** The suites that every runner, every channel and every source passes. Call one at the top of a `node:test` file. */
+/** The suites that every runner, channel and source passes. Call one at the top of a `node:test` file. */
 
 export { type ChannelConformance, type ChannelFixture, channelConformance } from './channel.ts'
 export { type RunnerConformance, type RunnerFixture, runnerConformance } from './runner.ts'

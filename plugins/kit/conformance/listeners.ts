@@ -1,10 +1,10 @@
-/** Owns the look at who still listens to a signal. */
+/** Counts the listeners of a signal. */
 
 import { getEventListeners } from 'node:events'
 
 /**
- * Not counted is what Node's own fetch adds: it takes its listeners off when they are collected, not when a request
- * is over, and nobody but it can.
+ * The listeners of Node's own fetch are not counted, since it removes them when they are collected and not when a request
+ * is over, and only it can remove them.
  */
 export function watchListeners(signal: AbortSignal): { signal: AbortSignal; left(): number } {
   const excused = new Set<unknown>()

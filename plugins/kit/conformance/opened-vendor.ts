@@ -1,4 +1,4 @@
-/** Owns a channel set up against the fake server of its vendor, as a host would: configuration, log, fetch, close. */
+/** Sets a channel up against the fake server of its vendor, as a host would. */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -9,21 +9,21 @@ import type { Plugin, PluginManifest } from '../plugin.ts'
 import type { PluginError } from '../plugin-error.ts'
 import { createPluginFetch } from '../plugin-fetch.ts'
 import { assertPluginError, assertSentence } from './assertions.ts'
-import { within } from './patience.ts'
+import { within } from './deadline.ts'
 
 export interface VendorSetup {
-  /** The plugin's entry: what its package exports. */
+  /** The plugin's entry point, which its package exports. */
   readonly plugin: URL
-  /** A fresh fake server of the vendor. */
+  /** Starts a fake server of the vendor. */
   open(): Promise<FakeVendor>
 }
 
 export type Configuration = Readonly<Record<string, unknown>>
 
 export interface SendOptions {
-  /** Default: the fake server's own address. */
+  /** The address to send to. Default: the fake server's own. */
   readonly to?: string
-  /** Default: of one delivery. The part's number is added. */
+  /** The delivery, to which the number of the part is added. Default: always the same one. */
   readonly delivery?: string
   readonly signal?: AbortSignal
 }
@@ -31,17 +31,17 @@ export interface SendOptions {
 export interface OpenVendor {
   readonly vendor: FakeVendor
   readonly channel: Channel
-  /** Everything that the plugin and its fetch have logged, a line each. */
+  /** The log lines of the plugin and its fetch. */
   readonly lines: readonly string[]
-  /** The reply as parts, each sent once. @throws what the channel throws */
+  /** Sends each part of a reply once. @throws the error of the channel */
   send(markdown: string, options?: SendOptions): Promise<unknown[]>
-  /** The error of a short reply, which is well formed and shows no secret. */
+  /** Returns the error of a short reply, which has to be well formed and show no secret. */
   failure(options?: SendOptions): Promise<PluginError>
   closePlugin(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** `change` makes another configuration of the fake server's. */
+/** Sets the plugin up. `change` modifies the configuration that the fake server offers. */
 export async function setUp(
   { plugin: entry, open }: VendorSetup,
   change: (config: Configuration, secrets: readonly string[]) => Configuration = (config) => config,
@@ -134,10 +134,10 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** Each plugin is read once, however many tests there are. */
+/** The loaded plugins, so that each is read once. */
 const loaded = new Map<string, Promise<LoadedPlugin>>()
 
-/** The entry's default export, and what its package says of it. */
+/** Loads the default export of the entry point, and what its package declares. */
 export function load(entry: URL): Promise<LoadedPlugin> {
   const loading = loaded.get(entry.href) ?? read(entry)
   loaded.set(entry.href, loading)
@@ -152,7 +152,7 @@ async function read(entry: URL): Promise<LoadedPlugin> {
   return { plugin, manifest, schema }
 }
 
-/** The nearest package.json above. */
+/** Returns the nearest package.json above. */
 function manifestOf(entry: URL): URL {
   for (let folder = new URL('./', entry); ; folder = new URL('../', folder)) {
     const file = new URL('package.json', folder)
@@ -161,7 +161,7 @@ function manifestOf(entry: URL): URL {
   }
 }
 
-/** The defaults of a schema's properties, as the host fills them in before `setup`. */
+/** Fills in the defaults of a schema's properties, as the host does before `setup`. */
 export function fillIn(schema: JsonSchema, given: unknown): unknown {
   const value = given === undefined ? schema['default'] : given
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

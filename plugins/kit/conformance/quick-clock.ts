@@ -1,11 +1,11 @@
-/** Owns a clock that runs a hundred times as fast as the world: what waits for seconds is asked about in a test. */
+/** Creates a clock that runs a hundred times as fast as real time, for tests of waits of seconds. */
 
 import type { SourceClock } from '../source.ts'
 
 export interface QuickClock extends SourceClock {
-  /** Who sleeps. */
+  /** How many sleeps are waiting. */
   readonly sleeping: number
-  /** Nobody sleeps any more, and none of their sleeps ends. */
+  /** Drops all sleeps, so that none of them ends. */
   close(): void
 }
 
@@ -22,16 +22,16 @@ export function createQuickClock(): QuickClock {
     async sleep(ms, signal) {
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const turnOut = () => reject(signal.reason)
+      const abort = () => reject(signal.reason)
       const timer = setTimeout(resolve, Math.min(ms / speed, 2 ** 31 - 1))
       timers.add(timer)
-      signal.addEventListener('abort', turnOut)
+      signal.addEventListener('abort', abort)
       try {
         await promise
       } finally {
         clearTimeout(timer)
         timers.delete(timer)
-        signal.removeEventListener('abort', turnOut)
+        signal.removeEventListener('abort', abort)
       }
     },
     close() {

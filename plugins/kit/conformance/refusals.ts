@@ -1,4 +1,4 @@
-/** Owns what a channel says when its vendor refuses, as tests: can it help to try again, and when. */
+/** Tests whether and when a channel wants a retry after a refusal of its vendor. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { PluginError } from '../plugin-error.ts'
 import { type Configuration, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
 
-/** Seconds; no default of a channel's own by chance. */
+/** The seconds to wait, unlike any default of a channel. */
 const wait = 7
 
 export function refusalTests(options: VendorSetup): void {
@@ -23,18 +23,18 @@ export function refusalTests(options: VendorSetup): void {
     assert.deepEqual(used.vendor.messages, [])
   })
 
-  test('says that nothing mends what it may not do', async () => {
+  test('reports that no retry helps with what it is not allowed to do', async () => {
     await using used = await setUp(options)
     used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.forbidden })
     assertPermanent(await used.failure(), used)
   })
 
-  test('says that nothing mends an address that nobody has', async () => {
+  test('reports that no retry helps with an unknown address', async () => {
     await using used = await setUp(options)
     assertPermanent(await used.failure({ to: used.vendor.unknownTo }), used)
   })
 
-  test('waits as long as the vendor says, and leaves the trying to the host', async () => {
+  test('reports how long the vendor asks to wait, and leaves retries to the host', async () => {
     await using used = await setUp(options)
     const { refusals } = used.vendor
     used.vendor.script({ kind: 'answer', answer: refusals.rateLimited(wait) })
@@ -47,7 +47,7 @@ export function refusalTests(options: VendorSetup): void {
     else assert.ok(retryAfter === undefined || retryAfter > 0, 'it waits')
   })
 
-  test('tells an error of the vendor that may have delivered from one that has not', async () => {
+  test('distinguishes an error of the vendor that may have delivered from one that has not', async () => {
     await using used = await setUp(options)
     const { serverError, serverErrorIsSafe = false } = used.vendor.refusals
     used.vendor.script({ kind: 'answer', answer: serverError })
@@ -55,7 +55,7 @@ export function refusalTests(options: VendorSetup): void {
     assert.deepEqual(used.vendor.messages, [], 'the host tries again, and not the channel')
   })
 
-  test('takes the page of something in between for no answer of the vendor', async () => {
+  test('does not take the page of a proxy for an answer of the vendor', async () => {
     await using used = await setUp(options)
     used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.badGateway })
     const { code, message, retryable, maybeDelivered } = await used.failure()
@@ -67,7 +67,7 @@ export function refusalTests(options: VendorSetup): void {
     assert.deepEqual(used.vendor.messages, [], 'the host tries again, and not the channel')
   })
 
-  test('takes no page for a receipt, though its status is good', async () => {
+  test('does not take a page for a receipt, even with a good status', async () => {
     await using used = await setUp(options)
     const page = {
       status: 200,
@@ -117,13 +117,13 @@ function assertPermanent(error: PluginError, { vendor }: OpenVendor): void {
   assert.deepEqual(vendor.messages, [], 'nothing is stored')
 }
 
-/** A repeat may double, unless the vendor knows repeats or says that nothing was done. */
+/** Whether a repeat may give a second message, which is so unless the vendor recognises repeats or says that nothing was done. */
 function assertUnsure(error: PluginError, { channel }: OpenVendor, isSafe = false): void {
   if (isSafe || channel.idempotency !== undefined) return
   assert.equal(error.maybeDelivered, true, `it may have been delivered: ${error.code}, ${error.message}`)
 }
 
-/** Each secret of the configuration with another last character. */
+/** Changes the last character of each secret in the configuration. */
 export function withOtherCredentials(config: Configuration, secrets: readonly string[]): Configuration {
   const text = secrets.reduce(
     (rest, secret) =>

@@ -1,46 +1,46 @@
-/** Owns what every runner must do, as tests. */
+/** Tests what every runner must do. */
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Progress, Runner, Turn, TurnResult } from '../runner.ts'
 import { assertPluginError, assertSentence, assertStorable } from './assertions.ts'
+import { within } from './deadline.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
 import { watchListeners } from './listeners.ts'
-import { within } from './patience.ts'
 import { bareTurn, compaction, heartbeat, hugePrompt, promptOf, turnOf, unicodePrompt } from './turns.ts'
 
 export interface RunnerFixture {
   readonly runner: Runner
-  /** From now on the service behind the runner takes a turn and never answers. Absent: nothing is behind it. */
+  /** Lets the service behind the runner take turns and never answer. Absent if there is no service. */
   stall?(): void
   /**
-   * From now on that service begins its answer and never ends it. Settles when it has begun with one. Absent: it
-   * answers in one piece.
+   * Lets that service begin its answers and never end them. Settles when it has begun one. Absent if it answers in
+   * one piece.
    */
   stallMidway?(): Promise<void>
-  /** From now on the service behind the runner fails every turn. Absent: nothing is behind it. */
+  /** Lets the service behind the runner fail every turn. Absent if there is no service. */
   fail?(): void
-  /** What that service was handed so far, a text each. Absent: the runner answers turns and hands none over. */
+  /** Returns the texts that were handed over to that service. Absent if the runner hands no turns over. */
   handed?(): readonly string[]
-  /** Whether each result brings a `state`, which the session's next turn is given. Default: false. */
+  /** Whether each result has a `state`, which the session's next turn is given. Default: false. */
   readonly remembers?: boolean
-  /** Releases what `create` took, the runner and the service that stands in for the vendor. */
+  /** Releases what `create` has acquired: the runner and the fake of its service. */
   close?(): Promise<void> | void
 }
 
 export interface RunnerConformance {
-  /** The suite's name in the report. */
+  /** The name of the suite in the report. */
   readonly name: string
-  /** The plugin's entry: what its package exports. */
+  /** The plugin's entry point, which its package exports. */
   readonly plugin: URL
   /**
-   * A fresh runner, set up so that a reply holds the prompt of its turn: point it at a service that repeats. One that
-   * hands turns over hands over a text with the prompt in it.
+   * Creates a runner whose replies hold the prompt of their turn, because its service repeats it. A runner that hands
+   * turns over hands over a text with the prompt in it.
    */
   create(): Promise<RunnerFixture> | RunnerFixture
-  /** Credentials that the fixture uses; they must show up in no error and no result. */
+  /** The credentials of the fixture, which no error and no result may show. */
   readonly secrets?: readonly string[]
 }
 
@@ -51,7 +51,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       await assertAnswered(used.fixture, turnOf(1), secrets)
     })
 
-    test('answers a turn that says no more than it must', async () => {
+    test('answers a turn with only the required fields', async () => {
       await using used = await use(create)
       await assertAnswered(used.fixture, bareTurn(1), secrets)
     })
@@ -70,7 +70,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       assert.notEqual(result.reply.trim(), '', 'the summary says something')
     })
 
-    test('answers a prompt of 200 KB whole', async () => {
+    test('answers a whole prompt of 200 KB', async () => {
       await using used = await use(create)
       await assertAnswered(used.fixture, { ...turnOf(1), prompt: hugePrompt }, secrets)
     })
@@ -80,7 +80,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       await assertAnswered(used.fixture, { ...turnOf(1), prompt: unicodePrompt }, secrets)
     })
 
-    test('leaves the turn as it was', async () => {
+    test('leaves the turn unchanged', async () => {
       await using used = await use(create)
       for (const turn of [turnOf(1), heartbeat()]) {
         const before = structuredClone(turn)
@@ -105,7 +105,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       }
     })
 
-    test('gives each session a state of its own and goes on from there', async (t) => {
+    test('gives each session a state of its own and continues from it', async (t) => {
       await using used = await use(create)
       const { runner, remembers = false } = used.fixture
       if (!remembers) return t.skip('the runner remembers nothing')
@@ -122,7 +122,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       assert.notEqual(states[0], states[1], 'another session has another state')
     })
 
-    test('has no reply of its own to a turn that it handed over', async (t) => {
+    test('has no reply to a turn that it handed over', async (t) => {
       await using used = await use(create)
       const { reply, handedOver } = await run(used.fixture.runner, turnOf(1))
       if (handedOver === undefined && !used.fixture.handed) return t.skip('the runner hands nothing over')
@@ -130,7 +130,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       assert.equal(reply, '')
     })
 
-    test('says what it warns of in short sentences', async () => {
+    test('warns in short sentences', async () => {
       await using used = await use(create)
       for (const turn of [{ ...turnOf(1), thinking: 'xhigh' }, heartbeat()]) {
         const { warnings = [] } = await run(used.fixture.runner, turn)
@@ -138,7 +138,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       }
     })
 
-    test('tells progress while the turn lasts and never after it', async () => {
+    test('reports progress while the turn lasts and never after it', async () => {
       await using used = await use(create)
       const told: Progress[] = []
       const { signal } = new AbortController()
@@ -153,14 +153,14 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       assert.equal(told.length, during, 'nothing is told of a turn that is over')
     })
 
-    test('throws a PluginError soon when it is called off before it starts', async () => {
+    test('soon throws a PluginError when aborted before it starts', async () => {
       await using used = await use(create)
       const call = { signal: AbortSignal.abort() }
       const turn = used.fixture.runner.run(turnOf(1), call)
       await within(assertPluginError(turn, secrets), 'an aborted turn ends')
     })
 
-    test('throws a PluginError soon when it is called off in the middle', async (t) => {
+    test('soon throws a PluginError when aborted in the middle', async (t) => {
       await using used = await use(create)
       if (used.fixture.stall === undefined) return t.skip('the fixture has no service that could stall')
       used.fixture.stall()
@@ -170,7 +170,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       await within(turn, 'an aborted turn ends')
     })
 
-    test('throws a PluginError soon when it is called off while its answer comes in', async (t) => {
+    test('soon throws a PluginError when aborted while its answer arrives', async (t) => {
       await using used = await use(create)
       if (used.fixture.stallMidway === undefined)
         return t.skip('the fixture has no service that could stop midway')
@@ -183,7 +183,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       await within(turn, 'an aborted turn ends')
     })
 
-    test('throws a PluginError that tells no secret when its service fails', async (t) => {
+    test('throws a PluginError that shows no secret when its service fails', async (t) => {
       await using used = await use(create)
       const turn = failedTurn(used.fixture, t)
       if (turn) await within(assertPluginError(turn, secrets), 'a failed turn ends')
@@ -195,7 +195,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       if (error) assertSentence((error as Error).message, 'the error’s message')
     })
 
-    test('says alike, in a short sentence, why it does not take a model', async (t) => {
+    test('always says in a short sentence why it does not take a model', async (t) => {
       await using used = await use(create)
       const { runner } = used.fixture
       if (runner.checkModel === undefined) return t.skip('the runner takes any model')
@@ -208,7 +208,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
 
     test('leaves no timer behind a turn', async () => {
       await using used = await use(create)
-      // The first turn may open what is kept for later ones: a connection.
+      // The first turn may open a connection that later turns reuse.
       await run(used.fixture.runner, turnOf(1))
       const before = openResources()
       await run(used.fixture.runner, turnOf(2))
@@ -236,9 +236,9 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
   })
 }
 
-/** Lets whatever is on its way in this process arrive. */
+/** Waits for some rounds of the event loop, so that pending events of this process arrive. */
 async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+  for (let round = 0; round < 50; round += 1) await yieldToEventLoop()
 }
 
 const nothing = Promise.resolve(undefined)
@@ -259,7 +259,7 @@ function run(runner: Runner, turn: Turn): Promise<TurnResult> {
   return within(runner.run(turn, { signal: new AbortController().signal }), 'the turn ends')
 }
 
-/** A turn of a service that fails; nothing where there is none. */
+/** Returns the error of a turn whose service fails, or undefined if there is no service. */
 function failedTurn({ fail, runner }: RunnerFixture, t: TestContext): Promise<TurnResult> | undefined {
   if (fail === undefined) {
     t.skip('the fixture has no service that could fail')
@@ -286,5 +286,5 @@ function assertResult(result: TurnResult, secrets: readonly string[]): void {
   assertStorable(result, secrets)
 }
 
-/** In characters. */
+/** The most characters of a sentence. */
 const longestState = 4096

@@ -1,4 +1,4 @@
-/** Owns that a channel's credentials stay where they are, as tests. */
+/** Tests that a channel reveals no credentials. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,14 +7,14 @@ import { assertNoSecret, assertStorable } from './assertions.ts'
 import { setUp, shortText, type VendorSetup } from './opened-vendor.ts'
 
 export function secrecyTests(options: VendorSetup): void {
-  test('tells no secret, though the vendor does', async () => {
+  test('shows no secret, even if the vendor does', async () => {
     await using used = await setUp(options)
     const { vendor, failure } = used
     const { forbidden, badGateway, badCredential } = vendor.refusals
     for (const answer of [forbidden, badGateway, badCredential]) {
       for (const each of [answer, ...vendor.secrets.map((secret) => quote(answer, secret))]) {
         vendor.script({ kind: 'answer', answer: each })
-        // Where the channel tries another way by itself, the vendor is of the same mind.
+        // If the channel itself tries another way, the vendor answers the same.
         vendor.always({ kind: 'answer', answer: each })
         await failure()
       }
@@ -22,7 +22,7 @@ export function secrecyTests(options: VendorSetup): void {
     assertNoSecret(used.lines.join('\n'), vendor.secrets)
   })
 
-  test('tells no secret when a connection fails it', async () => {
+  test('shows no secret when a connection fails', async () => {
     await using used = await setUp(options)
     const kinds: readonly Fault['kind'][] = ['cut-before', 'cut-after', 'cut-answer']
     for (const kind of kinds) {
@@ -34,7 +34,7 @@ export function secrecyTests(options: VendorSetup): void {
     assertNoSecret(used.lines.join('\n'), used.vendor.secrets)
   })
 
-  test('tells no secret in what is kept and logged of a reply', async () => {
+  test('shows no secret in what is stored and logged of a reply', async () => {
     await using used = await setUp(options)
     for (const receipt of await used.send(shortText)) assertStorable(receipt, used.vendor.secrets)
     assertNoSecret(used.lines.join('\n'), used.vendor.secrets)
@@ -42,7 +42,7 @@ export function secrecyTests(options: VendorSetup): void {
   })
 }
 
-/** The same answer with the secret in each text of its body. */
+/** Returns the same answer with the secret in each text of its body. */
 function quote(answer: FakeServerAnswer, secret: string): FakeServerAnswer {
   return { ...answer, body: append(answer.body ?? '', ` (it was ${secret})`) as object | string }
 }

@@ -1,4 +1,4 @@
-/** Owns a source set up and run as a host would, by a fake server of the gateway that remembers what it is given. */
+/** Sets a source up and runs it as a host would, with a fake of the gateway that remembers what is posted. */
 
 import assert from 'node:assert/strict'
 import type { Plugin } from '../plugin.ts'
@@ -11,34 +11,34 @@ import { createQuickClock, type QuickClock } from './quick-clock.ts'
 import { until } from './until.ts'
 
 export interface SourceFixture {
-  /** What is written for the source in a configuration: it leads to the service that stands in. */
+  /** The configuration of the source, which leads to the fake of its service. */
   readonly config: Readonly<Record<string, unknown>>
-  /** What `connect` has left for the source to begin with, by name. */
+  /** The values that `connect` has stored for the source, by name. */
   readonly storage?: Readonly<Record<string, unknown>>
-  /** Credentials that the fixture uses; they must show up in no post, report, error or line of the log. */
+  /** The credentials of the fixture, which no post, report, error or log line may show. */
   readonly secrets?: readonly string[]
-  /** The service has one more event. Answers how it is recognised in what is posted. */
+  /** Adds an event to the service, and returns the id by which it is recognised in posts. */
   happen(): Promise<string> | string
-  /** Of which events a post tells. */
+  /** Returns the ids of the events in a post. */
   idsIn(body: unknown, endpoint: string): readonly string[]
-  /** From now on the service takes calls and never answers. Absent: nothing is called. */
+  /** Lets the service take calls and never answer. Absent if the source makes no calls. */
   stall?(): void
-  /** From now on the service fails every call. Absent: nothing is called. */
+  /** Lets the service fail every call. Absent if the source makes no calls. */
   fail?(): void
   /** Releases the service. */
   close?(): Promise<void> | void
 }
 
-/** What a fixture may need of the gateway. */
+/** What a fixture may need from the gateway. */
 export interface SourceGateway {
-  /** As if somebody had posted that to the endpoint. @throws where no run has taken it over, or it is not taken */
+  /** Posts to the endpoint as another sender. @throws if no run receives the endpoint, or it refuses the post */
   deliver(endpoint: string, body: unknown): Promise<void>
 }
 
 export interface SourceSetup {
-  /** The plugin's entry: what its package exports. */
+  /** The plugin's entry point, which its package exports. */
   readonly plugin: URL
-  /** A fresh service, of which nothing is known yet. */
+  /** Starts a new service. */
   create(gateway: SourceGateway): Promise<SourceFixture> | SourceFixture
 }
 
@@ -49,19 +49,19 @@ export interface PostRecord {
   readonly status: number
 }
 
-/** A source that is kept running, from its setup to its end. */
+/** A source that is kept running from its setup to its end. */
 export interface Running {
-  /** What its runs threw before they were told to end. */
+  /** The errors that its runs threw before they were told to end. */
   readonly thrown: readonly unknown[]
   readonly hasEnded: boolean
-  /** How often something of the host was made use of. */
+  /** Returns how often something of the host was used. */
   readonly steps: number
   abort(): void
-  /** Everything it was given refuses from now on, as if the process had died. */
+  /** Lets everything that it was given refuse from now on, as if the process had died. */
   cut(): void
-  /** Settles once it has ended and is closed; never rejects. */
+  /** Ends and closes the source, and settles when that is done; never rejects. */
   readonly ended: Promise<void>
-  /** On the signal of the last run. */
+  /** Returns the number of listeners on the signal of the last run. */
   listeners(): number
 }
 
@@ -70,21 +70,21 @@ export interface SourceHost {
   readonly clock: QuickClock
   readonly posts: readonly PostRecord[]
   readonly reports: readonly SourceReport[]
-  /** What the plugin and its fetch have logged, a line each. */
+  /** The log lines of the plugin and its fetch. */
   readonly lines: readonly string[]
-  /** How often something was asked of the host by a run that had ended. */
+  /** Returns how often a run that had ended used something of the host. */
   readonly late: readonly string[]
-  /** Sets the plugin up anew, and keeps its source running. `onStep` is told before each use of the host, from 1 on. */
+  /** Sets the plugin up and keeps its source running. `onStep` is called before each use of the host, counted from 1. */
   begin(onStep?: (step: number, running: Running) => void): Promise<Running>
-  /** Sets the plugin up, and asks its source to run when it is to end already. */
+  /** Sets the plugin up, and runs its source with a signal that is already aborted. */
   beginCalledOff(): Promise<Running>
-  /** The same, until the source says that all is well. */
+  /** Keeps a source running and waits until it reports that all is well. */
   beginWell(): Promise<Running>
-  /** One more event, now. */
+  /** Adds an event. */
   happen(): Promise<string>
-  /** Waits until it was posted and taken. */
+  /** Waits until an event was posted and taken. */
   untilTaken(running: Running, ...ids: readonly string[]): Promise<void>
-  /** Decides what posts are answered with; without it each is taken. */
+  /** Decides the answers to posts; without it each is taken. */
   answer(
     decide: ((ids: readonly string[], signal: AbortSignal) => Promise<Posted> | Posted) | undefined,
   ): void

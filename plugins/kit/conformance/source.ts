@@ -1,4 +1,4 @@
-/** Owns what every source must do, as tests. */
+/** Tests what every source must do. */
 
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
@@ -7,23 +7,23 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Plugin } from '../plugin.ts'
 import { PluginError } from '../plugin-error.ts'
 import { assertNoSecret, assertPluginError, assertSentence } from './assertions.ts'
+import { within } from './deadline.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
 import { fillIn, load } from './opened-vendor.ts'
-import { within } from './patience.ts'
 import { openSource, type Running, type SourceHost, type SourceSetup } from './source-host.ts'
 import { until } from './until.ts'
 
 export type { SourceFixture, SourceGateway } from './source-host.ts'
 
 export interface SourceConformance extends SourceSetup {
-  /** The suite's name in the report. */
+  /** The name of the suite in the report. */
   readonly name: string
 }
 
-/** Long enough for what should not come to come. Milliseconds. */
+/** How many milliseconds to wait for what should not happen. */
 const whileMs = 30
-/** So many uses of the host are the place where a run is called off, one after the other. */
+/** At how many uses of the host runs are aborted, one after the other. */
 const steps = 12
 
 export function sourceConformance({ name, ...setup }: SourceConformance): void {
@@ -32,22 +32,22 @@ export function sourceConformance({ name, ...setup }: SourceConformance): void {
   })
 }
 
-/** By what they say of a source. */
+/** The tests by name. */
 export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestContext) => Promise<void>>> = {
-  async 'says that it works, and posts what happens'(setup) {
+  async 'reports that it works, and posts events'(setup) {
     await using host = await openSource(setup)
     const running = await host.beginWell()
     for (let count = 0; count < 3; count += 1) await host.untilTaken(running, await host.happen())
   },
 
-  async 'posts what happened while it did not run'(setup) {
+  async 'posts events that happened while it did not run'(setup) {
     await using host = await openSource(setup)
     await end(await host.beginWell())
     const id = await happen(host)
     await host.untilTaken(await host.begin(), id)
   },
 
-  async 'posts once what was taken'(setup) {
+  async 'posts an event once that was taken'(setup) {
     await using host = await openSource(setup)
     const running = await host.beginWell()
     const ids = [await happen(host), await happen(host)]
@@ -60,7 +60,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     assert.deepEqual(host.posts.flatMap((post) => post.ids).sort(), [...ids, last].sort())
   },
 
-  async 'posts again what the gateway could not take'(setup) {
+  async 'posts an event again that the gateway could not take'(setup) {
     await using host = await openSource(setup)
     const running = await host.beginWell()
     const troubles = [503, 429, 404, undefined, 500]
@@ -74,7 +74,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     assert.deepEqual(troubles, [])
   },
 
-  async 'goes on with the others where one event is not to be had'(setup) {
+  async 'continues with the others if one event cannot be fetched or is refused'(setup) {
     await using host = await openSource(setup)
     const running = await host.beginWell()
     const bad = await happen(host)
@@ -86,7 +86,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     await host.untilTaken(running, await happen(host), await happen(host))
   },
 
-  async 'keeps to what one request may hold'(setup) {
+  async 'respects the limits of one request'(setup) {
     await using host = await openSource(setup)
     host.limits = { maxBodyBytes: 20_000, maxActions: 5, maxRenderedBytes: 1_000_000 }
     await end(await host.beginWell())
@@ -99,27 +99,27 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     }
   },
 
-  async 'goes on from what is kept, wherever it was called off'(setup) {
+  async 'continues from its storage, wherever it was aborted'(setup) {
     await assertGoesOn(setup, (running) => running.abort())
   },
 
-  async 'goes on from what is kept, wherever it was cut off'(setup) {
+  async 'continues from its storage, wherever it was killed'(setup) {
     await assertGoesOn(setup, (running) => running.cut())
   },
 
-  async 'ends soon when it is called off'(setup) {
+  async 'ends soon when aborted'(setup) {
     await using host = await openSource(setup)
     const running = await host.beginWell()
     await pause(whileMs)
     await end(running)
   },
 
-  async 'ends soon when it is called off before it begins'(setup) {
+  async 'ends soon when aborted before it begins'(setup) {
     await using host = await openSource(setup)
     await end(await host.beginCalledOff())
   },
 
-  async 'ends soon when it is called off while its service is silent'(setup, t) {
+  async 'ends soon when aborted while its service is silent'(setup, t) {
     await using host = await openSource(setup)
     if (host.fixture.stall === undefined) return t.skip('the fixture has no service that could stall')
     const running = await host.beginWell()
@@ -131,7 +131,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     await end(again)
   },
 
-  async 'ends soon when it is called off while the gateway is silent'(setup) {
+  async 'ends soon when aborted while the gateway is silent'(setup) {
     await using host = await openSource(setup)
     const running = await host.beginWell()
     const asked = Promise.withResolvers<void>()
@@ -147,7 +147,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     await end(running)
   },
 
-  async 'does nothing any more once it has ended'(setup) {
+  async 'does nothing after it has ended'(setup) {
     await using host = await openSource(setup)
     const running = await host.beginWell()
     await host.untilTaken(running, await happen(host))
@@ -159,7 +159,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     assert.equal(host.posts.length, before)
   },
 
-  async 'makes nothing at setup'(setup) {
+  async 'has no effect at setup'(setup) {
     await using host = await openSource(setup)
     const { plugin, schema } = await load(setup.plugin)
     const before = openResources()
@@ -197,7 +197,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     }
   },
 
-  async 'says what is wrong when its service fails, or throws a PluginError'(setup, t) {
+  async 'reports what is wrong when its service fails, or throws a PluginError'(setup, t) {
     await using host = await openSource(setup)
     if (host.fixture.fail === undefined) return t.skip('the fixture has no service that could fail')
     host.fixture.fail()
@@ -213,7 +213,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     }
   },
 
-  async 'tells no secret to the gateway and its log'(setup) {
+  async 'shows no secret to the gateway and its log'(setup) {
     await using host = await openSource(setup)
     const running = await workAndFail(host)
     const said = JSON.stringify([host.posts, host.reports, host.lines, running.thrown.map(String)])
@@ -247,7 +247,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
 
 const happen = (host: SourceHost) => host.happen()
 
-/** A run of which all is well at first, and whose service fails then. It has ended. */
+/** Returns a finished run whose service failed after a good start. */
 async function workAndFail(host: SourceHost): Promise<Running> {
   const running = await host.beginWell()
   await host.untilTaken(running, await happen(host))
@@ -262,7 +262,7 @@ async function end(running: Running): Promise<void> {
   await within(running.ended, 'a source that is called off ends')
 }
 
-/** The run ends at its first use of the host, the next one at its second …; at last all that happened has been posted. */
+/** Ends the first run at its first use of the host, the next one at its second, and so on, until all events have been posted. */
 async function assertGoesOn(setup: SourceSetup, stop: (running: Running) => void): Promise<void> {
   await using host = await openSource(setup)
   await end(await host.beginWell())

@@ -9,7 +9,7 @@ interface Report {
 
 const runs = new Map<string, Promise<ReadonlyMap<string, Report>>>()
 
-/** What a file of suites says, by the name of the suite. Each is run once. */
+/** The results of a file of suites, by the name of the suite. Each file is run once. */
 function run(file: string): Promise<ReadonlyMap<string, Report>> {
   const running = runs.get(file) ?? start(file)
   runs.set(file, running)
@@ -19,7 +19,7 @@ function run(file: string): Promise<ReadonlyMap<string, Report>> {
 async function start(file: string): Promise<ReadonlyMap<string, Report>> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const reporter = new URL('./broken/reporter.ts', import.meta.url).href
-  // Forced to exit, because one of the broken ones leaves a server open.
+  // The process is forced to exit, because one of the broken plugins leaves a server open.
   const args = ['--test', '--test-force-exit', '--test-isolation=none', `--test-reporter=${reporter}`, file]
   const { promise, resolve } = Promise.withResolvers<string>()
   execFile(process.execPath, args, { env, cwd: import.meta.dirname }, (_error, stdout) => resolve(stdout))
@@ -56,7 +56,7 @@ test('the vendor suite passes a good channel, and each of its own tests fails on
   for (const [name, { failed }] of broken) assert.deepEqual(failed, [name])
 })
 
-/** What the suite says of the broken ones, once it has nothing to say against the good ones. */
+/** Returns the results of the broken plugins, once the good ones have passed. */
 async function runBroken(kind: string) {
   const broken = new Map(await run(`broken/${kind}s.ts`))
   const tests = broken.get(`a good ${kind}`)?.tests

@@ -1,13 +1,13 @@
-/** Owns the turns that the suite of runners asks for. All are frozen, as those of a gateway are. */
+/** Creates the turns of the runners' suite, which are frozen as those of a gateway are. */
 
 import type { Turn } from '../runner.ts'
 
-/** No prompt is part of another one. */
+/** The prompts, none of which is part of another one. */
 export function promptOf(number: number): string {
   return `prompt <${number}> of its session`
 }
 
-/** As a gateway asks it: with its time, and with what was decided besides. */
+/** Creates a turn as a gateway does, with its time and the rest of the decision. */
 export function turnOf(number: number): Turn {
   return freeze({
     ...bareTurn(number),
@@ -61,13 +61,13 @@ export function compaction(): Turn {
   })
 }
 
-/** Lines of text that differ, so that a piece that is missing is missed. */
+/** Returns different lines of text, so that a missing piece is noticed. */
 export const hugePrompt = Array.from(
   { length: 4000 },
   (_, line) => `Line ${line}: ${'text '.repeat(8)}|`,
 ).join('\n')
 
-/** Scripts, directions, characters of several code points and of two units, and what shells and formats care about. */
+/** A text of many scripts, directions, and characters of several code points and units, with special characters of shells. */
 export const unicodePrompt = [
   'Größe, naïve, e\u0301 (two code points) and é (one).',
   '你好，世界。こんにちは。안녕하세요. Привет. שלום. مرحبا.',

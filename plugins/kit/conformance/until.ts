@@ -1,13 +1,14 @@
-/** Owns waiting for what comes about by itself. */
+/** Waits for a condition. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { patience } from './patience.ts'
+import { currentDeadlineMs } from './deadline.ts'
 
-/** @throws where it does not come about in time */
+/** Waits until a condition is true. @throws if that takes too long */
 export async function until(isSo: () => boolean, what: () => string): Promise<void> {
   const began = Date.now()
   while (!isSo()) {
-    if (Date.now() - began > patience()) throw new Error(`Waited ${patience()} ms in vain until ${what()}.`)
+    if (Date.now() - began > currentDeadlineMs())
+      throw new Error(`Waited ${currentDeadlineMs()} ms in vain until ${what()}.`)
     await pause(1)
   }
 }

@@ -1,4 +1,4 @@
-/** Owns what a channel to a vendor's service must do, as tests against a fake server of that service. */
+/** Tests a channel to a vendor's service against a fake server of that service. */
 
 import { describe } from 'node:test'
 import type { Part } from '../channel.ts'
@@ -11,21 +11,21 @@ import { refusalTests } from './refusals.ts'
 import { secrecyTests } from './secrecy.ts'
 
 export interface VendorConformance extends VendorSetup {
-  /** The suite's name in the report. */
+  /** The name of the suite in the report. */
   readonly name: string
-  /** What a person reads of a part: markup taken as markup. Pure, and not by way of the renderer that is tried. */
+  /** Returns what a person reads of a part once its markup is applied. Pure, and independent of the tested renderer. */
   visibleText(part: Part): string
-  /** Addresses by the place that they mean; the first of the first place takes messages. */
+  /** Addresses grouped by place. The first address of the first place takes messages. */
   readonly places: readonly (readonly string[])[]
-  /** Texts that are no address; blank ones are tried besides. */
+  /** Texts that are not addresses, in addition to blank ones. */
   readonly badAddresses: readonly string[]
-  /** False where the vendor's markup has no fences of its own. Default: true. */
+  /** Whether the vendor's markup has code fences. Default: true. */
   readonly fences?: boolean
 }
 
 /**
- * All that `channelConformance` asks, and what only a vendor can be asked: what it has stored, how it refuses, how
- * connections fail. The channel is set up by the plugin's own `setup`, with the configuration of the fake server.
+ * Runs everything in `channelConformance`, and tests that need a vendor: what it has stored, how it refuses, and how
+ * connections fail. The plugin's own `setup` sets the channel up, with the configuration of the fake server.
  */
 export function vendorConformance(options: VendorConformance): void {
   describe(options.name, () => {

@@ -1,4 +1,4 @@
-/** A plugin that does what none may do: it starts something when it is imported. */
+/** A plugin that wrongly starts something when it is imported. */
 
 import { definePlugin } from '../../plugin.ts'
 

@@ -1,4 +1,4 @@
-/** Channels that each break one promise, under the name of the test that has to notice. Run by suites.test.ts. */
+/** Channels that each break one promise, under the name of the test that has to notice. suites.test.ts runs them. */
 
 import { createServer } from 'node:net'
 import type { Channel } from '../../channel.ts'
@@ -30,7 +30,7 @@ suite(
   spoil((channel) => ({ send: (part, call) => channel.send({ text: part.text.slice(1) }, call) })),
 )
 suite(
-  'delivers a long text as parts within the limit that hold all its words in order',
+  'delivers a long text as parts within the limit that hold all of its words in order',
   spoil((channel) => ({ render: (markdown) => channel.render(markdown.slice(0, channel.limits.part)) })),
 )
 suite(
@@ -41,11 +41,11 @@ suite(
   })),
 )
 suite(
-  'cuts no emoji and no combined character',
+  'does not cut emoji and combined characters',
   spoil((channel) => ({ render: cutEvery(channel.limits.part - 1) })),
 )
 suite(
-  'renders all of a reply, however many messages it takes: how many are sent is for the host to say',
+  'renders the whole reply in as many messages as it takes, since the host decides how many are sent',
   spoil((channel) => ({ render: (markdown) => channel.render(markdown).slice(0, 11) })),
 )
 suite(
@@ -53,21 +53,21 @@ suite(
   spoil(() => ({ render: (text) => [{ text }] })),
 )
 suite(
-  'refuses what is no address with bad-target',
+  'refuses a text that is not an address with bad-target',
   spoil(() => ({ target: (to) => ({ key: to.toLowerCase(), kind: 'channel' }) })),
 )
 suite(
-  'gives one place one key, and two places two',
+  'gives each place one key, and different places different keys',
   spoil((channel) => ({ target: (to) => ({ ...channel.target(to), key: to }) })),
 )
 suite(
-  'gives one message for a key that is sent twice',
+  'sends one message for a key that is sent twice',
   spoil((channel) => ({
     send: (part, call) => channel.send(part, { ...call, key: call.key + Math.random() }),
   })),
 )
 suite(
-  'answers a receipt that can be stored and tells no secret',
+  'returns a receipt that can be stored and shows no secret',
   spoil((channel) => ({
     async send(part, call) {
       return { ...(await channel.send(part, call)), url: `https://example.org/${secret}/send` }
@@ -75,13 +75,13 @@ suite(
   })),
 )
 suite(
-  'sends nothing and throws a PluginError soon when it is called off before it starts',
+  'sends nothing and soon throws a PluginError when aborted before it starts',
   spoil((channel) => ({
     send: (part, call) => channel.send(part, call.signal.aborted ? { ...call, signal: forever } : call),
   })),
 )
 suite(
-  'throws a PluginError soon when it is called off in the middle',
+  'soon throws a PluginError when aborted in the middle',
   spoil((channel) => ({
     send: (part, call) =>
       channel.send(part, call).catch(() => {
@@ -90,7 +90,7 @@ suite(
   })),
 )
 suite(
-  'throws a PluginError that tells no secret when the vendor refuses',
+  'throws a PluginError that shows no secret when the vendor refuses',
   spoil((channel) => ({
     send: (part, call) =>
       channel.send(part, call).catch(() => {

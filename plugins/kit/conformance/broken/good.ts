@@ -1,4 +1,4 @@
-/** Owns a runner and a channel that keep every promise, for the broken ones to spoil. */
+/** A runner and a channel that keep every promise, which the broken ones modify. */
 
 import type { Channel } from '../../channel.ts'
 import { PluginError } from '../../plugin-error.ts'
@@ -54,7 +54,7 @@ export function createGoodRunner(): RunnerFixture {
   return { runner, stall, stallMidway, fail, remembers: true }
 }
 
-/** One that hands its turns on. */
+/** Creates a runner that hands its turns over. */
 export function createGoodRelay(): RunnerFixture {
   const { call, stall, fail } = createService()
   const handed: string[] = []

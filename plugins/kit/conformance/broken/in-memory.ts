@@ -1,4 +1,4 @@
-/** Owns vendors without sockets, behind a `fetch` of their own: a thousand of them cost what a few servers do. */
+/** Fake vendors without sockets, behind a `fetch` of their own. A thousand of them cost as much as a few servers. */
 
 import { createFaults, type FaultyVendor, type Outcome } from '../../fake-server/faults.ts'
 import type { FakeServer } from '../../fake-server/index.ts'
@@ -9,7 +9,7 @@ type Door = Pick<ReturnType<typeof createFaults<object>>, 'expect' | 'meet' | 'r
 const doors = new Map<string, Door>()
 let opened = 0
 
-/** Is there for those who call it by `fetchInMemory`. */
+/** Opens a fake server that can be called by `fetchInMemory`. */
 export function openInMemory(options: FaultyVendor): FakeServer {
   const { faults, ...door } = createFaults<object>(options)
   opened += 1

@@ -1,4 +1,4 @@
-/** A plugin that waits for its setup. */
+/** A plugin without effects before its setup. */
 
 import { definePlugin } from '../../plugin.ts'
 

@@ -1,4 +1,4 @@
-/** Runners that each break one promise, under the name of the test that has to notice. Run by suites.test.ts. */
+/** Runners that each break one promise, under the name of the test that has to notice. suites.test.ts runs them. */
 
 import { createServer } from 'node:net'
 import { PluginError } from '../../plugin-error.ts'
@@ -15,7 +15,7 @@ function spoil(run: (answer: Run) => Run, create = createGoodRunner): () => Runn
   }
 }
 
-/** What every runner of this process was asked: the kind of state that mixes turns up. */
+/** The prompts of all runners of this process: state that mixes turns up. */
 const asked: string[] = []
 const forever = { signal: new AbortController().signal }
 const inert = new URL('./inert-plugin.ts', import.meta.url)
@@ -34,7 +34,7 @@ suite(
   }),
 )
 suite(
-  'answers a turn that says no more than it must',
+  'answers a turn with only the required fields',
   spoil((answer) => async (turn, call) => {
     if (turn.kind === 'run' && turn.action?.channel === undefined) throw new TypeError('no channel')
     return answer(turn, call)
@@ -47,7 +47,7 @@ suite(
   }),
 )
 suite(
-  'answers a prompt of 200 KB whole',
+  'answers a whole prompt of 200 KB',
   spoil((answer) => (turn, call) => answer({ ...turn, prompt: turn.prompt.slice(0, 131_072) }, call)),
 )
 suite(
@@ -55,7 +55,7 @@ suite(
   spoil((answer) => (turn, call) => answer({ ...turn, prompt: turn.prompt.normalize('NFC') }, call)),
 )
 suite(
-  'leaves the turn as it was',
+  'leaves the turn unchanged',
   spoil((answer) => async (turn, call) => {
     Reflect.apply(Array.prototype.push, turn.history, [{ role: 'user', text: turn.prompt, at: 1 }])
     return answer(turn, call)
@@ -70,42 +70,42 @@ suite(
   }),
 )
 suite(
-  'gives each session a state of its own and goes on from there',
+  'gives each session a state of its own and continues from it',
   spoil((answer) => async (turn, call) => ({ ...(await answer(turn, call)), state: 'the state' })),
 )
 suite(
-  'has no reply of its own to a turn that it handed over',
+  'has no reply to a turn that it handed over',
   spoil(
     (answer) => async (turn, call) => ({ ...(await answer(turn, call)), reply: 'Handed over.' }),
     createGoodRelay,
   ),
 )
 suite(
-  'says what it warns of in short sentences',
+  'warns in short sentences',
   spoil((answer) => async (turn, call) => {
     return { ...(await answer(turn, call)), warnings: [`It prints:\n${turn.prompt.repeat(20)}`] }
   }),
 )
 suite(
-  'tells progress while the turn lasts and never after it',
+  'reports progress while the turn lasts and never after it',
   spoil((answer) => async (turn, call) => {
     setImmediate(() => setImmediate(() => call.onProgress?.({ note: 'done' })))
     return answer(turn, call)
   }),
 )
 suite(
-  'throws a PluginError soon when it is called off before it starts',
+  'soon throws a PluginError when aborted before it starts',
   spoil((answer) => (turn, call) => answer(turn, call.signal.aborted ? forever : call)),
 )
 suite(
-  'throws a PluginError soon when it is called off in the middle',
+  'soon throws a PluginError when aborted in the middle',
   spoil((answer) => async (turn, call) => {
     return answer(turn, call).catch(() => {
       throw new Error('no PluginError')
     })
   }),
 )
-suite('throws a PluginError soon when it is called off while its answer comes in', () => {
+suite('soon throws a PluginError when aborted while its answer arrives', () => {
   const fixture = createGoodRunner()
   let isMidway = false
   return {
@@ -132,7 +132,7 @@ suite(
     })
   }),
 )
-suite('says alike, in a short sentence, why it does not take a model', () => {
+suite('always says in a short sentence why it does not take a model', () => {
   const fixture = createGoodRunner()
   let times = 0
   const checkModel = () => `It was asked for the ${++times}. time.`
@@ -153,7 +153,7 @@ suite(
   }),
 )
 suite(
-  'throws a PluginError that tells no secret when its service fails',
+  'throws a PluginError that shows no secret when its service fails',
   spoil((answer) => async (turn, call) => {
     return answer(turn, call).catch((cause) => {
       throw new PluginError(`401 for ${secret}`, { code: 'bad-credential', retryable: false, cause })

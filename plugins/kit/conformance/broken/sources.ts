@@ -1,8 +1,8 @@
-/** Sources that each break one promise, under the name of the test that has to notice. Run by suites.test.ts. */
+/** Sources that each break one promise, under the name of the test that has to notice. suites.test.ts runs them. */
 
 import { describe, test } from 'node:test'
+import { shortenDeadline } from '../deadline.ts'
 import { sourceConformance } from '../index.ts'
-import { losePatience } from '../patience.ts'
 import { type SourceConformance, sourceTests } from '../source.ts'
 import { spoilers } from './feed/spoilers.ts'
 import { secret } from './good.ts'
@@ -13,18 +13,18 @@ globalThis.fetch = fetchInMemory
 const feed = new URL('./feed/index.ts', import.meta.url)
 type Setup = Omit<SourceConformance, 'name'>
 
-/** What is spoiled where the source is set up. */
-const ofSetup = ['makes nothing at setup', 'leaves nothing open after close']
+/** The modifications of the setup. */
+const ofSetup = ['has no effect at setup', 'leaves nothing open after close']
 
 sourceConformance({ name: 'a good source', ...setupOf({}) })
 for (const breaks of [...Object.keys(spoilers), ...ofSetup]) ask(breaks, setupOf({ breaks }))
 ask('does nothing on import', setupOf({}, new URL('./feed-busy/index.ts', import.meta.url)))
 
-/** The one test that has to notice. */
+/** The test that has to notice. */
 function ask(breaks: string, setup: Setup): void {
   describe(breaks, () => {
     test(breaks, async (t) => {
-      const recover = losePatience(300)
+      const recover = shortenDeadline(300)
       try {
         await sourceTests[breaks]?.(setup, t)
       } finally {

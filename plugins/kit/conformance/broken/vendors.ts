@@ -1,4 +1,4 @@
-/** Channels that each break one promise about their vendor, under the name of the test that has to notice. Run by suites.test.ts. */
+/** Channels that each break one promise about their vendor, under the name of the test that has to notice. suites.test.ts runs them. */
 
 import { describe } from 'node:test'
 import { arrivalTests } from '../arrival.ts'
@@ -16,8 +16,8 @@ globalThis.fetch = fetchInMemory
 const pager = new URL('./pager/index.ts', import.meta.url)
 const misaddressed = new URL('./pager-misaddressed/index.ts', import.meta.url)
 const undescribed = new URL('./pager-undescribed/index.ts', import.meta.url)
-/** The test that only a vendor with a memory of keys is asked. */
-const ofMemory = 'gives one message when a send that the vendor spoke ill of is tried again'
+/** The test that needs a vendor which remembers keys. */
+const ofMemory = 'delivers one message when a send that the vendor reported as failed is retried'
 
 const files = {
   arrival: arrivalTests,
@@ -35,7 +35,7 @@ for (const [file, ask] of Object.entries(files)) {
     describe(breaks, () => ask(options))
   }
 }
-describe('takes as `baseUrl` an address that a path can be put behind', () =>
+describe('accepts as `baseUrl` an address to which a path can be appended', () =>
   configurationTests(optionsFor({}, misaddressed)))
 describe('describes its configuration in a schema', () => configurationTests(optionsFor({}, undescribed)))
 

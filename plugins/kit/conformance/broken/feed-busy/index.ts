@@ -1,4 +1,4 @@
-/** The good feed, in a package that does what none may do: it starts something when it is imported. */
+/** The correct feed, in a package that wrongly starts something when it is imported. */
 
 process.on('SIGTERM', () => {})
 

@@ -1,4 +1,4 @@
-/** A plugin that is good, or breaks the one promise that its configuration names. */
+/** A plugin that is correct, or breaks the one promise that its configuration names. */
 
 import { createServer } from 'node:net'
 import { definePlugin } from '../../../plugin.ts'
@@ -10,7 +10,7 @@ export default definePlugin<FeedConfig>({
   setup(context) {
     const { config, fetch } = context
     const { breaks = '' } = config
-    if (breaks === 'makes nothing at setup') void fetch(config.baseUrl).catch(() => {})
+    if (breaks === 'has no effect at setup') void fetch(config.baseUrl).catch(() => {})
     if (breaks === 'leaves nothing open after close') createServer().listen(0, '127.0.0.1')
     const source = createFeed(config, fetch)
     return { sources: [{ ...source, run: spoilers[breaks]?.(source.run, context) ?? source.run }] }

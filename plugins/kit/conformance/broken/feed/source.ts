@@ -1,4 +1,4 @@
-/** Owns a source that keeps every promise, for the broken ones to spoil: it asks a feed for what is new. */
+/** A source that keeps every promise, which the broken ones modify. It asks a feed for new events. */
 
 import { PluginError } from '../../../plugin-error.ts'
 import type { Source, SourceCall } from '../../../source.ts'

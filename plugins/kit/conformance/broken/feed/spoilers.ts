@@ -1,4 +1,4 @@
-/** Owns what is spoiled of the feed, under the name of the test that has to notice. */
+/** The modifications that break the feed, by the name of the test that has to notice. */
 
 import type { PluginContext } from '../../../plugin.ts'
 import type { Source, SourceCall, SourceReport } from '../../../source.ts'
@@ -8,7 +8,7 @@ type Run = Source['run']
 type Context = PluginContext<FeedConfig>
 
 const forever = new AbortController().signal
-/** A run that is given something else than it was. */
+/** Changes what a run is given. */
 const given =
   (change: (call: SourceCall, context: Context) => Partial<SourceCall>) =>
   (run: Run, context: Context): Run =>
@@ -18,39 +18,41 @@ const given =
 const reporting = (change: (report: SourceReport, context: Context) => SourceReport) =>
   given(({ report }, context) => ({ report: (told) => report(change(told, context)) }))
 
-/** Moves the cursor to where the feed stands. */
+/** Moves the cursor to the end of the feed. */
 async function skip({ config, fetch }: Context, { storage }: SourceCall, signal: AbortSignal): Promise<void> {
   const newest = (await ask(config, fetch, 0, signal)).at(-1)
   await storage.write('cursor', newest?.number ?? 0)
 }
 
 export const spoilers: Readonly<Record<string, (run: Run, context: Context) => Run>> = {
-  'says that it works, and posts what happens': given(() => ({ post: async () => ({ status: 202 }) })),
-  'posts what happened while it did not run': (run, context) => async (call) => {
+  'reports that it works, and posts events': given(() => ({ post: async () => ({ status: 202 }) })),
+  'posts events that happened while it did not run': (run, context) => async (call) => {
     await skip(context, call, call.signal)
     return run(call)
   },
-  'posts once what was taken': given(({ storage }) => ({ storage: { ...storage, write: async () => {} } })),
-  'posts again what the gateway could not take': given(({ post }) => ({
+  'posts an event once that was taken': given(({ storage }) => ({
+    storage: { ...storage, write: async () => {} },
+  })),
+  'posts an event again that the gateway could not take': given(({ post }) => ({
     post: async (...args) =>
       post(...args).then(
         () => ({ status: 202 }),
         () => ({ status: 202 }),
       ),
   })),
-  'goes on with the others where one event is not to be had': given(({ post }) => ({
+  'continues with the others if one event cannot be fetched or is refused': given(({ post }) => ({
     post: async (...args) => {
       const posted = await post(...args)
       return posted.status === 400 ? { status: 500 } : posted
     },
   })),
-  'keeps to what one request may hold': given(({ post }) => ({
+  'respects the limits of one request': given(({ post }) => ({
     post: (endpoint, body) => post(endpoint, { ...(body as object), padding: 'x'.repeat(20_000) }),
   })),
-  'goes on from what is kept, wherever it was called off': (run, context) => async (call) => {
+  'continues from its storage, wherever it was aborted': (run, context) => async (call) => {
     await run(call).finally(() => skip(context, call, forever))
   },
-  'goes on from what is kept, wherever it was cut off': given(({ storage, post }) => ({
+  'continues from its storage, wherever it was killed': given(({ storage, post }) => ({
     // Moved on before it is posted, and back where that fails.
     async post(endpoint, body, signal) {
       const before = await storage.read('cursor')
@@ -64,15 +66,15 @@ export const spoilers: Readonly<Record<string, (run: Run, context: Context) => R
       }
     },
   })),
-  'ends soon when it is called off': (run) => async (call) => {
+  'ends soon when aborted': (run) => async (call) => {
     await run(call).catch(() => new Promise(() => {}))
   },
-  'ends soon when it is called off before it begins': (run) => async (call) => {
+  'ends soon when aborted before it begins': (run) => async (call) => {
     // Of a signal that is aborted already nothing is heard any more.
     if (!call.signal.aborted) return run(call)
     await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
   },
-  'ends soon when it is called off while its service is silent':
+  'ends soon when aborted while its service is silent':
     (run, { config, fetch }) =>
     async (call) => {
       const asking = async () => {
@@ -84,21 +86,21 @@ export const spoilers: Readonly<Record<string, (run: Run, context: Context) => R
       })()
       await run(call).finally(() => beside)
     },
-  'ends soon when it is called off while the gateway is silent': given(({ post }) => ({
+  'ends soon when aborted while the gateway is silent': given(({ post }) => ({
     post: async (...args) => post(...args).catch(() => new Promise(() => {})),
   })),
-  'does nothing any more once it has ended': (run) => async (call) => {
+  'does nothing after it has ended': (run) => async (call) => {
     await run(call).finally(() =>
       setTimeout(() => call.report({ state: 'working', detail: 'Still here.' }), 5),
     )
   },
   'reports in sentences and numbers': reporting((report) => ({ ...report, times: { asked: Number.NaN } })),
-  'says what is wrong when its service fails, or throws a PluginError': (run) => async (call) => {
+  'reports what is wrong when its service fails, or throws a PluginError': (run) => async (call) => {
     await run(call).catch((error: Error) => {
       throw new Error(error.message)
     })
   },
-  'tells no secret to the gateway and its log': reporting((report, { config }) => ({
+  'shows no secret to the gateway and its log': reporting((report, { config }) => ({
     ...report,
     detail: `It was asked with ${config.token}.`,
   })),

@@ -1,3 +1,3 @@
-/** The good pager, in a package whose schema takes any text for an address. */
+/** The correct pager, in a package whose schema accepts any text as an address. */
 
 export { default } from '../pager/index.ts'

@@ -1,3 +1,3 @@
-/** The good pager, in a package whose schema does not say what is a credential. */
+/** The correct pager, in a package whose schema does not mark the credential. */
 
 export { default } from '../pager/index.ts'

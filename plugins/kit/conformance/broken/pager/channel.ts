@@ -1,4 +1,4 @@
-/** Owns a channel that keeps every promise to and about a vendor, for the broken ones to spoil. */
+/** A channel that keeps every promise to and about a vendor, which the broken ones modify. */
 
 import type { Channel, ChannelHealth, Part, Receipt, SendCall, Target } from '../../../channel.ts'
 import { createWriter, type Dialect, renderParts } from '../../../markdown/index.ts'
@@ -11,9 +11,9 @@ export interface PagerConfig {
   readonly token: string
   readonly baseUrl: string
   readonly defaultTo?: string
-  /** Whether the vendor knows repeats. */
+  /** Whether the vendor recognises repeats. */
   readonly remembers: boolean
-  /** The test that the pager is to fail. */
+  /** The test that the pager has to fail. */
   readonly breaks?: string
 }
 
@@ -79,7 +79,7 @@ export function parseTarget(to: string): Target {
   return { key: `${place.to}/${thread ?? ''}`, kind: thread === undefined ? 'channel' : 'thread', ...place }
 }
 
-/** Markup as in HTML. An `@` before a word calls somebody. */
+/** Writes markup as in HTML, in which an `@` before a word is a mention. */
 const dialect: Dialect = {
   text: (text) => escapeText(text),
   strong: (inner) => `<b>${inner}</b>`,

@@ -1,4 +1,4 @@
-/** Owns the service that the pager stands for: a place for each `#name`, and a memory of keys where it is asked for one. */
+/** A fake of the pager's service, which has a place for each `#name` and remembers keys if it is asked to. */
 
 import type { Part } from '../../../channel.ts'
 import type {

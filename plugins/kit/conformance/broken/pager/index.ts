@@ -1,4 +1,4 @@
-/** A plugin that is good, or breaks the one promise that its configuration names. */
+/** A plugin that is correct, or breaks the one promise that its configuration names. */
 
 import { definePlugin } from '../../../plugin.ts'
 import { compileRedaction } from '../../../quoting.ts'

@@ -1,4 +1,4 @@
-/** Owns what is spoiled of the pager, by the file of tests and under the name of the test that has to notice. */
+/** The modifications that break the pager, by the file of tests and the name of the test that has to notice. */
 
 import type { Channel, Part } from '../../../channel.ts'
 import type { PluginLog } from '../../../plugin.ts'
@@ -17,7 +17,7 @@ export interface Spoiler {
   readonly checksNothing?: boolean
 }
 
-/** Sends another text than was rendered. */
+/** Sends a text other than the rendered one. */
 function rewriting(change: (text: string) => string): Spoiler {
   return {
     channel: (channel) => ({ send: (part, call) => channel.send({ text: change(part.text) }, call) }),
@@ -28,25 +28,25 @@ function rendering(change: (markdown: string, render: (markdown: string) => Part
   return { channel: (channel) => ({ render: (markdown) => change(markdown, channel.render) }) }
 }
 
-/** Says something else of the failures that `isMeant`. */
-function misjudging(isMeant: (error: PluginError) => boolean, facts: Partial<PluginErrorOptions>): Spoiler {
+/** Changes the errors for which `matches` is true. */
+function misjudging(matches: (error: PluginError) => boolean, facts: Partial<PluginErrorOptions>): Spoiler {
   return {
     channel: (channel) => ({
       send: (part, call) =>
         channel.send(part, call).catch((error: PluginError) => {
-          throw isMeant(error) ? new PluginError(error.message, { ...error, ...facts }) : error
+          throw matches(error) ? new PluginError(error.message, { ...error, ...facts }) : error
         }),
     }),
   }
 }
 
-/** Takes failures that `isMeant` for success. */
-function pretending(isMeant: (error: PluginError) => boolean): Spoiler {
+/** Treats errors for which `matches` is true as success. */
+function pretending(matches: (error: PluginError) => boolean): Spoiler {
   return {
     channel: (channel) => ({
       send: (part, call) =>
         channel.send(part, call).catch((error: PluginError) => {
-          if (isMeant(error)) return { id: call.key }
+          if (matches(error)) return { id: call.key }
           throw error
         }),
     }),
@@ -57,29 +57,29 @@ const says = (word: string) => (error: PluginError) => error.message.includes(wo
 
 export const spoilersOf = {
   arrival: {
-    'shows a plain text to the letter': rewriting((text) => text.replace('漢', '?')),
-    'stores of each part what a person shall read of it': rewriting((text) =>
+    'shows a plain text unchanged': rewriting((text) => text.replace('漢', '?')),
+    'stores each part as the text that a person reads': rewriting((text) =>
       text.replace('Report', 'Rapport'),
     ),
-    'stores a long text in messages that join to it': rendering((markdown, render) =>
+    'stores a long text in messages that together make up the text': rendering((markdown, render) =>
       render(
         markdown.startsWith('Line 1 says a little more. Then it stops.\n\n')
           ? markdown.slice(0, -10)
           : markdown,
       ),
     ),
-    'keeps code code in each message that it is cut over': rendering((markdown, render) => {
+    'keeps code as code in every message that it is cut into': rendering((markdown, render) => {
       if (!markdown.startsWith('~~~ts')) return render(markdown)
       const half = markdown.indexOf('\n', markdown.length / 2)
       return [...render(markdown.slice(0, half)), ...render(markdown.slice(half).replace('~~~', ''))]
     }),
-    'shows formatting and not its marks': rewriting((text) => text.replace('<b>bold</b>', '**bold**')),
-    'writes into the thread that the address names': {
+    'shows formatting instead of its marks': rewriting((text) => text.replace('<b>bold</b>', '**bold**')),
+    'writes into the thread of the address': {
       channel: (channel) => ({
         send: (part, call) => channel.send(part, { ...call, target: { ...call.target, thread: undefined } }),
       }),
     },
-    'calls nobody, whatever the text says': rewriting((text) => text.replaceAll('\u2060', '')),
+    'mentions no one, whatever the text says': rewriting((text) => text.replaceAll('\u2060', '')),
   },
   refusals: {
     'holds the whole channel back when the credential is refused': misjudging(says('revoked-token'), {
@@ -91,40 +91,48 @@ export const spoilersOf = {
         retryable: false,
       },
     ),
-    'says that nothing mends what it may not do': misjudging(says('muted'), { retryable: true }),
-    'says that nothing mends an address that nobody has': misjudging(says('unknown-recipient'), {
+    'reports that no retry helps with what it is not allowed to do': misjudging(says('muted'), {
       retryable: true,
     }),
-    'waits as long as the vendor says, and leaves the trying to the host': misjudging(says('slow-down'), {
-      retryAfter: 1,
+    'reports that no retry helps with an unknown address': misjudging(says('unknown-recipient'), {
+      retryable: true,
     }),
-    'tells an error of the vendor that may have delivered from one that has not': misjudging(says('broken'), {
-      maybeDelivered: false,
-    }),
-    'takes the page of something in between for no answer of the vendor': misjudging(says('502'), {
+    'reports how long the vendor asks to wait, and leaves retries to the host': misjudging(
+      says('slow-down'),
+      {
+        retryAfter: 1,
+      },
+    ),
+    'distinguishes an error of the vendor that may have delivered from one that has not': misjudging(
+      says('broken'),
+      {
+        maybeDelivered: false,
+      },
+    ),
+    'does not take the page of a proxy for an answer of the vendor': misjudging(says('502'), {
       maybeDelivered: true,
     }),
-    'takes no page for a receipt, though its status is good': pretending(says('no receipt')),
+    'does not take a page for a receipt, even with a good status': pretending(says('no receipt')),
     'follows no redirect': misjudging(({ code }) => code === 'redirected', { retryable: true }),
     'refuses an answer of 2 MiB': pretending(says('longer than')),
   },
   connections: {
-    'ends with its deadline and lets go of the connection when the vendor is silent': misjudging(
+    'ends with its deadline and closes the connection when the vendor is silent': misjudging(
       ({ code }) => code === 'timeout',
       { code: 'network' },
     ),
-    'ends soon when it is called off while the vendor works': misjudging(
+    'ends soon when aborted while the vendor works': misjudging(
       ({ code, maybeDelivered }) => code === 'aborted' && maybeDelivered,
       { retryable: false },
     ),
-    'knows that nothing was delivered where nobody answers the door': misjudging(says('ECONNREFUSED'), {
+    'knows that nothing was delivered when the connection is refused': misjudging(says('ECONNREFUSED'), {
       maybeDelivered: true,
     }),
-    'gives one message when a cut send is tried again, or says that there may be two': misjudging(
+    'delivers one message when a cut send is retried, or reports that there may be two': misjudging(
       says('UND_ERR_SOCKET'),
       { maybeDelivered: false },
     ),
-    'gives one message when a send that the vendor spoke ill of is tried again': {
+    'delivers one message when a send that the vendor reported as failed is retried': {
       channel(channel) {
         let failures = 0
         return {
@@ -138,8 +146,8 @@ export const spoilersOf = {
     },
   },
   secrecy: {
-    'tells no secret, though the vendor does': { redact: (text) => text },
-    'tells no secret when a connection fails it': {
+    'shows no secret, even if the vendor does': { redact: (text) => text },
+    'shows no secret when a connection fails': {
       channel: (channel, { config, log }) => ({
         send: (part, call) =>
           channel.send(part, call).catch((error: PluginError) => {
@@ -148,7 +156,7 @@ export const spoilersOf = {
           }),
       }),
     },
-    'tells no secret in what is kept and logged of a reply': {
+    'shows no secret in what is stored and logged of a reply': {
       channel: (channel, { config, log }) => ({
         async send(part, call) {
           const receipt = await channel.send(part, call)
@@ -159,7 +167,7 @@ export const spoilersOf = {
     },
   },
   configuration: {
-    'says that a good credential is good, and sends nothing': {
+    'reports a good credential, and sends nothing': {
       channel: (channel) => ({
         async check(signal) {
           const target = channel.target('#ops')
@@ -170,7 +178,7 @@ export const spoilersOf = {
         },
       }),
     },
-    'says in a sentence that a bad credential is bad': {
+    'reports a bad credential in a sentence': {
       channel: (channel) => ({
         async check(signal) {
           const health = await channel.check?.(signal)
@@ -178,7 +186,7 @@ export const spoilersOf = {
         },
       }),
     },
-    'says in a sentence that the service is not there': {
+    'reports an unreachable service in a sentence': {
       channel: (channel) => ({
         async check(signal) {
           const health = await channel.check?.(signal)
@@ -186,8 +194,8 @@ export const spoilersOf = {
         },
       }),
     },
-    'takes an address of its own as `defaultTo`': { channel: () => ({ defaultTo: '#general' }) },
-    'refuses a `defaultTo` that is no address, in `check` and in `setup`': { checksNothing: true },
+    'accepts an address of its own as `defaultTo`': { channel: () => ({ defaultTo: '#general' }) },
+    'refuses a `defaultTo` that is not an address, in `check` and in `setup`': { checksNothing: true },
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Spoiler>>>>
 
