@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { fold } from './fold.ts'
 import { neutralise } from './neutralise.ts'
 
-/** What a careless reader sees of the neutralised text must hold none of this. */
+/** The neutralised text must not hold any of these for a careless reader. */
 const forbidden = [
   /<[^\p{L}\p{N}<]*outside[^\p{L}\p{N}<]*data/u,
   /<\s*\|/,
@@ -134,7 +134,7 @@ test('no mixture of marks and look-alikes survives', () => {
   )
 })
 
-test('a folded text tells where each of its characters came from', () => {
+test('a folded text has the origin of each of its characters', () => {
   const folded = fold('а\u200bⓑ👍')
   assert.equal(folded.text, 'ab👍')
   assert.deepEqual([...folded.origin], [0, 2, 3, 3, 5])

@@ -87,7 +87,7 @@ const changes: readonly (readonly [string, readonly Mapping[], string])[] = [
 ]
 
 for (const [what, after, change] of changes) {
-  test(`${what} is told as such`, async () => {
+  test(`${what} is reported as such`, async () => {
     const shadow = await compare([opened], after, {
       action: 'opened',
       title: 'a title of many words that is secret',
@@ -96,6 +96,6 @@ for (const [what, after, change] of changes) {
       shadow.differences.map((each) => each.change),
       [change],
     )
-    assert.ok(!JSON.stringify(shadow).includes('secret'), 'no value of the payload is told')
+    assert.ok(!JSON.stringify(shadow).includes('secret'), 'no value of the payload is shown')
   })
 }

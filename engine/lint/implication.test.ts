@@ -89,7 +89,7 @@ test('a header implies those that its every value satisfies', () => {
   assert.ok(!implied({}, { headers: { h: { exists: false } } }))
 })
 
-// Few words, so that clauses and payloads often meet.
+// There are few words, so that clauses often match payloads.
 const text = fc.constantFrom('a', 'ab', 'abc', 'b', 'bc', '')
 const scalar = fc.oneof(text, fc.integer({ min: -2, max: 4 }), fc.boolean(), fc.constant(null))
 const key = fc.constantFrom('x', 'y', 'source')
@@ -125,7 +125,7 @@ const { pattern } = fc.letrec<{ pattern: unknown }>((tie) => ({
   ),
 }))
 
-/** One test on one value, of so few that two of them often have to do with each other. */
+/** One test on one value, of so few that two of them are often related. */
 const single = fc.oneof(
   scalar,
   fc.record({ exists: fc.boolean() }),
@@ -163,7 +163,7 @@ const anyMatch: fc.Arbitrary<Match> = fc.record(
   { requiredKeys: [] },
 )
 
-/** A match beside it that asks for less: alike enough for an implication to be found often. */
+/** Pairs a match with one that asks for less, so that implications are found often. */
 const pair = fc.tuple(anyMatch, anyMatch, fc.boolean()).map(([given, other, related]): [Match, Match] => {
   if (!related) return [given, other]
   const keys = Object.keys(given.body ?? {})
@@ -178,7 +178,7 @@ const request = fc.record({
   }),
 })
 
-/** Nothing where the match does not compile. */
+/** Returns undefined where the match does not compile. */
 function compile(match: Match): ((of: { payload: unknown; headers: object }) => boolean) | undefined {
   let sound = true
   const error = () => {
@@ -210,7 +210,7 @@ test('no request satisfies a match without satisfying those that it is said to i
     },
   )
   fc.assert(property, { numRuns: 3000, seed: 42 })
-  assert.ok(found > 300, `${found} requests were told apart`)
+  assert.ok(found > 300, `${found} requests were compared`)
 })
 
 test('whatever a single pattern matches, the patterns that it implies match too', () => {
@@ -230,5 +230,5 @@ test('whatever a single pattern matches, the patterns that it implies match too'
     }
   })
   fc.assert(property, { numRuns: 5000, seed: 7 })
-  assert.ok(found > 300, `${found} values were told apart`)
+  assert.ok(found > 300, `${found} values were compared`)
 })

@@ -11,7 +11,7 @@ const pull = {
   repository: { full_name: 'harbour/lamp' },
 }
 
-/** What is said about the fields of one mapping, whose test has the payload above. */
+/** Returns the findings about the fields of one mapping, whose test has the payload above. */
 async function found(mapping: Mapping, body: unknown = pull): Promise<readonly string[]> {
   const tests = [testOf('one', { body })]
   const diagnostics = await lintOf([mappingOf('one', { match: { path: 'test' }, ...mapping })], { tests })
@@ -42,9 +42,9 @@ test('the keys of coalesce and dedupe are read as templates or expressions', asy
   const of = (key: string) => found({ message: 'x', coalesce: { ...limits, key } })
   const deduped = (key: string) => found({ message: 'x', dedupe: { enabled: true, key } })
   for (const key of ['{{repository.ful_name}} {{number}}', 'repository.ful_name & number']) {
-    const told = ['repository.ful_name Did you mean repository.full_name?']
-    assert.deepEqual(await of(key), told, key)
-    assert.deepEqual(await deduped(key), told, key)
+    const hints = ['repository.ful_name Did you mean repository.full_name?']
+    assert.deepEqual(await of(key), hints, key)
+    assert.deepEqual(await deduped(key), hints, key)
   }
   assert.deepEqual(await of("'repository.ful_name'"), [])
 })

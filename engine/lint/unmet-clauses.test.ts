@@ -12,7 +12,7 @@ const body = {
   'app.kubernetes.io/name': 'gate',
 }
 
-/** What lint says of one mapping's match, `code hint` for each finding. */
+/** Lints one mapping's match, and returns `code hint` for each finding. */
 async function found(
   match: NonNullable<Mapping['match']>,
   { asFile = false, samples = [body] as readonly unknown[] } = {},

@@ -9,7 +9,7 @@ const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 const publicUrl = 'https://hooks.example.com/hooks/x'
 const options = { seed: 20260115, numRuns: 60 }
 
-/** A good request over any body, of one sender for each way to sign. */
+/** Makes a valid request with any body, for one sender of each way to sign. */
 const good: Readonly<Record<string, (body: string) => Sent>> = {
   github: (body) => ({ body, headers: { 'x-hub-signature-256': `sha256=${digest(body, secret)}` } }),
   stripe: (body) => ({
@@ -59,7 +59,7 @@ test('any change of the body, of a header or of its time makes a good request a 
         if (found === undefined) continue
         const other = found[0] === '1' ? '2' : '1'
         const changed = text.slice(0, found.index) + other + text.slice(found.index + 1)
-        // The digit of a version makes it another one, and an element that nobody asks for counts for nothing.
+        // Another digit in a version makes another version, and an unknown element is ignored.
         assert.notEqual(
           await judge(policy, { ...sent, headers: { ...sent.headers, [name]: changed } }),
           'good',

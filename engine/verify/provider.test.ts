@@ -64,7 +64,7 @@ test('whether a signature is there shows in the headers, where it stands in one'
   assert.equal(isPresent('github', {}), false)
   assert.equal(isPresent('github', { 'x-hub-signature-256': '' }), false)
   assert.equal(isPresent('github', { 'x-hub-signature-256': 'anything' }), true)
-  // It is refused, and said to be too weak.
+  // The request is refused as too weak.
   assert.equal(isPresent('github', { 'x-hub-signature': 'anything' }), true)
   assert.equal(isPresent('docusign', { 'x-docusign-signature-3': 'anything' }), true)
   assert.equal(isPresent('mailgun', {}), true)

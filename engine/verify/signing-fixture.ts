@@ -1,4 +1,4 @@
-/** Owns what tests of signatures share: a moment, digests made by hand, and a request that is put before a provider. */
+/** Helps tests of signatures: a fixed time, digests made by hand, and requests that are verified by a provider. */
 
 import { createHmac } from 'node:crypto'
 import type { Encoding, HashName } from '../providers/scheme.ts'
@@ -9,7 +9,7 @@ import type { SignedRequest, Verdict, VerifyDependencies } from './verifier.ts'
 export const now = Date.UTC(2026, 0, 15, 12)
 export const seconds = now / 1000
 
-/** Nothing that is verified with a secret asks for a download. */
+/** A verification with a secret needs no download. */
 export const noDependencies: VerifyDependencies = {
   download: () => Promise.reject(new Error('nothing is to be downloaded')),
 }
@@ -38,7 +38,7 @@ export async function verdictOf(policy: VerifyPolicy, sent: Sent): Promise<Verdi
   return verifier.verify(requestOf(sent), noDependencies)
 }
 
-/** `good`, or the code of the failure. */
+/** Returns `good`, or the code of the failure. */
 export async function judge(policy: VerifyPolicy, sent: Sent): Promise<string> {
   const verdict = await verdictOf(policy, sent)
   return verdict.ok ? 'good' : verdict.code

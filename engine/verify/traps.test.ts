@@ -1,4 +1,4 @@
-/** What goes wrong with each sender's signatures, a test for each. The bodies are ours, the digests made by hand. */
+/** Tests the traps of each sender's signatures. The bodies are ours, and the digests are made by hand. */
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, hash, sign } from 'node:crypto'
@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { digest, judge, now, type Sent, seconds, verdictOf } from './signing-fixture.ts'
 
 const secret = 'a secret of the tests'
-/** Bytes of which no text is the same twice: escapes, white space at the end, letters beyond ASCII. */
+/** A body that changes when it is parsed and written again: escapes, trailing white space, letters beyond ASCII. */
 const body = '{"name":"Zażółć \\u00e9 \\/ 🚀", "id": 820982911946154508}\n'
 const form = { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' }
 
-/** Signed over the body alone, in one header. */
+/** Signs the body alone, in one header. */
 function plain(provider: string, header: string, value: string, more: Sent = {}) {
   return judge({ provider, secret }, { body, ...more, headers: { [header]: value, ...more.headers } })
 }
@@ -182,7 +182,7 @@ test('Standard Webhooks: with a secret and a key, a signature that fits either i
   assert.equal(await judge(both, standard('webhook', 'msg_1', wrong)), 'SIGNATURE_MISMATCH')
   const alone = { provider: 'standard-webhooks', publicKey: key }
   assert.equal(await judge(alone, standard()), 'SIGNATURE_MALFORMED')
-  // The key is public: whoever digests with it proves nothing.
+  // Everybody knows a public key, so a digest that is made with it proves nothing.
   const forged = `v1,${digest(`msg_1.${seconds}.${body}`, bytes, 'sha256', 'base64')}`
   assert.equal(await judge(alone, standard('webhook', 'msg_1', forged)), 'SIGNATURE_MALFORMED')
 })
@@ -348,7 +348,7 @@ test('Twilio: JSON that calls itself a form is not covered as one', async () => 
   assert.equal(await twilio(`${twilioUrl}{"a":"b"}`, { body: '{"a":"b"}' }), 'BODY_NOT_COVERED')
 })
 
-test('without the address that was called, what signs it is refused, and the operator is told what is missing', async () => {
+test('without the address that was called, what signs it is refused, and the reason names what is missing', async () => {
   const headers = {
     'x-square-hmacsha256-signature': digest(body, secret, 'sha256', 'base64'),
     host: 'a.example',
@@ -497,7 +497,7 @@ test('Mailgun: the signature stands in the body, JSON or form, and covers time a
   assert.equal(await judge(policy, { body: crowded, headers: form }), 'BODY_MALFORMED')
 })
 
-test('where what is signed stands inside of the body, a compressed one is refused: nobody would see what was verified', async () => {
+test('where what is signed stands inside of the body, a compressed body is refused, because mappings would not see what was verified', async () => {
   const packed = { 'content-encoding': 'br' }
   const signature = digest(`${seconds}f00d`, secret)
   const body = JSON.stringify({ signature: { timestamp: String(seconds), token: 'f00d', signature } })
@@ -515,7 +515,7 @@ test('where what is signed stands inside of the body, a compressed one is refuse
 test('an id cannot take the time and the beginning of the body into itself', async () => {
   const policy = { provider: 'svix', secret: `whsec_${Buffer.from('key').toString('base64')}` }
   const evil = 'x=1&payload={"evil":true}&y='
-  // A comment, say, that a stranger wrote and the sender quotes.
+  // The body may quote, for example, a comment that a stranger wrote.
   const comment = `hi.${seconds}.${evil}`
   const genuine = `{"comment":"${comment}"}`
   const sign = (signed: string) => `v1,${digest(signed, 'key', 'sha256', 'base64')}`

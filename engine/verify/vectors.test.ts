@@ -24,7 +24,7 @@ interface Vector {
 
 const missing = 'the signatures are not beside this project'
 const all = signatureData('vectors') as readonly Vector[] | undefined
-/** Those with keys or certificates are read beside their verifiers. */
+/** Vectors with keys or certificates are tested beside their verifiers. */
 const vectors = all?.filter((each) => each.secret !== undefined || each.secrets !== undefined)
 
 function policyOf({ provider, secret, secrets, url, tolerance }: Vector): VerifyPolicy {
@@ -57,7 +57,7 @@ test('without a window of the policy, that of the table does the same', {
   }
 })
 
-/** What an operator would write who does not know that the table has the sender. */
+/** Writes the policy of an operator who does not know that the table has the sender. */
 function writtenOut(scheme: HmacScheme): HmacPolicy | undefined {
   const { signature, timestamp, id } = scheme
   if ('body' in signature || signature.headers[0]?.endsWith('*') || scheme.url === 'twilio') return undefined
@@ -100,7 +100,7 @@ test('a scheme that is written out as `hmac` comes to the same verdicts', {
   assert.ok(tried.size >= 13, [...tried].join())
 })
 
-/** A header may have two names in the table, and has one in a policy. */
+/** A header may have two names in the table, but has one in a policy. */
 function mayCarry(headers: Sent['headers'], { header }: HmacPolicy): boolean {
   const other = header.startsWith('x-shopify') ? 'shopify-hmac-sha256' : header.replace(/^svix/, 'webhook')
   return header === other || headers?.[other] === undefined
@@ -112,7 +112,7 @@ interface Question {
   readonly request: Omit<Vector, 'id' | 'provider' | 'expect' | 'why'>
 }
 
-/** By the advice that comes with each. */
+/** Each vector comes with the advice that decides it. */
 const answers: Readonly<Record<string, string>> = {
   'stripe-q1': 'TIMESTAMP_OUTSIDE',
   'slack-q1': 'TIMESTAMP_OUTSIDE',

@@ -46,7 +46,7 @@ export const signatureFailures = {
   BODY_MALFORMED: 'the body does not hold what the signature is looked for in',
   BODY_NOT_COVERED: 'the signature does not cover the body',
   TOKEN_EXPIRED: 'the token of the sender is not valid at this time',
-  WRONG_AUDIENCE: 'the token was made for somebody else',
+  WRONG_AUDIENCE: 'the token was made for another audience',
   WRONG_SENDER: 'the token is genuine, and of a sender that is not the configured one',
   WRONG_TOPIC: 'the message is genuine, and of a topic that is not among the configured ones',
   KEY_UNKNOWN: 'the provider has no key of the name that the signature bears',

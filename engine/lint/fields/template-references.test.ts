@@ -35,7 +35,7 @@ test('a name in an unknown context has no reference', () => {
   assert.deepEqual(pathsOf('{{#each (default a b)}}{{c}} {{../d}}{{/each}}'), ['payload.a', 'payload.b'])
   assert.deepEqual(pathsOf('{{#each a as |x key|}}{{key.c}}{{/each}}'), ['payload.a'])
   assert.deepEqual(pathsOf('{{#each this}}{{c}}{{/each}}'), [])
-  // A block over the value that it stands in opens no level.
+  // A block over the value of its own context opens no level.
   assert.ok(!pathsOf('{{#with a}}{{#with this}}{{../b}}{{/with}}{{/with}}').includes('payload.a.b'))
 })
 

@@ -52,9 +52,9 @@ const encodings: TextForms = [
   ['as a form, in its field `payload`', (text) => formWith(text)],
   ['as a form with %20 for blanks, in its field `payload`', (text) => formWith(text)?.replaceAll('+', '%20')],
   ['unwrapped from the field `payload` of its form', (text) => fieldsIn(text)?.get('payload') ?? undefined],
-  ['as a form written anew, with + for blanks', (text) => fieldsIn(text)?.toString()],
+  ['as a form written again, with + for blanks', (text) => fieldsIn(text)?.toString()],
   [
-    'as a form written anew, with %20 for blanks',
+    'as a form written again, with %20 for blanks',
     (text) => fieldsIn(text)?.toString().replaceAll('+', '%20'),
   ],
   [

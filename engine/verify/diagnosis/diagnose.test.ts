@@ -270,7 +270,7 @@ test('an unsigned handshake is answered, but not to a sender with a wrong token'
   )
   const { verify } = senders.discord
   const ping = requestOf(JSON.stringify({ type: 1, id: '1' }), {})
-  assert.equal((await ask(ping, verify, { auth: 'none' })).code, 'TAKEN', 'nobody knows who asks')
+  assert.equal((await ask(ping, verify, { auth: 'none' })).code, 'TAKEN', 'the sender is not authenticated')
 })
 
 test("Meta's question with the wrong token is reported as wrong, and a GET that asks nothing has the wrong method", async () => {

@@ -8,7 +8,7 @@ export const findingCodes = {
   SIGNS_NOTHING: 'its provider signs nothing: it takes the token',
   NO_SECRET: 'there is nothing to verify with yet: the secret or key of `verify` is empty',
   SIGNATURE_NOT_ASKED: '`auth: token` asks for the token alone: no signature is looked at',
-  NOTHING_ASKED: '`auth: none` asks nothing of senders on this machine, and lets nobody else in',
+  NOTHING_ASKED: '`auth: none` asks nothing of senders on this machine, and refuses all others',
   TOKEN_MISSING: 'the token is missing',
   TOKEN_WRONG: 'the token is wrong',
   OLDER_TOKEN: 'an older token was shown: the newest one is not in use everywhere yet',

@@ -181,7 +181,7 @@ function lengthFinding({ headers, rawBody }: SignedRequest): Finding | undefined
   return finding(
     'LENGTH',
     `\`content-length\` says ${said} bytes, and the body has ${rawBody.length}: it is not the one that was sent`,
-    'A recorder that shows a body anew, cuts it or adds a line break is the usual reason.',
+    'The usual reason is a recorder that writes the body again, cuts it or adds a line break.',
   )
 }
 
@@ -203,8 +203,7 @@ const adviceByCode: Partial<Record<SignatureFailure, string>> = {
   WRONG_SENDER: 'Set `verify.serviceAccount` to the account that pushes, if you trust it.',
   WRONG_TOPIC: 'Add the topic to `verify.topicArns`, if it is yours.',
   KEY_UNKNOWN: 'The sender has taken the key out of use, or is another one.',
-  KEY_REFUSED:
-    'Whoever sent this wants another key to be believed than those of the provider: it may be an attack.',
+  KEY_REFUSED: 'The request names a key that is not one of the provider: it may be an attack.',
   KEYS_UNAVAILABLE:
     'Ask again when the address can be reached; a request that came in the meantime is answered 503, and sent again.',
 }
@@ -223,10 +222,10 @@ function unexplained(schemes: readonly Scheme[]): Finding {
 const unexplainedUrl =
   'nothing that was tried fits: the secret is another one, the sender calls another address, or the body was changed'
 const urlAdvice =
-  'Compare `verify.publicUrl` with the address on the page of the sender, letter by letter, and copy the secret anew.'
+  'Compare `verify.publicUrl` with the address on the page of the sender, letter by letter, and copy the secret again.'
 const digestAdvice = 'Compare the digest of the body with that of what was sent.'
 const secretAdvice =
-  'Copy it anew from the page of the sender. If that does not help: compare the digest of the body with that of what was sent.'
+  'Copy it again from the page of the sender. If that does not help: compare the digest of the body with that of what was sent.'
 
 function quoted(names: readonly string[], word: 'and' | 'or'): string {
   const each = [...new Set(names)].map((name) => `\`${name}\``)

@@ -61,7 +61,7 @@ interface Host extends VerifyDependencies {
   readonly asked: { url: string; fresh: boolean }[]
 }
 
-/** Answers the first key set until it is asked anew, and then the second. */
+/** Answers the first key set until a fresh one is asked for, and then the second. */
 function createHost(keys: string, freshKeys = keys): Host {
   const asked: { url: string; fresh: boolean }[] = []
   return {
@@ -202,7 +202,7 @@ test('a token that brings its own key is measured with ours', async () => {
   assert.equal(await codeOf(createToken(claims, header, bySecond)), 'SIGNATURE_MISMATCH')
 })
 
-test('a key that is not known yet is asked for once anew', async () => {
+test('an unknown key makes the key set be fetched once more', async () => {
   const bySecond = (text: string) => sign('sha256', Buffer.from(text), second.privateKey)
   const token = createToken(claims, { alg: 'RS256', kid: 'second' }, bySecond)
   const rotated = createHost(oneKey, bothKeys)
@@ -232,7 +232,7 @@ test('a page of errors that a server called a success is not kept in place of it
   )
 })
 
-test('keys that cannot be had, read or used leave the verdict open', async () => {
+test('keys that cannot be fetched, read or used leave the verdict open', async () => {
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const unusable = [
     '<html>',

@@ -72,7 +72,7 @@ test('Discord signs its time and the body, with nothing between them', () => {
   })
   assert.equal(codeOf(discord, discordHeaders(`${time}.${body}`), body), 'SIGNATURE_MISMATCH')
   assert.equal(codeOf(discord, discordHeaders(`${time}${body}`), `${body} `), 'SIGNATURE_MISMATCH')
-  // The same bytes, cut elsewhere.
+  // These are the same bytes, divided elsewhere.
   const moved = discordHeaders(`${time}${body}`, `${time}1`)
   assert.equal(codeOf(discord, moved, body), 'SIGNATURE_MISMATCH')
 })
@@ -126,7 +126,7 @@ test('without a key there is nothing to verify with, and with a bad one nothing 
 
 test('a key with which anybody could sign is none: zeros for a placeholder, and the like', () => {
   const zeros = '00'.repeat(31)
-  // The key itself, or the neutral point, and no factor: right for every message, or for one in four or eight.
+  // The key itself or the neutral point with a factor of zero fits every message, or one in four or eight.
   const points = ['00', '01'].map((first) => first + zeros).concat(`ec${'ff'.repeat(30)}7f`, `${zeros}80`)
   for (const publicKey of points) {
     const found = Array.from({ length: 64 }, (_, index) => {
@@ -160,7 +160,7 @@ test('a sender of Standard Webhooks may sign with its private key', () => {
   assert.equal(codeOf(standard, standardHeaders('v1a,', old), body), 'TIMESTAMP_OUTSIDE')
 })
 
-test('a public key is no secret: nobody signs with it', () => {
+test('a digest made with a public key is refused', () => {
   const digest = createHmac('sha256', raw).update(`msg_1.${time}.${body}`).digest('base64')
   const headers = { ...standardHeaders(), 'webhook-signature': `v1,${digest}` }
   assert.notEqual(codeOf(standard, headers, body), 'ok')
@@ -204,7 +204,7 @@ test('a signature of SendGrid is DER over SHA-256, and nothing else', () => {
   assert.equal(codeOf(sendgrid, sendgridHeaders(shorter), events), 'SIGNATURE_MISMATCH')
   const trailing = Buffer.concat([signEvents(`${time}${events}`).subarray(0, 70), Buffer.alloc(2)])
   assert.equal(codeOf(sendgrid, sendgridHeaders(trailing), events), 'SIGNATURE_MISMATCH')
-  // r and s of zero, the signature that fits everything where nobody looks.
+  // Without a check, r and s of zero fit every message.
   const zero = Buffer.from('3006020100020100', 'hex')
   assert.equal(codeOf(sendgrid, sendgridHeaders(zero), events), 'SIGNATURE_MISMATCH')
   for (const signature of ['***', '', 'A'.repeat(200)])

@@ -27,7 +27,7 @@ const notification: Fields = {
   SigningCertURL: address,
 }
 
-/** As the guide writes it down, field by field. */
+/** Signs as the guide says, field by field. */
 function signFields(fields: Fields, { privateKey }: KeyPair = rsa): Fields {
   const names = ['Message', 'MessageId', 'Subject', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
   const signed = names
@@ -156,7 +156,7 @@ test('no certificate is asked for but one of SNS, however its address is written
     's3.eu-central-1.amazonaws.com',
     'sns.eu-central-1.amazonaws.com.',
     'sns.a.b.amazonaws.com',
-    // Buckets of S3 by the name of `sns`, which anybody may have taken.
+    // These are buckets of S3 with the name `sns`, which anybody can create.
     'sns.s3.amazonaws.com',
     'sns.s3-us-west-2.amazonaws.com',
     'sns.s3-accelerate.amazonaws.com',
@@ -223,7 +223,7 @@ test('a message that came compressed is refused: what is verified and what mappi
   assert.equal(await codeOf(signed, { headers: { 'content-encoding': 'identity' } }), 'ok')
 })
 
-test('what is no certificate is asked for once anew, so that a page of errors is not kept for one', async () => {
+test('a text that is no certificate is fetched once more, so that an error page is not cached as one', async () => {
   const answers = ['<html>we are sorry</html>', certificate]
   const asked: (boolean | undefined)[] = []
   const host: VerifyDependencies = {

@@ -214,7 +214,7 @@ test('Microsoft Graph gets its token back as plain text, whatever it holds', () 
   assert.equal(ask('microsoft-graph', {}, { query: { validationToken: 'a' }, method: 'GET' }), undefined)
 })
 
-test('a sender that may send CloudEvents is told so, and how fast', () => {
+test('a sender that may send CloudEvents gets the permission and the rate', () => {
   const policy = { allowedOrigins: ['eventemitter.example.com', ''] }
   const headers = { 'webhook-request-origin': 'EventEmitter.example.com', 'webhook-request-rate': '120' }
   const answer = ask('cloudevents', policy, { method: 'OPTIONS', headers })

@@ -4,7 +4,7 @@ import { signatureData } from '../../../test/sample-data.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { createProvider } from '../provider.ts'
 
-/** As `README.md` beside them says. */
+/** The shape of the data, which the README beside it describes. */
 interface Known {
   readonly id: string
   readonly provider: string
@@ -61,9 +61,9 @@ test('every known handshake has its answer', { skip: known ? false : 'no ../shar
       assert.ok(answer)
       assert.equal(answer.status, response.status)
       assert.ok((response.anyOf ?? [response]).some((each) => fits(answer, each)))
-      const told = lowerCased(answer.headers ?? {})
+      const answered = lowerCased(answer.headers ?? {})
       for (const [name, value] of Object.entries(lowerCased(response.headers ?? {})))
-        assert.equal(told[name], value, name)
+        assert.equal(answered[name], value, name)
       assert.equal(answer.confirm, response.thenGet)
       assert.equal(answer.entrusted?.value, response.showOperator)
     })

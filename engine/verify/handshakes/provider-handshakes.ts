@@ -130,7 +130,7 @@ function createSnsHandshake({ topicArns = [] }: VerifyPolicy): Handshakes {
           const reason = 'SNS asked for a subscription to be confirmed'
           return { ...emptyAnswer(200, reason), confirm: address }
         }
-        // Fetching its SubscribeURL would subscribe again, although somebody had a reason to unsubscribe.
+        // Fetching its SubscribeURL would subscribe again, although the subscription was ended on purpose.
         case 'UnsubscribeConfirmation':
           return emptyAnswer(200, 'SNS reported that a subscription was taken away')
         default:

@@ -17,21 +17,21 @@ interface Told {
   readonly place?: string
 }
 
-/** The results of one check; no answer holds a secret. */
+/** Returns the results of one check, and asserts that no answer holds a secret. */
 function resultsOf({ out }: Answer, check: string): readonly Told[] {
   for (const secret of [gatewayToken, hookToken, typed]) assert.ok(!out.includes(secret), 'a secret is shown')
   const { results } = JSON.parse(out) as { results: readonly Told[] }
   return results.filter((result) => result.check === check)
 }
 
-/** `state CODE` of each result of a check. */
+/** Returns `state CODE` for each result of a check. */
 function states(answer: Answer, check: string): readonly string[] {
   return resultsOf(answer, check).map(({ state, code = '' }) => `${state} ${code}`.trimEnd())
 }
 
 const typed = 'changeme-changeme-changeme'
 
-/** A gateway that listens, and a command line in its folder that reaches it where the configuration says port 0. */
+/** Starts a gateway, and a command line in its folder that finds it where the configuration says port 0. */
 async function createBench(
   t: TestContext,
   files: Readonly<Record<string, string>> = {},
@@ -44,12 +44,12 @@ async function createBench(
     fetch(String(address).replace(/^http:\/\/127\.0\.0\.1:0(?=\/)/, url), init)
   const world = { cwd: installed.folder, fetch: reach, now: Date.now, ...io }
   const { run } = await createCommandLine(t, {}, world)
-  // Its tokens stand in it.
+  // The file holds its tokens.
   await chmod(path.join(installed.folder, 'reveille.yaml'), 0o600)
   return { ...installed, run }
 }
 
-/** A configuration without a gateway. */
+/** Writes a configuration without starting a gateway. */
 function withoutGateway(t: TestContext, files: Readonly<Record<string, string>>, io: Partial<Io> = {}) {
   return createCommandLine(t, files, io)
 }
@@ -384,7 +384,7 @@ test('files that others can read or change are reported with the chmod', {
   await chmod(at('.env'), 0o600)
   await chmod(at('data'), 0o700)
   await chmod(at('mappings'), 0o755)
-  assert.deepEqual(await modes(), ['ok | nobody else reads what is secret, or changes what is run'])
+  assert.deepEqual(await modes(), ['ok | other users cannot read what is secret, or change what is run'])
 
   await chmod(at('.env'), 0o640)
   assert.deepEqual(await modes(), [

@@ -104,7 +104,7 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
     async admin() {
       if (token === undefined) {
         await mustAnswer()
-        throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` nobody may ask the gateway')
+        throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` the gateway cannot be asked')
       }
       if ((await admission()) === 200) return admin
       throw new NotChecked('ADMIN_TOKEN_REFUSED', 'the gateway does not take the token')

@@ -81,7 +81,7 @@ function fromGateway(admin: Admin, gateway: GatewayView): RecordsView {
     async backlog() {
       const { backlog } = await gateway.status()
       if (backlog !== undefined) return backlog
-      throw new NotChecked('GATEWAY_OLDER', 'the gateway is of a version that does not tell')
+      throw new NotChecked('GATEWAY_OLDER', 'the gateway is of a version that does not report it')
     },
   }
 }

@@ -30,7 +30,7 @@ const files = {
 }
 const github = ['doctor', 'signature', '--endpoint', 'github', '--request']
 
-/** Whatever is answered, it holds no secret, no signature and nothing of the body. */
+/** Asserts that an answer holds no secret, no signature and nothing of the body. */
 function assertDiscreet(text: string): void {
   for (const kept of [
     'sekret',

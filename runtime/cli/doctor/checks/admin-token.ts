@@ -11,7 +11,7 @@ export const adminToken: Check = {
     if (subject.settings().gateway.tokens.length === 0) {
       return warning(
         'NO_ADMIN_TOKEN',
-        'nobody may read what happened: there is no `gateway.auth.token`',
+        'what happened cannot be read: there is no `gateway.auth.token`',
         'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }` under `gateway:`, and the variable into .env',
       )
     }

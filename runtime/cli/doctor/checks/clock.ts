@@ -20,7 +20,7 @@ export const clockAgainstGateway: Check = {
     const reach = await subject.gateway().reach()
     if (reach.is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
     if (reach.skewMs === undefined)
-      throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not tell the time')
+      throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not send the time')
     return judgeSkew(reach.skewMs, "the gateway's", 'Have both machines keep their time by NTP')
   },
 }

@@ -20,7 +20,7 @@ export const configuration: Check = {
     const left = diagnostics.length - results.length
     const report = compiled.ok ? warning : problem
     if (left > 0)
-      results.push(report('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} tells all`))
+      results.push(report('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} shows all`))
     if (!compiled.ok) return results
     return [ok(`they load: ${counted(compiled.snapshot.mappings.length, 'mapping')}`), ...results]
   },

@@ -14,7 +14,7 @@ export const fileModes: Check = {
     if (process.platform === 'win32') throw new NotChecked('NOT_POSIX', 'files have no modes on Windows')
     const files = await guardedFiles(subject)
     const results = judgeModes(files)
-    return results.length > 0 ? results : ok('nobody else reads what is secret, or changes what is run')
+    return results.length > 0 ? results : ok('other users cannot read what is secret, or change what is run')
   },
 }
 

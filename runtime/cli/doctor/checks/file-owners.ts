@@ -33,7 +33,7 @@ export function judgeOwners(files: readonly GuardedFile[], owner: number, own: n
   const names = strange.map(({ shown }) => shown)
   return problem(
     'OWNED_BY_ANOTHER',
-    `${listed(names)} ${names.length === 1 ? 'does' : 'do'} not belong to ${whose}: the gateway may not read it, or somebody else may change it`,
+    `${listed(names)} ${names.length === 1 ? 'does' : 'do'} not belong to ${whose}: the gateway may not read it, or another user may change it`,
     `As root: chown ${owner} ${names.map(shellWord).join(' ')}`,
   )
 }

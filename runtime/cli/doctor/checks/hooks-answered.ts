@@ -22,7 +22,7 @@ export const hooksAnswered: Check = {
     return warning(
       'HOOKS_NOT_ANSWERED',
       `${gateway.address}${hooks.path} answers ${status}, and not as one that takes hooks`,
-      `What is live may be older than the files: ${pasted('status', subject.io)} tells`,
+      `What is live may be older than the files: ${pasted('status', subject.io)} says so`,
     )
   },
 }

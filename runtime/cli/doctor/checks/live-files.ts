@@ -24,7 +24,7 @@ export const liveFiles: Check = {
 
 function judge(items: readonly GenerationItem[], { compiled, io }: Subject): Result {
   const live = items.find(({ state }) => state === 'live')
-  if (live === undefined) throw new NotChecked('GATEWAY_ANSWER', 'the gateway tells of no live generation')
+  if (live === undefined) throw new NotChecked('GATEWAY_ANSWER', 'the gateway reports no live generation')
   const { generation } = live
   const refused = items.find(({ stands }) => stands)
   if (refused) {

@@ -11,7 +11,7 @@ export const mainSession: Check = {
   title: 'main session',
   async run(subject) {
     const { heartbeat } = await subject.gateway().status()
-    if (heartbeat === null) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not tell')
+    if (heartbeat === null) throw new NotChecked('GATEWAY_ANSWER', 'the gateway does not report it')
     const text = heartbeatText(heartbeat, subject.io.now())
     if (heartbeat.state !== 'failing') return ok(text)
     return warning('MAIN_SESSION_FAILING', text, `${pasted('runs --kind heartbeat', subject.io)} says why`)

@@ -47,7 +47,7 @@ export function judgeTraffic(
   return warning(
     'NO_TRAFFIC',
     `nothing for ${listed(silent.map((name) => `/${name}`))} among ${since} (says ${source})`,
-    'Look at what the sender says of its deliveries; what nobody sends to can go',
+    'Look at what the sender says about its deliveries, and remove an endpoint that no sender uses',
   )
 }
 
