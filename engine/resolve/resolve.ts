@@ -10,7 +10,7 @@ import { evaluateAt } from './evaluate.ts'
 import { createSearch, type MatchResult, type Search } from './match.ts'
 import { createMeter, type Meter } from './output.ts'
 import { decodePayload } from './payload.ts'
-import type { Candidates, Program } from './program.ts'
+import type { Candidates, Expression, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { RefusalError, refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
@@ -132,7 +132,7 @@ export function createResolve(parts: ResolveParts): Resolve {
       first ??= program.id
       try {
         refuseBadPayload(program, scope)
-        const elements = await elementsOf(program, scope)
+        const elements = program.forEach && (await elementsOf(program.forEach, scope))
         if (elements?.length === 0) skipped.add(`forEach of "${program.id}" gave no elements`)
         if (actions.length + (elements?.length ?? 1) > maxActions) throw tooMany(maxActions)
         for (const [index, item] of elements?.entries() ?? [[undefined, undefined]]) {
@@ -157,7 +157,7 @@ export function createResolve(parts: ResolveParts): Resolve {
   async function act(program: Program, scope: Scope, job: Job): Promise<Made> {
     const { recorder, meter, endpointPolicy, callTransform, maxActions } = job
     recorder?.onAction(program.id, scope.index)
-    const inner = await withVars(program, scope, recorder)
+    const inner = program.vars.length === 0 ? scope : await withVars(program, scope, recorder)
     const draft = await renderDraft(program, inner, meter, endpointPolicy, recorder)
     if (program.transform === undefined) return { actions: [admitDraft(draft, job)] }
     const { module } = program.transform
@@ -215,9 +215,8 @@ function refuseBadPayload({ checkPayload }: Program, { request, containment }: S
   )
 }
 
-/** What `forEach` gives: a single value is a list of one, and nothing is none. No list for a mapping without it. */
-async function elementsOf({ forEach }: Program, scope: Scope): Promise<readonly unknown[] | undefined> {
-  if (forEach === undefined) return undefined
+/** What `forEach` gives: a single value is a list of one, and nothing is none. */
+async function elementsOf(forEach: Expression, scope: Scope): Promise<readonly unknown[]> {
   const given = await evaluateAt(['forEach'], forEach, scope)
   if (given === undefined || given === null) return []
   return Array.isArray(given) ? given : [given]

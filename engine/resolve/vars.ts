@@ -7,7 +7,6 @@ import type { Scope } from './scope.ts'
 
 /** The scope with its vars. @throws RefusalError `EXPRESSION_FAILED` */
 export async function withVars(program: Program, scope: Scope, recorder?: Recorder): Promise<Scope> {
-  if (program.vars.length === 0) return scope
   const values: Record<string, unknown> = Object.create(null)
   const inner: Scope = { ...scope, vars: values }
   for (const { name, evaluate } of program.vars) {

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { actionOf, requestOf } from '../compile/fixture.ts'
+import type { AgentAction, Decision } from '../resolve/decision.ts'
+import { TransformError } from '../transform/port.ts'
+import { containedOf, evaluatorsOf } from './fixture.ts'
+
+const evaluated = (source: string) => ({ message: `{% ${source} %}` })
+/** Takes the library's own search for a text 20 s, and cannot be interrupted by the library. */
+const endless =
+  '($f := function($n) { $distinct([1..10000].($string($) & $n)) ~> $count() }; $f(1) + $f(2) + $f(3))'
+
+function messageOf(decision: Decision): string {
+  return (actionOf(decision) as AgentAction).message
+}
+
+test('an expression with functions of the library is evaluated in a thread, as it would be here', async (context) => {
+  const snapshot = await containedOf(evaluatorsOf(context), [
+    evaluated('$string($reverse(items.price)[0] + 3) & " in all, " & $now("[Y]")'),
+  ])
+  const decision = await snapshot.resolve(requestOf({ items: [{ price: 3 }, { price: 4 }] }))
+  assert.equal(messageOf(decision), '7 in all, 2026')
+  assert.match((actionOf(decision) as AgentAction).sessionKey, /^hook:uuid-\d+$/)
+  assert.ok(Object.isFrozen(actionOf(decision)))
+})
+
+test('a body of more than 256 KB is read, matched and rendered in a thread', async (context) => {
+  const snapshot = await containedOf(evaluatorsOf(context), [
+    { id: 'a', match: { body: { kind: 'a' } }, message: 'A' },
+    { id: 'b', match: { body: { kind: 'b' } }, message: '{{kind}} {{list.length}} {{id}}' },
+  ])
+  const body = `{"kind":"b","id":12345678901234567890,"list":[${'0,'.repeat(200_000)}0]}`
+  const request = { ...requestOf({}), payload: undefined, isUndecoded: true, rawBody: Buffer.from(body) }
+  assert.equal(messageOf(await snapshot.resolve(request)), 'b 200001 12345678901234567890')
+  const { candidates } = await snapshot.explain(request)
+  assert.deepEqual(
+    candidates.map(({ mapping, verdict }) => [mapping, verdict]),
+    [
+      ['a', 'failed'],
+      ['b', 'matched'],
+    ],
+  )
+})
+
+test('what is wrong with a long body is answered as for a short one', async (context) => {
+  const snapshot = await containedOf(evaluatorsOf(context), [{ message: 'x' }])
+  for (const [body, code] of [
+    [`{"a":"${'x'.repeat(300_000)}"`, 'INVALID_JSON'],
+    [`${'['.repeat(150_000)}${']'.repeat(150_000)}`, 'NESTED_TOO_DEEP'],
+  ] as const) {
+    const request = { ...requestOf({}), payload: undefined, isUndecoded: true, rawBody: Buffer.from(body) }
+    const decision = await snapshot.resolve(request)
+    assert.ok('code' in decision)
+    assert.deepEqual([decision.outcome, decision.code], ['refused', code])
+  }
+})
+
+test('a transform is called once, though the request begins again in a thread', async (context) => {
+  const calls: unknown[] = []
+  const transforms = {
+    'a.ts': async (call: { vars: unknown; base: unknown; rawBody: Uint8Array }) => {
+      calls.push([{ ...(call.vars as object) }, Buffer.from(call.rawBody).toString()])
+      return { kind: 'one', action: { message: { value: `transformed ${calls.length}` } } } as const
+    },
+  }
+  const snapshot = await containedOf(
+    evaluatorsOf(context),
+    [
+      { id: 'a', message: 'x', transform: { module: 'a.ts' }, continue: true },
+      { id: 'b', vars: { n: '$reverse(list)[0]' }, message: '{{vars.n}}', transform: { module: 'a.ts' } },
+    ],
+    { transforms },
+  )
+  const decision = await snapshot.resolve(requestOf({ list: [1, 2] }))
+  assert.ok(decision.outcome === 'accepted')
+  assert.deepEqual(
+    decision.actions.map((action) => (action as AgentAction).message),
+    ['transformed 1', 'transformed 2'],
+  )
+  const body = '{"list":[1,2]}'
+  assert.deepEqual(calls, [
+    [{}, body],
+    [{ n: 2 }, body],
+  ])
+})
+
+test('what a transform refuses or throws comes back from a thread as it would here', async (context) => {
+  const place = { file: '/t/a.ts', line: 3, column: 1, text: '' }
+  const cause = new Error('no title')
+  const refusal = { status: 422, message: 'no title' }
+  const errors = [
+    new TransformError('TRANSFORM_REFUSED', 'a.ts refused', { refusal }),
+    new TransformError('TRANSFORM_FAILED', 'a.ts: no title', { place, cause }),
+  ]
+  const transforms = { 'a.ts': () => Promise.reject(errors.shift()) }
+  const mapping = { vars: { n: '$reverse(list)[0]' }, message: 'x', transform: { module: 'a.ts' } }
+  const snapshot = await containedOf(evaluatorsOf(context), [mapping], { transforms })
+  const refused = await snapshot.resolve(requestOf({ list: [1] }))
+  assert.ok('code' in refused)
+  assert.deepEqual([refused.code, refused.status, refused.message], ['TRANSFORM_REFUSED', 422, 'no title'])
+  const failed = await snapshot.resolve(requestOf({ list: [1] }))
+  assert.ok('code' in failed && failed.outcome === 'failed')
+  assert.match(failed.told ?? '', /a\.ts: no title \(.*a\.ts:3:1\)/)
+  assert.equal((failed.cause as Error).message, 'no title')
+})
+
+test('an expression that a thread is ended in fails, and what comes after it goes on', async (context) => {
+  const snapshot = await containedOf(evaluatorsOf(context), [
+    { id: 'a', match: { when: `$contains(a, b) and ${endless} > 0` }, message: 'x' },
+    { id: 'b', match: { when: '$count($distinct(list)) = 40000' }, message: 'x' },
+    { id: 'c', match: { when: '$reverse(list)[0] > 0' }, message: 'the last' },
+  ])
+  const list = Array.from({ length: 40_000 }, (_, index) => index)
+  const decision = await snapshot.resolve(requestOf({ a: 'aa', b: 'a', list }))
+  assert.equal(messageOf(decision), 'the last')
+})
+
+test('a request whose thread grows too large is refused, and the next one is answered', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const snapshot = await containedOf(evaluators, [
+    evaluated('$count($map([1..10000], function($n) { $map([1..10000], function($m) { [$n, $m] }) }))'),
+  ])
+  const refused = await snapshot.resolve(requestOf({}))
+  assert.ok('code' in refused)
+  assert.equal(refused.code, 'EXPRESSION_FAILED')
+  const next = await containedOf(evaluators, [evaluated('$reverse([1, 3])[0]')])
+  assert.equal(messageOf(await next.resolve(requestOf({}))), '3')
+})
+
+test('one sender does not hold all threads, and a sender that fills its queue is told to come again', async (context) => {
+  const snapshot = await containedOf(evaluatorsOf(context), [
+    { match: { body: { slow: true } }, message: '{% $count($distinct(list)) %}' },
+    evaluated('$reverse([1, 3])[0]'),
+  ])
+  const list = Array.from({ length: 20_000 }, (_, index) => index)
+  const flood = Array.from({ length: 40 }, () =>
+    snapshot.resolve(requestOf({ slow: true, list }, { sender: 'a' })),
+  )
+  const other = await snapshot.resolve(requestOf({}, { sender: 'b' }))
+  assert.equal(messageOf(other), '3')
+  const busy = await Promise.all(flood.slice(-5))
+  for (const decision of busy)
+    assert.ok('code' in decision && decision.code === 'BACKLOG', JSON.stringify(decision))
+})
