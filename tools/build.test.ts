@@ -56,7 +56,7 @@ test('the entries are bundled as flat files that run without their sources', asy
   )
 })
 
-test('no letter of a comment makes Node keep two bytes for each of a bundle', async (t) => {
+test('comments with letters beyond ASCII do not double the memory of a bundle', async (t) => {
   const { folder, write, output } = await createSources(t)
   const source = `class Word {
     /**

@@ -74,7 +74,7 @@ test(
   },
 )
 
-test('what is given to `npm start` is added to what it stands for, unless a configuration is named', () => {
+test('arguments of `npm start` are added to its own, unless a configuration is named', () => {
   const local = 'local/reveille.yaml'
   const built = ['--init', '--config', local]
   const cases: [readonly string[], Record<string, string>, readonly string[]][] = [

@@ -42,7 +42,7 @@ function assertRefused({ status, body, headers }: Answer, expected: { status: nu
   assert.equal(headers['x-request-id'], requestId)
 }
 
-test('each gateway token of a list opens the admin surface and the metrics', async (t) => {
+test('each gateway token of a list is accepted by the admin surface and the metrics', async (t) => {
   const old = 'test-gateway-token-before-rotation'
   const { ask } = await install(t, {
     'reveille.yaml': configuration.replace(`token: ${gatewayToken}`, `token: [${gatewayToken}, ${old}]`),
@@ -111,7 +111,7 @@ test('after twenty wrong tokens of a client it is 429 with the time to wait, unt
   assertRefused(await tryWrong(), { status: 401, code: 'UNAUTHORIZED' })
 })
 
-test('the token opens as a Bearer or as x-gateway-token, and no answer may be cached', async (t) => {
+test('the token is accepted as a Bearer or as x-gateway-token, and no reply may be cached', async (t) => {
   const { ask } = await install(t, {})
   const forms: Record<string, string>[] = [
     { authorization: `bearer ${gatewayToken}` },
@@ -124,7 +124,7 @@ test('the token opens as a Bearer or as x-gateway-token, and no answer may be ca
   }
 })
 
-test('what is not there, and what can only be read, is refused in the shape of the hook surface', async (t) => {
+test('unknown addresses and wrong methods are refused in the same shape as by the hook surface', async (t) => {
   const { ask } = await install(t, {})
   const headers = { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' }
   for (const path of ['/api', '/api/', '/api/nowhere', '/api/run', '/api/runs/x/y']) {

@@ -61,7 +61,7 @@ function refusalOf({ status, body }: Answer) {
   return { status, code: body['code'], said: details.map(({ pointer, message }) => `${pointer} ${message}`) }
 }
 
-test('a text is sent to a channel, to whom is said or known', async (t) => {
+test('a text is sent to the given recipient of a channel, or to its default', async (t) => {
   const opened = await open(t, `terminal: {}, ${openBoard}`)
   const cases = [
     [{ channel: 'board', to: 'ada' }, 'ada'],
@@ -93,7 +93,7 @@ test('a text is sent to a channel, to whom is said or known', async (t) => {
   assert.doesNotMatch(opened.log(), /for \*\*/, 'no text reaches the log')
 })
 
-test('what cannot be sent is refused with the field and the rule, and nothing is kept', async (t) => {
+test('a text that cannot be sent is refused with the field and the rule, and nothing is kept', async (t) => {
   const { send, read, ask } = await open(t, both, '{}')
   const text = 'hello'
   const names = 'must be a channel that is configured (configured: board, terminal)'
@@ -162,7 +162,7 @@ test('what cannot be sent is refused with the field and the rule, and nothing is
   assert.deepEqual((await read<Page<DeliveryRecord>>('/api/deliveries')).items, [])
 })
 
-test('over the backlog nothing is sent, and the sender is told when to come again', async (t) => {
+test('over the backlog nothing is sent, and the reply says when to come again', async (t) => {
   const agents =
     '{ defaults: { runner: patient }, runners: { patient: { kind: patient, folder: "{folder}" } } }'
   const files = {
@@ -176,7 +176,7 @@ test('over the backlog nothing is sent, and the sender is told when to come agai
   assert.deepEqual((await read<Page<DeliveryRecord>>('/api/deliveries')).items, [])
 })
 
-test('a parked delivery is replayed once what was wrong is mended, and then its run is done', async (t) => {
+test('a parked delivery can be replayed after the problem is fixed, and then its run is done', async (t) => {
   const opened = await open(t, 'terminal: {}', '{}')
   const { post, read, replay, write, gateway } = opened
   const { body } = await post('/hooks/agent', { message: 'hello', channel: 'last', ...quiet })
@@ -228,20 +228,23 @@ test('a parked delivery is replayed once what was wrong is mended, and then its 
 test('on one gateway', async (t) => {
   const opened = await open(t)
 
-  await t.test('strangers send nothing, and other methods are named', async () => {
-    const { ask } = opened
-    const payload = JSON.stringify({ channel: 'board', text: 'hello' })
-    for (const [method, path] of [
-      ['POST', '/api/deliveries'],
-      ['PUT', '/api/route'],
-    ] as const) {
-      assert.equal((await ask(path, { method, headers: {}, payload })).status, 401)
-      assert.equal((await ask(path)).status, 200)
-      const other = await ask(path, { method: 'PATCH', payload })
-      assert.deepEqual([other.status, other.body['code']], [405, 'METHOD_NOT_ALLOWED'])
-      assert.equal(other.headers['allow'], `GET, HEAD, ${method}`)
-    }
-  })
+  await t.test(
+    'a request without the token sends nothing, and a wrong method is answered with the allowed ones',
+    async () => {
+      const { ask } = opened
+      const payload = JSON.stringify({ channel: 'board', text: 'hello' })
+      for (const [method, path] of [
+        ['POST', '/api/deliveries'],
+        ['PUT', '/api/route'],
+      ] as const) {
+        assert.equal((await ask(path, { method, headers: {}, payload })).status, 401)
+        assert.equal((await ask(path)).status, 200)
+        const other = await ask(path, { method: 'PATCH', payload })
+        assert.deepEqual([other.status, other.body['code']], [405, 'METHOD_NOT_ALLOWED'])
+        assert.equal(other.headers['allow'], `GET, HEAD, ${method}`)
+      }
+    },
+  )
 
   let parked: unknown
   await t.test('a delivery that failed at its recipient goes to the same one again', async () => {
@@ -279,7 +282,7 @@ test('on one gateway', async (t) => {
     },
   )
 
-  await t.test('the status tells how each channel fares, and what is open in it', async () => {
+  await t.test('the status has the state of each channel and its open deliveries', async () => {
     const statusOf = async () => (await opened.read<GatewayStatus>('/api/status')).channels
     assert.partialDeepStrictEqual(await statusOf(), [
       { channel: 'terminal', state: 'open', pending: 0, parked: 0 },
@@ -299,7 +302,7 @@ test('on one gateway', async (t) => {
   })
 })
 
-test('each of several targets is replayed to its own, found again where its address was no good', async (t) => {
+test('each delivery is replayed to its own target, which is resolved again if its address was wrong', async (t) => {
   const mapping = `mappings:
   - id: several
     match: { path: several }
@@ -344,7 +347,7 @@ test('while no route is set, `last` is the one channel that has a default recipi
   assert.deepEqual(await opened.read('/api/route'), { route: { channel: 'board', to: 'bob' } })
 })
 
-test('where it is not clear which channel `last` means, nothing stands in for the route', async (t) => {
+test('without a single candidate, `last` has no route', async (t) => {
   const opened = await open(t, both, '{}')
   assert.deepEqual(await opened.read('/api/route'), { route: null })
   assert.doesNotMatch(opened.log(), /route-assumed/)

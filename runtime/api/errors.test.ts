@@ -33,7 +33,7 @@ async function openOn(t: TestContext, error: Error) {
   return { ask, lines }
 }
 
-test('what fails unforeseen is answered 500 with the id that finds its cause in the log', async (t) => {
+test('an unexpected error is answered 500 with the request id of its log line', async (t) => {
   const { ask, lines } = await openOn(t, new TypeError('cannot read CANARY of undefined'))
   for (const url of ['/api/runs', '/api/runs/x']) {
     const { status, text } = await ask(url)
@@ -49,7 +49,7 @@ test('what fails unforeseen is answered 500 with the id that finds its cause in 
   assert.doesNotMatch(JSON.stringify(lines), /CANARY/, 'the message of an error may quote what it met')
 })
 
-test('a store that cannot be read is answered 503, when to come again, and why in the log', async (t) => {
+test('a store that cannot be read is answered 503 with Retry-After, and the log has the cause', async (t) => {
   const { ask, lines } = await openOn(t, new StoreError('STORE_UNAVAILABLE', 'the reader stopped'))
   const { status, retryAfter, text } = await ask('/api/runs')
   assert.deepEqual([status, retryAfter, JSON.parse(text).code], [503, '5', 'STORE_UNAVAILABLE'])
@@ -57,7 +57,7 @@ test('a store that cannot be read is answered 503, when to come again, and why i
   assert.match(JSON.stringify(lines), /the reader stopped/)
 })
 
-test('a gateway that closes under a reader is no fault', async (t) => {
+test('a request that fails because the gateway closes is not logged as an error', async (t) => {
   const { ask, lines } = await openOn(t, new StoreError('DRAINING', 'the store is closed'))
   const { status, text } = await ask('/api/runs')
   assert.deepEqual([status, JSON.parse(text).code], [503, 'DRAINING'])

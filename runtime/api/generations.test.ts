@@ -38,7 +38,7 @@ async function openTwo(t: TestContext) {
   return { ...installed, installed, reloaded, ring, items }
 }
 
-test('a reload answers what went live, when asked and not before', async (t) => {
+test('a reload by request answers what went live, and nothing goes live before', async (t) => {
   const { reloaded, ring, installed } = await openTwo(t)
   const { status, result } = reloaded
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('a reload answers what went live, when asked and not before', async (t) => 
   assert.deepEqual([again.status, again.result.outcome, again.result.generation], [200, 'unchanged', 2])
 })
 
-test('a refused reload is a conflict, told with file, line, column and hint; it is listed until the files are good', async (t) => {
+test('a refused reload is a conflict with file, line, column and hint, and is listed until the files are good', async (t) => {
   const { installed, write, items, ring } = await openTwo(t)
   await write('mappings/bell.yaml', 'mappings:\n  - acton: wake\n')
   const { status, result } = await post(installed, '/api/reload')
@@ -109,7 +109,7 @@ test('generations are listed newest first, in pages, and one is shown with the n
   assert.doesNotMatch((await ask('/api/generations/3')).text, /match:/)
 })
 
-test('a rollback serves again what was kept, until the files change or a reload by hand ends it', async (t) => {
+test('a rollback serves a kept generation until the files change or a reload ends it', async (t) => {
   const { installed, ring, items, write } = await openTwo(t)
   const { status, result } = await post(installed, '/api/generations/1/rollback')
   assert.deepEqual([status, result.outcome, result.generation], [200, 'live', 1])
@@ -175,7 +175,7 @@ test('the rollback and the numbers survive a restart', async (t) => {
   assert.equal(third.current().generation, 3)
 })
 
-test('a generation that is not kept is not found, and those that are are named', async (t) => {
+test('a generation that is not kept is answered 404 with the list of those that are', async (t) => {
   const { ask } = await openTwo(t)
   const cases: [string, RegExp][] = [
     ['7', /^Generation 7 is not kept; kept are 2, 1\.$/],
@@ -197,7 +197,7 @@ test('a generation that is not kept is not found, and those that are are named',
   }
 })
 
-test('a body is not looked at, whatever it is', async (t) => {
+test('a body of a route that takes none is ignored', async (t) => {
   const { ask } = await openTwo(t)
   const bodies: [string | undefined, string][] = [
     ['application/json', ''],
@@ -213,7 +213,7 @@ test('a body is not looked at, whatever it is', async (t) => {
   }
 })
 
-test('a query that means nothing is refused, and nothing is reloaded', async (t) => {
+test('an invalid query is refused, and nothing is reloaded', async (t) => {
   const { ask, write, gateway } = await openTwo(t)
   await write('mappings/bell.yaml', mapping('three'))
   for (const [path, pointer] of [

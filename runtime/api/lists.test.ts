@@ -60,7 +60,7 @@ async function openHistory(t: TestContext): Promise<Installation & { runs: strin
   return { ...opened, runs, wakes }
 }
 
-test('each list is newest first, and its filters leave what was asked for', async (t) => {
+test('each list is newest first, and its filters select what was asked for', async (t) => {
   const { read, runs, wakes } = await openHistory(t)
   const idsOf = async (path: string) => {
     const { items } = await read<Page<{ id: string }>>(path)
@@ -207,7 +207,7 @@ test('a session key may be long and hold slashes', async (t) => {
   assert.equal(session.key, sessionKey)
 })
 
-test('a body that is kept with its headers and query is told of and not shown', async (t) => {
+test('a list says that a body is kept, and does not show it', async (t) => {
   const { ask, read } = await openHistory(t)
   const list = await ask('/api/requests')
   assert.doesNotMatch(list.text, /BODY|HEADER|QUERY|"body"|"head/)
@@ -219,7 +219,7 @@ test('a body that is kept with its headers and query is told of and not shown', 
   }
 })
 
-test('what a list does not take is refused with a pointer to it', async (t) => {
+test('an unknown or invalid query parameter of a list is refused with a pointer to it', async (t) => {
   const { ask } = await install(t, {})
   const refusals = {
     'runs?colour=red': ['/colour', 'is not known here'],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { configuration, gatewayToken, hookToken, install } from '../../test/installation.ts'
 import { exposeMetrics } from './metrics.ts'
 
-test('how the gateway fares is told in the text format of Prometheus, to who has the gateway token', async (t) => {
+test('the metrics are in the text format of Prometheus, and need the gateway token', async (t) => {
   const { ask, post } = await install(t, {
     'reveille.yaml': configuration.replace('agents: {', 'agents: { budget: { runs: 9 },'),
   })
@@ -36,7 +36,7 @@ test('without the token, and by another method, there are no metrics', async (t)
   assert.equal((await open.ask('/metrics')).status, 404)
 })
 
-test('of a source its state, its times in seconds and its counts are told', async () => {
+test('the metrics of a source are its state, its times in seconds and its counts', async () => {
   const parts = {
     current: () => ({
       generation: 7,

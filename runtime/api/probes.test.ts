@@ -15,7 +15,7 @@ agents: { defaults: { runner: patient }, runners: { patient: { kind: patient, fo
 `
 const run = { message: 'wait', sessionKey: 'hook:one', deliver: false, wakeMode: 'next-heartbeat' }
 
-test('alive and ready are told to everyone', async (t) => {
+test('liveness and readiness need no token', async (t) => {
   const { ask } = await install(t, {})
   for (const path of ['/healthz', '/readyz']) {
     const { status, body } = await ask(path, { headers: {} })
@@ -61,7 +61,7 @@ test('a gateway that drains is alive and not ready', async (t) => {
   assert.match(text, /HTTP\/1\.1 503 .*\{"ok":false,"reason":"draining"\}$/s)
 })
 
-test('not ready is told with its reason', async (t) => {
+test('a gateway that is not ready gives the reason', async (t) => {
   const app = Fastify()
   t.after(() => app.close())
   const health: Health = {

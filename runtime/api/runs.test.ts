@@ -48,7 +48,7 @@ function inState({ read }: Installation, id: unknown, state: string): Promise<Sh
   }, `a run that is ${state}`)
 }
 
-test('a run that is under way tells how far it is; one that has ended, how long each part took', async (t) => {
+test('a running run shows its progress, and one that has ended how long each part took', async (t) => {
   const opened = await openBusy(t)
   const running = await until(async () => {
     const run = await opened.read<Shown>(`/api/runs/${opened.runId}`)
@@ -87,7 +87,7 @@ test('a running run is cancelled: its turn is stopped, it is summarised as an er
   assert.deepEqual([line['runId'], line['by']], [runId, 'api'])
 })
 
-test('a run that waits is cancelled at once, and whoever waits for it hears of that', async (t) => {
+test('a queued run is cancelled at once, and a sender that waits for it is answered', async (t) => {
   const opened = await openBusy(t)
   const waiting = opened.post(
     '/hooks/agent',
@@ -146,7 +146,7 @@ test('a run that a budget has parked is performed once it is resumed, and only t
   assert.equal((await opened.line('run-resume-asked'))['runId'], parked.id)
 })
 
-test('a run that nobody knows can be neither cancelled nor resumed', async (t) => {
+test('an unknown run can be neither cancelled nor resumed', async (t) => {
   const { ask } = await install(t, {})
   for (const id of ['01a1fd97-8f22-7000-8029-fcfcbff544ad', 'x']) {
     for (const order of ['cancel', 'resume']) {
@@ -158,7 +158,7 @@ test('a run that nobody knows can be neither cancelled nor resumed', async (t) =
   assert.deepEqual([status, headers['allow']], [405, 'POST'])
 })
 
-test('a waiting burst tells how many requests it is, and each of them names its run', async (t) => {
+test('a run of a waiting burst shows how many requests it holds, and each request names the run', async (t) => {
   const mapping = `mappings:
   - id: pushed
     match: { path: github }
@@ -248,7 +248,7 @@ test('sessions are listed by their last turn, and one is read with its messages'
   assert.equal((await ask('/api/sessions?state=x')).status, 400)
 })
 
-test('a main session that fails says so, with its code and the time of its next try', async (t) => {
+test('the status shows a failing main session with its code and the time of the next try', async (t) => {
   const { read, post } = await install(t, {
     'reveille.yaml': configured('defaults: { runner: blabbing }', 'blabbing'),
   })

@@ -14,7 +14,7 @@ function request(endpoint: string, payload: unknown, headers: HookRequest['heade
 
 const nothing = async () => {}
 
-test('a request of a mapped endpoint that repeats our words is told apart; a built-in one may repeat them', async () => {
+test('a mapped endpoint ignores a request that repeats a sent message, and a built-in one does not', async () => {
   const words = createSentMessages({ now: () => now })
   const loopIn = createLoopGuard(words, nothing)
   assert.equal(await loopIn(request('slack', { text: reply })), undefined)
@@ -27,7 +27,7 @@ test('a request of a mapped endpoint that repeats our words is told apart; a bui
   assert.equal(loopIn(request('wake', { text: reply })), undefined)
 })
 
-test('a request that says which run sent it is told apart on every endpoint', async () => {
+test('a request with the header of a run is ignored on every endpoint', async () => {
   const loopIn = createLoopGuard(createSentMessages({ now: () => now }), () =>
     assert.fail('nothing is remembered'),
   )
@@ -39,7 +39,7 @@ test('a request that says which run sent it is told apart on every endpoint', as
   assert.equal(await loopIn(request('agent', {}, { 'x-reveille-run': '' })), undefined)
 })
 
-test('the past is remembered once, for the first request that may be an echo, and all wait for it', async () => {
+test('earlier messages are loaded once, for the first request that may be an echo, and all requests wait for that', async () => {
   const words = createSentMessages({ now: () => now })
   const reading = Promise.withResolvers<void>()
   let times = 0
@@ -58,7 +58,7 @@ test('the past is remembered once, for the first request that may be an echo, an
   assert.equal(times, 1)
 })
 
-test('a gateway remembers what it delivered within a day, and reads no further back', async () => {
+test('a gateway loads what it delivered within a day, and reads no further back', async () => {
   const delivery = (number: number, endedAt: number) =>
     ({ id: `${number}`, text: `${reply} ${number}`, endedAt, createdAt: endedAt - 5 }) as DeliveryRecord
   const pages: Record<string, Page<DeliveryRecord>> = {

@@ -10,7 +10,7 @@ function open(options: { most?: number } = {}) {
   return { clock, words: createSentMessages({ now: () => clock.now, ...options }) }
 }
 
-test('what was said is found wherever it stands in a payload', () => {
+test('a sent message is found wherever it stands in a payload', () => {
   const { words } = open()
   assert.ok(words.isEmpty())
   words.note(reply)
@@ -24,14 +24,14 @@ test('what was said is found wherever it stands in a payload', () => {
     assert.ok(words.isEchoedIn(payload), JSON.stringify(payload))
 })
 
-test('white space around it and between its words does not hide it', () => {
+test('white space around a message and between its words does not hide it', () => {
   const { words } = open()
   words.note(`  ${reply.replaceAll(' ', '\n\n')}\u00a0`)
   const variants = [reply, ` ${reply}\r\n`, reply.replaceAll(' ', '\t\u3000 '), `\ufeff${reply}\u2028`]
   for (const text of variants) assert.ok(words.isEchoedIn({ text }), JSON.stringify(text))
 })
 
-test('only whole strings count, and no name of a field does', () => {
+test('only whole strings count, and field names do not', () => {
   const { words } = open()
   words.note(reply)
   for (const payload of [
@@ -49,7 +49,7 @@ test('only whole strings count, and no name of a field does', () => {
     assert.ok(!words.isEchoedIn(payload), JSON.stringify(payload))
 })
 
-test('what many people say is nobody in particular', () => {
+test('a short message is no echo', () => {
   const { words } = open()
   const short = 'x'.repeat(23)
   words.note(short)
@@ -60,7 +60,7 @@ test('what many people say is nobody in particular', () => {
   assert.ok(words.isEchoedIn(`${short}y`))
 })
 
-test('after a day it is forgotten, counted from when it was said last', () => {
+test('a message is forgotten a day after it was sent last', () => {
   const { words, clock } = open()
   words.note(reply)
   clock.now += day - 1
@@ -73,7 +73,7 @@ test('after a day it is forgotten, counted from when it was said last', () => {
   assert.ok(words.isEmpty())
 })
 
-test('only the newest texts are kept, and of two with one length each goes by itself', () => {
+test('only the newest messages are kept, and two of the same length are forgotten one by one', () => {
   const { words } = open({ most: 2 })
   const texts = [1, 2, 3].map((number) => `a text that is long enough ${number}`)
   for (const text of texts) words.note(text)
@@ -89,7 +89,7 @@ test('only the newest texts are kept, and of two with one length each goes by it
   )
 })
 
-test('of a large payload the beginning is looked at, in little time', () => {
+test('only the beginning of a large payload is looked at, in little time', () => {
   const { words } = open()
   words.note(reply)
   words.note('a text of many words '.repeat(50_000))

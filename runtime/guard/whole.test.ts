@@ -15,7 +15,7 @@ const mapping = `mappings:
     wakeMode: next-heartbeat
 `
 
-test('what was delivered is ignored when a hook brings it back, also by the gateway that is started next', async (t) => {
+test('a delivered reply that comes back through a hook is ignored, also after a restart', async (t) => {
   const { folder, gateway, post, ended, read } = await install(t, { 'mappings/chat.yaml': mapping })
   const asked = await post('/hooks/chat', { text: 'Is the build green?' })
   const run = await ended(asked.body['runId'])

@@ -28,7 +28,7 @@ test('a run with a coalesce key waits for more of its endpoint, mapping and sess
   })
 })
 
-test('a session key that was made up keeps nobody apart, and no run waits beyond its deadline', async (t) => {
+test('a generated session key does not keep runs from joining, and no run waits beyond its deadline', async (t) => {
   const short = { ...coalesce, maxWaitMs: 2000 }
   const action = {
     ...run,

@@ -33,7 +33,7 @@ function dedupesOf(entry: Entry | undefined) {
   return entry?.actions.map((action) => action.dedupe)
 }
 
-test('a key counts for its endpoint and mapping, from the commit on until its time is over', async (t) => {
+test('a dedupe key counts for its endpoint and mapping, from the commit until it expires', async (t) => {
   const ofMapping = { ...agent, mapping: 'opened', dedupe }
   const { post, entries, state } = await open(t, [ofMapping, { ...wake, dedupe }, agent])
   await post('a/b', {})
@@ -45,7 +45,7 @@ test('a key counts for its endpoint and mapping, from the commit on until its ti
   ])
 })
 
-test('a key that the sender gave is kept with the digest of its body', async (t) => {
+test('an idempotency key is kept with the digest of its body', async (t) => {
   const { post, entries } = await open(t, [{ ...agent, dedupe: { ...dedupe, isGiven: true } }])
   const body = JSON.stringify({ message: 'x' })
   await post('agent', body)
@@ -54,7 +54,7 @@ test('a key that the sender gave is kept with the digest of its body', async (t)
   assert.equal(kept?.scope, '["agent",""]')
 })
 
-test('a long body has the digest that it would have in one piece', async () => {
+test('a long body has the same digest as if it were hashed at once', async () => {
   const body = Buffer.alloc(3 * 1024 * 1024 + 17, 'x')
   assert.equal(await digestOfBody(body), createHash('sha256').update(body).digest('hex'))
   assert.equal(await digestOfBody(Buffer.alloc(0)), createHash('sha256').digest('hex'))
@@ -85,7 +85,7 @@ test('a request that was there before is answered 200 with what it became then',
   }
 })
 
-test('of several actions that were all there before, each is named with its request', async (t) => {
+test('a duplicate of several actions names each of them with its request', async (t) => {
   const seen = [duplicate(firstRun), duplicate(firstEvent, otherRequest)]
   const { post } = await open(
     t,
@@ -108,7 +108,7 @@ test('of several actions that were all there before, each is named with its requ
   })
 })
 
-test('where some actions are new the request is accepted, and the others are told as duplicates', async (t) => {
+test('a request with some new actions is accepted, and the others are shown as duplicates', async (t) => {
   const { post, entries, state, lines } = await open(t, [{ ...agent, dedupe }, agent])
   state.accept = async ({ actions }) => {
     const id = actions[1]?.record.id ?? ''
@@ -128,7 +128,7 @@ test('where some actions are new the request is accepted, and the others are tol
   assert.equal((await lines.line('request-accepted'))['status'], 202)
 })
 
-test('the same key with another body is a conflict, which says nothing of the first', async (t) => {
+test('the same key with another body is a conflict that reveals nothing about the first', async (t) => {
   const seen = [{ outcome: 'conflict', original: firstRun, request: firstRequest }] as const
   const { post, notes, lines } = await open(t, [{ ...agent, dedupe: { ...dedupe, isGiven: true } }], seen)
   const { status, body, headers } = await post('agent', { message: 'x' }, { ...bearer, prefer: 'wait=20' })
@@ -144,7 +144,7 @@ test('the same key with another body is a conflict, which says nothing of the fi
   assert.deepEqual([line['status'], line['code']], [409, 'IDEMPOTENCY_CONFLICT'])
 })
 
-test('what is refused, ignored, skipped or has failed reaches no store, and so marks no key', async (t) => {
+test('a refused, ignored, skipped or failed request does not use up its key', async (t) => {
   const refusal = { code: 'INVALID_FIELD', message: 'no', details: [] } as const
   for (const decision of [
     { outcome: 'refused', ...refusal },

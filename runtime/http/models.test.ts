@@ -21,7 +21,7 @@ const mapping = `mappings:
     wakeMode: next-heartbeat
 `
 
-test('a model that is not allowed and a thinking level that nobody knows are refused with the pointer to the field', async (t) => {
+test('a model that is not allowed and an unknown thinking level are refused with the pointer to the field', async (t) => {
   const { post, read } = await install(t, { 'reveille.yaml': file, 'mappings/chosen.yaml': mapping })
   const ask = (endpoint: string, fields: object) =>
     post(`/hooks/${endpoint}`, { message: 'x', deliver: false, wakeMode: 'next-heartbeat', ...fields })

@@ -59,7 +59,7 @@ test('several wakes answer 200', async (t) => {
   assert.equal((await post('github', {})).status, 200)
 })
 
-test('a known endpoint where nothing matched answers 200 ignored, and is noted', async (t) => {
+test('a request that nothing matched is answered 200 ignored, and recorded', async (t) => {
   const { post, notes, entries, ignored } = await openSurface(
     t,
     answering({ outcome: 'ignored', reason: 'no "match"' }),
@@ -75,7 +75,7 @@ test('a known endpoint where nothing matched answers 200 ignored, and is noted',
   assert.deepEqual(ignored, [notes[0]?.id], 'why is asked for')
 })
 
-test('a request that is our own doing is ignored with the reason, before the engine is asked', async (t) => {
+test('a request that the gateway caused itself is ignored with the reason, before the engine is asked', async (t) => {
   const loopIn = ({ payload }: HookRequest) =>
     (payload as { echo?: boolean }).echo ? 'it repeats us' : undefined
   const { post, notes, asked, ignored } = await openSurface(t, { loopIn })
@@ -91,7 +91,7 @@ test('a request that is our own doing is ignored with the reason, before the eng
   assert.equal(asked.length, 1)
 })
 
-test('a skipped request answers 200 skipped, and is noted with its mapping', async (t) => {
+test('a skipped request is answered 200 skipped, and recorded with its mapping', async (t) => {
   const decision = { outcome: 'skipped', reason: 'transform returned null', mapping: 'm' } as const
   const { post, notes } = await openSurface(t, answering(decision))
   const { status, body, headers } = await post('github', {})
@@ -115,7 +115,7 @@ test('a request that the engine refuses answers its code, sentence and pointers'
   assert.deepEqual([notes[0]?.outcome, notes[0]?.code], ['refused', 'INVALID_FIELD'])
 })
 
-test('a failure of the engine answers 500, is noted with its body, and its cause goes to the log alone', async (t) => {
+test('a failure of the engine is answered 500 and recorded with its body, and its cause goes to the log alone', async (t) => {
   const { post, notes, lines } = await openSurface(
     t,
     answering({
@@ -136,7 +136,7 @@ test('a failure of the engine answers 500, is noted with its body, and its cause
   assert.equal((line['err'] as { type: string }).type, 'TypeError')
 })
 
-test('why a transform failed goes to the log and the record, and not to the sender', async (t) => {
+test('the reason of a failed transform goes to the log and the record, and not to the sender', async (t) => {
   const told = 'mapping "m": review.ts: title is undefined (transforms/review.ts:3:7)'
   const message = 'mapping "m": The transform failed; the cause is in the log.'
   const failure = { outcome: 'failed', message, told, details: [], mapping: 'm' } as const
@@ -160,7 +160,7 @@ test('why a transform failed goes to the log and the record, and not to the send
   }
 })
 
-test("the log has the stack of an author's error, and none of a limit that was reached", async (t) => {
+test('the log has the stack of an error in a transform, and none for a limit that was reached', async (t) => {
   const { post, lines, state } = await openSurface(t)
   const { snapshot } = state.live
   const errorTold = async (cause: Error) => {
@@ -181,7 +181,7 @@ test("the log has the stack of an author's error, and none of a limit that was r
   assert.equal(await errorTold(new TransformError('TRANSFORM_TIMEOUT', 'took longer than 5 s')), undefined)
 })
 
-test('an engine that throws, or answers a code that nobody knows, is a bare 500', async (t) => {
+test('an engine that throws, or refuses with an unknown code, is answered with a bare 500', async (t) => {
   const fixture = await openSurface(t, {
     resolve: () => {
       throw new Error('canary')
@@ -207,7 +207,7 @@ test('a decision may be a promise', async (t) => {
   assert.equal((await post('github', {})).body['reason'], 'later')
 })
 
-test('when hooks are disabled everyone gets 404, whatever they send', async (t) => {
+test('while hooks are disabled every request is answered 404', async (t) => {
   const { app } = await openSurface(t, { hooks: { enabled: false } })
   for (const method of ['GET', 'POST'] as const) {
     for (const headers of [{}, bearer]) {
@@ -229,7 +229,7 @@ test('every method but POST is 405 with Allow, before the token is asked for', a
   assert.equal((await app.inject({ method: 'HEAD', url: '/hooks/wake' })).statusCode, 405)
 })
 
-test('whoever asks whether there are hooks, and for none of them, leaves no trace', async (t) => {
+test('a GET of the hooks path itself leaves no record and no line', async (t) => {
   const { app, notes, lines } = await openSurface(t)
   for (const url of ['/hooks', '/hooks/', '/hooks?x=1'])
     assert.equal((await app.inject({ method: 'GET', url })).statusCode, 405, url)
@@ -239,7 +239,7 @@ test('whoever asks whether there are hooks, and for none of them, leaves no trac
   assert.deepEqual([notes.length, lines.all.length], [2, 2])
 })
 
-test('a missing and a wrong token get one and the same 401', async (t) => {
+test('a missing and a wrong token get the same 401', async (t) => {
   const { post, notes } = await openSurface(t)
   const tries: Record<string, string>[] = [
     {},
@@ -258,7 +258,7 @@ test('a missing and a wrong token get one and the same 401', async (t) => {
   assert.equal(notes.length, tries.length)
 })
 
-test('each form of the token opens, and a wrong first one is not rescued by a right later one', async (t) => {
+test('each form of the token is accepted, and a right token does not make up for a wrong one in an earlier form', async (t) => {
   const { post } = await openSurface(t)
   for (const headers of [bearer, { 'x-gateway-token': token }, { 'x-openclaw-token': token }]) {
     assert.equal((await post('wake', {}, headers as Record<string, string>)).status, 200)
@@ -270,7 +270,7 @@ test('each form of the token opens, and a wrong first one is not rescued by a ri
   assert.equal((await post(`wake?token=${token}`, {}, { 'x-openclaw-token': 'wrong' })).status, 401)
 })
 
-test('the query form is answered with Deprecation and warned of once a minute for each endpoint', async (t) => {
+test('a token in the query gets a Deprecation header and a warning once a minute for each endpoint', async (t) => {
   const { post, lines, state } = await openSurface(t)
   const warnings = () => lines.all.filter(({ event }) => event === 'query-token-used')
   const first = await post(`wake?token=${token}`, {}, {})
@@ -294,7 +294,7 @@ test('the query form is answered with Deprecation and warned of once a minute fo
   assert.equal(warnings().length, 3)
 })
 
-test('fields of a body that have no effect are in the answer, and in the log once a minute for each endpoint', async (t) => {
+test('fields without effect are named in the reply, and logged once a minute for each endpoint', async (t) => {
   const warnings = [{ pointer: '/sesionKey', message: 'is not a field' }]
   const { post, lines, state } = await openSurface(t, {
     resolve: ({ endpoint }) => ({
@@ -323,7 +323,7 @@ test('fields of a body that have no effect are in the answer, and in the log onc
   assert.equal(told().length, 3)
 })
 
-test('hooks.allowQueryToken: false turns the query form off', async (t) => {
+test('hooks.allowQueryToken: false refuses tokens in the query', async (t) => {
   const { post, lines } = await openSurface(t, { hooks: { allowQueryToken: false } })
   assert.equal((await post(`wake?token=${token}`, {}, {})).status, 401)
   assert.equal(lines.all.filter(({ event }) => event === 'query-token-used').length, 0)
@@ -351,7 +351,7 @@ test('names are decoded once, and one trailing slash is ignored', async (t) => {
   )
 })
 
-test('other routes of the app keep working, and what nobody serves is 404', async (t) => {
+test('other routes of the app keep working, and unknown addresses are 404', async (t) => {
   const { app } = await openSurface(t)
   assert.deepEqual((await app.inject('/healthz')).json(), { ok: true })
   const echoed = await app.inject({ method: 'POST', url: '/other', payload: { a: 1 } })
@@ -372,7 +372,7 @@ test('a reload may move the hooks to another path', async (t) => {
   assert.equal((await app.inject({ ...request, url: '/in/coming/wake' })).statusCode, 200)
 })
 
-test('over the backlog and while draining it is 503 with Retry-After, after the endpoint is known', async (t) => {
+test('over the backlog and while draining a known endpoint is answered 503 with Retry-After', async (t) => {
   const { post, state, asked, draining } = await openSurface(t)
   state.full = true
   const full = await post('wake', {})
@@ -388,7 +388,7 @@ test('over the backlog and while draining it is 503 with Retry-After, after the 
   assert.equal(asked.length, 0)
 })
 
-test('where no more events may wait, a wake is turned away before its body, and nothing else is', async (t) => {
+test('when too many events wait, a wake is refused before its body, and nothing else is', async (t) => {
   const { post, dial, state } = await openSurface(t)
   state.fullOfEvents = true
   const sender = await dial()
@@ -427,7 +427,7 @@ test('the reason of a store failure is in the log', async (t) => {
   assert.deepEqual([line['level'], err.message, err.cause.message], ['error', 'cannot write', 'SQLITE_IOERR'])
 })
 
-test('any other error of the store is a bare 500', async (t) => {
+test('any other error of the store is answered with a bare 500', async (t) => {
   const { post, state } = await openSurface(t)
   for (const error of [new StoreError('LOCKED', 'x'), new Error('x'), 'x']) {
     state.accept = () => Promise.reject(error)
@@ -456,7 +456,7 @@ test('a reply waits for the commit', async (t) => {
   assert.equal((await answer).status, 200)
 })
 
-test('a body over the limit is 413, and a policy may set a limit of its own', async (t) => {
+test('a body over the limit is refused with 413, and a policy may set a limit of its own', async (t) => {
   const endpoints = { github: { maxBodyBytes: 10 }, wake: { maxBodyBytes: 4096 } }
   const { post } = await openSurface(t, { endpoints })
   const text = 'x'.repeat(2000)
@@ -481,7 +481,7 @@ test('a compressed body is decoded under the same limit', async (t) => {
   assert.deepEqual([unknown.status, unknown.body['code']], [415, 'UNSUPPORTED_ENCODING'])
 })
 
-test('a body that is not JSON is 400 and is not quoted', async (t) => {
+test('a body that is not JSON is refused with 400 and is not quoted', async (t) => {
   const { post, asked } = await openSurface(t)
   for (const endpoint of ['wake', 'agent', 'github']) {
     const { status, text, body } = await post(endpoint, 'canary {')
@@ -508,7 +508,7 @@ test('a form is decoded on mapped endpoints alone', async (t) => {
   assert.equal((await post('wake', '{"text":"x"}', headers)).status, 200)
 })
 
-test('the engine gets the request without our tokens', async (t) => {
+test("the engine gets the request without the gateway's tokens", async (t) => {
   const { post, asked, state } = await openSurface(t)
   await post(
     `github?token=${token}&a=1&a=2`,
@@ -523,7 +523,7 @@ test('the engine gets the request without our tokens', async (t) => {
   assert.doesNotMatch(JSON.stringify([request?.headers, request?.query]), /right-token/)
 })
 
-test('an event is kept with what it came from, and asks for a heartbeat only when its mode is now', async (t) => {
+test('an event is kept with its origin, and schedules a heartbeat only if its mode is now', async (t) => {
   const now = { ...wake, mode: 'now', trusted: true, mapping: 'm' } as const
   const { post, entries, state } = await openSurface(
     t,
@@ -553,7 +553,7 @@ test('an event is kept with what it came from, and asks for a heartbeat only whe
   })
 })
 
-test('a run is kept whole, on a lane only when its session key was given', async (t) => {
+test('a run is kept whole, and has a lane only if its session key was given', async (t) => {
   const own = { ...agent, sessionKey: 'hook:own', sessionKeyGiven: false, mapping: 'm', name: 'n', to: 'C1' }
   const { post, entries, state } = await openSurface(
     t,
@@ -672,7 +672,7 @@ test('each request gets one line with its facts', async (t) => {
   assert.equal(lines.all.length, 2)
 })
 
-test('nothing that was sent shows in a log line, a reply, or a note but for what is kept to be tried again', async (t) => {
+test('nothing of a request shows in a log line, a reply or a record, except in its replayable request', async (t) => {
   const canary = 'c4n4ry'
   const fixture = await openSurface(t, {
     resolve: ({ payload }) => {

@@ -39,7 +39,7 @@ for (const [title, url, endpoint] of cases) {
   })
 }
 
-test('target: the query is what stands behind the first question mark', () => {
+test('target: the query is what follows the first question mark', () => {
   assert.equal(parseTarget('/hooks/a?b=1?c', '/hooks')?.query, 'b=1?c')
   assert.equal(parseTarget('/hooks/a', '/hooks')?.query, '')
 })

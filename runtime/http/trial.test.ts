@@ -35,7 +35,7 @@ const requests: readonly Sent[] = [
   { headers: { 'x-github-event': 'push', 'x-gateway-token': 'right-token' } },
 ]
 
-test('a request that is tried ends and is seen as one that is sent', async (t) => {
+test('a tried request has the same result as one that is sent', async (t) => {
   for (const { endpoint = 'github', body = '{"a":[1]}', headers = {}, decision } of requests) {
     const options = decision ? { resolve: () => decision } : {}
     const { post, asked } = await openSurface(t, options)

@@ -77,7 +77,7 @@ async function openWhole(t: TestContext) {
   return { store, post }
 }
 
-test('what was answered is found in the store, whole', async (t) => {
+test('what the reply names is in the store, whole', async (t) => {
   const { store, post } = await openWhole(t)
 
   const woken = await post('wake', { text: 'The build is green', mode: 'now' })
@@ -145,7 +145,7 @@ const refusals: [title: string, endpoint: string, body: object, pointer: string]
   ['a session key without an allowed prefix', 'agent', { message: 'x', sessionKey: 'other' }, '/sessionKey'],
 ]
 
-test('strict types: each bad field is 400 with a stable code and its pointer', async (t) => {
+test('each field of a wrong type is refused with 400, a stable code and its pointer', async (t) => {
   const { post } = await openWhole(t)
   for (const [title, endpoint, body, pointer] of refusals) {
     const answer = await post(endpoint, body)
@@ -178,7 +178,7 @@ test('hostile nesting and prototype keys are payload like any other', async (t) 
   assert.equal('polluted' in {}, false)
 })
 
-test('a session that nobody named carries the id of its run, and is gone on with in its lane', async (t) => {
+test('a generated session key holds the id of its run, and later requests can continue the session', async (t) => {
   const { store, post } = await openWhole(t)
   const { runId, sessionKey } = (await post('agent', { message: 'one' })).body
   assert.equal(sessionKey, `hook:${runId}`)

@@ -12,7 +12,7 @@ const nothing: Changes = {
   restart: [],
 }
 
-test('what changed is one line of names', () => {
+test('changes are described in one line of names', () => {
   const cases: [Partial<Changes>, string][] = [
     [{}, ''],
     [

@@ -44,7 +44,7 @@ async function noteAndWait(traces: IgnoredTraces, id: string, endpoint: string, 
   await until(() => traces.of(id) !== undefined)
 }
 
-test('a request is explained after its turn, and its trace can be read by its id', async () => {
+test('a request is explained after its reply, and its trace can be read by its id', async () => {
   const traces = createIgnoredTraces()
   const { snapshot, asked } = snapshotThat(2)
   traces.note('a', snapshot, request('github'))
@@ -54,7 +54,7 @@ test('a request is explained after its turn, and its trace can be read by its id
   assert.equal(traces.of('b'), undefined)
 })
 
-test('of each endpoint the last 20 are kept', async () => {
+test('the last 20 traces of each endpoint are kept', async () => {
   const traces = createIgnoredTraces()
   const { snapshot } = snapshotThat(1)
   await noteAndWait(traces, 'other', 'stripe', snapshot)
@@ -63,7 +63,7 @@ test('of each endpoint the last 20 are kept', async () => {
   assert.ok(traces.of('r1') && traces.of('r20') && traces.of('other'))
 })
 
-test('endpoints that a sender makes up push out the quiet ones, and nothing grows', async () => {
+test('made-up endpoints push out quiet ones, so that the number of traces is bounded', async () => {
   const traces = createIgnoredTraces()
   const { snapshot } = snapshotThat(1)
   for (let index = 0; index < 401; index++) await noteAndWait(traces, `r${index}`, `e${index}`, snapshot)
@@ -71,7 +71,7 @@ test('endpoints that a sender makes up push out the quiet ones, and nothing grow
   assert.ok(traces.of('r1') && traces.of('r400'))
 })
 
-test('under a flood only the newest wait', async () => {
+test('under a flood only the newest requests are explained', async () => {
   const traces = createIgnoredTraces()
   const gate = Promise.withResolvers<void>()
   const { snapshot, asked } = snapshotThat(1, gate.promise)
@@ -83,7 +83,7 @@ test('under a flood only the newest wait', async () => {
   assert.deepEqual([asked.length, traces.of('r91'), traces.of('r92') !== undefined], [9, undefined, true])
 })
 
-test('of very many mappings the first are shown, and the rest are counted', async () => {
+test('the first of very many mappings are shown, and the others are counted', async () => {
   const traces = createIgnoredTraces()
   await noteAndWait(traces, 'a', 'e', snapshotThat(1000).snapshot)
   const trace = traces.of('a')

@@ -23,7 +23,7 @@ function lines(text: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line))
 }
 
-test('elsewhere than on a terminal each record is one line of JSON, whatever is in it', () => {
+test('off a terminal each record is one line of JSON, whatever it holds', () => {
   const stream = createStream()
   const { log } = createLog({ level: 'info', stream })
   log.info({ event: 'run-succeeded', sessionKey: 'a\n\u001b[2J"' }, 'two\nlines')
@@ -42,7 +42,7 @@ test('elsewhere than on a terminal each record is one line of JSON, whatever is 
   assert.equal(lines(stream.text).length, 2)
 })
 
-test('what a terminal could obey or be turned around by is escaped in a line of JSON', () => {
+test('characters that could steer a terminal are escaped in a line of JSON', () => {
   const stream = createStream()
   const { log } = createLog({ level: 'info', stream })
   const endpoint =
@@ -55,7 +55,7 @@ test('what a terminal could obey or be turned around by is escaped in a line of 
   assert.equal(lines(stream.text)[0]?.['endpoint'], endpoint, 'it is read as what it was')
 })
 
-test('a terminal gets set lines, and a format that is asked for wins', () => {
+test('a terminal gets pretty lines, and a configured format wins', () => {
   const formats: [LogOptions['format'], boolean, boolean][] = [
     [undefined, true, true],
     [undefined, false, false],
@@ -71,7 +71,7 @@ test('a terminal gets set lines, and a format that is asked for wins', () => {
   }
 })
 
-test('NO_COLOR takes the colour and nothing else', (t) => {
+test('NO_COLOR removes the colours and nothing else', (t) => {
   const before = process.env['NO_COLOR']
   t.after(() => {
     if (before === undefined) delete process.env['NO_COLOR']
@@ -101,7 +101,7 @@ for (const format of ['json', 'pretty'] as const) {
   })
 }
 
-test('the format can change at run time, and back to what the target asks for', () => {
+test('the format can change at run time, and back to the default of the target', () => {
   for (const [isTTY, shapes] of [
     [false, ['json', 'pretty', 'json', 'json']],
     [true, ['pretty', 'pretty', 'json', 'pretty']],

@@ -40,7 +40,7 @@ const run = { runId, requestId, endpoint: 'github', sessionKey: 'hook:pr:42' }
 const request = { requestId, endpoint: 'github', mapping: 'opened', generation: 3, client: '127.0.0.1' }
 const delivery = { deliveryId: runId, runId, channel: 'slack', to: 'C01' }
 
-test('each event is told in one set line', () => {
+test('each event with a message is laid out in one line', () => {
   const lines: [object, string][] = [
     [
       {
@@ -404,7 +404,7 @@ test('each event is told in one set line', () => {
   for (const [facts, expected] of lines) assert.equal(shown(facts), expected)
 })
 
-test('an event without a story is told by its message and its facts', () => {
+test('an event without a message of its own shows its `msg` and its facts', () => {
   assert.equal(
     shown({ event: 'rate-limited', channel: 'slack', after: 3, parts: ['a'] }, { level: 'warn' }),
     'warn        rate-limited  channel=slack  after=3  parts=["a"]',
@@ -413,7 +413,7 @@ test('an event without a story is told by its message and its facts', () => {
   assert.equal(shown({ event: 'toString' }), 'info        toString', 'no story is inherited')
 })
 
-test("a plugin's event is told in words, behind the name of whose it is", () => {
+test('the event of a plugin is shown in words after the name of its owner', () => {
   const plugin = '@reveille/plugin-gmail'
   const posted = { event: 'gmail-mails-posted', plugin, source: 'gmail', count: 2, historyId: '7' }
   assert.equal(shown(posted), 'source      gmail  mails posted  count=2  historyId=7')
@@ -435,7 +435,7 @@ test('a diagnostic keeps its lines and its caret under its place', () => {
   )
 })
 
-test('what is wider than the terminal goes on under its own beginning', () => {
+test('a line that is wider than the terminal goes on under the beginning of its text', () => {
   const margin = ' '.repeat(22)
   const facts = { ...request, event: 'request-refused', status: 400, code: 'BLANK_TEXT' }
   assert.equal(
@@ -471,7 +471,7 @@ test('a key, an excerpt and a narrow window are left whole', () => {
   assert.match(hint, /\n {24}hint: word.*\n {30}word/)
 })
 
-test('an error is told with its frames and its causes, whatever else the line says', () => {
+test('an error is shown with its frames and its causes', () => {
   const err = {
     type: 'StoreError',
     message: 'the disk is full',
@@ -496,7 +496,7 @@ test('an error is told with its frames and its causes, whatever else the line sa
   )
 })
 
-test('no name of a stranger can steer the terminal, in any story', () => {
+test('no name that a stranger chose can steer the terminal in any message', () => {
   const evil = 'a\u001b[2J\u009b1m\u202eb\r\n\u0007\u2028\u200bc'
   const facts = {
     endpoint: evil,
@@ -561,7 +561,7 @@ function loggedEvents(): Map<string, { level: string; hasMessage: boolean }> {
   return events
 }
 
-test('whatever the runtime logs by name has a story or says more than its name', () => {
+test('every event that the runtime logs has a message or a text', () => {
   const events = loggedEvents()
   for (const known of ['run-retried', 'query-token-used', 'delivery-parked'])
     assert.ok(events.has(known), `the search finds ${known}`)
@@ -573,7 +573,7 @@ test('whatever the runtime logs by name has a story or says more than its name',
   assert.deepEqual(mute, [])
 })
 
-test('no story is about an event that nothing logs', () => {
+test('every message is for an event that something logs', () => {
   const runtime = join(import.meta.dirname, '..')
   const engine = join(runtime, '..', 'engine', 'reload')
   const sources = [runtime, engine].flatMap((cwd) =>

@@ -41,7 +41,7 @@ function told(...events: ReloadEvent[]): string[] {
   return lines
 }
 
-test('what is refused once more for the same reasons is told in one line', () => {
+test('a repeated refusal for the same reasons is logged in one line', () => {
   assert.deepEqual(told(refused('a'), refused('a')), [
     'candidate-rejected',
     'diagnostic',
@@ -57,13 +57,13 @@ test('what is refused once more for the same reasons is told in one line', () =>
   ])
 })
 
-test('files that are as they were before they were refused are told, once', () => {
+test('files that return to the live content after a refusal are logged once', () => {
   assert.deepEqual(told(unchanged), [])
   assert.deepEqual(told(refused('a'), unchanged, unchanged).slice(2), ['files-mended'])
   assert.deepEqual(told(refused('a'), swapped, unchanged).slice(2), ['snapshot-swapped'])
 })
 
-test('of very many findings the first hundred are told, and how many more there are', () => {
+test('the first hundred of very many diagnostics are logged, and the number of the others', () => {
   const lines: string[] = []
   const write = (_facts: object, text = '') => void lines.push(text)
   const log = { info: write, warn: write, error: write, debug: write } as unknown as Log

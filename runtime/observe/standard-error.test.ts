@@ -51,7 +51,7 @@ function openTarget(t: TestContext, options: { readonly mostQueued?: number } = 
   }
 }
 
-test('lines wait for each other a moment, texts for nothing but the lines before them', (t) => {
+test('lines gather for a moment, and a text waits only for the lines before it', (t) => {
   const { output, settle, written, isWriting } = openTarget(t)
   output.gather('a\n')
   output.gather('b\n')
@@ -65,7 +65,7 @@ test('lines wait for each other a moment, texts for nothing but the lines before
   assert.equal(written(), 'a\nb\nc\nD\n')
 })
 
-test('what comes while a write is under way leaves with the next one, in order', (t) => {
+test('lines that come during a write are written with the next one, in order', (t) => {
   const { output, settle, written } = openTarget(t)
   output.write('A\n')
   output.gather('b\n')

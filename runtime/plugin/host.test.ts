@@ -102,7 +102,7 @@ test('the default runner runs without being configured', async () => {
   await host.close()
 })
 
-test('a package is found from where the host is told to look, as a bundle elsewhere needs it', async () => {
+test('a package is found from the place that the host is given, which a bundle elsewhere needs', async () => {
   const bundle = join(folder, 'elsewhere', 'gateway.js')
   await install('elsewhere/node_modules/plugin-radio', { name: 'plugin-radio' })
   const candidate = settings({ plugins: ['plugin-radio'], runner: 'dj' }).settings
@@ -302,7 +302,7 @@ test('a check finds what a start would, and runs no plugin code', async () => {
   assert.ok(!traces.get('import')?.includes('checked'))
 })
 
-test('a schema that cannot be used is refused, and found good again once it is mended', async () => {
+test('an unusable schema is refused, and accepted once it is fixed', async () => {
   const { host } = createHost()
   const path = await install('mended')
   const candidate = settings({ plugins: [path], channels: { radio: { station: 'mended' } } })
@@ -314,7 +314,7 @@ test('a schema that cannot be used is refused, and found good again once it is m
   await (await host.prepare(candidate)).discard()
 })
 
-test('a setup that throws refuses the candidate, closes its companions and tells no secret', async () => {
+test('a setup that throws refuses the candidate, closes what was started with it, and shows no secret', async () => {
   const { host, lines } = createHost()
   const plugins = [await install('throwing')]
   const key = 's3cret-s3cret'
@@ -334,7 +334,7 @@ test('a setup that throws refuses the candidate, closes its companions and tells
   assert.ok(!JSON.stringify(lines).includes(key))
 })
 
-test('a setup that hangs is given up, and so is one that the host closes under', async () => {
+test('a setup that hangs is abandoned, and so is one that is under way when the host closes', async () => {
   const plugins = [await install('hanging')]
   const candidate = settings({ plugins, channels: { radio: { station: 'hanging', fails: 'hangs' } } })
   await assert.rejects(
@@ -359,7 +359,7 @@ test('a setup that brings something else than the manifest promises is refused a
   assert.deepEqual(traces.get('empty'), ['setup', 'abort', 'close'])
 })
 
-test('a plugin that closes badly is reported without its secret and holds nobody up', async () => {
+test('a failing close is logged without the secret and delays nothing', async () => {
   const { host, lines } = createHost()
   const plugins = [await install('clumsy')]
   const channels = { radio: { station: 'clumsy', fails: 'closes badly', key: 's3cret' } }
@@ -403,7 +403,7 @@ test('a package is refused, with its key, when its manifest does not hold', asyn
   )
 })
 
-test('two extra plugins may not claim one name, but one may stand in for a built-in', async () => {
+test('two extra plugins may not claim the same name, but one may replace a built-in plugin', async () => {
   const { host } = createHost()
   const plugins = [await install('left'), await install('right')]
   assert.throws(
@@ -466,7 +466,7 @@ test('a schema that cannot be used is named, with what is wrong with it', async 
   )
 })
 
-test('what a pattern wants is said in words where the schema has some, and what is missing with what it is', async () => {
+test('a broken pattern is explained in the words of the schema, and a missing key by its description', async () => {
   const { host } = createHost()
   const path = await install('formal')
   const properties = {

@@ -95,7 +95,7 @@ test('a runner whose plugin inherits the providers is given them, and one that d
   assert.deepEqual(JSON.parse(alone).config, {})
 })
 
-test('a runner’s own providers win whole, and one that only a mapping names inherits too', async (t) => {
+test("a runner's own providers replace the inherited ones, and a runner that only a mapping names inherits too", async (t) => {
   const plugins = [await install('own')]
   const own = { other: { key: 'own' } }
   const runners = { mine: { kind: 'thinker', providers: own } }
@@ -124,7 +124,7 @@ test('a changed provider restarts the runners that inherit it, and no others', a
   )
 })
 
-test('a mistake in what is inherited is told once, with the line where it stands', async () => {
+test('a mistake in an inherited key is reported once, at its own line', async () => {
   const plugins = [await install('located')]
   const file = join(folder, 'reveille.yaml')
   const text = [
@@ -157,7 +157,7 @@ test('a mistake in what is inherited is told once, with the line where it stands
   )
 })
 
-test('a manifest that inherits what there is not, or relays perhaps, is refused', async () => {
+test('a manifest with an unknown inherited key, or with a `relays` that is no boolean, is refused', async () => {
   const { host } = createHost()
   for (const [name, changes, text] of [
     ['greedy', { inherits: ['providers', 'budget'] }, 'not to be inherited; known: providers'],
@@ -195,7 +195,7 @@ test('whether a runner relays is known by its manifest, whatever its name and be
   assert.deepEqual(started.sort(), ['echo', 'front'])
 })
 
-test('what is missing is told alike by a check and by a start', async () => {
+test('a check and a start report a missing plugin in the same words', async () => {
   const resolveFrom = join(folder, 'nowhere.js')
   const candidate = settings({ runner: 'ai' }).settings
   const hint =
@@ -207,7 +207,7 @@ test('what is missing is told alike by a check and by a start', async () => {
   assert.throws(() => createHost().host.catalog(misspelt), refusal('PLUGIN_MISSING', 'did you mean `echo`'))
 })
 
-test('what no schema can say is told by a check as by a start, with nothing set up', async () => {
+test("a check reports the plugin's own objections like a start, and sets nothing up", async () => {
   const providers = { openai: {}, local: { kind: 'openai-compatible', apiKey: 'hunter2' } }
   const runners = {
     talker: { kind: 'command', command: 'talk', output: { format: 'json' } },
@@ -249,7 +249,7 @@ test('a value of the wrong form is refused with what its key is for, and each mi
   )
 })
 
-test('the default model has to be one that the default runner takes', async () => {
+test('the default runner has to accept the default model', async () => {
   const plugins = [await install('choosy')]
   const runners = { choosy: { kind: 'thinker', takes: 'good/' } }
   const { host } = createHost()
@@ -288,7 +288,7 @@ test('a model that is allowed and that the default runner refuses is a warning, 
   await host.close()
 })
 
-test('a handle says what its runner says of itself, from the runner’s start on', async (t) => {
+test('a handle has the properties of its runner once the runner has started', async (t) => {
   const plugins = [await install('candid')]
   const runners = {
     keeper: { kind: 'thinker', keeps: true, takes: 'good/' },
@@ -306,7 +306,7 @@ test('a handle says what its runner says of itself, from the runner’s start on
   assert.deepEqual([keeper?.keepsHistory, keeper?.checkModel], [undefined, undefined])
 })
 
-test('a runner that keeps the history is shown none, even at the turn that starts it', async (t) => {
+test('a runner that keeps its own history is given none, even at the turn that starts it', async (t) => {
   const plugins = [await install('keeping')]
   const code = thinker.replace('config.keeps', 'true')
   await writeFile(join(plugins[0] ?? '', 'index.mjs'), code)
@@ -319,7 +319,7 @@ test('a runner that keeps the history is shown none, even at the turn that start
   assert.equal(late?.keepsHistory, true)
 })
 
-test('progress is passed on while the turn lasts, and its notes tell no secret', async (t) => {
+test('progress is passed on while the turn lasts, and its notes show no secret', async (t) => {
   const plugins = [await install('telling')]
   const { host } = await start(t, settings({ plugins, providers, runner: 'thinker' }))
   const told: Progress[] = []
@@ -329,7 +329,7 @@ test('progress is passed on while the turn lasts, and its notes tell no secret',
   assert.deepEqual(told, [{ note: 'calling with [redacted]', text: key }])
 })
 
-test('warnings, what was handed over and errors tell no secret; a state comes back as it was', async (t) => {
+test('warnings, `handedOver` and errors show no secret, and a state is returned unchanged', async (t) => {
   const plugins = [await install('warning')]
   const { host } = await start(t, settings({ plugins, providers, runner: 'thinker' }))
   const result = await host.runner('thinker')?.run({ ...turn, prompt: 'warn' }, call)

@@ -113,7 +113,7 @@ test('a source that is not configured is not loaded, and one that is runs when i
   await host.close()
 })
 
-test('a mailbox is blamed as it stands in `hooks.gmail`, and where none is watched there is no source', async () => {
+test('a mistake in a mailbox is reported in `hooks.gmail`, and without a mailbox there is no source', async () => {
   const { host } = createHost()
   const config = {
     account: 'ada@example.com',
@@ -167,7 +167,7 @@ test('a run keeps its instance open over a reload, and a closed one begins no ru
   await host.close()
 })
 
-test('what a run throws shows no secret', async () => {
+test('an error of a run shows no secret', async () => {
   const plugins = [await install('storm')]
   const { host } = createHost()
   ;(await host.prepare(settings({ plugins, sources: { tides: { harbour: 'storm', key } } }))).commit()

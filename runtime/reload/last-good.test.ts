@@ -7,7 +7,7 @@ const broken = 'mappings: [{ id: a\n  message: "no end\n'
 const policy = (token: string) => `endpoints:\n  a: { token: ${token} }\n`
 const policyOf = (text: string | undefined) => /token: "?(\w+)/.exec(text ?? '')?.[1]
 
-test('a text whose policies are the same as today is taken as it was', () => {
+test('an old text with the same policies as the current one is taken unchanged', () => {
   const cases: [today: string, old: string][] = [
     [broken, mappings],
     [`# endpoints: none yet\n${broken}`, mappings],
@@ -18,7 +18,7 @@ test('a text whose policies are the same as today is taken as it was', () => {
   for (const [today, old] of cases) assert.equal(withPoliciesOf(today, old), old)
 })
 
-test('policies are those of today, be they new, others or gone', () => {
+test('the policies are those of the current text, whether they are new, changed or gone', () => {
   for (const [today, old, expected] of [
     [policy('two') + broken, mappings, 'two'],
     [policy('two') + broken, policy('one') + mappings, 'two'],
@@ -39,7 +39,7 @@ test('policies are those of today, be they new, others or gone', () => {
   }
 })
 
-test('policies that cannot be read for certain are not guessed', () => {
+test('nothing is replaced if the current policies cannot be read with certainty', () => {
   for (const today of [
     `endpoints:\n  a: { token: "no end\n${mappings}`,
     `endpoints: *unknown\n${broken}`,

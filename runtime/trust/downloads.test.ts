@@ -27,7 +27,7 @@ function fail(status: number) {
   return (_incoming: unknown, outgoing: ServerResponse) => outgoing.writeHead(status).end('no')
 }
 
-test('what was downloaded is kept for as long as its server says, from five minutes to a day', async (t) => {
+test('a copy is kept for as long as its server says, from five minutes to a day', async (t) => {
   const { asked, clock, download, count } = await begin(t)
   const cases: [Record<string, string>, number][] = [
     [{}, hourMs],
@@ -49,14 +49,14 @@ test('what was downloaded is kept for as long as its server says, from five minu
   assert.equal(asked.length, 2 * cases.length)
 })
 
-test('one download serves all who ask at the same time', async (t) => {
+test('simultaneous callers share one download', async (t) => {
   const { asked, download } = await begin(t)
   const texts = await Promise.all(Array.from({ length: 20 }, () => download(keys)))
   assert.deepEqual(new Set(texts), new Set(['1']))
   assert.equal(asked.length, 1)
 })
 
-test('what is asked for anew is fetched at most once a minute', async (t) => {
+test('a fresh copy is fetched at most once a minute', async (t) => {
   const { clock, download } = await begin(t)
   assert.equal(await download(keys), '1')
   assert.equal(await download(keys, { fresh: true }), '1')
@@ -83,7 +83,7 @@ test('a stale copy is served for a day while there is no newer one, and then no 
   assert.equal(await download(keys), String(fixture.asked.length))
 })
 
-test('who asks anew in vain is told so, though there is a copy', async (t) => {
+test('a failed request for a fresh copy rejects, although there is an old copy', async (t) => {
   const { fixture, clock, download } = await begin(t)
   await download(keys)
   fixture.answer = fail(500)
@@ -105,7 +105,7 @@ test('a failure is remembered for ten seconds', async (t) => {
   assert.equal(await download(keys), '2')
 })
 
-test('it is known of a failure whether there is nothing to be had', async (t) => {
+test('a failure says whether the server has nothing at the address', async (t) => {
   const { fixture, download } = await begin(t)
   for (const [status, isAbsent] of [
     [404, true],
@@ -126,7 +126,7 @@ test('a redirect is not followed', async (t) => {
   assert.deepEqual(asked, ['/keys'])
 })
 
-test('nothing but plain https addresses is asked for', async (t) => {
+test('only https addresses without credentials are fetched', async (t) => {
   const { asked, download } = await begin(t)
   for (const url of [
     'http://keys.example/keys',
@@ -139,7 +139,7 @@ test('nothing but plain https addresses is asked for', async (t) => {
   assert.deepEqual(asked, [])
 })
 
-test('an answer that is too long is not read to its end', async (t) => {
+test('a response that is too long is not read to its end', async (t) => {
   const { fixture, download } = await begin(t)
   fixture.answer = (_incoming, outgoing) => outgoing.end('a'.repeat(262_144))
   assert.equal((await download(keys)).length, 262_144)
@@ -156,13 +156,13 @@ test('an answer that is too long is not read to its end', async (t) => {
   await closed.promise
 })
 
-test('an answer that is no UTF-8 is no text', async (t) => {
+test('a response that is not UTF-8 is refused', async (t) => {
   const { fixture, download } = await begin(t)
   fixture.answer = (_incoming, outgoing) => outgoing.end(Buffer.from([0xff, 0xfe]))
   await assert.rejects(download(keys), UnavailableError)
 })
 
-test('a server that does not answer, or not to the end, is given five seconds', async (t) => {
+test('a server that does not answer completely is given five seconds', async (t) => {
   const { fixture, download } = await begin(t)
   for (const begun of [false, true]) {
     fixture.answer = (_incoming, outgoing) => begun && outgoing.writeHead(200).write('{')
@@ -172,7 +172,7 @@ test('a server that does not answer, or not to the end, is given five seconds', 
   }
 })
 
-test('no more than sixteen downloads are on their way at once, and each ends with the gateway', async (t) => {
+test('at most sixteen downloads run at a time, and closing the gateway ends them', async (t) => {
   const { fixture, download } = await begin(t)
   fixture.answer = () => {}
   const hanging = Array.from({ length: 16 }, (_, index) => download(`${keys}/${index}`))
@@ -196,7 +196,7 @@ test('a hundred addresses are kept, those used last', async (t) => {
   assert.equal(asked.length, 102)
 })
 
-test('addresses that fail take no place from those that are kept', async (t) => {
+test('failing addresses push out no copies', async (t) => {
   const { fixture, asked, download } = await begin(t)
   await download(keys)
   fixture.answer = fail(404)
@@ -205,7 +205,7 @@ test('addresses that fail take no place from those that are kept', async (t) => 
   assert.equal(asked.length, 151)
 })
 
-test('a clock that was set back keeps nothing for longer', async (t) => {
+test('a clock that was set back does not prolong the life of a copy', async (t) => {
   const { clock, download } = await begin(t)
   await download(keys)
   clock.now -= hourMs

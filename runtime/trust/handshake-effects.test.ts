@@ -16,7 +16,7 @@ async function beginConfirmations(context: TestContext) {
   return { fixture, lines, ...createConfirmations({ web: fixture.web, log: lines as never }) }
 }
 
-test('a subscription is confirmed once, and the log tells it without the address', async (t) => {
+test('a subscription is confirmed once, and logged without its address', async (t) => {
   const { fixture, lines, confirm, settled } = await beginConfirmations(t)
   confirm('alerts', address)
   confirm('alerts', address)
@@ -34,7 +34,7 @@ test('a subscription is confirmed once, and the log tells it without the address
   ])
 })
 
-test('a server in trouble is asked three times more', async (t) => {
+test('a server error is retried three times', async (t) => {
   const { fixture, lines, confirm, settled } = await beginConfirmations(t)
   const answers = [503, 429, 500, 200]
   fixture.answer = (_incoming, outgoing) => outgoing.writeHead(answers.shift() ?? 418).end()
@@ -45,7 +45,7 @@ test('a server in trouble is asked three times more', async (t) => {
   assert.equal(lines.all[0]?.['event'], 'subscription-confirmed')
 })
 
-test('a confirmation that failed for good is told, and may be asked for again', async (t) => {
+test('a confirmation that failed is logged, and may be requested again', async (t) => {
   const { fixture, lines, confirm, settled } = await beginConfirmations(t)
   fixture.answer = (_incoming, outgoing) => outgoing.writeHead(503).end()
   confirm('alerts', address)
@@ -62,7 +62,7 @@ test('a confirmation that failed for good is told, and may be asked for again', 
   assert.equal(lines.all[1]?.['event'], 'subscription-confirmed')
 })
 
-test('a refusal is not asked about again, and a redirect is not followed', async (t) => {
+test('a refusal is not retried, and a redirect is not followed', async (t) => {
   const { fixture, lines, confirm, settled } = await beginConfirmations(t)
   fixture.answer = (_incoming, outgoing) => outgoing.writeHead(403).end()
   confirm('alerts', address)
@@ -76,7 +76,7 @@ test('a refusal is not asked about again, and a redirect is not followed', async
   assert.ok(!fixture.asked.includes('/elsewhere'))
 })
 
-test('a gateway that stops waits for no confirmation', async (t) => {
+test('a stopping gateway waits for no confirmation', async (t) => {
   const { fixture, lines, confirm, settled } = await beginConfirmations(t)
   fixture.answer = (_incoming, outgoing) => outgoing.writeHead(503).end()
   confirm('alerts', address)
@@ -87,7 +87,7 @@ test('a gateway that stops waits for no confirmation', async (t) => {
   assert.equal(lines.all[0]?.['reason'], 'the gateway is stopping')
 })
 
-test('only so many confirmations are on their way at once', async (t) => {
+test('the number of simultaneous confirmations is bounded', async (t) => {
   const { fixture, lines, confirm, settled } = await beginConfirmations(t)
   fixture.answer = () => {}
   for (let index = 0; index < 33; index++) confirm('alerts', `${address}${index}`)
@@ -109,7 +109,7 @@ async function beginEntrusted(context: TestContext) {
   return { data, folder, lines, clock, keep }
 }
 
-test('what a provider entrusts is in a file for the operator alone, which the log names', async (t) => {
+test('a secret from a provider is written to a file for the operator alone, which the log names', async (t) => {
   const { folder, lines, keep } = await beginEntrusted(t)
   await keep('notion', { name, value: 'secret_value' })
   const file = join(folder, 'notion-verification-token')
@@ -121,7 +121,7 @@ test('what a provider entrusts is in a file for the operator alone, which the lo
   assert.deepEqual(lines.all, [{ level: 'warn', event: 'entrusted-kept', endpoint: 'notion', name, file }])
 })
 
-test('of one policy the last is kept, at most one every two seconds', async (t) => {
+test('each policy keeps its last secret, and writes at most one every two seconds', async (t) => {
   const { folder, clock, keep, lines } = await beginEntrusted(t)
   await keep('notion', { name, value: 'first' })
   await assert.rejects(keep('notion', { name, value: 'flood' }), UnavailableError)
@@ -133,7 +133,7 @@ test('of one policy the last is kept, at most one every two seconds', async (t) 
   assert.equal(lines.all.length, 3)
 })
 
-test('no name of a policy leads out of the folder, or to the file of another', async (t) => {
+test('no name of a policy leads out of the folder or to the file of another policy', async (t) => {
   const { data, folder, keep } = await beginEntrusted(t)
   const policies = ['../../up', '/etc/passwd', 'a/:b', 'a-b', 'A-b', 'a b', '', '.', 'con:', 'ä'.repeat(300)]
   for (const policy of policies) await keep(policy, { name, value: 'v' })
@@ -143,7 +143,7 @@ test('no name of a policy leads out of the folder, or to the file of another', a
   assert.deepEqual(await readdir(data), ['entrusted'])
 })
 
-test('a disk that fails leaves the sender to come again, and the value out of the log', async (t) => {
+test('when the disk fails, the sender has to come again, and the secret is not logged', async (t) => {
   const { data, keep, lines } = await beginEntrusted(t)
   await writeFile(join(data, 'entrusted'), 'a file where the folder should be')
   await assert.rejects(keep('notion', { name, value: 'secret_value' }), UnavailableError)

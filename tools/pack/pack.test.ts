@@ -119,7 +119,7 @@ test('a package without code is staged with the files that its patterns find', a
   assert.deepEqual(JSON.parse(await readFile(path.join(target, 'package.json'), 'utf8')).files, ['*.yaml'])
 })
 
-test('what the package.json names and nothing ships is refused', async (t) => {
+test('a file that package.json names and the package lacks is refused', async (t) => {
   const unlisted = await stageOne(t, { reveille: { configSchema: './schema.json' } })
   await assert.rejects(unlisted.staged, {
     code: 'PACK_FAILED',

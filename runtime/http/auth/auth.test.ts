@@ -12,7 +12,7 @@ const body = '{"a":1}'
 const signed = { 'x-signature': sign(body) }
 const forged = { 'x-signature': sign(body, 'another secret') }
 
-test('an endpoint with a signature takes that in place of the token, and no token in place of that', async (t) => {
+test('an endpoint with a signature needs no token, and a token does not replace the signature', async (t) => {
   const { post, asked, notes } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
@@ -31,7 +31,7 @@ test('an endpoint with a signature takes that in place of the token, and no toke
   assert.equal(asked.length, 2)
 })
 
-test('auth: both demands the two', async (t) => {
+test('auth: both needs a token and a signature', async (t) => {
   const policies = { github: policyFor('github', createProvider(), 'both') }
   const { post, notes } = await openSurface(t, { policies })
   assert.equal((await post('github', body, { ...bearer, ...signed })).status, 200)
@@ -46,14 +46,14 @@ test('auth: both demands the two', async (t) => {
   }
 })
 
-test('with both, a provider that signs in Authorization leaves our token the other headers', async (t) => {
+test('with auth: both, a provider that signs in Authorization leaves the other headers to the gateway token', async (t) => {
   const provider = createProvider({ tokenHeaders: ['authorization'] })
   const { post } = await openSurface(t, { policies: { github: policyFor('github', provider, 'both') } })
   const headers = { ...signed, authorization: 'Bearer of.the.provider', 'x-gateway-token': token }
   assert.equal((await post('github', body, headers)).status, 200)
 })
 
-test('until there is a secret the token opens, and where a signature is demanded nothing does', async (t) => {
+test('without a secret the token is accepted, unless the policy demands a signature', async (t) => {
   const provider = createProvider({ secrets: [] })
   const policies = { github: policyFor('github', provider), wake: policyFor('wake', provider, 'signature') }
   const { post, notes } = await openSurface(t, { policies })
@@ -63,7 +63,7 @@ test('until there is a secret the token opens, and where a signature is demanded
   assert.equal(notes.at(-1)?.failure, 'SECRET_MISSING')
 })
 
-test('a token of an endpoint opens it beside those of all hooks, and nothing else', async (t) => {
+test('the token of an endpoint is accepted there beside those of all hooks, and nowhere else', async (t) => {
   const policies = { github: { token: { value: ['own'], policy: 'github' } } }
   const { post } = await openSurface(t, { policies })
   const own = { authorization: 'Bearer own' }
@@ -72,7 +72,7 @@ test('a token of an endpoint opens it beside those of all hooks, and nothing els
   assert.equal((await post('wake', body, own)).status, 401)
 })
 
-test('whatever is missing or wrong, the sender reads the same', async (t) => {
+test('the sender reads the same 401, whatever was missing or wrong', async (t) => {
   const policies = {
     github: policyFor('github', createProvider()),
     agent: policyFor('agent', createProvider(), 'both'),
@@ -95,7 +95,7 @@ test('whatever is missing or wrong, the sender reads the same', async (t) => {
   assert.equal(told[0]?.others['www-authenticate'], 'Bearer')
 })
 
-test('the operator is told why, and by how much a clock is off; nothing of the request is', async (t) => {
+test('the log and the record say why, and by how much a clock is off, and quote nothing of the request', async (t) => {
   const verdicts: Verdict[] = [
     { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: -612.4 },
     { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: 3600 },
@@ -117,7 +117,7 @@ test('the operator is told why, and by how much a clock is off; nothing of the r
   assert.doesNotMatch(JSON.stringify([notes, lines.all]), new RegExp(canary))
 })
 
-test('whoever goes on with a token where a signature is asked for is told apart from whoever shows nothing', async (t) => {
+test('a sender that goes on with a token where a signature is asked for has a reason of its own', async (t) => {
   const { post, notes } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
@@ -132,7 +132,7 @@ test('whoever goes on with a token where a signature is asked for is told apart 
   )
 })
 
-test('a name that a stranger made up is not kept', async (t) => {
+test('an endpoint name that a stranger made up is not recorded', async (t) => {
   const { post, app, notes } = await openSurface(t)
   await post('made-up', body, {})
   await app.inject({ method: 'GET', url: '/hooks/made-up' })
@@ -149,7 +149,7 @@ test('a name that a stranger made up is not kept', async (t) => {
   )
 })
 
-test('the signature is looked for before the body is read, and verified before anything is made of it', async (t) => {
+test('the signature has to be present before the body is read, and is verified before the body is decoded', async (t) => {
   const { dial, timers } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
@@ -159,7 +159,7 @@ test('the signature is looked for before the body is read, and verified before a
   assert.equal(timers.running, 0)
 })
 
-test('it is verified over the bytes as they were sent, before they are decoded', async (t) => {
+test('a signature is verified over the bytes as they were sent, before they are decompressed', async (t) => {
   const { post, asked } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
@@ -202,7 +202,7 @@ test('a verifier sees method, path and query as they were sent', async (t) => {
   assert.deepEqual(targets, ['POST /hooks/github?a=%2f&b', 'POST /hooks/github?a=%2f&b'])
 })
 
-test('keys that are out of reach make it 503 with Retry-After, whichever way the verifier says so', async (t) => {
+test('keys that are out of reach are answered 503 with Retry-After, whether the verifier throws or rejects', async (t) => {
   for (const verify of [
     () => Promise.reject(new UnavailableError('The server answered 500.')),
     () => {
@@ -218,7 +218,7 @@ test('keys that are out of reach make it 503 with Retry-After, whichever way the
   }
 })
 
-test('a verifier that fails in any other way is a bare 500', async (t) => {
+test('a verifier that fails in any other way is answered with a bare 500', async (t) => {
   const verify = () => Promise.reject(new TypeError('canary'))
   const { post } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider({ verify })) },
@@ -228,7 +228,7 @@ test('a verifier that fails in any other way is a bare 500', async (t) => {
   assert.doesNotMatch(text, /canary/)
 })
 
-test('while draining or over the backlog it is 503 before a signature is verified', async (t) => {
+test('while draining or over the backlog the reply is 503 before a signature is verified', async (t) => {
   const verify = () => assert.fail('it was verified')
   const policies = { github: policyFor('github', createProvider({ verify })) }
   const { post, state, draining } = await openSurface(t, { policies })
@@ -239,7 +239,7 @@ test('while draining or over the backlog it is 503 before a signature is verifie
   assert.equal((await post('github', body, {})).status, 401)
 })
 
-test('an old token and an old secret are told of once a minute for each endpoint, by their place alone', async (t) => {
+test('the use of an old token or secret is logged once a minute for each endpoint, by its place alone', async (t) => {
   const provider = createProvider({ secrets: ['new', secret] })
   const { post, lines, state } = await openSurface(t, {
     hooks: { tokens: ['newest', token] },
@@ -276,7 +276,7 @@ test('an old token and an old secret are told of once a minute for each endpoint
   assert.doesNotMatch(JSON.stringify(lines.all), new RegExp(`${token}|${secret}`))
 })
 
-test('auth: none opens to programs on this machine alone, and only while nobody else can reach the gateway', async (t) => {
+test('auth: none admits programs on this machine alone, and only while others cannot reach the gateway', async (t) => {
   const policies = { github: { auth: { value: 'none', policy: 'github' } } } as const
   for (const isBoundToLoopback of [true, false]) {
     const { post, notes } = await openSurface(t, { policies, isBoundToLoopback })
@@ -296,7 +296,7 @@ test('auth: none opens to programs on this machine alone, and only while nobody 
   }
 })
 
-test('auth: none is not for those whom a believed forwarder tells of', async (t) => {
+test('auth: none does not admit clients behind a trusted proxy', async (t) => {
   const policies = { github: { auth: { value: 'none', policy: 'github' } } } as const
   const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
   const { post } = await openSurface(t, { policies, isBoundToLoopback: true, trustedProxies: [loopback] })
@@ -305,7 +305,7 @@ test('auth: none is not for those whom a believed forwarder tells of', async (t)
   assert.equal((await post('github', body, forwarded)).status, 401)
 })
 
-test("neither mappings nor what is kept have the provider's token", async (t) => {
+test("neither mappings nor records get the provider's token", async (t) => {
   const provider = createProvider({ tokenHeaders: ['x-provider-token'] })
   const policies = {
     github: policyFor('github', provider),
@@ -324,7 +324,7 @@ test("neither mappings nor what is kept have the provider's token", async (t) =>
   assert.doesNotMatch(JSON.stringify([request?.headers, note?.head]), /canary/)
 })
 
-test('a snapshot that says otherwise holds for the next request', async (t) => {
+test('a new snapshot applies to the next request', async (t) => {
   const { post, state } = await openSurface(t)
   assert.equal((await post('github', body, signed)).status, 401)
   const policies = { github: policyFor('github', createProvider()) }
@@ -333,7 +333,7 @@ test('a snapshot that says otherwise holds for the next request', async (t) => {
   assert.equal((await post('github', body, bearer)).status, 401)
 })
 
-test('what follows a right signature is as for a right token: loops, waits and a store that says no', async (t) => {
+test('a signed request is then treated like one with a token: loops, waits and refusals of the store', async (t) => {
   const policies = { github: policyFor('github', createProvider()) }
   const { post, state } = await openSurface(t, {
     policies,

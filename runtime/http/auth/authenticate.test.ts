@@ -9,7 +9,7 @@ function isLocal(headers: IncomingHttpHeaders, client: string, httpVersion = '1.
   return isOfThisMachine({ headers, httpVersion }, client)
 }
 
-test('a program on this machine is taken for one, whichever name it calls the gateway by', () => {
+test('a program on this machine is recognised, whichever name it uses for the gateway', () => {
   for (const name of [
     host,
     '127.0.0.1',
@@ -26,7 +26,7 @@ test('a program on this machine is taken for one, whichever name it calls the ga
   }
 })
 
-test('a web page is not, whether it says where it is from or hides behind a name of its own', () => {
+test('a web page is no local program, whether it names its origin or uses a host name of its own', () => {
   for (const headers of [
     { host, origin: 'https://evil.example' },
     { host, origin: 'http://127.0.0.1:8787' },
@@ -51,7 +51,7 @@ test('a web page is not, whether it says where it is from or hides behind a name
   }
 })
 
-test('nor is whoever comes through a proxy or a tunnel', () => {
+test('a request through a proxy or a tunnel is not from a local program', () => {
   for (const client of ['203.0.113.7', '10.0.0.1', '', 'unknown']) {
     assert.equal(isLocal({ host }, client), false, client)
   }

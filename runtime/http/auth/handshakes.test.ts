@@ -32,7 +32,7 @@ function shaking(
   return openSurface(t, { ...options, policies: { github: policyFor('gh/:any', provider) } })
 }
 
-test('a handshake with another method than POST is answered as its provider wants, on either road', async (t) => {
+test("a handshake with another method than POST gets the reply of its provider, with and without Fastify's router", async (t) => {
   const { app, notes, lines, asked, entries, state } = await shaking(
     t,
     ({ method, query, payload, isTrusted }) => {
@@ -66,7 +66,7 @@ test('a handshake with another method than POST is answered as its provider want
   assert.deepEqual([asked.length, entries.length], [0, 0], 'it is no event')
 })
 
-test('what is no handshake, and a method that the provider has none for, are 405', async (t) => {
+test('a GET that is no handshake, and a method that the provider does not use, are refused with 405', async (t) => {
   const { app } = await shaking(t, () => undefined, { methods: ['GET'] })
   for (const [method, url] of [
     ['GET', '/hooks/github'],
@@ -81,7 +81,7 @@ test('what is no handshake, and a method that the provider has none for, are 405
   }
 })
 
-test('a handshake that shows the wrong thing has its provider’s answer, and is a refused request', async (t) => {
+test('a handshake with the wrong secret gets the reply of its provider and is a refused request', async (t) => {
   const { app, notes } = await shaking(t, () => wrong)
   const answer = await app.inject({ method: 'GET', url: '/hooks/github' })
   assert.deepEqual([answer.statusCode, answer.body], [403, ''])
@@ -92,7 +92,7 @@ test('a handshake that shows the wrong thing has its provider’s answer, and is
   )
 })
 
-test('a signed handshake is answered once its signature is good, and starts nothing', async (t) => {
+test('a signed handshake is answered once its signature was verified, and starts nothing', async (t) => {
   const seen: unknown[] = []
   const { post, app, asked, notes } = await shaking(t, ({ payload, isTrusted, method }) => {
     seen.push([method, payload, isTrusted])
@@ -116,7 +116,7 @@ test('a signed handshake is answered once its signature is good, and starts noth
   assert.equal(asked.length, 1)
 })
 
-test('a handshake sees JSON or nothing, and what is no handshake is refused for what is wrong with it', async (t) => {
+test('a handshake is looked for in JSON alone, and any other body is refused for its own mistake', async (t) => {
   const seen: unknown[] = []
   const { post } = await shaking(t, ({ payload }) => {
     seen.push(payload)
@@ -129,7 +129,7 @@ test('a handshake sees JSON or nothing, and what is no handshake is refused for 
   assert.deepEqual(seen, [undefined, undefined, undefined])
 })
 
-test('an unsigned handshake is heard where its provider sends them so, up to a small body', async (t) => {
+test('an unsigned handshake is read where its provider sends them so, and only up to a small body', async (t) => {
   const answer: Answer = ({ payload, query, isTrusted }) => {
     assert.equal(isTrusted, false)
     return query['validationToken'] === 'v' || (payload as { challenge?: string })?.challenge
@@ -162,7 +162,7 @@ test('an unsigned handshake is heard where its provider sends them so, up to a s
   }
 })
 
-test('a stranger that sends on and on is answered 401 and held no longer', async (t) => {
+test('a stranger that sends without end is answered 401 and disconnected', async (t) => {
   const { dial, timers } = await shaking(
     t,
     ({ payload }) => assert.equal(payload, undefined) as undefined,
@@ -179,14 +179,14 @@ test('a stranger that sends on and on is answered 401 and held no longer', async
   assert.equal(timers.running, 0)
 })
 
-test('the token makes a handshake a trusted one', async (t) => {
+test('a handshake with the token is trusted', async (t) => {
   const { post } = await shaking(t, ({ isTrusted }) => (isTrusted ? { ...good, body: '{}' } : undefined), {
     secrets: [],
   })
   assert.equal((await post('github', {}, bearer)).headers['x-more'], 'more')
 })
 
-test('what a handshake asks for is done before it is answered, and kept nowhere else', async (t) => {
+test('the effects of a handshake are performed before its reply, and its secret is kept nowhere else', async (t) => {
   const entrusted = { name: 'verification-token', value: 'c4n4ry' }
   const confirm = 'https://confirm.example/c4n4ry'
   const performed: unknown[] = []
@@ -228,7 +228,7 @@ test('what a handshake asks for is done before it is answered, and kept nowhere 
   assert.doesNotMatch(JSON.stringify([notes, lines.all, failed.body]), /c4n4ry/)
 })
 
-test('an answer that cannot be sent ends the connection, and no other', async (t) => {
+test('a reply that cannot be sent ends its connection, and no other', async (t) => {
   const { dial, lines } = await shaking(t, () => ({ ...good, headers: { 'x-more': 'a\r\nb: c' } }))
   const sender = await dial()
   sender.send('GET /hooks/github HTTP/1.1', 'host: x', '', '')

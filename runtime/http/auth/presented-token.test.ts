@@ -9,7 +9,7 @@ function tokenOf(headers: Record<string, string>, allowQueryToken = true) {
   return presentedToken(headers, query, allowQueryToken)?.token
 }
 
-test('Bearer comes before the header, the header before the query', () => {
+test('Bearer wins over the header, and the header over the query', () => {
   const headers = { authorization: 'Bearer b', 'x-gateway-token': 'g', 'x-openclaw-token': 'o' }
   assert.equal(tokenOf(headers), 'b')
   assert.equal(tokenOf({ 'x-gateway-token': 'g', 'x-openclaw-token': 'o' }), 'g')
@@ -22,7 +22,7 @@ test('only the query form is deprecated', () => {
   assert.equal(presentedToken({ 'x-gateway-token': 'g' }, query, true)?.deprecated, false)
 })
 
-test('Basic, an empty Bearer and an empty header are not present', () => {
+test('Basic, an empty Bearer and an empty header count as no token', () => {
   for (const authorization of ['Basic dXNlcjpw', 'Bearer', 'Bearer ', 'Bearer   ', 'Bearertoken']) {
     assert.equal(tokenOf({ authorization }), 'from-query', authorization)
   }
@@ -48,7 +48,7 @@ test('a token beyond ASCII is read as UTF-8, as it stands in the configuration',
   assert.equal(tokenOf({ 'x-gateway-token': onTheWire }), 'schlüssel')
 })
 
-test('mappings see headers and query without tokens and without a prototype', () => {
+test('mappings see headers and the query without tokens and without a prototype', () => {
   const headers = {
     authorization: 'Bearer b',
     'x-gateway-token': 'g',

@@ -33,7 +33,7 @@ for (const [name, encode] of Object.entries({
     assert.equal((await decompress(encode(Buffer.alloc(1024)), name, 1024)).length, 1024)
   })
 
-  test(`broken and cut ${name} is refused`, async () => {
+  test(`broken and truncated ${name} is refused`, async () => {
     await assert.rejects(decompress(Buffer.from([0xff, 0x00, 0xff]), name, 100), { code: 'BAD_ENCODING' })
     const cut = encode(text).subarray(0, 9)
     await assert.rejects(decompress(cut, name, 100), { code: 'BAD_ENCODING' })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addressOf, clientKey, clientOf } from './client.ts'
 
-test('an address is found in whatever way a socket or a forwarder writes it', () => {
+test('an address is found in every notation of sockets and forwarders', () => {
   const spellings: Readonly<Record<string, readonly string[]>> = {
     '203.0.113.7': [
       '203.0.113.7',
@@ -52,7 +52,7 @@ const nowhere = [
   '['.repeat(20_000),
 ]
 
-test('what is no address is none, and all of it is one client', () => {
+test('text that holds no address is one client together with all such text', () => {
   for (const text of nowhere) {
     assert.equal(addressOf(text), undefined, text.slice(0, 40))
     assert.equal(clientKey(text), 'unknown', text.slice(0, 40))
@@ -79,7 +79,7 @@ test('a client is an address of IPv4, or a /64 of IPv6', () => {
   assert.equal(new Set(keys.flatMap((each) => [...each])).size, clients.length, 'and no two are one')
 })
 
-test('of the addresses that were told, it is the furthest, and what is no address stands for who told it', () => {
+test('the client is the furthest listed address, and a word counts for the forwarder that passed it on', () => {
   assert.equal(clientOf({ ips: ['10.0.0.1'] }), '10.0.0.1')
   assert.equal(clientOf({ ips: ['::ffff:10.0.0.1', '10.0.0.2:80', '[2001:db8::1]:443'] }), '2001:db8::1')
   assert.equal(clientOf({ ips: ['10.0.0.1', '10.0.0.2', 'unknown'] }), '10.0.0.2')

@@ -9,7 +9,7 @@ const loopback: Proxies = [
 ]
 const inner: Proxies = [{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }]
 
-test('a forwarder is believed whose address lies in a range of now, however it is written', () => {
+test('a proxy is trusted if its address lies in a current range, in every notation', () => {
   let proxies: Proxies = []
   const trust = createProxyTrust(() => proxies)
   const believed = () =>
@@ -29,7 +29,7 @@ test('a forwarder is believed whose address lies in a range of now, however it i
 
 const forwarded = { ...bearer, 'x-forwarded-for': '192.0.2.9, 203.0.113.7, 10.0.0.4' }
 
-test('who a client is, is asked of the proxies of the snapshot that serves', async (t) => {
+test('the address of a client is found with the proxies of the live snapshot', async (t) => {
   const { post, entries, state } = await openSurface(t)
   const clientWith = async (trustedProxies: Proxies) => {
     state.live = { ...state.live, snapshot: createSnapshot({ trustedProxies }) }
@@ -42,7 +42,7 @@ test('who a client is, is asked of the proxies of the snapshot that serves', asy
   assert.equal(await clientWith(inner), '127.0.0.1', 'the nearest one is not believed')
 })
 
-test('the same holds on an open connection, whichever road its requests take', async (t) => {
+test('a reload of the proxies applies to the next request on an open connection', async (t) => {
   const { dial, entries, notes, state } = await openSurface(t)
   const sender = await dial()
   const send = async (trustedProxies: Proxies, endpoint: string, body: string, status: string) => {
@@ -94,7 +94,7 @@ const told: readonly (readonly [client: string, ...lines: string[]])[] = [
   ['203.0.113.7', [...manyHops, '203.0.113.7', ...new Array(400).fill('10.0.0.4')].join(', ')],
 ]
 
-test('of what forwarders say, the nearest that is not believed is the client, and what it said itself is not read', async (t) => {
+test('the client is the nearest forwarder that is not trusted, and what it says itself is not read', async (t) => {
   const { dial, entries } = await openSurface(t, { trustedProxies: [...loopback, ...inner] })
   for (const [client, ...lines] of told) {
     const sender = await dial()
@@ -113,7 +113,7 @@ test('of what forwarders say, the nearest that is not believed is the client, an
   }
 })
 
-test('whoever is no forwarder is itself, whatever it says of others', async (t) => {
+test('a sender that is no trusted proxy is the client itself, whatever it says about others', async (t) => {
   const { dial, entries } = await openSurface(t, { trustedProxies: inner })
   const sender = await dial()
   const head = ['POST /hooks/wake HTTP/1.1', 'host: x', `authorization: Bearer ${token}`]

@@ -19,7 +19,7 @@ async function wrongTimes(tries: Tries, client: string, times: number): Promise<
 
 const none = (times: number) => new Array(times).fill(undefined)
 
-test('twenty wrong tries in a minute pass, and the others are told how long to wait', async (t) => {
+test('twenty wrong tries in a minute are allowed, and further ones have to wait', async (t) => {
   const tick = stopTime(t)
   const tries = createTries()
   assert.deepEqual(await wrongTimes(tries, '203.0.113.7', 10), none(10))
@@ -32,7 +32,7 @@ test('twenty wrong tries in a minute pass, and the others are told how long to w
   assert.deepEqual(await wrongTimes(tries, '203.0.113.7', 21), [...none(20), 60])
 })
 
-test('a right one clears what was wrong before', async (t) => {
+test('a right token clears the wrong tries before it', async (t) => {
   stopTime(t)
   const tries = createTries()
   await wrongTimes(tries, '203.0.113.7', 25)
@@ -74,7 +74,7 @@ type Rates = NonNullable<EffectivePolicy['rate']>
 const rateOf = (policy: string, value: Rates['value']): Rates => ({ policy, value })
 const each = (most: number, windowMs = 60_000) => ({ most, windowMs })
 
-test('a rate of each client is counted by client, that of the endpoint for all of them', async (t) => {
+test('the rate of a client is counted for each client, and that of the endpoint for all of them', async (t) => {
   const tick = stopTime(t)
   const throttle = createThrottle()
   const rate = rateOf('github', { client: each(2), endpoint: each(3, 10_000) })
@@ -102,7 +102,7 @@ test('where a policy has no rate, nothing is counted', () => {
   }
 })
 
-test('a rate counts by its policy, and goes on counting when a reload says the same', async (t) => {
+test('a rate is counted by its policy, and goes on after a reload that does not change it', async (t) => {
   stopTime(t)
   const throttle = createThrottle()
   const take = (policy: string, most: number) =>
@@ -122,7 +122,7 @@ test('wrong tries, rates and surfaces are counted apart', async (t) => {
   assert.equal(await throttle.takeOfClient('203.0.113.7', rateOf('a', { client: each(1) })), undefined)
 })
 
-test('a clock that is set back makes nobody wait for longer than the whole time', async (t) => {
+test('no client waits longer than the window after the clock was set back', async (t) => {
   stopTime(t)
   const tries = createTries()
   await wrongTimes(tries, '203.0.113.7', 20)
@@ -130,7 +130,7 @@ test('a clock that is set back makes nobody wait for longer than the whole time'
   assert.equal(await tries.wrong('203.0.113.7'), 60)
 })
 
-test('however many clients there are, they cost no more than ten thousand, and the newest of them are remembered', async () => {
+test('ten thousand clients at most are remembered, those that came last', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heap = () => {
@@ -153,7 +153,7 @@ test('however many clients there are, they cost no more than ten thousand, and t
   assert.deepEqual(await wrongTimes(tries, addressOf(0), 20), none(20))
 })
 
-test('what is counted keeps no process alive', () => {
+test('the counters do not keep the process alive', () => {
   void createTries().wrong('203.0.113.7')
   assert.ok(!process.getActiveResourcesInfo().includes('Timeout'))
 })

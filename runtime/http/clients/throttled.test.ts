@@ -37,7 +37,7 @@ async function openThrottled(
   return { ...fixture, calls, waits }
 }
 
-test('wrong tokens and signatures count; what is right clears; what shows nothing does neither', async (t) => {
+test('wrong tokens and signatures count, right ones clear the count, and requests without any do neither', async (t) => {
   const { post, app, calls } = await openThrottled(t, {
     policies: {
       github: policyFor('github', createProvider()),
@@ -63,7 +63,7 @@ test('wrong tokens and signatures count; what is right clears; what shows nothin
   assert.equal(await callsOf(app.inject({ method: 'GET', url: '/hooks/wake' })), '')
 })
 
-test('whoever was wrong too often is told to wait, unless it shows what is right', async (t) => {
+test('a client that was wrong too often has to wait, unless it sends a right token', async (t) => {
   const { post, waits, notes, lines } = await openThrottled(t, {
     policies: { github: policyFor('github', createProvider()) },
   })
@@ -87,7 +87,7 @@ test('whoever was wrong too often is told to wait, unless it shows what is right
   assert.equal((await post('github', body, signed)).status, 200)
 })
 
-test('the rate of a client is asked before anybody knows who it is, that of the endpoint after that', async (t) => {
+test('the rate of a client counts before authentication, and that of the endpoint after it', async (t) => {
   const { post, waits, calls, asked, notes } = await openThrottled(t, {
     policies: { github: { ...policyFor('github', createProvider()), rate }, wake: { rate } },
   })
@@ -140,7 +140,7 @@ test('a token over the rate of its endpoint is refused before its body is read',
   assert.match(await sender.received('RATE_LIMITED'), /^HTTP\/1\.1 429 /)
 })
 
-test('a handshake that shows the wrong thing counts, and one that shows nothing clears nothing', async (t) => {
+test('a handshake with a wrong secret counts as a wrong try, and no handshake clears the count', async (t) => {
   const answers: Record<string, Handshake> = {
     wrong: { status: 403, body: '', reason: 'the verify token is another one' },
     good: { status: 200, body: '', reason: 'the challenge was echoed' },

@@ -33,7 +33,7 @@ const levels = (info: number, debug: number) => [
   ...new Array<string>(debug).fill('debug'),
 ]
 
-test('of one client the first twenty-one of a minute are told, the others in one line when it is over', () => {
+test('the first twenty-one refusals of a client within a minute are logged, and the others in one line at its end', () => {
   const { tell, timers, untold } = openLines()
   assert.deepEqual(tell('203.0.113.7', 25), levels(21, 4))
   assert.deepEqual(tell('203.0.113.8', 1, refused('NOT_FOUND')), levels(1, 0), 'another one is told')
@@ -45,7 +45,7 @@ test('of one client the first twenty-one of a minute are told, the others in one
   assert.deepEqual(tell('203.0.113.7', 1), levels(1, 0), 'a new minute')
 })
 
-test('a client that was told to wait is counted as that, whatever it shows', () => {
+test('a client that has to wait is counted under that code, whatever it sends', () => {
   const { tell, timers, untold } = openLines()
   tell('203.0.113.7', 21)
   tell('203.0.113.7', 3, { ...refused('TOO_MANY_TRIES'), failure: 'TOKEN_WRONG' })
@@ -53,7 +53,7 @@ test('a client that was told to wait is counted as that, whatever it shows', () 
   assert.deepEqual(untold()[0]?.['reasons'], { TOO_MANY_TRIES: 3 })
 })
 
-test('a minute that passed without a timer is told with the next line', () => {
+test('suppressed lines are reported with the next line if no timer has fired', () => {
   const { tell, state, untold } = openLines()
   tell('203.0.113.7', 22)
   state.now += 60_000
@@ -64,7 +64,7 @@ test('a minute that passed without a timer is told with the next line', () => {
   )
 })
 
-test('of all clients together two hundred are told, however many they are, and they are counted up to a thousand', () => {
+test('two hundred lines of all clients are logged within a minute, and up to a thousand clients are counted', () => {
   const { tell, timers, untold } = openLines()
   let told = 0
   for (let client = 0; client < 3000; client++) {
@@ -79,13 +79,13 @@ test('of all clients together two hundred are told, however many they are, and t
   )
 })
 
-test('addresses of one network of IPv6 are one client', () => {
+test('addresses in one /64 of IPv6 are one client', () => {
   const { tell } = openLines()
   const told = Array.from({ length: 30 }, (_, index) => tell(`2001:db8::${index + 1}`, 1)).flat()
   assert.deepEqual(told, levels(21, 9))
 })
 
-test('handshakes, which anybody may send, count with them; whatever else happens is told each time', () => {
+test('handshakes, which anybody may send, are limited too, and every other outcome is logged each time', () => {
   const { tell } = openLines()
   const handshake: RequestOutcome = {
     outcome: 'handshake',
@@ -96,7 +96,7 @@ test('handshakes, which anybody may send, count with them; whatever else happens
   assert.deepEqual(tell('203.0.113.7', 30, { ...refused('INTERNAL'), outcome: 'failed' }), levels(30, 0))
 })
 
-test('where something of ours was out of order, the line that sums it up is a warning', () => {
+test('the summary is a warning if one of the suppressed requests failed for a reason on our side', () => {
   const { tell, close, untold, timers } = openLines()
   tell('203.0.113.7', 22, { ...refused('STORE_UNAVAILABLE'), fault: new Error('no disk') })
   close()
@@ -107,7 +107,7 @@ test('where something of ours was out of order, the line that sums it up is a wa
   assert.equal(timers.running, 0)
 })
 
-test('a surface tells a guesser twenty times, then that it has to wait, and the rest when it closes', async (t) => {
+test('a surface logs twenty guesses, then the first wait, and the number of the others when it closes', async (t) => {
   const { app, post, lines, notes } = await openSurface(t)
   for (let time = 0; time < 30; time++) await post('github', {}, { authorization: 'Bearer wrong' })
   assert.equal((await post('github', {}, bearer)).status, 200)
@@ -122,7 +122,7 @@ test('a surface tells a guesser twenty times, then that it has to wait, and the 
   assert.equal((await lines.line('requests-untold'))['count'], 9)
 })
 
-test('a name that a stranger made up fills no line', async (t) => {
+test('a long endpoint name that a stranger made up is shortened in the log', async (t) => {
   const { post, lines } = await openSurface(t)
   await post('x'.repeat(5000), {}, {})
   const line = await lines.line('request-refused')

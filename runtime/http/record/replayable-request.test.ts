@@ -33,7 +33,7 @@ const requests: readonly Sent[] = [
   { url: `/hooks/github?token=${token}&page=2`, body: '{}', headers: { authorization: '' } },
 ]
 
-test('a request that was kept is seen by the engine as it was when it came', async (t) => {
+test('the engine sees a restored request as it saw the original', async (t) => {
   for (const { url = '/hooks/github', body = '', headers = {} } of requests) {
     const { app, asked, notes } = await openSurface(t, { resolve: () => failure })
     await app.inject({ method: 'POST', url, headers: { ...bearer, ...headers }, payload: body })
@@ -70,7 +70,7 @@ test('no token and no cookie is kept with a request', async (t) => {
   }
 })
 
-test('of what was not kept whole there is nothing to try', async (t) => {
+test('a request that was not kept whole cannot be restored', async (t) => {
   const { post, notes } = await openSurface(t, { resolve: () => failure })
   await post('github', {})
   const { body, head, ...record } = notes[0] ?? assert.fail()

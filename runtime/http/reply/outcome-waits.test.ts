@@ -118,7 +118,7 @@ async function open(t: TestContext): Promise<Bed> {
 /** The sender waits from here on. */
 const accepted = ({ lines }: Bed) => lines.line('request-accepted')
 
-test('a sender that waits is answered with the outcome as soon as the turn is over', async (t) => {
+test('a waiting sender gets the outcome as soon as the turn is over', async (t) => {
   const bed = await open(t)
   const answer = bed.post('agent', 'respond-async, wait=20')
   await accepted(bed)
@@ -147,7 +147,7 @@ test('a sender that waits is answered with the outcome as soon as the turn is ov
   assert.equal((await accepted(bed))['status'], 202, 'the log told of the acceptance')
 })
 
-test('a turn that did not succeed is told with its error, and one that is parked is over too', async (t) => {
+test('a failed turn is answered with its error, and a parked run ends the wait too', async (t) => {
   for (const state of ['timed-out', 'parked'] as const) {
     const bed = await open(t)
     const answer = bed.post('agent', 'wait=20')
@@ -159,7 +159,7 @@ test('a turn that did not succeed is told with its error, and one that is parked
   }
 })
 
-test('a run that was handed over is told as such, without a reply that nobody gave', async (t) => {
+test('a run that was handed over is answered as such, without a blank reply', async (t) => {
   const bed = await open(t)
   const answer = bed.post('agent', 'wait=20')
   await accepted(bed)
@@ -171,7 +171,7 @@ test('a run that was handed over is told as such, without a reply that nobody ga
   )
 })
 
-test('no outcome is missed, however soon it comes', async (t) => {
+test('no outcome is missed, however early it comes', async (t) => {
   const bed = await open(t)
   bed.end({ state: 'succeeded', reply: 'at once' })
   const answers = await Promise.all(Array.from({ length: 60 }, () => bed.post('agent', 'wait=20')))
@@ -183,7 +183,7 @@ test('no outcome is missed, however soon it comes', async (t) => {
   assert.equal(bed.streams.open, 0)
 })
 
-test('all that wait share one subscription', async (t) => {
+test('all waiting senders share one subscription', async (t) => {
   const bed = await open(t)
   const answers = Array.from({ length: 5 }, () => bed.post('agent', 'wait=20'))
   while (bed.timers.running < 5) await bed.lines.next()
@@ -192,7 +192,7 @@ test('all that wait share one subscription', async (t) => {
   for (const { status } of await Promise.all(answers)) assert.equal(status, 200)
 })
 
-test('a turn that takes longer is answered as ever when the time is over', async (t) => {
+test('a turn that takes longer is answered with the usual 202 when the time is over', async (t) => {
   const bed = await open(t)
   const answer = bed.post('agent', 'wait=9000')
   await accepted(bed)
@@ -203,7 +203,7 @@ test('a turn that takes longer is answered as ever when the time is over', async
   assert.equal(bed.streams.open, 0)
 })
 
-test('whoever does not ask, asks for nothing, or asks elsewhere is answered at once', async (t) => {
+test('a request without a wait, with a wait of 0, or to another endpoint is answered at once', async (t) => {
   const bed = await open(t)
   for (const [endpoint, prefer] of [
     ['agent', undefined],
@@ -217,7 +217,7 @@ test('whoever does not ask, asks for nothing, or asks elsewhere is answered at o
   assert.deepEqual([bed.streams.all, bed.timers.running], [0, 0])
 })
 
-test('a duplicate of a run that is under way waits for it beside its first sender', async (t) => {
+test('a duplicate of a running run waits for it beside the first sender', async (t) => {
   const bed = await open(t)
   const first = bed.postOnce('k', 'wait=20')
   await accepted(bed)
@@ -243,7 +243,7 @@ test('a duplicate of a run that is over is answered with its outcome', async (t)
   assert.deepEqual([bed.streams.open, bed.timers.running], [0, 0])
 })
 
-test('a duplicate that waited too long is told what it is a duplicate of', async (t) => {
+test('a duplicate that waited too long is answered with the run that it repeats', async (t) => {
   const bed = await open(t)
   const { body } = await bed.postOnce('k', '')
   const answer = bed.postOnce('k', 'wait=20')
@@ -264,7 +264,7 @@ test('a run that history has forgotten is not waited for', async () => {
   assert.equal(timers.running, 0)
 })
 
-test('a drain answers those who wait at once, and nobody waits from then on', async (t) => {
+test('a drain answers all waiting senders, and no new one waits', async (t) => {
   const bed = await open(t)
   const answer = bed.post('agent', 'wait=20')
   await accepted(bed)
@@ -277,7 +277,7 @@ test('a drain answers those who wait at once, and nobody waits from then on', as
   assert.deepEqual([bed.streams.open, bed.timers.running], [0, 0])
 })
 
-test('a store that closes answers those who wait', async (t) => {
+test('all waiting senders are answered when the store closes', async (t) => {
   const bed = await open(t)
   const answer = bed.post('agent', 'wait=20')
   await accepted(bed)
@@ -287,7 +287,7 @@ test('a store that closes answers those who wait', async (t) => {
   assert.deepEqual([bed.streams.open, bed.timers.running], [0, 0])
 })
 
-test('a sender that goes away waits no more, and its run goes on', async (t) => {
+test('a sender that goes away ends its wait, and its run goes on', async (t) => {
   const bed = await open(t)
   const leaving = new AbortController()
   const answer = bed.post('agent', 'wait=20', { signal: leaving.signal })
@@ -300,7 +300,7 @@ test('a sender that goes away waits no more, and its run goes on', async (t) => 
   assert.notEqual(run?.state, 'cancelled')
 })
 
-test('an entry that cannot be committed leaves nobody waiting', async (t) => {
+test('an entry that cannot be committed leaves no sender waiting', async (t) => {
   const bed = await open(t)
   await bed.store.close()
   const { status } = await bed.post('agent', 'wait=20')

@@ -14,7 +14,7 @@ function post(path: string, body: string, ...headers: string[]): string {
   return [`POST ${path} HTTP/1.1`, host, `Content-Length: ${body.length}`, ...headers, '', body].join('\r\n')
 }
 
-test('neither a connection that brought nothing nor a request that never ends holds up the end for good', {
+test('neither a silent connection nor a request that never ends keeps the server from closing', {
   timeout: 10_000,
 }, async (t) => {
   const timers = new Map<number, () => void>()
@@ -57,7 +57,7 @@ test('401 comes before the body: a sender that has sent nothing of it already ha
   assert.equal(timers.running, 0)
 })
 
-test('413 comes at the declared length, without the body', async (t) => {
+test('a declared length over the limit is refused with 413 before the body', async (t) => {
   const { dial, asked } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 99999999', ...end)
@@ -77,7 +77,7 @@ test('413 comes in the middle of a chunked body', async (t) => {
   assert.match(await sender.received('BODY_TOO_LARGE'), /^HTTP\/1\.1 413 /)
 })
 
-test('a body that does not come in time is 408, and the connection is closed', async (t) => {
+test('a body that does not arrive in time is refused with 408, and the connection is closed', async (t) => {
   const { dial, timers, notes } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 10', ...end, '{"a"')
@@ -91,7 +91,7 @@ test('a body that does not come in time is 408, and the connection is closed', a
   assert.deepEqual([notes[0]?.status, notes[0]?.code], [408, 'BODY_TIMEOUT'])
 })
 
-test('the deadline is off once the body is whole', async (t) => {
+test('the deadline ends once the body is whole', async (t) => {
   const { dial, timers, state } = await openSurface(t)
   const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>()
   const { promise: commit, resolve: letCommit } = Promise.withResolvers<void>()
@@ -107,7 +107,7 @@ test('the deadline is off once the body is whole', async (t) => {
   assert.match(await sender.received('eventId'), /^HTTP\/1\.1 200 /)
 })
 
-test('a stranger that sends on and on gets its answer, is read no further than the bound, and is cut off', async (t) => {
+test('a stranger that sends without end gets its reply, is read up to the bound, and is disconnected', async (t) => {
   const { app, dial, timers } = await openSurface(t)
   const accepted = once(app.server, 'connection') as Promise<[Socket]>
   const sender = await dial()
@@ -122,7 +122,7 @@ test('a stranger that sends on and on gets its answer, is read no further than t
   assert.ok(server.bytesRead < 2 * lingerBytes, `${server.bytesRead} bytes were read`)
 })
 
-test('a stranger whose large body ends keeps the connection no longer', async (t) => {
+test('the connection of a stranger closes as soon as its large body ends', async (t) => {
   const { dial, timers } = await openSurface(t)
   const sender = await dial()
   sender.send(post('/hooks/wake', 'x'.repeat(100_000)))
@@ -130,7 +130,7 @@ test('a stranger whose large body ends keeps the connection no longer', async (t
   assert.equal(timers.running, 0)
 })
 
-test('after an early answer to a small body the connection serves the next request', async (t) => {
+test('after an early reply to a small body the connection serves the next request', async (t) => {
   const { dial, entries } = await openSurface(t)
   const sender = await dial()
   sender.send(post('/hooks/wake', '{"text":"a"}'))
@@ -140,7 +140,7 @@ test('after an early answer to a small body the connection serves the next reque
   assert.equal(entries.length, 1)
 })
 
-test('an early answer is the last of its connection only once the body has come', async (t) => {
+test('a connection that ends with an early reply closes only once the body has arrived', async (t) => {
   const { dial, timers } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.1', host, 'Content-Length: 4', 'Connection: close', '', 'ab')
@@ -151,7 +151,7 @@ test('an early answer is the last of its connection only once the body has come'
   assert.equal(timers.running, 0)
 })
 
-test('pipelined requests are answered in order', async (t) => {
+test('pipelined requests get their replies in order', async (t) => {
   const { dial } = await openSurface(t)
   const sender = await dial()
   const requests = [
@@ -186,7 +186,7 @@ test('a request is carried to its end by the snapshot that it began with', async
   assert.equal(entries[0]?.request.generation, 1)
 })
 
-test('a sender that asks before it sends is told to go on only once its token was right', async (t) => {
+test('a sender that expects 100-continue gets it only after its token was right', async (t) => {
   const { dial } = await openSurface(t)
   const expect = ['Content-Length: 2', 'Expect: 100-continue']
   const stranger = await dial()
@@ -199,14 +199,14 @@ test('a sender that asks before it sends is told to go on only once its token wa
   await friend.received('eventId')
 })
 
-test('a sender of HTTP/1.0, which knows no interim reply, gets none', async (t) => {
+test('a sender of HTTP/1.0, which has no interim replies, gets none', async (t) => {
   const { dial } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /hooks/wake HTTP/1.0', host, auth, 'Content-Length: 2', 'Expect: 100-continue', '', '{}')
   assert.match(await sender.closed(), /^HTTP\/1\.1 200 /)
 })
 
-test('a body in more chunks than are kept apart arrives whole and in order', async (t) => {
+test('a body in a very large number of chunks arrives whole and in order', async (t) => {
   const { dial, asked } = await openSurface(t, { hooks: { maxBodyBytes: 16_384 } })
   const body = JSON.stringify({ text: Array.from({ length: 1500 }, (_, index) => index).join('') })
   const sender = await dial()
@@ -216,7 +216,7 @@ test('a body in more chunks than are kept apart arrives whole and in order', asy
   assert.equal(Buffer.from(asked[0]?.rawBody ?? []).toString(), body)
 })
 
-test('other routes still tell senders to go on', async (t) => {
+test('other routes still reply 100-continue', async (t) => {
   const { dial } = await openSurface(t)
   const sender = await dial()
   sender.send('POST /other HTTP/1.1', host, 'Content-Type: application/json', 'Content-Length: 2')

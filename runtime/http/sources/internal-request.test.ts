@@ -16,7 +16,7 @@ function ours({ app }: SurfaceFixture, request: Partial<InternalRequest> = {}): 
   return app.hookSurface.post({ endpoint: 'github', body: '{"a":1}', by, ...request })
 }
 
-test('a post of ours is accepted like any request, and says whose it is', async (t) => {
+test('an internal request is accepted like any other, and names its source', async (t) => {
   const surface = await openSurface(t, {
     bodies: 'all',
     resolve: () => ({ outcome: 'accepted', actions: [agent, wake] }),
@@ -42,7 +42,7 @@ test('a post of ours is accepted like any request, and says whose it is', async 
   assert.deepEqual([line['client'], line['status'], line['requestId']], [by, 202, record?.id])
 })
 
-test('what is no refusal is no refusal of a post: a wake, and what no mapping wants', async (t) => {
+test('an internal request succeeds as a wake, and where no mapping matches it', async (t) => {
   assert.deepEqual(await ours(await openSurface(t)), { status: 200 })
   const reason = 'no mapping'
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'ignored', reason }) })
@@ -56,21 +56,21 @@ for (const [auth, policy] of [
   ['both', policyFor('github', createProvider(), 'both')],
   ['none', { auth: { value: 'none', policy: 'github' } }],
 ] as const) {
-  test(`a post of ours shows nothing where the policy asks for ${auth}`, async (t) => {
+  test(`an internal request needs no credentials where the policy asks for ${auth}`, async (t) => {
     const surface = await openSurface(t, { policies: { github: policy } })
     assert.deepEqual(await ours(surface), { status: 200 })
     assert.equal(surface.entries.length, 1)
   })
 }
 
-test('a post of ours is no handshake, whatever it holds', async (t) => {
+test('an internal request is no handshake, whatever it holds', async (t) => {
   const answer = () => assert.fail('it was taken for a handshake')
   const provider = createProvider({ handshakes: { methods: [], unsigned: true, answer } })
   const surface = await openSurface(t, { policies: { github: policyFor('github', provider) } })
   assert.deepEqual(await ours(surface), { status: 200 })
 })
 
-test('a post of ours does not count for the rate of a client, and does for that of the endpoint', async (t) => {
+test('an internal request counts for the rate of the endpoint, and not for that of a client', async (t) => {
   const rate = { client: { most: 1, windowMs: 60_000 }, endpoint: { most: 2, windowMs: 60_000 } }
   const surface = await openSurface(t, { policies: { github: { rate: { value: rate, policy: 'github' } } } })
   assert.equal((await ours(surface)).status, 200)
@@ -84,7 +84,7 @@ test('a post of ours does not count for the rate of a client, and does for that 
   assert.ok(retryAfter !== undefined && retryAfter > 0 && retryAfter <= 60)
 })
 
-test('a post of ours is refused as any other: size, JSON, endpoint, room, store, drain', async (t) => {
+test('an internal request is refused like any other: size, JSON, endpoint, backlog, store, drain', async (t) => {
   const surface = await openSurface(t, { hooks: { maxBodyBytes: 100 } })
   const refusal = async (request?: Partial<InternalRequest>) => {
     const { status, code, retryAfter } = await ours(surface, request)
@@ -106,7 +106,7 @@ test('a post of ours is refused as any other: size, JSON, endpoint, room, store,
   assert.ok(surface.notes.every(({ client }) => client === by))
 })
 
-test('a post of ours is answered 404 while hooks are off, and what the engine makes of it is told', async (t) => {
+test('an internal request is answered 404 while hooks are off, and with the refusals of the engine', async (t) => {
   const off = await openSurface(t, { hooks: { enabled: false } })
   assert.equal((await ours(off)).code, 'NOT_FOUND')
   const message = 'There are 101 actions.'
@@ -119,13 +119,13 @@ test('a post of ours is answered 404 while hooks are off, and what the engine ma
   })
 })
 
-test('a post of ours that came before is taken', async (t) => {
+test('an internal request that came before is answered as a success', async (t) => {
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'accepted', actions: [agent] }) })
   surface.state.acceptance = { actions: [{ outcome: 'duplicate', original: 'run', request: 'request' }] }
   assert.deepEqual(await ours(surface), { status: 200 })
 })
 
-test('a post that was called off rejects with the reason, and is not waited for', async (t) => {
+test('an aborted internal request rejects with the reason at once', async (t) => {
   const surface = await openSurface(t)
   const before = AbortSignal.abort(new Error('the source ends'))
   await assert.rejects(ours(surface, { signal: before }), /the source ends/)
@@ -146,7 +146,7 @@ test('a post that was called off rejects with the reason, and is not waited for'
   await surface.lines.line('request-accepted')
 })
 
-test('nothing that a sender writes makes its request one of ours', async (t) => {
+test('nothing that a sender writes makes its request internal', async (t) => {
   const surface = await openSurface(t, { trustedProxies: [loopback], isBoundToLoopback: true })
   const { dial, entries, app } = surface
   assert.deepEqual(await ours(surface), { status: 200 })

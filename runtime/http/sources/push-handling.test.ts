@@ -45,7 +45,7 @@ async function answerTo(
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), code, error, retryAfter, text }
 }
 
-test('what is posted to an endpoint that no mapping covers goes to its source, and no further', async (t) => {
+test('a request to an endpoint that a source has taken over goes to the source, and no further', async (t) => {
   const received: unknown[] = []
   const surface = await openTaken(t, async (body) => void received.push(body), { bodies: 'all' })
   const { status, text } = await answerTo(surface)
@@ -65,7 +65,7 @@ test('what is posted to an endpoint that no mapping covers goes to its source, a
   assert.deepEqual([line['status'], line['endpoint'], line['client']], [204, endpoint, '127.0.0.1'])
 })
 
-test('the source wins over mappings while it runs; without it they decide, and what none of them wants comes again', async (t) => {
+test('a running source wins over mappings; without it mappings decide, and an unmatched request has to come again', async (t) => {
   const resolve: SnapshotOptions['resolve'] = ({ payload }) =>
     (payload as { wanted?: boolean }).wanted
       ? { outcome: 'accepted', actions: [] }
@@ -85,14 +85,14 @@ test('the source wins over mappings while it runs; without it they decide, and w
   assert.deepEqual((await answerTo(surface)).code, 'NOT_FOUND')
 })
 
-test('what is ignored at an endpoint of nobody is ignored', async (t) => {
+test('an unmatched request to an endpoint without a source is ignored', async (t) => {
   const surface = await openTaken(t, async () => {}, {
     resolve: () => ({ outcome: 'ignored', reason: 'no mapping' }),
   })
   for (const name of ['github', 'a/b']) assert.equal((await surface.post(name, {})).status, 200)
 })
 
-test('a source that fails has its sender come again, who does not read why', async (t) => {
+test('when a source fails, its sender gets 503 without the reason', async (t) => {
   const state = { error: new TypeError('the mailbox of ada@example.com') as Error }
   const surface = await openTaken(t, () => Promise.reject(state.error))
   const first = await answerTo(surface)
@@ -110,14 +110,14 @@ test('a source that fails has its sender come again, who does not read why', asy
   assert.equal(surface.lines.all.at(-1)?.level, 'warn')
 })
 
-test('a source that throws before it promises anything fails the same way', async (t) => {
+test('a source that throws synchronously fails the same way', async (t) => {
   const surface = await openTaken(t, () => {
     throw new Error('at once')
   })
   assert.equal((await answerTo(surface)).code, 'RECEIVER_FAILED')
 })
 
-test('only JSON goes to a source, and no more of it than the endpoint takes', async (t) => {
+test('a source is given JSON alone, within the size limit of the endpoint', async (t) => {
   const surface = await openTaken(t, () => assert.fail('it was asked'))
   const form = { ...bearer, 'content-type': 'application/x-www-form-urlencoded' }
   for (const [headers, body, code] of [
@@ -134,7 +134,7 @@ test('only JSON goes to a source, and no more of it than the endpoint takes', as
   assert.equal((await answerTo(surface)).code, 'BACKLOG')
 })
 
-test('a source that is not done in five minutes has its sender come again', async (t) => {
+test('a source that takes more than five minutes makes its sender come again', async (t) => {
   const surface = await openTaken(t, () => new Promise(() => {}))
   const sender = await send(surface, bearer, '{}')
   await surface.timers.armed()
@@ -143,7 +143,7 @@ test('a source that is not done in five minutes has its sender come again', asyn
   assert.equal(surface.notes[0]?.reason, 'the source was not done within 300 s')
 })
 
-test('whoever waits for a source is told that the gateway drains, and whoever comes then too', async (t) => {
+test('a drain ends the waits for a source, and refuses further requests', async (t) => {
   const receiving = Promise.withResolvers<void>()
   const surface = await openTaken(t, () => {
     receiving.resolve()
@@ -157,7 +157,7 @@ test('whoever waits for a source is told that the gateway drains, and whoever co
   assert.equal(surface.timers.running, 0)
 })
 
-test('a sender that goes away is not answered, and what the source does goes on', async (t) => {
+test('a sender that goes away gets no reply, and the source goes on', async (t) => {
   const receiving = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
   const surface = await openTaken(t, () => {
@@ -173,7 +173,7 @@ test('a sender that goes away is not answered, and what the source does goes on'
   assert.deepEqual(surface.notes, [])
 })
 
-test('a source has a hundred requests of an endpoint at most, waited for or not, and takes more as it is done', async (t) => {
+test('a source handles a hundred requests of an endpoint at most, and is given more as they end', async (t) => {
   const releases: (() => void)[] = []
   const all = Promise.withResolvers<void>()
   const surface = await openTaken(t, () => {
@@ -225,7 +225,7 @@ function tokenOf(now: number, key: KeyObject, claims: object = {}): string {
   return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
 }
 
-test("a push is taken by Google's token alone, although no mapping covers the endpoint", async (t) => {
+test("a push with Google's token is accepted, although no mapping covers the endpoint", async (t) => {
   const folder = await createFolder(t, { 'reveille.yaml': configuration })
   const loaded = await loadConfiguration({ file: join(folder, 'reveille.yaml'), env: {} })
   assert.ok(loaded.ok, JSON.stringify(loaded))

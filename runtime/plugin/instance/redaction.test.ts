@@ -25,7 +25,7 @@ test('an error that shows a secret anywhere is replaced by one that says the sam
   assert.equal((redactError('thrown text s3cret/key', redact) as Error).message, 'thrown text [redacted]')
 })
 
-test('a PluginError keeps what it means for the next try', () => {
+test('a redacted PluginError still says whether a retry can help', () => {
   const error = new PluginError('The service said s3cret/key.', {
     code: 'rate-limited',
     retryable: true,
