@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
 const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
 const define = path.join(import.meta.dirname, 'define.ts')
 
-/** Bodies as authors write them; `|` is the cursor. */
+/** Bodies of transforms as authors write them; `|` is the cursor. */
 const shapes = {
   'after another return':
     'defineTransform(({ payload }) => {\n  if (payload.x) return null\n  return { | }\n})',

@@ -8,7 +8,7 @@ import { defineTransform, exampleContext, isPrompt, type Prompt, prompt } from '
 
 const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
 
-/** As an editor checks a folder of transforms. */
+/** Checks a file with the settings that an editor finds in a folder of transforms. */
 function typecheck(file: string): Promise<string> {
   const options = ['--noEmit', '--strict', '--target', 'es2024', '--lib', 'es2024,webworker', '--types', '*']
   const modules = ['--module', 'esnext', '--moduleResolution', 'bundler', '--allowImportingTsExtensions']

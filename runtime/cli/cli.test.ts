@@ -29,8 +29,8 @@ const runs = ids.map((id, index) => ({
   }),
 }))
 
-/** A gateway's answers without a gateway; what it was asked is kept. */
-async function createWorld(t: TestContext, answers: Record<string, unknown> = {}) {
+/** Answers requests in the place of a gateway, and notes them. */
+async function createFakeGateway(t: TestContext, answers: Record<string, unknown> = {}) {
   const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-cli-'))
   t.after(() => rm(cwd, { recursive: true, force: true }))
   const asked: string[] = []
@@ -50,7 +50,7 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
     REVEILLE_URL: 'http://127.0.0.1:1/',
     REVEILLE_GATEWAY_TOKEN: token,
   }
-  const world = {
+  const gateway = {
     cwd,
     asked,
     env,
@@ -67,7 +67,7 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
         },
         env,
         cwd,
-        columns: world.columns,
+        columns: gateway.columns,
         now: () => noon,
         pause: async () => {},
         async fetch(input, init) {
@@ -89,11 +89,11 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
       return { code, out, err }
     },
   }
-  return world
+  return gateway
 }
 
 test('a list is a table of time, short id, endpoint, state and reason, with the way to the next page', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const { code, out, err } = await run('runs')
   assert.equal(code, 0)
   const [header, first, second] = out.split('\n')
@@ -107,7 +107,7 @@ test('a list is a table of time, short id, endpoint, state and reason, with the 
 })
 
 test('the command for the next page repeats the options and the name of the program', async (t) => {
-  const { run, env } = await createWorld(t)
+  const { run, env } = await createFakeGateway(t)
   env['npm_command'] = 'exec'
   const { err } = await run('runs', '--session-key', 'hook:a b', '--limit', '2', '--cursor', 'x')
   assert.equal(err, "More: npx reveille runs --session-key 'hook:a b' --limit 2 --cursor later\n")
@@ -121,7 +121,7 @@ test('a list shows the beginning of a text, also without a terminal', async (t) 
     mode: 'now',
     origin: {},
   }
-  const { run } = await createWorld(t, {
+  const { run } = await createFakeGateway(t, {
     '/api/events': { items: [event] },
     [`/api/events/${ids[0]}`]: event,
   })
@@ -132,9 +132,9 @@ test('a list shows the beginning of a text, also without a terminal', async (t) 
 })
 
 test('rows are cut to the width of a terminal, and left whole elsewhere', async (t) => {
-  const world = await createWorld(t)
-  world.columns = 30
-  const { out } = await world.run('runs')
+  const gateway = await createFakeGateway(t)
+  gateway.columns = 30
+  const { out } = await gateway.run('runs')
   const rows = out.split('\n').slice(0, 3)
   assert.deepEqual(
     rows.map((row) => row.length),
@@ -143,19 +143,19 @@ test('rows are cut to the width of a terminal, and left whole elsewhere', async 
 })
 
 test('--json answers what the gateway answered', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const { out } = await run('runs', '--json')
   assert.deepEqual(JSON.parse(out), JSON.parse(JSON.stringify({ items: runs, next: 'later' })))
 })
 
 test('filters, limit and cursor are passed to the gateway', async (t) => {
-  const { run, asked } = await createWorld(t)
+  const { run, asked } = await createFakeGateway(t)
   await run('runs', '--limit', '7', '--cursor', 'x', '--state', 'failed', '--session-key', 'hook:a b')
   assert.deepEqual(asked, ['/api/runs?limit=7&cursor=x&state=failed&sessionKey=hook%3Aa+b'])
 })
 
 test('one record is shown whole, by its id or by the end of it, and cannot control the terminal', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const whole = await run('runs', ids[1])
   assert.equal(whole.code, 0)
   assert.match(whole.out, /^id +019c5b1e-0000-7000-8000-0000000000bb$/m)
@@ -165,7 +165,7 @@ test('one record is shown whole, by its id or by the end of it, and cannot contr
 })
 
 test('the end of an id that matches none or several is a problem; a text that is no id is bad usage', async (t) => {
-  const { run } = await createWorld(t, {
+  const { run } = await createFakeGateway(t, {
     '/api/runs': { items: [...runs, { ...runs[0], id: '019c5b1e-0000-7000-8000-1111110000aa' }] },
   })
   assert.deepEqual(await run('runs', '0000aa'), {
@@ -178,12 +178,12 @@ test('the end of an id that matches none or several is a problem; a text that is
 })
 
 test('an empty list says so', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   assert.equal((await run('deliveries')).out, 'No deliveries.\n')
 })
 
 test('status shows readiness, the route and what waits', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const { code, out } = await run('status')
   assert.equal(code, 0)
   assert.match(out, /^ready +yes$/m)
@@ -196,7 +196,7 @@ test('status shows readiness, the route and what waits', async (t) => {
 
 test('status says that hooks are off and that log lines were dropped, and is silent where all is well', async (t) => {
   const status = { heartbeat: null, day: '2026-01-01', budgets: [] }
-  const troubled = await createWorld(t, {
+  const troubled = await createFakeGateway(t, {
     '/api/status': { ...status, hooks: { enabled: false, path: '/hooks' }, log: { droppedLines: 1234 } },
   })
   const { out } = await troubled.run('status')
@@ -205,7 +205,7 @@ test('status says that hooks are off and that log lines were dropped, and is sil
     /^hooks +off: every request to \/hooks is answered 404; write `enabled: true` under `hooks:`$/m,
   )
   assert.match(out, /^log +1234 lines dropped, as nothing takes what is written to standard error$/m)
-  const well = await createWorld(t, {
+  const well = await createFakeGateway(t, {
     '/api/status': { ...status, hooks: { enabled: true, path: '/hooks' }, log: { droppedLines: 0 } },
   })
   assert.doesNotMatch((await well.run('status')).out, /^(hooks|log) /m)
@@ -226,7 +226,7 @@ test('status shows what is left of the budgets', async (t) => {
     tokens: 1,
     isSpent: false,
   }
-  const { run } = await createWorld(t, {
+  const { run } = await createFakeGateway(t, {
     '/api/status': { heartbeat: null, day: '2026-01-01', budgets: [spent, open] },
   })
   const { out } = await run('status')
@@ -237,7 +237,7 @@ test('status shows what is left of the budgets', async (t) => {
 })
 
 test('a gateway that cannot accept is a problem that status names', async (t) => {
-  const { run } = await createWorld(t, {
+  const { run } = await createFakeGateway(t, {
     '/readyz': Response.json({ ok: false, reason: 'draining' }, { status: 503 }),
   })
   const { code, out } = await run('status', '--json')
@@ -247,26 +247,26 @@ test('a gateway that cannot accept is a problem that status names', async (t) =>
 })
 
 test('a missing gateway, a wrong token and an unknown id are each reported in one line', async (t) => {
-  const gone = await createWorld(t, { '/api/runs': new TypeError('fetch failed') })
+  const gone = await createFakeGateway(t, { '/api/runs': new TypeError('fetch failed') })
   assert.deepEqual(await gone.run('runs'), {
     code: 1,
     out: '',
     err: 'No gateway answers at http://127.0.0.1:1. Is it running?\n',
   })
-  const refused = await createWorld(t)
+  const refused = await createFakeGateway(t)
   refused.env['REVEILLE_GATEWAY_TOKEN'] = 'another'
   assert.deepEqual(await refused.run('runs'), {
     code: 1,
     out: '',
     err: 'The gateway at http://127.0.0.1:1 refused the token from REVEILLE_GATEWAY_TOKEN.\n',
   })
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const unknown = await run('runs', '019c5b1e-0000-7000-8000-0000000000cc')
   assert.deepEqual(unknown, { code: 1, out: '', err: 'There is no such run.\n' })
 })
 
 test('bad usage exits with 2 and suggests what was probably meant', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const cases: [string[], RegExp][] = [
     [['strat'], /Did you mean start\?/],
     [['runs', '--limt', '3'], /Did you mean --limit\?/],
@@ -284,7 +284,7 @@ test('bad usage exits with 2 and suggests what was probably meant', async (t) =>
 })
 
 test('each command has help with examples, which exits with 0', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const all = await run('--help')
   const commands = [...all.out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => String(name))
   assert.ok(commands.length >= 9)
@@ -297,13 +297,13 @@ test('each command has help with examples, which exits with 0', async (t) => {
 })
 
 test('--version prints the version of the package', async (t) => {
-  const { run } = await createWorld(t)
+  const { run } = await createFakeGateway(t)
   const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '..', 'package.json'), 'utf8'))
   assert.deepEqual(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
 })
 
 test('start without a configuration writes nothing, exits with 2 and names init', async (t) => {
-  const { run, cwd } = await createWorld(t)
+  const { run, cwd } = await createFakeGateway(t)
   const { code, err } = await run('start')
   assert.equal(code, 2)
   assert.match(err, /There is no reveille\.yaml in this folder, nor in local\.\n.*reveille init/)
@@ -311,7 +311,7 @@ test('start without a configuration writes nothing, exits with 2 and names init'
 })
 
 test('init writes a configuration that check finds good, and never a second one', async (t) => {
-  const { run, env } = await createWorld(t)
+  const { run, env } = await createFakeGateway(t)
   const first = await run('init')
   assert.equal(first.code, 0)
   assert.match(first.out, /^wrote local\/reveille\.yaml$/m)
@@ -324,7 +324,7 @@ test('init writes a configuration that check finds good, and never a second one'
 })
 
 test('check names what is wrong with file, line and column, and exits with 1', async (t) => {
-  const { run, cwd } = await createWorld(t)
+  const { run, cwd } = await createFakeGateway(t)
   await writeFile(path.join(cwd, 'reveille.yaml'), 'gateway:\n  prot: 1\n')
   const { code, out, err } = await run('check')
   assert.equal(code, 1)
@@ -337,7 +337,7 @@ test('check names what is wrong with file, line and column, and exits with 1', a
 })
 
 test('check validates the configuration of a plugin by its own schema', async (t) => {
-  const { run, cwd } = await createWorld(t)
+  const { run, cwd } = await createFakeGateway(t)
   await writeFile(path.join(cwd, 'reveille.yaml'), 'channels:\n  terminal: { colour: 3 }\n')
   const { code, err } = await run('check')
   assert.equal(code, 1)
@@ -345,7 +345,7 @@ test('check validates the configuration of a plugin by its own schema', async (t
 })
 
 test('check reports each address that its channel would refuse, with its place', async (t) => {
-  const { run, cwd } = await createWorld(t)
+  const { run, cwd } = await createFakeGateway(t)
   const lines = [
     'channels:',
     '  terminal: {}',
@@ -383,7 +383,7 @@ test('check reports each address that its channel would refuse, with its place',
 })
 
 test('a second account of a channel is refused with what to do instead', async (t) => {
-  const { run, cwd } = await createWorld(t)
+  const { run, cwd } = await createFakeGateway(t)
   const slack = 'botToken: xoxb-1234567890-abcdefghij'
   const remedy =
     /hint: a gateway has one account of each channel: for another one of slack, start a second gateway with/
@@ -405,7 +405,7 @@ test('a second account of a channel is refused with what to do instead', async (
 })
 
 test('the backup of a missing store is a problem that is reported in one line', async (t) => {
-  const { run, cwd } = await createWorld(t)
+  const { run, cwd } = await createFakeGateway(t)
   await writeFile(path.join(cwd, 'reveille.yaml'), '{}\n')
   const { code, err } = await run('store', 'backup', 'copy.db')
   assert.equal(code, 1)

@@ -1,4 +1,4 @@
-/** How a command finds the gateway that runs on a data folder, whatever the files say by now. */
+/** Tests how a command finds the gateway that runs on a data folder, even if the files name another address by now. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -20,8 +20,8 @@ async function createBench(t: TestContext) {
   return { ...installed, url, run, file, read }
 }
 
-/** One that notes which tokens it was shown. */
-async function createStranger(t: TestContext) {
+/** A server that notes the tokens that it was sent. */
+async function createForeignServer(t: TestContext) {
   const shown: (string | undefined)[] = []
   const server = createServer((request, response) => {
     shown.push(request.headers.authorization)
@@ -33,7 +33,7 @@ async function createStranger(t: TestContext) {
 }
 
 test(
-  'a gateway writes down for its user where it runs, and removes that when it closes',
+  'a gateway writes its address into a file for its user, and removes the file when it closes',
   limit,
   async (t) => {
     const { gateway, url, file, read } = await createBench(t)
@@ -80,11 +80,11 @@ test('the file that a killed gateway left behind is recognised as stale', limit,
 })
 
 test(
-  'the token is shown to nobody by a file that another user may have written, or that leads to another machine',
+  'the token is not sent where a file leads that another user may have written, or to another machine',
   limit,
   async (t) => {
     const { run, file, gateway, read } = await createBench(t)
-    const stranger = await createStranger(t)
+    const stranger = await createForeignServer(t)
     const left = await read()
     await gateway.close({ graceMs: 0 })
     const status = async (facts: object) => {

@@ -12,11 +12,11 @@ import type { Builder } from './builder.ts'
 import { createBundler } from './create-bundler.ts'
 import { buildModule } from './module-build.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a bundle exports is the test's knowledge
+// biome-ignore lint/suspicious/noExplicitAny: the test knows what its bundle exports
 type Namespace = Record<string, any>
 
 export interface Transforms {
-  /** The configuration's folder; `transforms` and `data` are in it. */
+  /** The configuration's folder, which holds `transforms` and `data`. */
   readonly folder: string
   readonly bundler: Bundler
   /** Names of the modules that were built so far, in that order. */
@@ -25,11 +25,11 @@ export interface Transforms {
   bundle(...modules: readonly (string | Partial<WantedModule>)[]): Promise<Bundled>
   /** Bundles one module that must be good. */
   bundleOne(module: string, exports?: readonly string[]): Promise<Bundle>
-  /** What a host would import. */
+  /** Imports the bundle as a host does. */
   load(module: string, exports?: readonly string[]): Promise<Namespace>
   /** The diagnostics of modules that must not be good; errors first. */
   diagnose(...modules: readonly string[]): Promise<readonly Diagnostic[]>
-  /** As after a restart. */
+  /** The same folder after a restart. */
   restart(builder?: Builder): Transforms
 }
 
@@ -52,7 +52,7 @@ export async function createTransforms(
   return transforms
 }
 
-/** The same work as in the thread, without starting one. */
+/** Builds in this thread instead of starting one. */
 function buildHere(built: string[]): Builder {
   return {
     build(request) {

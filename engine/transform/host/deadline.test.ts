@@ -8,7 +8,7 @@ import { callOne, createHosted, createServing, failureOf, shownPlace } from './f
 
 const said = (value: string) => ({ kind: 'one', action: { message: { value } } })
 
-/** Deadlines that have their time when the test says so. */
+/** Makes timers whose deadlines expire when the test says so. */
 function holdTimers(ms: number) {
   const held = new Set<() => void>()
   const timers: Timers = {
@@ -27,8 +27,8 @@ function holdTimers(ms: number) {
   return { timers, size: () => held.size, fire }
 }
 
-/** What takes seconds takes a tenth; what a loaded machine needs time for has it. */
-const hastyTimers: Timers = {
+/** Timers of seconds run ten times as fast; shorter ones keep their time, which a loaded machine needs. */
+const fastTimers: Timers = {
   ...backgroundTimers,
   setTimeout: (act, ms) => backgroundTimers.setTimeout(act, ms < 1_000 ? ms : ms / 10),
 }
@@ -80,7 +80,7 @@ test('a call has no deadline while a debugger is attached, and has one again aft
       'waits.ts':
         'export default ({ payload }: any) => { console.log("begun"); return new Promise((done) => setTimeout(() => done(null), payload.ms)) }',
     },
-    { limits: { timeoutMs: 300 }, timers: hastyTimers, isDebugged: () => debugged },
+    { limits: { timeoutMs: 300 }, timers: fastTimers, isDebugged: () => debugged },
   )
   const nothing = { kind: 'one', action: null }
   assert.deepEqual(await call('waits.ts', { payload: { ms: 1_000 } }), nothing)
@@ -127,7 +127,7 @@ test('calls beyond the queue, and calls that wait too long, fail as busy', async
   const hosted = await createHosted(
     t,
     { 'waits.ts': 'export default () => new Promise(() => {})' },
-    { timers: hastyTimers, loadTimeoutMs: 100_000 },
+    { timers: fastTimers, loadTimeoutMs: 100_000 },
   )
   const open = await hosted.open(['waits.ts'], { concurrency: 1, timeoutMs: 3_000 })
   assert.deepEqual(await open.start(), [])
@@ -170,7 +170,7 @@ test('workers that cannot be stopped are reported, and with two of them the modu
   const open = await hosted.open(['blocks.ts'], { timeoutMs: 5_000 })
   assert.deepEqual(await open.start(), [])
 
-  timers.current = hastyTimers
+  timers.current = fastTimers
   const failures = [1, 2].map(() => failureOf(callOne(open, 'blocks.ts', { payload: { file } })))
   for (const failure of failures) assert.equal((await failure).code, 'TRANSFORM_TIMEOUT')
   await hosted.event((event) => event.type === 'worker-abandoned' && event.abandoned === 2)

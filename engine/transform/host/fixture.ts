@@ -143,7 +143,7 @@ export function callOne(
   })
 }
 
-/** Of a call that must fail. */
+/** The error of a call that must fail. */
 export async function failureOf(answered: Promise<TransformAnswer>): Promise<TransformError> {
   const error = await answered.then(
     (answer) => assert.fail(`it answered ${JSON.stringify(answer)}`),

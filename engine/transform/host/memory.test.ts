@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createServing, failureOf, shownPlace } from './fixture.ts'
 
-/** Each takes memory until it is stopped; V8's own limit would end the process with most of them. */
+/** Transforms that take memory until they are stopped; with most of them V8's own limit would end the process. */
 const hoarders = {
   'objects.ts': 'const kept: unknown[] = []; for (;;) kept.push({ x: 1 })',
   'lists.ts': 'const kept: unknown[] = []; for (;;) kept.push(new Array(3e6).fill(0))',

@@ -103,7 +103,7 @@ test('whatever a transform does fails its own call, with module, reason and line
       const error = await bad
       assert.equal(error.message, `bad.ts${message}`)
       assert.equal(error.code, 'TRANSFORM_FAILED')
-      // Where in its line a stack is full is chance.
+      // The column at which a stack overflows is chance.
       const place = deed === 'recurses without end' ? placeOf(at).replace(/:.*/, ':') : `${placeOf(at)} `
       assert.ok(shownPlace(error)?.startsWith(`bad.ts:${place}`), `${shownPlace(error)}, not ${place}`)
       if (at.startsWith('new Error'))

@@ -29,7 +29,7 @@ test('what a module prints is passed on with its level, module and request', asy
       }`,
   })
   await call('talks.ts', { requestId: 'request-1' })
-  // A spare may have been loaded meanwhile.
+  // A second worker may have been loaded meanwhile.
   const [loaded] = linesOf(events)
   const lines = linesOf(events).filter(({ text }) => text !== 'loaded')
   assert.deepEqual(loaded, { type: 'transform-output', module: 'talks.ts', level: 'info', text: 'loaded' })

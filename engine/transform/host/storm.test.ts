@@ -38,7 +38,7 @@ const good = [
   'leaves a rejection',
 ]
 const bad = ['throws', 'throws late', 'exits', 'exits late', 'posts', 'rejects', 'answers rubbish']
-/** They take their deadline, or a while. */
+/** Transforms that run until their deadline, or for a while. */
 const slow = ['loops', 'waits', 'hoards']
 
 test('in a storm of calls every good one has its own answer, having run once, and every bad one fails alone', async (t) => {

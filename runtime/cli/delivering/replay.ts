@@ -1,11 +1,10 @@
 /** `reveille replay`: sends deliveries again that are parked. */
 
-import type { DeliveryRecord, Page } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
-import { fetchOne } from '../reading/records.ts'
+import { fetchOne, parkedIds } from '../reading/records.ts'
 import { shortId } from '../table.ts'
 import { addressText } from './delivery-text.ts'
 
@@ -34,7 +33,7 @@ export async function replay(names: readonly string[], options: ReplayOptions, i
   if (channel !== undefined && !parked) throw new CommandFailure(2, '--channel goes with --parked.')
   const admin = await openAdmin(options, io)
   const ids = parked
-    ? await parkedIds(admin, channel)
+    ? await parkedIds(admin, 'deliveries', { channel })
     : await Promise.all(names.map((name) => deliveryIdOf(admin, name)))
 
   const items: { readonly id: string; readonly answer: Answer }[] = []
@@ -69,17 +68,4 @@ async function deliveryIdOf(admin: Admin, name: string): Promise<string> {
       cause: failure,
     })
   }
-}
-
-/** The parked deliveries in the order of sending, the oldest first. All are read before one is changed. */
-async function parkedIds(admin: Admin, channel: string | undefined): Promise<readonly string[]> {
-  const ids: string[] = []
-  let cursor: string | undefined
-  do {
-    const query = { state: 'parked', channel, limit: '500', cursor }
-    const page = (await admin.get('/api/deliveries', query)) as Page<DeliveryRecord>
-    ids.push(...page.items.map(({ id }) => id))
-    cursor = page.next
-  } while (cursor !== undefined)
-  return ids.reverse()
 }

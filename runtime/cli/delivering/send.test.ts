@@ -30,7 +30,7 @@ interface Moment {
   readonly channel?: ChannelStatus
 }
 
-/** With each pause the next moment comes, and the last one stays. */
+/** Each pause moves the gateway to its next state; the last one stays. */
 async function openMoments(t: TestContext, moments: readonly Moment[], columns?: number) {
   let [time, at] = [noon, 0]
   const moment = () => moments[Math.min(at, moments.length - 1)] ?? {}

@@ -1,4 +1,4 @@
-/** The commands by which an admin changes what is live, against a running gateway. */
+/** Tests the commands by which an admin changes what is live, against a running gateway. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What an operator sees of runs and does about them from the command line, on a gateway that runs. */
+/** Tests the commands that show and change runs, on a running gateway. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -1,11 +1,10 @@
 /** `reveille cancel` and `reveille resume`: end runs early, or queue parked ones again. */
 
-import type { Page, RunRecord } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
-import { type Admin, openAdmin } from '../reading/admin-client.ts'
-import { wholeIdOf } from '../reading/records.ts'
+import { openAdmin } from '../reading/admin-client.ts'
+import { parkedIds, wholeIdOf } from '../reading/records.ts'
 import { shortId } from '../table.ts'
 
 export interface OrderOptions {
@@ -30,7 +29,9 @@ export async function orderRuns(
   const { all = false, json = false } = options
   if (all === runs.length > 0) throw new CommandFailure(2, 'Name the runs, or all that are parked: --all.')
   const admin = await openAdmin(options, io)
-  const ids = all ? await parkedIds(admin) : await Promise.all(runs.map((id) => wholeIdOf(admin, 'runs', id)))
+  const ids = all
+    ? await parkedIds(admin, 'runs')
+    : await Promise.all(runs.map((id) => wholeIdOf(admin, 'runs', id)))
 
   const items: { readonly id: string; readonly answer: Answer }[] = []
   for (const id of new Set(ids)) {
@@ -54,16 +55,4 @@ function report(order: Order, id: string, answer: Answer, io: Io): void {
 /** A run under way is asked to end, and ends a moment later. */
 function endText(state: string): string {
   return state === 'cancelled' ? 'cancelled' : 'being cancelled; its turn is stopped'
-}
-
-/** The parked runs in the order of performing, the oldest first. All are read before one is changed. */
-async function parkedIds(admin: Admin): Promise<readonly string[]> {
-  const ids: string[] = []
-  let cursor: string | undefined
-  do {
-    const page = (await admin.get('/api/runs', { state: 'parked', limit: '500', cursor })) as Page<RunRecord>
-    ids.push(...page.items.map(({ id }) => id))
-    cursor = page.next
-  } while (cursor !== undefined)
-  return ids.reverse()
 }

@@ -13,7 +13,7 @@ const runtime = path.join(import.meta.dirname, '..', '..')
 const main = path.join(runtime, 'main.ts')
 const template = path.join(runtime, 'scaffold', 'template')
 
-/** The scaffolded gateway on a free port, as a process that is gone when the test is. */
+/** Starts the scaffolded gateway on a free port, as a process that ends with the test. */
 async function startGateway(t: TestContext, more: readonly string[] = []) {
   const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-start-'))
   atEnd(t, () => rm(cwd, { recursive: true, force: true }))
@@ -33,7 +33,7 @@ async function startGateway(t: TestContext, more: readonly string[] = []) {
     },
   )
   const ended = once(child, 'close')
-  // It writes until it is gone, into the folder that goes next.
+  // The process writes until it ends, into the folder that is removed next.
   atEnd(t, () => {
     child.kill('SIGKILL')
     return ended

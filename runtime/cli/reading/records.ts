@@ -35,9 +35,9 @@ export async function showRecords(
   io: Io,
 ): Promise<number> {
   const { config: _config, json, ...query } = options
-  const [unfit] = id === undefined ? [] : Object.keys(query)
-  if (unfit !== undefined)
-    throw new CommandFailure(2, `An id names one record; ${flagOf(unfit)} is for lists.`)
+  const [filter] = id === undefined ? [] : Object.keys(query)
+  if (filter !== undefined)
+    throw new CommandFailure(2, `An id names one record; ${flagOf(filter)} is for lists.`)
   const admin = await openAdmin(options, io)
   if (id !== undefined) {
     const item = await fetchOne(admin, kind, id)
@@ -108,4 +108,21 @@ export async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Pro
       ? `More than one of the ${kind} ends in ${id}; give more of it.`
       : `None of the ${searched} newest ${kind} ends in ${id}.`,
   )
+}
+
+/** The ids of all parked records, the oldest first. All pages are read before one of the records is changed. */
+export async function parkedIds(
+  admin: Admin,
+  kind: 'runs' | 'deliveries',
+  filter: Readonly<Record<string, string | undefined>> = {},
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  let cursor: string | undefined
+  do {
+    const query = { ...filter, state: 'parked', limit: '500', cursor }
+    const page = (await admin.get(`/api/${kind}`, query)) as Page<Stored>
+    ids.push(...page.items.map(({ id }) => id))
+    cursor = page.next
+  } while (cursor !== undefined)
+  return ids.reverse()
 }

@@ -1,4 +1,4 @@
-/** What `try` and `explain` say of the key by which a request counts once. */
+/** Tests what `try` and `explain` show of the key by which a request counts once. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
