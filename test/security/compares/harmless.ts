@@ -37,8 +37,9 @@ export const harmless: readonly Harmless[] = [
     'current?.token === token',
   ]),
   ...of('plugins/msteams/channel.ts', 'asks for a token, and compares none', ['tokens.get(signal)']),
-  ...of('plugins/gmail/watch/waiting.ts', 'hashes of what is kept here, by which a change is seen', [
-    'markOf(consentOf(found)) !== markOf(consentOf(credentials))',
+  ...of('plugins/gmail/watch/consent.ts', 'hashes of what is stored here, by which a change is seen', [
+    'digestOf(found) !== mark',
+    'digestOf(consentOf(found)) !== digestOf(consentOf(credentials))',
   ]),
   ...of('plugins/gmail/google/calls.ts', 'two tokens that the plugin was given by its vendor', [
     'last?.token !== accessToken',
@@ -56,7 +57,7 @@ export const harmless: readonly Harmless[] = [
     'accessToken === refused',
   ]),
   ...of('plugins/gmail/connect/consent.ts', 'two files of the operator', [
-    'client.secret !== kept.clientSecret',
+    'client.secret !== stored.clientSecret',
   ]),
   ...of('runtime/http/auth/presented-token.ts', 'asks the name of a header', ['tokenHeaders.includes(name)']),
   ...of('engine/config/token-rules.ts', 'asks whether a configured secret has blanks around it', [
@@ -87,7 +88,10 @@ export const harmless: readonly Harmless[] = [
     'filesDigest === rollback.filesDigest',
     'filesDigest !== digest',
   ]),
-  ...of('engine/transform/bundle/shelf.ts', ofContent, ['digests.has(digest)']),
+  ...of('engine/transform/bundle/bundle-cache.ts', ofContent, ['digests.has(digest)']),
+  ...of('engine/transform/host/mask.ts', 'finds a secret in order to hide it', [
+    'whole.lastIndexOf(form.slice(0, shortestSecret))',
+  ]),
   ...of('engine/transform/host/host.ts', ofContent, ['sets.get(digest)', 'sets.get(digest) === set']),
   ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
