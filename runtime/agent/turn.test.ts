@@ -58,7 +58,7 @@ test('the system that took a turn over is cut to a thousand characters, and has 
 })
 
 test('progress is reported until the turn is over, and a throw of the listener does not fail the turn', async () => {
-  const told: Progress[] = []
+  const reported: Progress[] = []
   const calls: TurnCall[] = []
   const outcome = await perform(
     (call) => {
@@ -68,13 +68,13 @@ test('progress is reported until the turn is over, and a throw of the listener d
       return { reply: 'ok' }
     },
     (progress) => {
-      told.push(progress)
+      reported.push(progress)
       throw new Error('nobody listens')
     },
   )
   calls[0]?.onProgress?.({ text: 'late' })
   assert.equal(outcome.kind, 'answered')
-  assert.deepEqual(told, [{ text: 'o' }, { note: 'thinking' }])
+  assert.deepEqual(reported, [{ text: 'o' }, { note: 'thinking' }])
 })
 
 test('a turn that was never asked for differs from one that failed', async () => {

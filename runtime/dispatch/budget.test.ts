@@ -26,7 +26,7 @@ function openBudgets({ budget, endpoints = {} }: Setting) {
 }
 
 function spent(all: Partial<Spent> = {}, budget?: Partial<Spent>) {
-  const nothing = { runs: 0, tokens: 0, told: false }
+  const nothing = { runs: 0, tokens: 0, reported: false }
   return { day, all: { ...nothing, ...all }, budget: { ...nothing, ...budget } }
 }
 
@@ -100,13 +100,13 @@ test("a policy's budget stops its own runs and no others", () => {
 test('a spent budget is reported once a day, by the first turn that meets it', () => {
   const budgets = openBudgets({ budget: { runs: 0 }, endpoints: { github: { budget: { runs: 0 } } } })
   const { report } = refused(budgets.reserve({ budget: 'github', spent: spent() }))
-  assert.deepEqual(report, { day, budget: 'github', runs: 0, tokens: 0, told: ['all'] })
+  assert.deepEqual(report, { day, budget: 'github', runs: 0, tokens: 0, reported: ['all'] })
   assert.equal(refused(budgets.reserve({ spent: spent() })).report, undefined)
 })
 
 test('an exhausted budget that another process reported is not reported again', () => {
   const budgets = openBudgets({ budget: { runs: 5 } })
-  assert.equal(refused(budgets.reserve({ spent: spent({ runs: 5, told: true }) })).report, undefined)
+  assert.equal(refused(budgets.reserve({ spent: spent({ runs: 5, reported: true }) })).report, undefined)
 })
 
 test('the spending of other processes counts', () => {
@@ -119,7 +119,7 @@ test('at midnight UTC the next day begins, and a turn is paid from the day on wh
   const budgets = openBudgets({ budget: { runs: 1 } })
   const turn = reserved(budgets.reserve({ spent: spent() }))
   budgets.advance(dayMs / 2)
-  const next = reserved(budgets.reserve({ spent: spent({ runs: 1, told: true }) }))
+  const next = reserved(budgets.reserve({ spent: spent({ runs: 1, reported: true }) }))
   assert.deepEqual([turn.end(asked)?.day, next.end(asked)?.day], [day, '2026-02-01'])
   assert.notEqual(refused(budgets.reserve({ spent: undefined })).report, undefined)
 })

@@ -93,7 +93,7 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
     const key = `${scope}:${name}`
     const account = accounts.get(key) ?? newAccount(spent)
     accounts.set(key, account)
-    if (spent?.told) account.isReported = true
+    if (spent?.reported) account.isReported = true
     const { before, ours } = account
     const cost = {
       runs: Math.max(before.runs + ours.runs, spent?.runs ?? 0),
@@ -115,7 +115,7 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
           what: `${scope === 'all' ? 'the budget of all runs (agents.budget)' : `the budget of "${name}" (endpoints.${name}.budget)`}, ${allowance} a day,`,
           day,
           nextDayAt: Date.parse(day) + dayMs,
-          ...(isNews ? { report: { ...spendOf(day, payer, 0, 0), told: [scope] } } : {}),
+          ...(isNews ? { report: { ...spendOf(day, payer, 0, 0), reported: [scope] } } : {}),
         }
       }
       for (const { ours } of payers) ours.runs += 1
@@ -141,8 +141,8 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
 }
 
 function newAccount(spent: Spent | undefined): Account {
-  const { runs = 0, tokens = 0, told = false } = spent ?? {}
-  return { before: { runs, tokens }, ours: { runs: 0, tokens: 0 }, isReported: told }
+  const { runs = 0, tokens = 0, reported = false } = spent ?? {}
+  return { before: { runs, tokens }, ours: { runs: 0, tokens: 0 }, isReported: reported }
 }
 
 /** Returns the limit that is spent, such as `100 runs`. */

@@ -19,9 +19,9 @@ test('drain waits for a turn that ends within the grace', async (t) => {
 })
 
 test('a turn that outlasts the grace is interrupted, uncounted, and taken up by the next process', async (t) => {
-  let patient = false
+  let answersAtOnce = false
   const bed = await openTestBed(t, {
-    run: (turn, call) => (patient ? Promise.resolve({ reply: 'ok' }) : untilAborted(turn, call)),
+    run: (turn, call) => (answersAtOnce ? Promise.resolve({ reply: 'ok' }) : untilAborted(turn, call)),
   })
   const dispatch = await bed.start()
   const id = await bed.acceptRun()
@@ -34,7 +34,7 @@ test('a turn that outlasts the grace is interrupted, uncounted, and taken up by 
     [waiting?.state, waiting?.attempts[0]?.outcome, waiting?.attempts[0]?.reason],
     ['queued', 'interrupted', 'the gateway stopped before the turn ended'],
   )
-  patient = true
+  answersAtOnce = true
   await bed.restart()
   const run = await bed.untilRun(id, (each) => each.state === 'succeeded')
   assert.deepEqual(

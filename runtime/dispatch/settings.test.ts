@@ -5,15 +5,15 @@ import { createDispatch, type DispatchOptions } from './index.ts'
 import { openTestBed } from './test-bed.ts'
 
 test('settings that meet a full disk are applied once there is room', async () => {
-  const obeyed: Command['type'][] = []
+  const commands: Command['type'][] = []
   const due: (() => void)[] = []
   let isFull = true
-  const armed = Promise.withResolvers<void>()
+  const scheduled = Promise.withResolvers<void>()
   const store = {
     async command({ type }: Command) {
       if (isFull) throw new StoreError('STORE_FULL', 'no room')
-      obeyed.push(type)
-      if (type === 'schedule') armed.resolve()
+      commands.push(type)
+      if (type === 'schedule') scheduled.resolve()
       return { ok: true }
     },
   }
@@ -29,18 +29,18 @@ test('settings that meet a full disk are applied once there is room', async () =
   assert.equal(due.length, 1)
   isFull = false
   due[0]?.()
-  await armed.promise
-  assert.deepEqual(obeyed, ['offer-route', 'schedule'])
+  await scheduled.promise
+  assert.deepEqual(commands, ['offer-route', 'schedule'])
   assert.equal(due.length, 1)
 })
 
 test('settings that change while older ones are applied follow them, and only the newest of several', async () => {
-  const obeyed: unknown[] = []
+  const commands: unknown[] = []
   const waiting: (() => void)[] = []
   let channel = 'first'
   const store = {
     async command(command: Command) {
-      obeyed.push(command.type === 'offer-route' ? command.route?.channel : command.type)
+      commands.push(command.type === 'offer-route' ? command.route?.channel : command.type)
       await new Promise<void>((resolve) => waiting.push(resolve))
       return { ok: true }
     },
@@ -69,7 +69,7 @@ test('settings that change while older ones are applied follow them, and only th
     await new Promise(setImmediate)
   }
   await over
-  assert.deepEqual(obeyed, ['first', 'schedule', 'third', 'schedule'])
+  assert.deepEqual(commands, ['first', 'schedule', 'third', 'schedule'])
 })
 
 test('a changed concurrency starts more turns at once, or lets those under way end first', async (t) => {

@@ -54,7 +54,7 @@ export type Coalesce = NonNullable<RunRecord['coalesce']>
 export const burstWindowMs = 1000
 
 /** Real milliseconds after which a test that waits has failed. */
-const patienceMs = 20_000
+const timeLimitMs = 20_000
 
 const epoch = Date.UTC(2026, 0, 1)
 
@@ -286,10 +286,10 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   /** Waits until `look` returns a value. It is called again after every commit, call of the runner and log line. */
   async function until<Found>(look: () => Promise<Found | undefined | false>): Promise<Found> {
     const done = new AbortController()
-    const patience = AbortSignal.timeout(patienceMs)
+    const timeLimit = AbortSignal.timeout(timeLimitMs)
     const changes = store.changes({ signal: done.signal })[Symbol.asyncIterator]()
     const vain = new Promise<never>((_, reject) => {
-      patience.addEventListener('abort', () => reject(new Error(`waited in vain for ${look}`)), {
+      timeLimit.addEventListener('abort', () => reject(new Error(`waited in vain for ${look}`)), {
         once: true,
       })
     })

@@ -10,15 +10,15 @@ const longestTimerMs = 2 ** 31 - 1
 export function createSourceClock(now: () => number = Date.now, timers: Timers = realTimers): SourceClock {
   function nap(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const turnOut = () => {
+    const onAbort = () => {
       timers.clearTimeout(timer)
       reject(signal.reason)
     }
     const timer = timers.setTimeout(() => {
-      signal.removeEventListener('abort', turnOut)
+      signal.removeEventListener('abort', onAbort)
       resolve()
     }, ms)
-    signal.addEventListener('abort', turnOut, { once: true })
+    signal.addEventListener('abort', onAbort, { once: true })
     return promise
   }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { atEnd } from '../../test/at-end.ts'
 import { lockSource } from './index.ts'
-import { createBed, createScripted, makeFolder, patient } from './test-bed.ts'
+import { createBed, createScripted, makeFolder, untilAborted } from './test-bed.ts'
 
 /** Holds the lock of the folder that it is given until it is killed. */
 const holder = `
@@ -44,7 +44,7 @@ test('a source is locked once, and free again when the lock is closed', async ()
 })
 
 test('a source that another process runs waits until that one is killed', async (t) => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   const { child, said } = await hold(t, join(bed.folder, 'tides'))
   assert.equal(said, 'held')

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { PluginError, type SourceCall } from '@reveille/kit'
 import { lockSource } from './index.ts'
-import { createBed, createScripted, limits, patient } from './test-bed.ts'
+import { createBed, createScripted, limits, untilAborted } from './test-bed.ts'
 
 test('a live source runs, and ends when it is no longer live', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   assert.deepEqual(bed.states(), [], 'nothing runs before it is applied')
   bed.apply()
@@ -26,7 +26,7 @@ test('a changed source begins once the one before it has ended, and never beside
   const begin = async (call: SourceCall) => {
     running += 1
     assert.equal(running, 1, 'one at a time')
-    await patient(call)
+    await untilAborted(call)
     await ends.promise
     running -= 1
   }
@@ -48,7 +48,7 @@ test('a changed source begins once the one before it has ended, and never beside
 
 test('a source that ignores its end is abandoned after ten seconds, and its calls are refused', async () => {
   const deaf = createScripted('tides', () => new Promise(() => {}))
-  const next = createScripted('tides', patient)
+  const next = createScripted('tides', untilAborted)
   await using bed = await createBed([deaf.source])
   bed.apply()
   await bed.until(() => deaf.calls.length === 1, 'it runs')
@@ -82,7 +82,7 @@ test('a run hears of each reload that leaves its source as it is, and of none on
     call.onReloaded(() => {
       throw new Error('it stumbles')
     })
-    return patient(call)
+    return untilAborted(call)
   }
   const first = createScripted('tides', listen('first'))
   const second = createScripted('tides', listen('second'))
@@ -173,7 +173,7 @@ test('a source that is stopped while it waits for its next try ends at once', as
 })
 
 test('a post of a source is a request in its name, until the source is asked to end', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
@@ -197,7 +197,7 @@ test('a post of a source is a request in its name, until the source is asked to 
 })
 
 test('a gateway that does not answer is a network error', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   const failures = [
     new TypeError('nobody there'),
     new PluginError('Draining.', { code: 'network', retryable: true }),
@@ -213,7 +213,7 @@ test('a gateway that does not answer is a network error', async () => {
 
 test('a call that is answered after the end of a run is rejected', async () => {
   const answer = Promise.withResolvers<{ status: number }>()
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source], { post: () => answer.promise })
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
@@ -225,7 +225,7 @@ test('a call that is answered after the end of a run is rejected', async () => {
 })
 
 test('the report of a source is its state, with a log line for each change and each thing that an operator has to do', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
@@ -252,8 +252,8 @@ test('the report of a source is its state, with a log line for each change and e
   ])
   const asking = { state: 'waiting', detail: 'Ask the harbour master.' } as const
   for (const report of [asking, asking, { ...asking, detail: 'Ask the lighthouse.' }]) call?.report(report)
-  const told = bed.lines.map(({ time: _, ...line }) => line)
-  assert.deepEqual(told.slice(1), [
+  const reported = bed.lines.map(({ time: _, ...line }) => line)
+  assert.deepEqual(reported.slice(1), [
     {
       level: 30,
       event: 'source-working',
@@ -282,7 +282,7 @@ test('the report of a source is its state, with a log line for each change and e
 })
 
 test('a source that changes its state all the time does not fill the log, and its last state is logged', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
@@ -305,17 +305,18 @@ test('a source that changes its state all the time does not fill the log, and it
       untold: last['untold'],
     },
   })
-  const told = bed.lines.reduce((sum, { untold }) => sum + Number(untold ?? 0), bed.lines.length - 1)
-  assert.equal(told, 1001 + 1, 'each change is told or counted')
+  const reported = bed.lines.reduce((sum, { untold }) => sum + Number(untold ?? 0), bed.lines.length - 1)
+  assert.equal(reported, 1001 + 1, 'each change is reported or counted')
 })
 
 test('garbage in a report is left out, and a report that is garbage is ignored', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
-  const report = (told: unknown) => Reflect.apply(calls[0]?.report as () => void, undefined, [told])
-  for (const told of [undefined, null, 'working', 7, [], {}, { state: 'splendid', detail: 'x' }]) report(told)
+  const report = (reported: unknown) => Reflect.apply(calls[0]?.report as () => void, undefined, [reported])
+  for (const reported of [undefined, null, 'working', 7, [], {}, { state: 'splendid', detail: 'x' }])
+    report(reported)
   await bed.untilStates('starting')
   report({
     state: 'working',
@@ -336,8 +337,8 @@ test('garbage in a report is left out, and a report that is garbage is ignored',
 })
 
 test('an endpoint is taken over by one source, for as long as its run lasts', async () => {
-  const first = createScripted('tides', patient)
-  const second = createScripted('winds', patient)
+  const first = createScripted('tides', untilAborted)
+  const second = createScripted('winds', untilAborted)
   await using bed = await createBed([first.source, second.source])
   bed.apply()
   await bed.until(() => first.calls.length + second.calls.length === 2, 'both run')
@@ -374,7 +375,7 @@ test('an endpoint is taken over by one source, for as long as its run lasts', as
 })
 
 test('a request that was being received when a run ends is refused, so that its sender sends it again', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
@@ -386,7 +387,7 @@ test('a request that was being received when a run ends is refused, so that its 
 })
 
 test('a source learns that the process receives no requests', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source], { receives: false })
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
@@ -397,7 +398,7 @@ test('a source learns that the process receives no requests', async () => {
 })
 
 test('while another process holds the source it waits, and tries again every five seconds', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   const lock = lockSource(join(bed.folder, 'tides'))
   assert.ok(lock)
@@ -422,7 +423,7 @@ test('while another process holds the source it waits, and tries again every fiv
 })
 
 test('a source that is closed while it waits for the lock never runs', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   const lock = lockSource(join(bed.folder, 'tides'))
   bed.apply()
@@ -433,8 +434,8 @@ test('a source that is closed while it waits for the lock never runs', async () 
 })
 
 test('close ends all sources and begins no other', async () => {
-  const first = createScripted('tides', patient)
-  const second = createScripted('winds', patient)
+  const first = createScripted('tides', untilAborted)
+  const second = createScripted('winds', untilAborted)
   await using bed = await createBed([first.source, second.source])
   bed.apply()
   await bed.until(() => first.calls.length + second.calls.length === 2, 'both run')
@@ -468,7 +469,7 @@ test('a call that a source does not await never becomes an unhandled rejection',
 })
 
 test('a folder that cannot be used is a failure that is tried again', async () => {
-  const { source, calls } = createScripted('tides', patient)
+  const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source], { folder: import.meta.filename })
   bed.apply()
   await bed.untilStates('failing')

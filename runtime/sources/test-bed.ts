@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Posted, PostLimits, SourceCall, SourceClock } from '@reveille/kit'
 import { pino } from 'pino'
 import type { LiveSource } from '../plugin/index.ts'
@@ -25,17 +25,17 @@ export function createManualSourceClock(start = Date.UTC(2026, 0, 1)): ManualSou
       const sleeper = {
         at: time + ms,
         wake() {
-          signal.removeEventListener('abort', turnOut)
+          signal.removeEventListener('abort', onAbort)
           sleepers.delete(sleeper)
           resolve()
         },
       }
-      const turnOut = () => {
+      const onAbort = () => {
         sleepers.delete(sleeper)
         reject(signal.reason)
       }
-      signal.addEventListener('abort', turnOut, { once: true })
-      if (signal.aborted) turnOut()
+      signal.addEventListener('abort', onAbort, { once: true })
+      if (signal.aborted) onAbort()
       else sleepers.add(sleeper)
       return promise
     },
@@ -72,7 +72,7 @@ export function createScripted(
 }
 
 /** A run that ends when it is asked to. */
-export async function patient({ signal }: SourceCall): Promise<void> {
+export async function untilAborted({ signal }: SourceCall): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
@@ -104,7 +104,7 @@ export async function createBed(live: LiveSource[], options: Partial<SourcesOpti
   async function until(passes: () => unknown, what: string): Promise<void> {
     for (let turn = 0; turn < 5000; turn += 1) {
       if (passes()) return
-      await nextTurn()
+      await yieldToEventLoop()
     }
     throw new Error(`Waited in vain until ${what}; logged: ${JSON.stringify(lines)}`)
   }
@@ -131,7 +131,7 @@ export async function createBed(live: LiveSource[], options: Partial<SourcesOpti
     },
     async [Symbol.asyncDispose]() {
       const closing = sources.close()
-      await nextTurn()
+      await yieldToEventLoop()
       clock.advance(10_000)
       await closing
       await own[Symbol.asyncDispose]()

@@ -232,7 +232,7 @@ export interface Effects {
     readonly runs: number
     readonly tokens: number
     /** Budgets whose exhaustion was reported to the main session. */
-    readonly told?: readonly ('all' | 'budget')[]
+    readonly reported?: readonly ('all' | 'budget')[]
   }
   /** Events that were shown to a turn that succeeded. They are named by id: commit order is not id order in a cluster. */
   readonly consume?: { readonly by: Id; readonly at: number; readonly events: readonly Id[] }

@@ -111,7 +111,7 @@ export interface Spent {
   /** Input and output tokens together. */
   readonly tokens: number
   /** Whether the main session was told that the budget is spent. */
-  readonly told: boolean
+  readonly reported: boolean
 }
 
 /** What all runs of a day have cost, and what the runs of each policy with a budget have cost. */

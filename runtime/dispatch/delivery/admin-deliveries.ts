@@ -64,16 +64,16 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDel
    * Returns where a replayed delivery should go. If nothing of it was sent because its address was at fault, that is what
    * the run asked for: the last route and the channel's `defaultTo` may have changed. Any other goes where it went before.
    */
-  async function wishOf(delivery: DeliveryRecord): Promise<Route> {
+  async function addressOf(delivery: DeliveryRecord): Promise<Route> {
     const isWellAddressed = delivery.receipts.length > 0 || !addressCodes.includes(delivery.code)
     const run = isWellAddressed || !delivery.runId ? undefined : await store.read.run(delivery.runId)
-    return run === undefined ? delivery : wishOfRun(run, delivery.id)
+    return run === undefined ? delivery : addressOfRun(run, delivery.id)
   }
 
   return {
     async send({ channel, to, text }) {
-      const wish = named(to === undefined ? { channel } : { channel, to })
-      const destination = resolveDestination(wish, await store.read.route(), channels())
+      const address = named(to === undefined ? { channel } : { channel, to })
+      const destination = resolveDestination(address, await store.read.route(), channels())
       if (!destination.ok) return unroutable(destination)
       const at = now()
       const delivery: DeliveryRecord = {
@@ -97,8 +97,8 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDel
       if (delivery === undefined) return { ok: false, why: 'unknown' }
       const { state } = delivery
       if (state !== 'parked') return { ok: false, why: 'state', reason: onlyParked(state) }
-      const wish = await wishOf(delivery)
-      const destination = resolveDestination(wish, await store.read.route(), channels())
+      const address = await addressOf(delivery)
+      const destination = resolveDestination(address, await store.read.route(), channels())
       if (!destination.ok) return { ok: false, why: 'state', reason: destination.reason }
       const { channel, to } = destination
       const at = now()
@@ -120,7 +120,7 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDel
 }
 
 /** A run's deliveries are in the order of its targets. */
-function wishOfRun(run: RunRecord, delivery: Id): Route {
+function addressOfRun(run: RunRecord, delivery: Id): Route {
   return run.deliverTo?.[run.deliveryIds.indexOf(delivery)] ?? run
 }
 

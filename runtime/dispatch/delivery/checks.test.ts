@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Channel, type ChannelHealth, PluginError } from '@reveille/kit'
 import { createLog, createManualTimers, type LogLine } from '../test-bed.ts'
 import { createChannelChecks } from './checks.ts'
@@ -33,7 +33,7 @@ test('a check that throws or hangs gives a reason', async () => {
     const { clock, lines, checks } = open(check)
     checks.check(['wall'])
     if (check === hangs) clock.advance(31_000)
-    await nextTurn()
+    await yieldToEventLoop()
     const health = checks.of('wall')
     assert.equal(health?.ok, false)
     assert.match(health.detail ?? '', detail)
@@ -50,9 +50,9 @@ test('the late answer of an earlier check of a channel is ignored', async () => 
   checks.check(['wall'])
   assert.equal(checks.of('wall'), undefined)
   answers[1]?.({ ok: true, detail: 'new' })
-  await nextTurn()
+  await yieldToEventLoop()
   answers[0]?.({ ok: false, detail: 'old' })
-  await nextTurn()
+  await yieldToEventLoop()
   assert.equal(checks.of('wall')?.detail, 'new')
   assert.deepEqual(
     lines.map(({ event }) => event),

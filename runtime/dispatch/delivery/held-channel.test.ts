@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type Channel, type ChannelHealth, PluginError } from '@reveille/kit'
 import type { DeliveryRecord } from '../../store/port.ts'
 import { openTestBed, type Setting, type TestBed } from '../test-bed.ts'
@@ -150,7 +150,7 @@ test('a short wait for the pace is waited on the spot', async (t) => {
   await untilSome(bed, ({ receipts }) => receipts.length === 1)
   while (bed.sent.length < 2) {
     bed.clock.advance(200)
-    await nextTurn()
+    await yieldToEventLoop()
   }
   await bed.untilRun(id, ({ stage }) => stage === 'delivered')
   assert.equal((await bed.deliveries())[0]?.nextAt, undefined)

@@ -85,13 +85,13 @@ test('too many runs of one key within an hour are parked as a loop, reported onc
   const [, , third = '', fourth] = ids
   const run = await bed.read().run(third)
   assert.deepEqual([run?.stage, run?.error?.code, run?.prompt], ['accepted', 'LOOP', 'push 1'])
-  const told = (await bed.events()).filter(({ trusted }) => trusted)
-  assert.equal(told.length, 1)
+  const reports = (await bed.events()).filter(({ trusted }) => trusted)
+  assert.equal(reports.length, 1)
   assert.match(
-    told[0]?.text ?? '',
+    reports[0]?.text ?? '',
     /^A loop is suspected in the mapping "pushed": more than 2 runs of one coalesce key were accepted within an hour\./,
   )
-  assert.doesNotMatch(JSON.stringify([told, bed.lines]), /stranger/)
+  assert.doesNotMatch(JSON.stringify([reports, bed.lines]), /stranger/)
 
   for (const each of [third, fourth ?? '']) {
     await bed.command({ type: 'resume', run: each, at: bed.clock.now() })

@@ -26,14 +26,14 @@ test('as many runs are asked at once as the budget allows, and one event reports
   assert.equal(states.filter((state) => state === 'parked').length, 5)
   assert.equal(bed.turns.length, 3)
 
-  const told = (await bed.events()).filter(({ trusted }) => trusted)
-  assert.equal(told.length, 1)
+  const reports = (await bed.events()).filter(({ trusted }) => trusted)
+  assert.equal(reports.length, 1)
   assert.match(
-    told[0]?.text ?? '',
+    reports[0]?.text ?? '',
     /^No more runs are performed: the budget of all runs \(agents\.budget\), 3 runs a day, is spent for 2026-01-01 \(UTC\)\. The run [0-9a-f-]+ and those after it are parked\. Once the budget has room again, raised or on a new day \(UTC\), "reveille resume --all" performs them; "reveille cancel [0-9a-f-]+" ends it\.$/,
   )
-  assert.equal(told[0]?.prompt, told[0]?.text)
-  assert.doesNotMatch(JSON.stringify(told), /secret/)
+  assert.equal(reports[0]?.prompt, reports[0]?.text)
+  assert.doesNotMatch(JSON.stringify(reports), /secret/)
   assert.equal(bed.log('run-parked').length, 5)
 })
 

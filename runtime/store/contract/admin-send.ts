@@ -190,9 +190,9 @@ export function adminSendContract(subject: ContractSubject): void {
       const [fresh, first] = [byHand(sample), changes.next()]
       await send(store, sample, fresh)
       await replay(store, sample, parked)
-      const told = [(await first).value, (await changes.next()).value]
+      const listed = [(await first).value, (await changes.next()).value]
       assert.deepEqual(
-        told.map(({ type, id, state }) => [type, id, state]),
+        listed.map(({ type, id, state }) => [type, id, state]),
         [fresh, parked].map(({ id }) => ['delivery', id, 'pending']),
       )
       stop.abort()

@@ -9,7 +9,7 @@ import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'
 
 const today = '2026-01-01'
-const nothing = { runs: 0, tokens: 0, told: false }
+const nothing = { runs: 0, tokens: 0, reported: false }
 
 export function spendingContract(subject: ContractSubject): void {
   describe(`${subject.name}: spending`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -26,14 +26,14 @@ export function spendingContract(subject: ContractSubject): void {
       await spend(stripe, { runs: 1, tokens: 7 })
       assert.deepEqual((await github.load()).spent, {
         day: today,
-        all: { runs: 3, tokens: 157, told: false },
-        budget: { runs: 2, tokens: 150, told: false },
+        all: { runs: 3, tokens: 157, reported: false },
+        budget: { runs: 2, tokens: 150, reported: false },
       })
       assert.deepEqual((await stripe.load()).spent?.budget, nothing)
       assert.deepEqual(await bench.store.read.spent(), {
         day: today,
-        all: { runs: 3, tokens: 157, told: false },
-        budgets: { github: { runs: 2, tokens: 150, told: false } },
+        all: { runs: 3, tokens: 157, reported: false },
+        budgets: { github: { runs: 2, tokens: 150, reported: false } },
       })
     })
 
@@ -44,7 +44,7 @@ export function spendingContract(subject: ContractSubject): void {
       const claim = await startManualWorker(bench.store, ['run']).next()
       const tokens = Number.MAX_SAFE_INTEGER
       for (const _ of [1, 2, 3]) await spend(claim, { budget: 'github', runs: 1, tokens })
-      const sum = { runs: 3, tokens, told: false }
+      const sum = { runs: 3, tokens, reported: false }
       assert.deepEqual((await claim.load()).spent, { day: today, all: sum, budget: sum })
     })
 
@@ -53,15 +53,15 @@ export function spendingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
       const claim = await startManualWorker(bench.store, ['run']).next()
-      const told = async () => {
+      const reported = async () => {
         const { spent } = await claim.load()
-        return [spent?.all.told, spent?.budget?.told]
+        return [spent?.all.reported, spent?.budget?.reported]
       }
-      await spend(claim, { budget: 'github', runs: 0, tokens: 0, told: ['budget'] })
-      assert.deepEqual(await told(), [false, true])
-      await spend(claim, { budget: 'github', runs: 1, tokens: 1, told: ['all'] })
+      await spend(claim, { budget: 'github', runs: 0, tokens: 0, reported: ['budget'] })
+      assert.deepEqual(await reported(), [false, true])
+      await spend(claim, { budget: 'github', runs: 1, tokens: 1, reported: ['all'] })
       await spend(claim, { budget: 'github', runs: 1, tokens: 1 })
-      assert.deepEqual(await told(), [true, true])
+      assert.deepEqual(await reported(), [true, true])
     })
 
     test('a new day begins at midnight UTC with nothing spent, for heartbeats as for runs', async (t) => {
@@ -76,7 +76,7 @@ export function spendingContract(subject: ContractSubject): void {
       for (const claim of claims) {
         assert.deepEqual((await claim.load()).spent, {
           day: today,
-          all: { runs: 2, tokens: 10, told: false },
+          all: { runs: 2, tokens: 10, reported: false },
         })
       }
       bench.clock.advance(1)
@@ -100,7 +100,7 @@ export function spendingContract(subject: ContractSubject): void {
       await worker.drain(0)
       await assert.rejects(spend(claim, { runs: 1, tokens: 5 }), { code: 'LEASE_LOST' })
       const again = await startManualWorker(await bench.open(), ['run']).next()
-      assert.deepEqual((await again.load()).spent?.all, { runs: 2, tokens: 10, told: false })
+      assert.deepEqual((await again.load()).spent?.all, { runs: 2, tokens: 10, reported: false })
     })
   })
 }

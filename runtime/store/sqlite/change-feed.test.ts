@@ -5,16 +5,16 @@ import { createChangeFeed } from './change-feed.ts'
 const change = (state: string) => ['event', 'some-id', state, undefined]
 
 test('the writer reports changes only while there is a listener', () => {
-  const told: boolean[] = []
-  const feed = createChangeFeed((on) => told.push(on))
+  const reported: boolean[] = []
+  const feed = createChangeFeed((on) => reported.push(on))
   const [one, two] = [new AbortController(), new AbortController()]
   feed.listen({ signal: one.signal })
   feed.listen({ signal: two.signal })
-  assert.deepEqual(told, [true])
+  assert.deepEqual(reported, [true])
   one.abort()
-  assert.deepEqual(told, [true])
+  assert.deepEqual(reported, [true])
   two.abort()
-  assert.deepEqual(told, [true, false])
+  assert.deepEqual(reported, [true, false])
 })
 
 test('a listener that falls far behind continues with the oldest change that is remembered', async () => {

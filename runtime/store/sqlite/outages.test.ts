@@ -13,13 +13,13 @@ import { openFaultyStore } from './store.ts'
 
 const seconds = 1_000
 
-/** A store in a folder of its own, whose watch goes by a clock that is moved by hand. */
+/** A store in a folder of its own, whose watch timer is a manual clock. */
 async function openStore(t: TestContext) {
   const parent = await mkdtemp(join(tmpdir(), 'reveille-outages-'))
   const location = join(parent, 'data')
   const clock = createManualClock()
   const watchClock = createManualClock()
-  const told: Health[] = []
+  const reported: Health[] = []
   const open = () =>
     openFaultyStore({
       ...clock,
@@ -28,7 +28,7 @@ async function openStore(t: TestContext) {
       backlog: 1_000,
       historyMessages: 10,
       setWatchTimer: watchClock.setTimer,
-      onHealth: (health) => told.push(health),
+      onHealth: (health) => reported.push(health),
     })
   const opened = await open()
   const mintId = createIdMinter(clock.now)
@@ -40,7 +40,7 @@ async function openStore(t: TestContext) {
   /** Each of these seconds passes for the watch alone. */
   const watch = (count: number) => watchClock.advance(count * seconds)
   const settled = () => opened.store.command({ type: 'offer-route', route: undefined }).catch(() => {})
-  return { ...opened, clock, location, open, parent, sample, settled, told, watch }
+  return { ...opened, clock, location, open, parent, sample, settled, reported, watch }
 }
 
 const refused = { code: 'STORE_UNAVAILABLE', message: /is gone while the gateway runs.*Put the data folder/ }
@@ -56,17 +56,17 @@ test('nothing is accepted into a data folder that was deleted', async (t) => {
 })
 
 test('an idle store notices within a second that its data folder was moved, and that it is back', async (t) => {
-  const { clock, location, parent, sample, settled, store, told, watch } = await openStore(t)
+  const { clock, location, parent, sample, settled, store, reported, watch } = await openStore(t)
   const kept = sample.entry(sample.runAction())
   await store.accept(kept)
   await rename(location, join(parent, 'elsewhere'))
   watch(1)
   await settled()
-  assert.deepEqual([store.health().writable, told.map(({ writable }) => writable)], [false, [false]])
+  assert.deepEqual([store.health().writable, reported.map(({ writable }) => writable)], [false, [false]])
   await rename(join(parent, 'elsewhere'), location)
   clock.advance(1 * seconds)
   await settled()
-  assert.deepEqual([store.health().writable, told.map(({ writable }) => writable)], [true, [false, true]])
+  assert.deepEqual([store.health().writable, reported.map(({ writable }) => writable)], [true, [false, true]])
   await store.accept(sample.entry(sample.runAction()))
   assert.ok(await store.read.request(kept.request.id))
 })
@@ -136,7 +136,7 @@ function endHanging(memory: Int32Array<SharedArrayBuffer>): void {
 }
 
 test('a commit that hangs is answered as unavailable after five seconds, and what comes meanwhile at once', async (t) => {
-  const { fault, sample, settled, store, told, watch } = await openStore(t)
+  const { fault, sample, settled, store, reported, watch } = await openStore(t)
   const memory = hanging()
   t.after(() => endHanging(memory))
   await fault({ commitHangs: memory })
@@ -154,7 +154,7 @@ test('a commit that hangs is answered as unavailable after five seconds, and wha
     message: /longer than 5 s\. It may still be kept/,
   })
   assert.deepEqual(
-    [store.health().writable, store.health().brief, store.isStuck(), told.length],
+    [store.health().writable, store.health().brief, store.isStuck(), reported.length],
     [false, 'a commit takes longer than 5 s', true, 1],
   )
   await assert.rejects(store.accept(sample.entry(sample.runAction())), { code: 'STORE_UNAVAILABLE' })
@@ -163,7 +163,7 @@ test('a commit that hangs is answered as unavailable after five seconds, and wha
   assert.equal((await store.read.request(first.request.id))?.outcome, 'refused')
   endHanging(memory)
   await settled()
-  assert.deepEqual([store.health().writable, store.isStuck(), told.length], [true, false, 2])
+  assert.deepEqual([store.health().writable, store.isStuck(), reported.length], [true, false, 2])
   const record = await store.read.request(first.request.id)
   assert.deepEqual(
     [record?.outcome, record?.status, record?.code, record?.actions.length],

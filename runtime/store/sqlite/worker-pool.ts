@@ -56,7 +56,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
     leases.set(given.claim, lease)
     const settlement = await settlementOf(given, lease)
     if (!lease.abort.signal.aborted) await settle(given, lease, settlement)
-    letGo(given.claim)
+    release(given.claim)
   }
 
   async function settlementOf(given: GivenClaim, lease: Lease): Promise<Settlement> {
@@ -118,7 +118,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
     return { effects: {}, again: now(), counts: false }
   }
 
-  function letGo(claim: number): void {
+  function release(claim: number): void {
     leases.delete(claim)
     lookWhetherIdle()
   }

@@ -125,7 +125,7 @@ export function createOracle(): Oracle {
     claim(run) {
       run.taskState = 'claimed'
       run.wasClaimed = true
-      // Whoever claims it finds the wish on its record.
+      // The next claim finds the cancel on its record.
       run.cancelled = false
     },
     finish(run) {

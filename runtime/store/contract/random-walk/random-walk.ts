@@ -63,8 +63,8 @@ function createWalk(bench: Bench, seed: number) {
   const requests = new Map<Id, Id>()
   const journeys = new Map<Id, Journey>()
   let held: Held[] = []
-  /** What was forgotten before the clock was set back may be as if it had never been. */
-  let era = 0
+  /** Dedupe keys carry this number: keys from before a step of the clock may be unknown afterwards. */
+  let clockSteps = 0
   let worker: ManualWorker = startWorker()
 
   function startWorker(): ManualWorker {
@@ -99,7 +99,7 @@ function createWalk(bench: Bench, seed: number) {
       }
       assert.equal(work.run?.id, run.id)
       if (run.key !== undefined) assert.equal((work.joinedCount ?? 0) + 1, run.count, 'all that were joined')
-      const nothing = { runs: 0, tokens: 0, told: false }
+      const nothing = { runs: 0, tokens: 0, reported: false }
       assert.deepEqual(work.spent?.all, spent.get(dayOf(now())) ?? nothing)
     }
   }
@@ -145,7 +145,7 @@ function createWalk(bench: Bench, seed: number) {
     const given = Array.from({ length: 1 + upTo(3) }, newRun)
     const until = now() + 5000
     const withDedupe = given.map(({ action }) =>
-      random() < 0.3 ? { ...action, dedupe: { scope: 's', key: `${era} ${upTo(3)}`, until } } : action,
+      random() < 0.3 ? { ...action, dedupe: { scope: 's', key: `${clockSteps} ${upTo(3)}`, until } } : action,
     )
     const entry = sample.entry(...withDedupe)
     const expected = given.map(({ asked }, index) => {
@@ -192,7 +192,7 @@ function createWalk(bench: Bench, seed: number) {
     assert.equal(await bench.store.read.request(entry.request.id), undefined)
   }
 
-  /** A settlement that is on disk; the run's reply tells, or the delivery's reason. */
+  /** Settles a claim and waits until that is on disk, which the reply of the run or the reason of the delivery shows. */
   async function settle({ whileFull = false } = {}): Promise<void> {
     const one = pick(held)
     if (one === undefined) {
@@ -231,7 +231,7 @@ function createWalk(bench: Bench, seed: number) {
     if (how === 'again') claim.settle({ again: at, counts: true, effects: { spend, run: fields } })
     else claim.settle({ done: true, effects: { spend, run: how === 'done' ? over : parked } })
     return () => {
-      const before = spent.get(day) ?? { runs: 0, tokens: 0, told: false }
+      const before = spent.get(day) ?? { runs: 0, tokens: 0, reported: false }
       spent.set(day, { ...before, runs: before.runs + 1, tokens: before.tokens + tokens })
       if (how === 'again') oracle.again(run, run.cancelled ? Math.min(at, now()) : at)
       else oracle.finish(run)
@@ -346,7 +346,7 @@ function createWalk(bench: Bench, seed: number) {
 
   async function setBack(): Promise<void> {
     const ms = 2000 + upTo(60_000)
-    era += 1
+    clockSteps += 1
     oracle.setBack(ms)
     bench.clock.advance(-ms)
   }

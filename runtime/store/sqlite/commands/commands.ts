@@ -2,26 +2,26 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command, CommandResult, Route } from '../../port.ts'
-import { createAdminSend } from './admin-send.ts'
+import { type AdminSendParts, createAdminSend } from './admin-send.ts'
 import { createRunCommands, type RunCommandsParts } from './run-commands.ts'
 
 /** `claimed`: the task whose claim hears of the cancel, once this is committed. */
 export type RunCommand = (command: Command) => CommandResult & { readonly claimed?: string }
 
-export type CommandParts = RunCommandsParts & Parameters<typeof createAdminSend>[0]
+export type CommandParts = RunCommandsParts & AdminSendParts & { readonly db: DatabaseSync }
 
 export function createCommands(parts: CommandParts): RunCommand {
   const { db, schedule } = parts
-  const runs = createRunCommands(parts)
+  const runCommands = createRunCommands(parts)
   const adminSend = createAdminSend(parts)
   const routes = createRoutes(db)
 
   return (command) => {
     switch (command.type) {
       case 'cancel':
-        return runs.cancel(command)
+        return runCommands.cancel(command)
       case 'resume':
-        return runs.resume(command)
+        return runCommands.resume(command)
       case 'send':
         return adminSend.send(command)
       case 'replay-delivery':

@@ -1,40 +1,23 @@
 /** Carries out the two commands about a run: its end before its turn is over, and its return to the queue. */
 
-import type { DatabaseSync } from 'node:sqlite'
 import type { Attempt, Command, CommandResult, RunRecord } from '../../port.ts'
 import { firstRunOf, laneOf, runTask } from '../../tasks.ts'
-import { blobOfId, isId } from '../database/id-blob.ts'
-import type { NoteChange } from '../records/change-list.ts'
 import type { Coalescing } from '../records/coalescing.ts'
+import type { Runs } from '../records/runs.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 
 export interface RunCommandsParts {
-  readonly db: DatabaseSync
+  readonly runs: Runs
   readonly schedule: Schedule
   readonly coalescing: Pick<Coalescing, 'end'>
-  readonly changed: NoteChange
 }
 
 const unknown: CommandResult = { ok: false, why: 'unknown', reason: 'there is no such run' }
 
-export function createRunCommands({ db, schedule, coalescing, changed }: RunCommandsParts) {
-  const select = db.prepare('SELECT record FROM runs WHERE id = ?')
-  const update = db.prepare('UPDATE runs SET state = ?, record = ? WHERE id = ?')
-
-  function find(id: string): RunRecord | undefined {
-    if (!isId(id)) return undefined
-    const row = select.get(blobOfId(id)) as { record: string } | undefined
-    return row && JSON.parse(row.record)
-  }
-
-  function write(run: RunRecord): void {
-    update.run(run.state, JSON.stringify(run), blobOfId(run.id))
-    changed('run', run.id, run.state, run.stage)
-  }
-
+export function createRunCommands({ runs, schedule, coalescing }: RunCommandsParts) {
   return {
     cancel({ run: id, at }: Command & { type: 'cancel' }): CommandResult & { claimed?: string } {
-      const run = find(id)
+      const run = runs.find(id)
       if (run === undefined) return unknown
       if (run.stage !== 'accepted' && run.stage !== 'running') {
         return { ok: false, why: 'state', reason: `its turn is over: it is ${run.state}` }
@@ -42,12 +25,12 @@ export function createRunCommands({ db, schedule, coalescing, changed }: RunComm
       const task = taskOf(run)
       const isClaimed = run.state !== 'parked' && schedule.stateOf(task) === 'claimed'
       if (isClaimed) {
-        write({ ...run, cancelRequestedAt: run.cancelRequestedAt ?? at })
+        runs.update({ ...run, cancelRequestedAt: run.cancelRequestedAt ?? at })
         return { ok: true, claimed: task }
       }
       // All heartbeats share one task, which outlives the heartbeat that is cancelled.
       if (run.kind === 'run' && schedule.stateOf(task) === 'open') schedule.remove(task)
-      write({
+      runs.update({
         ...run,
         state: 'cancelled',
         stage: 'cancelled',
@@ -59,7 +42,7 @@ export function createRunCommands({ db, schedule, coalescing, changed }: RunComm
     },
 
     resume({ run: id, at }: Command & { type: 'resume' }): CommandResult {
-      const run = find(id)
+      const run = runs.find(id)
       if (run === undefined) return unknown
       if (run.state !== 'parked') {
         return { ok: false, why: 'state', reason: `only a parked run can be resumed: it is ${run.state}` }
@@ -67,7 +50,7 @@ export function createRunCommands({ db, schedule, coalescing, changed }: RunComm
       const { sessionKey, pool } = run
       const lane = firstRunOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
       const { error: _error, ...rest } = run
-      write({ ...rest, state: 'queued' })
+      runs.update({ ...rest, state: 'queued' })
       schedule.add(runTask({ id, sessionKey, lane, dueAt: at, pool }))
       // The new task was never claimed, so requests could join the run again; it has read those that joined before.
       coalescing.end(id)

@@ -8,6 +8,7 @@ import type { Schedule } from '../schedule/schedule.ts'
 import type { NoteChange } from './change-list.ts'
 import type { Counters } from './counters.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { Runs } from './runs.ts'
 import { createSessions } from './sessions.ts'
 import { createSpending } from './spending.ts'
 
@@ -17,20 +18,21 @@ export interface EffectsParts {
   readonly db: DatabaseSync
   readonly counters: Counters
   readonly schedule: Schedule
+  readonly runs: Runs
   readonly deliveries: Deliveries
   readonly changed: NoteChange
 }
 
-interface RecordRow {
-  readonly record: string
-}
-
-export function createEffects({ db, counters, schedule, deliveries, changed }: EffectsParts): ApplyEffects {
+export function createEffects({
+  db,
+  counters,
+  schedule,
+  runs,
+  deliveries,
+  changed,
+}: EffectsParts): ApplyEffects {
   const sessions = createSessions(db)
   const spend = createSpending(db)
-  const selectRun = db.prepare('SELECT record FROM runs WHERE id = ?')
-  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
-  const updateRun = db.prepare('UPDATE runs SET state = ?, record = ? WHERE id = ?')
   const selectEvent = db.prepare('SELECT record FROM events WHERE id = ?')
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
   const updateEvent = db.prepare('UPDATE events SET state = ?, record = ? WHERE id = ?')
@@ -38,15 +40,10 @@ export function createEffects({ db, counters, schedule, deliveries, changed }: E
   const deleteInbox = db.prepare('DELETE FROM inbox WHERE rank = ? AND id = ?')
 
   function changeRun(patch: NonNullable<Effects['run']>): void {
-    const id = blobOfId(patch.id)
-    const row = selectRun.get(id) as RecordRow | undefined
-    if (row === undefined && patch.kind === undefined) {
-      throw new StoreError('BAD_ENTRY', 'an effect changes a run that does not exist')
-    }
-    const run = { ...(row === undefined ? undefined : JSON.parse(row.record)), ...patch } as RunRecord
-    if (row === undefined) insertRun.run(id, run.kind, run.state, run.sessionKey, JSON.stringify(run))
-    else updateRun.run(run.state, JSON.stringify(run), id)
-    changed('run', run.id, run.state, run.stage)
+    const run = runs.find(patch.id)
+    if (run !== undefined) runs.update({ ...run, ...patch })
+    else if (patch.kind !== undefined) runs.insert(patch as RunRecord)
+    else throw new StoreError('BAD_ENTRY', 'an effect changes a run that does not exist')
   }
 
   function addEvent(event: EventRecord): void {
@@ -67,7 +64,7 @@ export function createEffects({ db, counters, schedule, deliveries, changed }: E
       if (asked + waited === 0) continue
       counters.pending -= 1
       counters.pendingNow -= asked
-      const { record } = selectEvent.get(id) as unknown as RecordRow
+      const { record } = selectEvent.get(id) as { record: string }
       const event: EventRecord = { ...JSON.parse(record), state: 'consumed', consumedAt: at, consumedBy: by }
       updateEvent.run(event.state, JSON.stringify(event), id)
       changed('event', eventId, event.state)
@@ -83,11 +80,9 @@ export function createEffects({ db, counters, schedule, deliveries, changed }: E
 
   /** A run's deliveries go on lanes of their own and end in any order, so only the last one completes the run. */
   function settleDelivered({ run: runId, at }: NonNullable<Effects['delivered']>): void {
-    const row = selectRun.get(blobOfId(runId)) as RecordRow | undefined
-    if (row === undefined) return
-    const { deliveryIds }: RunRecord = JSON.parse(row.record)
-    if (deliveryIds.some(isOpen)) return
-    changeRun({ id: runId, stage: 'delivered', deliveredAt: at })
+    const run = runs.find(runId)
+    if (run === undefined || run.deliveryIds.some(isOpen)) return
+    runs.update({ ...run, stage: 'delivered', deliveredAt: at })
   }
 
   function isOpen(deliveryId: string): boolean {

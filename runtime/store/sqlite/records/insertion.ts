@@ -11,6 +11,7 @@ import type { NoteChange } from './change-list.ts'
 import type { Coalescing } from './coalescing.ts'
 import type { Counters } from './counters.ts'
 import type { InsertionConditions, PlainAction } from './flat-entry.ts'
+import type { Runs } from './runs.ts'
 
 export type InsertedAction = Exclude<Acceptance['actions'][number], { original: Id }>
 
@@ -24,6 +25,7 @@ export interface InsertionParts {
   readonly db: DatabaseSync
   readonly counters: Counters
   readonly schedule: Schedule
+  readonly runs: Runs
   readonly coalescing: Coalescing
   readonly changed: NoteChange
 }
@@ -34,7 +36,14 @@ const busyError: RunError = {
   retryable: true,
 }
 
-export function createInsertion({ db, counters, schedule, coalescing, changed }: InsertionParts): Insertion {
+export function createInsertion({
+  db,
+  counters,
+  schedule,
+  runs,
+  coalescing,
+  changed,
+}: InsertionParts): Insertion {
   const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
   const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')
@@ -89,8 +98,7 @@ export function createInsertion({ db, counters, schedule, coalescing, changed }:
       error: busyError,
       cancelledAt: now,
     }
-    insertRun.run(blobOfId(run.id), run.kind, run.state, run.sessionKey, JSON.stringify(run))
-    changed('run', run.id, run.state, run.stage)
+    runs.insert(run)
     return { outcome: 'busy', id: run.id }
   }
 

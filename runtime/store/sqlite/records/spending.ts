@@ -17,7 +17,7 @@ const all = ''
 /** Sums stop here: a larger number could not be read again. */
 const most = Number.MAX_SAFE_INTEGER
 
-const nothing: Spent = { runs: 0, tokens: 0, told: false }
+const nothing: Spent = { runs: 0, tokens: 0, reported: false }
 
 export function createSpending(db: DatabaseSync): Spend {
   const upsert = db.prepare(
@@ -25,9 +25,9 @@ export function createSpending(db: DatabaseSync): Spend {
      SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
          told = max(told, excluded.told)`,
   )
-  return ({ day, budget, runs, tokens, told = [] }) => {
-    upsert.run(day, all, runs, tokens, told.includes('all') ? 1 : 0)
-    if (budget !== undefined) upsert.run(day, budget, runs, tokens, told.includes('budget') ? 1 : 0)
+  return ({ day, budget, runs, tokens, reported = [] }) => {
+    upsert.run(day, all, runs, tokens, reported.includes('all') ? 1 : 0)
+    if (budget !== undefined) upsert.run(day, budget, runs, tokens, reported.includes('budget') ? 1 : 0)
   }
 }
 
@@ -75,5 +75,5 @@ interface SpentRow {
 }
 
 function spentOf({ runs, tokens, told }: SpentRow): Spent {
-  return { runs, tokens, told: told === 1 }
+  return { runs, tokens, reported: told === 1 }
 }

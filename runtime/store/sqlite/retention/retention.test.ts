@@ -9,6 +9,7 @@ import { createCoalescing } from '../records/coalescing.ts'
 import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
+import { createRuns } from '../records/runs.ts'
 import { createSchedule } from '../schedule/schedule.ts'
 import { createRetention } from './retention.ts'
 
@@ -127,7 +128,9 @@ function openWithEffects({ keepMs }: { keepMs: number }) {
   const counters = readCounters(db)
   const changed = () => {}
   const schedule = createSchedule(db, counters)
-  const apply = createEffects({ db, counters, schedule, deliveries: createDeliveries(db, changed), changed })
+  const runs = createRuns(db, changed)
+  const deliveries = createDeliveries(db, changed)
+  const apply = createEffects({ db, counters, schedule, runs, deliveries, changed })
   const retention = createRetention(db, readCounters(db), { keepMs, now: 0, elapsed: () => 0 })
   return { db, apply, sweep: retention.sweep }
 }

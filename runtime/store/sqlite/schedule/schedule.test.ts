@@ -19,9 +19,9 @@ function openSchedule() {
 test('scheduling a heartbeat that is due as early costs no write, however often', () => {
   const { schedule, writes } = openSchedule()
   schedule.add(heartbeatTask(1_000))
-  const armed = writes()
+  const scheduled = writes()
   for (let dueAt = 1_000; dueAt < 2_000; dueAt++) schedule.add(heartbeatTask(dueAt))
-  assert.equal(writes(), armed)
+  assert.equal(writes(), scheduled)
 })
 
 test('while the heartbeat is claimed, scheduling it costs one write, however often', () => {

@@ -13,6 +13,7 @@ import { type Counters, readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
 import { type ApplyEffects, createEffects } from '../records/effects.ts'
 import { createLoading, type LoadWork } from '../records/loading.ts'
+import { createRuns } from '../records/runs.ts'
 import { createRetention, type Retention } from '../retention/retention.ts'
 import { createSchedule, type Schedule } from '../schedule/schedule.ts'
 import type { WriterData } from './protocol.ts'
@@ -65,6 +66,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
   const counters = readCounters(db)
   const schedule = createSchedule(db, counters)
   const coalescing = createCoalescing(db, schedule)
+  const runs = createRuns(db, changed)
   const deliveries = createDeliveries(db, changed)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -83,15 +85,16 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
       db,
       counters,
       schedule,
+      runs,
       coalescing,
       changed,
       limits: data,
       bounds: data,
     }),
-    applyEffects: createEffects({ db, counters, schedule, deliveries, changed }),
+    applyEffects: createEffects({ db, counters, schedule, runs, deliveries, changed }),
     loadWork: createLoading(db, counters, data.historyMessages),
     retention: createRetention(db, counters, data),
-    runCommand: createCommands({ db, counters, schedule, coalescing, deliveries, limits: data, changed }),
+    runCommand: createCommands({ db, counters, schedule, runs, coalescing, deliveries, limits: data }),
     shift(ms, now) {
       schedule.shift(ms)
       coalescing.shift(ms, now)
