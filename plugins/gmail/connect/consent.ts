@@ -110,15 +110,8 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
       redeem: (code, signal) =>
         access.exchange({ client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }),
     })
-    const credentials = {
-      clientId: client.id,
-      clientSecret: client.secret,
-      refreshToken: grant.refreshToken,
-      scopes: grant.scopes,
-      accessToken: grant.accessToken,
-      accessTokenEnds: grant.accessTokenEnds,
-    }
     refusePartialConsent(grant.scopes)
+    const credentials = { clientId: client.id, clientSecret: client.secret, ...grant }
     return {
       account: await findAccount(options, { account: account ?? '', ...credentials }),
       ...credentials,

@@ -11,7 +11,7 @@ import { exchange as exchangeOnce } from './exchange.ts'
 import { malformed } from './failure.ts'
 import { createClient } from './libraries.ts'
 import { oauthService } from './service.ts'
-import { readTokens } from './token-answer.ts'
+import { readTokens, type TokenAnswer } from './token-answer.ts'
 
 export interface AuthorizationRequest {
   readonly clientId: string
@@ -36,14 +36,8 @@ export interface ExchangeRequest {
   readonly signal: AbortSignal
 }
 
-export interface Grant {
-  readonly refreshToken: string
-  readonly accessToken: string
-  /** Milliseconds since the Unix epoch. */
-  readonly accessTokenEnds: number
-  /** The scopes that the person has allowed. */
-  readonly scopes: readonly string[]
-}
+/** The tokens of a new consent, and the scopes that the person has allowed. */
+export type Grant = Required<TokenAnswer>
 
 /** https://www.rfc-editor.org/rfc/rfc7636 */
 export async function newVerifier(): Promise<{ readonly verifier: string; readonly challenge: string }> {
@@ -82,7 +76,7 @@ export async function exchange(request: ExchangeRequest): Promise<Grant> {
   )
   const redact = compileRedaction([code, verifier, client.secret ?? ''])
   const tokens = readTokens(answer, { account: undefined, redact, now: clock.now() })
-  const { refreshToken, accessToken, accessTokenEnds } = tokens
+  const { refreshToken, scopes: granted = scopes } = tokens
   if (refreshToken === undefined) throw malformed(oauthService, 'gave no refresh token')
-  return { refreshToken, accessToken, accessTokenEnds, scopes: tokens.scopes ?? scopes }
+  return { ...tokens, refreshToken, scopes: granted }
 }
