@@ -46,6 +46,14 @@ export { createEvaluators, type Evaluators } from './evaluator/evaluators.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export type { LintCode } from './lint/warnings.ts'
+export {
+  type Fields,
+  fieldsOf,
+  hasTooManyFields,
+  isFormType,
+  maxFields,
+  parseFields,
+} from './payload/form.ts'
 export { providerRow } from './providers/index.ts'
 export { shortTitleOf } from './providers/material.ts'
 export type { ProviderRow } from './providers/scheme.ts'
@@ -89,14 +97,6 @@ export {
   type PolicyValue,
   placeOfPolicyValue,
 } from './resolve/effective-policy.ts'
-export {
-  type Fields,
-  fieldsOf,
-  hasTooManyFields,
-  isFormType,
-  maxFields,
-  parseFields,
-} from './resolve/form.ts'
 export { decodePayload, isLongToRead } from './resolve/payload.ts'
 export { type RefusalCode, RefusalError, refusalCodes } from './resolve/refusal.ts'
 export type {

@@ -1,6 +1,6 @@
 /** Owns where a payload says who did what it tells of. */
 
-import { memberOf, valueAt } from './payload-path.ts'
+import { memberOf, valueAt } from '../payload/payload-path.ts'
 
 type Place = readonly string[]
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { maxFields } from './form.ts'
+import { maxFields } from '../payload/form.ts'
 import { decodePayload as decode, isLongToRead } from './payload.ts'
 
 const form = 'application/x-www-form-urlencoded'

@@ -1,7 +1,7 @@
 /** Reads a body as the payload of a request, whole, by the platform's own parser. */
 
+import { hasTooManyFields, isFormType, parseFields } from '../payload/form.ts'
 import type { HookRequest } from './decision.ts'
-import { hasTooManyFields, isFormType, parseFields } from './form.ts'
 import { RefusalError } from './refusal.ts'
 
 type Decoded = Pick<HookRequest, 'payload' | 'unwrapped' | 'isForm'>

@@ -3,8 +3,7 @@
 import type { Segment } from '../boundary/segment.ts'
 import type { Action } from './decision.ts'
 import type { EffectivePolicy } from './effective-policy.ts'
-import type { FieldTrace } from './trace.ts'
-import type { Change } from './transformed.ts'
+import type { Change, FieldTrace } from './trace.ts'
 
 export interface Recorder {
   /** An action of that mapping begins; `index` is the element's, with `forEach`. */

@@ -1,5 +1,7 @@
 /** Owns what `explain` answers: why each mapping did or did not match, and where every field of an action comes from. */
 
+import type { Segment } from '../boundary/segment.ts'
+import type { FieldName } from '../config/fields.ts'
 import type { Decision } from './decision.ts'
 
 export interface Explanation {
@@ -76,3 +78,11 @@ export interface SourceTrace {
   readonly path: string
   readonly value: string
 }
+
+/** The fields that an answer names, each with its value and, for a prompt, its pieces. */
+export type Change = readonly (readonly [
+  name: ChangedName,
+  value: unknown,
+  segments: readonly Segment[] | undefined,
+])[]
+export type ChangedName = FieldName | 'deliverTo' | 'action'

@@ -11,6 +11,7 @@ import { keyAt } from './key.ts'
 import { type Meter, spend } from './output.ts'
 import type { Program } from './program.ts'
 import type { Scope } from './scope.ts'
+import type { Change, ChangedName } from './trace.ts'
 
 /** Actions to admit; where there are none, why. */
 export interface Transformed {
@@ -132,14 +133,6 @@ function callOf(draft: Draft, { request, params, vars, item, index }: Scope, met
     maxAnswerBytes: meter.left + answerAllowance,
   }
 }
-
-/** The fields that an answer names, each with its value and, for a prompt, its pieces. */
-export type Change = readonly (readonly [
-  name: ChangedName,
-  value: unknown,
-  segments: readonly Segment[] | undefined,
-])[]
-type ChangedName = FieldName | 'deliverTo' | 'action'
 
 /** What a field may hold besides null, and how that is told. */
 const kinds: Readonly<Record<ChangedName, readonly ['string' | 'boolean' | 'number' | 'list', string]>> = {

@@ -1,8 +1,8 @@
 /** Reads the single values that verifiers need from a body, by their place in JSON or in a form. */
 
+import { fieldsOf, hasTooManyFields, isFormType } from '../../payload/form.ts'
+import { valueAt } from '../../payload/payload-path.ts'
 import type { BodyPlace } from '../../providers/scheme.ts'
-import { fieldsOf, hasTooManyFields, isFormType } from '../../resolve/form.ts'
-import { valueAt } from '../../resolve/payload-path.ts'
 import { headerOf } from '../header.ts'
 import { type Headers, type SignedRequest, unverified } from '../verifier.ts'
 

@@ -4,8 +4,8 @@
  */
 
 import { hash } from 'node:crypto'
+import { fieldsOf, hasTooManyFields, isFormType } from '../../payload/form.ts'
 import { decode } from '../../providers/encoding.ts'
-import { fieldsOf, hasTooManyFields, isFormType } from '../../resolve/form.ts'
 import { isSameSecret } from '../compare.ts'
 import { headerOf } from '../header.ts'
 import { type SignedRequest, type Unverified, unverified } from '../verifier.ts'

@@ -1,9 +1,9 @@
 /** Owns what tests of actions that count once share: mappings with a key, and the keys that a decision holds. */
 
 import assert from 'node:assert/strict'
-import type { Fixture, Mapping } from '../compile/fixture.ts'
+import type { Decision, Dedupe } from '../resolve/decision.ts'
 import type { AnsweredAction } from '../transform/port.ts'
-import type { Decision, Dedupe } from './decision.ts'
+import type { Fixture, Mapping } from './fixture.ts'
 
 export const dayMs = 86_400_000
 
