@@ -1,6 +1,6 @@
-/** Owns the names of a policy's `bots`: which actors they mean. */
+/** Compiles the names of a policy's `bots` to a test of actors. */
 
-/** Whether a name is listed. Case is folded and `*` stands for any text, none too. In linear time. */
+/** Tests in linear time whether a name is listed. Case is ignored, and `*` stands for any text, the empty one included. */
 export function compileBots(bots: readonly string[]): (name: string) => boolean {
   const exact = new Set<string>()
   const patterns: Pattern[] = []
@@ -16,14 +16,14 @@ export function compileBots(bots: readonly string[]): (name: string) => boolean 
   }
 }
 
-/** What stands before, between and behind the stars. */
+/** The texts before, between and behind the stars. */
 interface Pattern {
   readonly start: string
   readonly middle: readonly string[]
   readonly end: string
 }
 
-/** Each piece at its first place behind the one before: if that does not fit, no other choice does. */
+/** Takes each piece at its first place behind the one before: if that does not fit, no other place does. */
 function fits(text: string, { start, middle, end }: Pattern): boolean {
   if (text.length < start.length + end.length || !text.startsWith(start) || !text.endsWith(end)) return false
   const last = text.length - end.length

@@ -7,7 +7,7 @@ import { createEndpointPaths, noParams } from './match/endpoint-paths.ts'
 
 interface Placed {
   readonly covering: Covering
-  /** How many of the mappings that serve come before it. */
+  /** How many of the enabled mappings come before it. */
   readonly position: number
 }
 
@@ -68,14 +68,14 @@ function indexDisabled(
       }))
 }
 
-/** Consecutive mappings of one origin: the configuration, a file or a preset. */
+/** Consecutive mappings of one origin, which is the configuration, a file or a preset. */
 interface Block {
   readonly origin: Origin
   readonly start: number
   end: number
 }
 
-/** `mappings` in matching order. Gives how many of them come before an entry. */
+/** Gives how many of the mappings, which are in matching order, come before a disabled entry. */
 export function createPlaceFinder(mappings: readonly MappingEntry[]): (entry: MappingEntry) => number {
   const blocks = blocksOf(mappings)
   return (entry) => {
@@ -101,7 +101,7 @@ function keyOf({ kind, name }: Origin): string {
   return `${kind} ${name}`
 }
 
-/** From top to bottom, as the lines of its file. */
+/** Finds the place by the line of the entry in its file. */
 function placeInBlock(entry: MappingEntry, { start, end }: Block, mappings: readonly MappingEntry[]): number {
   const { line } = entry.locate([])
   let low = start
@@ -116,7 +116,7 @@ function placeInBlock(entry: MappingEntry, { start, end }: Block, mappings: read
 
 const kinds = ['configuration', 'file', 'preset']
 
-/** Of two presets nothing tells which is listed first, where no mapping of one of them serves. */
+/** Where no mapping of a preset is enabled, its place among the other presets is not known. */
 function placeOfOrigin({ kind, name }: Origin, blocks: Iterable<Block>, last: number): number {
   for (const { origin, start } of blocks) {
     const isLaterKind = kinds.indexOf(origin.kind) > kinds.indexOf(kind)

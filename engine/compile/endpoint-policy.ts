@@ -1,4 +1,4 @@
-/** Owns which policy holds for an endpoint: what all policies that cover its name say together. */
+/** Finds the policy of an endpoint: what all policies that cover its name say together. */
 
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import { freezeDeep } from '../config/freeze-deep.ts'
@@ -6,7 +6,7 @@ import { builtInEndpoints } from './match/decision-index.ts'
 import { indexPaths } from './match/endpoint-paths.ts'
 import { smallPieces, type Work } from './slices.ts'
 
-/** Freezes the policies. */
+/** Indexes the policies by the names that they cover, and freezes them. */
 export function* indexPolicies(
   endpoints: Configuration['endpoints'],
 ): Work<(endpoint: string) => EndpointPolicy | undefined> {
@@ -19,7 +19,7 @@ export function* indexPolicies(
   return yield* indexCascade(policies)
 }
 
-/** Key by key, an exact name before one with parameters; those do not speak about `wake` and `agent`. */
+/** Merges them key by key. An exact name wins over one with parameters, which never covers `wake` and `agent`. */
 export function* indexCascade<Said extends object>(
   byName: ReadonlyMap<string, Said>,
 ): Work<(endpoint: string) => Said | undefined> {

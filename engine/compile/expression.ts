@@ -1,4 +1,4 @@
-/** Compiles JSONata expressions: read once at load, evaluated within limits, results made plain JSON. */
+/** Compiles JSONata expressions at load to functions that are evaluated within limits and give plain JSON. */
 
 import { NeedsThread } from '../resolve/containment.ts'
 import type { Equality, Expression } from '../resolve/program.ts'
@@ -25,7 +25,7 @@ export { ExpressionSyntaxError } from './expression/syntax-error.ts'
 
 const wrapped = /^\s*\{%([\s\S]*)%\}\s*$/
 
-/** What stands between `{%` and `%}`, and where it begins; nothing for a text that is not wholly an expression. */
+/** Gives what stands between `{%` and `%}`, and where it begins; nothing for a text that is not wholly an expression. */
 export function unwrapExpression(
   text: string,
 ): { readonly source: string; readonly offset: number } | undefined {
@@ -33,24 +33,24 @@ export function unwrapExpression(
   return source === undefined ? undefined : { source, offset: text.indexOf('{%') + 2 }
 }
 
-/** The same of a field that is an expression by its nature, which may be written with or without the marks of one. */
+/** Gives the same for a field that is always an expression, whether it is written with or without `{% … %}`. */
 export function bareExpression(text: string): { readonly source: string; readonly offset: number } {
   return unwrapExpression(text) ?? { source: text, offset: 0 }
 }
 
 export interface CompiledExpression {
   readonly evaluate: Expression
-  /** How many times the payload's length it may look at; absent where the library evaluates it. */
+  /** How often it may walk through the whole payload; absent where the library evaluates it. */
   readonly cost: number | undefined
-  /** What a request must have for it to be true. */
+  /** The equalities without which it cannot be true. */
   readonly equalities: readonly Equality[]
-  /** What its text says about the value that it gives. */
+  /** The kind of value that it gives, as far as its text decides that. */
   readonly kind: Kind
-  /** The texts that it chooses between, where each is written in it. */
+  /** The texts that it chooses between, if all of them are written in it. */
   readonly choices: readonly string[] | undefined
   /** The names that it looks up at its root, if one of them can be ours or the list of `forEach`. */
   readonly names: readonly RootName[]
-  /** What may be meant, though hardly; the places are those of the field's text. */
+  /** What is probably a slip. The places are those of the field's text. */
   readonly doubtful: readonly Slip[]
 }
 
@@ -114,7 +114,7 @@ export function compileExpression(
 /** What a compiled expression may look at on the main loop, in bytes of the payload: 20 ms. */
 const mostOnMainLoop = 1_600_000
 
-/** By their variables: those of our names that an expression reads. */
+/** The readers of our names that an expression looks up, by the variables that stand for them. */
 function readersOf(rootNames: readonly RootName[], names: ScopeNames): ReadonlyMap<string, VariableReader> {
   const readers = new Map<string, VariableReader>()
   for (const { name } of rootNames) {

@@ -1,4 +1,4 @@
-/** Owns compiling one field of a mapping: a literal, a template, or a wholly `{% … %}` expression. */
+/** Compiles one field of a mapping: a literal, a template, or a text that is wholly a `{% … %}` expression. */
 
 import type { Path } from '../config/path.ts'
 import type { Field } from '../resolve/program.ts'
@@ -18,11 +18,11 @@ export interface CompiledField {
   readonly placeholder?: number
   /** The operator's words before it. */
   readonly prefix: string
-  /** The texts that an expression chooses between, where each is written in it. */
+  /** The texts that an expression chooses between, if all of them are written in it. */
   readonly choices?: readonly string[]
 }
 
-/** Reports what is wrong and gives nothing then. */
+/** Gives nothing where something is wrong, which is reported. */
 export function compileField(
   value: unknown,
   path: Path,
@@ -59,7 +59,7 @@ function compileText(text: string, path: Path, report: Report, shared: SharedPar
   return { field: { kind: 'template', render }, placeholder, prefix }
 }
 
-/** A text that is an expression with or without `{% … %}`. Reports what is wrong and gives nothing then. */
+/** Compiles a text that is an expression with or without `{% … %}`. Gives nothing where something is wrong, which is reported. */
 export function compileWhole(
   text: string,
   path: Path,
@@ -87,7 +87,7 @@ function compileSource(
   return compiled
 }
 
-/** Whether the error was one of the author's, now reported. */
+/** Reports an error of the author's, and says whether it was one. */
 function reportSyntax(error: unknown, path: Path, report: Report): boolean {
   if (!(error instanceof TemplateError || error instanceof ExpressionSyntaxError)) return false
   const code = error instanceof TemplateError ? 'TEMPLATE_SYNTAX' : 'EXPRESSION_SYNTAX'

@@ -1,4 +1,4 @@
-/** Owns the configurations that tests compile; used by tests only. */
+/** Makes the configurations that tests compile; used by tests only. */
 
 import type { Configuration, MappingEntry, MappingSource } from '../config/configuration.ts'
 import type { Place } from '../config/diagnostic/diagnostic.ts'
@@ -69,9 +69,9 @@ export interface Fixture {
   readonly defaults?: Partial<Settings['agents']['defaults']>
   readonly channels?: Settings['channels']
   readonly endpoints?: Configuration['endpoints']
-  /** By module; each answers for every export. */
+  /** The functions by module; each stands for every export of its module. */
   readonly transforms?: Readonly<Record<string, TransformFunction>>
-  /** Mappings that say `enabled: false`, with the lines on which they stand among the others, from 1. */
+  /** Disabled mappings, with the lines on which they stand among the others, from 1. */
   readonly disabled?: readonly (Mapping & { readonly line: number })[]
 }
 
@@ -162,7 +162,7 @@ export function actionOf(decision: Decision): Action {
   return action
 }
 
-/** What one mapping makes of one payload. */
+/** Gives the decision of one mapping about one payload. */
 export async function agentOf(mapping: Mapping, payload: unknown, fixture?: Fixture): Promise<AgentAction> {
   return actionOf(await snapshotOf([mapping], fixture).resolve(requestOf(payload))) as AgentAction
 }

@@ -1,4 +1,4 @@
-/** Owns keys as mappings write them: a template where there is a placeholder, else an expression, as `vars` are. */
+/** Compiles the keys of `dedupe` and `coalesce`: a template where there is a placeholder, otherwise an expression. */
 
 import type { KeyOwner } from '../resolve/key.ts'
 import type { KeyField } from '../resolve/program.ts'
@@ -12,7 +12,7 @@ export function isTemplateKey(text: string): boolean {
   return text.includes('{{') && unwrapExpression(text) === undefined
 }
 
-/** Reports what is wrong and gives nothing then. */
+/** Gives nothing where something is wrong, which is reported. */
 export function compileKey(
   owner: KeyOwner,
   text: string,
@@ -28,7 +28,7 @@ export function compileKey(
   return compiled && { kind: 'expression', evaluate: compiled.evaluate }
 }
 
-/** Whether a key that compiles can be but one for all requests: it reads nothing of them, and calls nothing. */
+/** Whether a key that compiles is the same for all requests, because it reads nothing of them and calls nothing. */
 export function isConstantKey(text: string, shared: SharedParts): boolean {
   if (isTemplateKey(text)) return shared.template(text).placeholder === undefined
   const { source, offset } = bareExpression(text)
@@ -37,7 +37,7 @@ export function isConstantKey(text: string, shared: SharedParts): boolean {
   )
 }
 
-/** Nodes of an expression that are no more than what they hold. */
+/** The types of nodes whose value depends only on the nodes in them. */
 const madeOfConstants: ReadonlySet<string> = new Set([
   ...['string', 'number', 'value'],
   ...['unary', 'binary', 'condition', 'block'],

@@ -8,7 +8,7 @@ import type { Report } from './report.ts'
 
 const reference = /(?<!\$)\$\{(?:file:[^{}]*|[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?)\}/
 
-/** Where a reference stands in a text; `$${` is the author's word that none is meant. */
+/** Finds the place of a reference in a text. An author who means the text itself writes `$${`. */
 export function placeOfReference(text: string): number | undefined {
   if (!text.includes('${')) return undefined
   const place = text.search(reference)
@@ -18,10 +18,10 @@ export function placeOfReference(text: string): number | undefined {
 export const referenceHint =
   'References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by `transform.with`.'
 
-/** What a model reads: there such a text may be meant, and `lint` says so instead. */
+/** The fields that a model reads: such a text may be meant there, so only `lint` reports it. */
 export const wordFields: ReadonlySet<string> = new Set(['text', 'message', 'name'])
 
-/** Reports it in the fields where it is never meant. What `match` compares is looked at where that is read. */
+/** Reports references in the fields where the text is never meant. The patterns of `match` are checked where they are read. */
 export function checkReferences(source: MappingSource, report: Report): void {
   const check = (below: Path, written: unknown): void => {
     for (const [path, value] of scalarsBelow(written, below)) {

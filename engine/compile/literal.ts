@@ -1,4 +1,4 @@
-/** Refuses at load what is known at load: literal fields, by the checks that a request meets. */
+/** Checks literal fields at load by the checks that a request meets. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
@@ -56,7 +56,7 @@ function literalCheck(
     case 'deliver':
       return checkDeliver(value)
     case 'channel':
-      // Whether it is delivered may be known only at run time; admission asks again.
+      // Whether it is delivered may be known only at run time; admission checks again.
       return checkChannel(value, source.deliver === undefined || source.deliver === true, rules)
     case 'model':
       return checkModel(value, rules)

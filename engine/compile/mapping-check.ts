@@ -31,7 +31,7 @@ export function checkMapping(
   }
 }
 
-/** The settings' default is held to the same rule. */
+/** Checks the name of a runner, of a mapping or of the settings' default. */
 export function runnerProblem(
   runner: string | undefined,
   runners: ReadonlySet<string>,

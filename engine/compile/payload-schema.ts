@@ -15,7 +15,7 @@ import { uniqueItems } from './schema/unique-items.ts'
 import { type Dialect, dialectOf } from './schema/vocabulary.ts'
 import { describeErrors } from './schema/words.ts'
 
-/** Nothing for a schema that everything satisfies, and for one that was reported. */
+/** Gives nothing for a schema that every payload satisfies, and for one that was reported. */
 export function compilePayloadSchema(
   schema: unknown,
   report: Report,
@@ -63,7 +63,7 @@ function checkerOf(validate: ValidateFunction, isLinear: boolean, searches: Sear
     } catch (error) {
       return [{ pointer: '', message: limitOf(error) }]
     } finally {
-      // What was found holds on to the payload.
+      // Ajv's errors hold on to the payload.
       validate.errors = null
     }
   }

@@ -10,14 +10,14 @@ import type { Report } from './report.ts'
 /** A field to check against the settings: its value, or what is known at load of a template or an expression. */
 export interface PendingCheck {
   readonly name: FieldName
-  /** To the field, which may stand in `deliverTo`. */
+  /** The path to the field, which may stand in `deliverTo`. */
   readonly path: Path
   readonly value: unknown
   /** Where its first placeholder stands; absent for a literal. */
   readonly placeholder?: number
   /** The operator's words before that. */
   readonly prefix: string
-  /** The texts that an expression chooses between, where each is written in it. */
+  /** The texts that an expression chooses between, if all of them are written in it. */
   readonly choices?: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export function checkPlaceholder(
   rules: Rules,
   report: Report,
 ): void {
-  // Between texts that are written out, the operator has chosen.
+  // The operator has written out all that it can be.
   if (offset === undefined || choices !== undefined) return
   if (routing.includes(name) && source.allowPayloadRouting !== true) {
     const isExpression = typeof value === 'string' && unwrapExpression(value) !== undefined

@@ -1,4 +1,4 @@
-/** Says which of our names have a value in a mapping, and holds what it reads to that. */
+/** Says which of our names have a value in a mapping, and reports names that are read before they have one. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { Path } from '../config/path.ts'

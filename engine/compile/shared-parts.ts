@@ -1,4 +1,4 @@
-/** Owns what several mappings of one compilation write alike, which is compiled once: templates, expressions, schemas. */
+/** Compiles templates, expressions and schemas once that several mappings of one compilation have in common. */
 
 import type { Path } from '../config/path.ts'
 import type { CheckPayload } from '../resolve/program.ts'
@@ -7,7 +7,7 @@ import type { RootName } from './expression/names.ts'
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import { type CompiledTemplate, compileTemplate } from './template/compile-template.ts'
 
-/** Lives as long as one compilation: what serves keeps its parts itself. */
+/** Lives as long as one compilation; the snapshot holds what it uses itself. */
 export interface SharedParts {
   /** @throws TemplateError */
   template(text: string, names?: ScopeNames): CompiledTemplate

@@ -1,4 +1,4 @@
-/** Owns the snapshot: one configuration, compiled and frozen, that a request is carried through from start to end. */
+/** The snapshot: one configuration, compiled and frozen, by which a request is handled from start to end. */
 
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'

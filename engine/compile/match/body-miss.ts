@@ -1,4 +1,4 @@
-/** Owns why a payload misses a body pattern: the deepest field to blame, what it should hold and what it holds. */
+/** Explains why a payload does not match a body pattern: the deepest field to blame, what it should hold and what it holds. */
 
 import { writePath } from '../../config/path.ts'
 import type { Containment } from '../../resolve/containment.ts'

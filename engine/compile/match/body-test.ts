@@ -1,4 +1,4 @@
-/** Owns testing a payload against a body pattern: the tree of tests as closures, with the place of each. */
+/** Compiles a body pattern to a tree of closures that test a payload, with the place of each. */
 
 import { type Path, writePath } from '../../config/path.ts'
 import { type Regex, RegexLimitError } from '../../regex/regex.ts'

@@ -1,4 +1,4 @@
-/** Owns the clause: one condition of a `match` that is decided at once, and why it fails. */
+/** A clause: one condition of a `match` that is decided synchronously, and why it fails. */
 
 import type { Path } from '../../config/path.ts'
 import type { Equality } from '../../resolve/program.ts'

@@ -1,4 +1,4 @@
-/** Owns which mappings may match a request, so that it meets few of those that cannot. */
+/** Finds the mappings that may match a request, so that few of those that cannot are tried. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'

@@ -1,4 +1,4 @@
-/** Owns finding paths by an endpoint's name: exact ones, and those with `:name` segments. */
+/** Finds paths by an endpoint's name: exact ones, and those with `:name` segments. */
 
 import { atOnce } from '../../turn.ts'
 import { smallPieces, type Work } from '../slices.ts'

@@ -1,4 +1,4 @@
-/** Owns finding mappings by what a payload holds: a tree of field paths, walked together with the payload. */
+/** Finds mappings by what a payload holds: a tree of field paths that is walked together with the payload. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Scalar } from './scalar.ts'
@@ -18,7 +18,7 @@ interface Node {
   readonly buckets: Map<unknown, number[]>
 }
 
-/** So few fields are asked for, rather than the payload's keys listed. */
+/** Up to so many fields are looked up one by one, without listing the payload's keys. */
 const fewChildren = 32
 export function createFieldIndex(): FieldIndex {
   const root = createNode()

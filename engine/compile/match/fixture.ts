@@ -1,4 +1,4 @@
-/** Owns the programs that tests of matching compile; used by tests only. */
+/** Compiles programs for tests of matching; used by tests only. */
 
 import type { MappingSource } from '../../config/configuration.ts'
 import type { Program } from '../../resolve/program.ts'

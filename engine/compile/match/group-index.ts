@@ -6,7 +6,7 @@ import { smallPieces, type Work } from '../slices.ts'
 import { addTo, type Bucket, createFieldIndex, type FieldIndex } from './field-index.ts'
 import type { Scalar } from './scalar.ts'
 
-/** Knows a mapping by its place in the group, from 0, so that it holds wherever the group's mappings stand. */
+/** Names mappings by their place in the group, from 0, so that the index stays right when the group moves. */
 export interface GroupIndex {
   /** Every mapping of the group, ascending. */
   readonly all: Bucket
@@ -14,7 +14,7 @@ export interface GroupIndex {
   readonly find: (request: HookRequest) => readonly Bucket[]
 }
 
-/** So few are tried faster than they are looked up. */
+/** Groups of up to so many mappings are tried faster than they are looked up. */
 const handful = 3
 const handfuls = Array.from({ length: handful + 1 }, (_, length) => allOf(length))
 
@@ -132,7 +132,7 @@ function isBetter(equality: Equality, than: Equality): boolean {
   return equality.of === 'header' && than.of !== 'header'
 }
 
-/** Two places of one name would only be a worse choice. */
+/** A key for counting. Two places with the same key would only make a worse choice. */
 function placeOf({ of, path }: Equality): string {
   return `${of} ${path.length === 1 ? path[0] : path.join('\n')}`
 }

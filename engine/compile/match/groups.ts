@@ -1,6 +1,6 @@
 /**
- * Owns the groups of the decision index: the mappings of one path each. By the text of the path, so that a catch-all is
- * not filed with every endpoint. A group whose mappings have the equalities that they had is indexed as it was.
+ * Indexes mappings in groups of one path each, by the text of the path, so that a catch-all is not filed with every
+ * endpoint. A group whose mappings still have the same equalities keeps its index.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -17,7 +17,7 @@ export interface Indexed {
 
 export interface Group {
   readonly index: GroupIndex
-  /** Of the group's mappings among all, ascending. */
+  /** The positions of the group's mappings among all mappings, ascending. */
   readonly positions: readonly number[]
   readonly matchers: readonly Matcher[]
 }
@@ -31,7 +31,7 @@ export interface Groups {
   readonly everywhere: Group | undefined
 }
 
-/** What indexing keeps for the next time. */
+/** What one indexing leaves for the next one. */
 export interface GroupCache {
   groups: ReadonlyMap<string | undefined, Group>
   paths: readonly string[]
@@ -91,7 +91,7 @@ function* indexMembers(members: Members, before: Group | undefined): Work<Group>
   return isUnmoved ? before : { index: before.index, positions, matchers }
 }
 
-/** Another message makes another matcher, which demands what the one before it did. */
+/** A mapping with another message has another matcher, which may have the same equalities. */
 function* areFiledAlike(some: readonly Matcher[], others: readonly Matcher[]): Work<boolean> {
   if (some.length !== others.length) return false
   for (const [index, one] of some.entries()) {

@@ -1,4 +1,4 @@
-/** Owns the clauses of `match.headers`. Names fold case, values do not; a header may have come several times. */
+/** Compiles the clauses of `match.headers`. Case counts in values and not in names; a header may come several times. */
 
 import type { HeaderPattern } from '../../config/configuration.ts'
 import type { Path } from '../../config/path.ts'
@@ -12,7 +12,7 @@ import { warnOfForeignText } from './foreign-syntax.ts'
 import { readPatternText, refusePattern } from './operators.ts'
 import { absentWords, presentWords, withNearMiss, wordsOfSearch, wordsOfValues } from './words.ts'
 
-/** Nothing where something was reported. */
+/** Gives nothing where something was reported. */
 export function compileHeader(written: string, wanted: HeaderPattern, report: Report): Clause | undefined {
   const path = ['match', 'headers', written]
   const name = written.toLowerCase()

@@ -1,4 +1,4 @@
-/** Owns the bounds of `numeric`: reading pairs of an operator and a number, and whether any number satisfies them. */
+/** Reads the bounds of `numeric`, which are pairs of an operator and a number, and tests numbers against them. */
 
 const comparisons = ['=', '!=', '<', '<=', '>', '>='] as const
 
@@ -48,7 +48,7 @@ function satisfies(value: number, { operator, value: bound }: NumericBound): boo
   }
 }
 
-/** Where the range is more than one number, no list of `!=` empties it. */
+/** A range of more than one number is not emptied by any list of `!=`. */
 function isSatisfiable(bounds: readonly NumericBound[]): boolean {
   const holds = (value: number) => isWithin(value, bounds)
   const pinned = bounds.find(({ operator }) => operator === '=')

@@ -29,7 +29,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 
 export const operatorNames: ReadonlySet<string> = new Set(readers.keys())
 
-/** Every key of `value` is an operator's name. Nothing where one of them was reported. */
+/** Reads a map whose keys are all names of operators. Gives nothing where one of them was reported. */
 export function readOperators(
   value: Readonly<Record<string, unknown>>,
   path: Path,
@@ -94,7 +94,7 @@ function readRegex(source: unknown, path: Path, report: Report): OperatorTest | 
   return regex && { kind: 'pattern', regex }
 }
 
-/** A regular expression of a `pattern`, of the body or of a header. */
+/** Reads the regular expression of a `pattern`, of the body or of a header. */
 export function readPatternText(source: unknown, path: Path, report: Report): Regex | undefined {
   if (typeof source !== 'string' || source === '')
     return refusePattern(

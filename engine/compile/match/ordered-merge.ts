@@ -1,7 +1,7 @@
-/** Owns merging sorted lists of positions lazily: who finds what he wants early pays for little of it. */
+/** Merges sorted lists of positions lazily: a search that ends early has merged little. */
 
 export interface Positions<Tag> {
-  /** Places in `positions`, ascending. */
+  /** Indexes into `positions`, ascending. */
   readonly list: readonly number[]
   /** Ascending. */
   readonly positions: readonly number[]
@@ -45,7 +45,7 @@ function advance(heap: Cursor<unknown>[], first: Cursor<unknown>): void {
   sink(heap, 0)
 }
 
-/** Every cursor stands before those at twice its index plus one and two. */
+/** Restores the heap: each cursor comes before those at twice its index plus one and plus two. */
 function sink(heap: Cursor<unknown>[], start: number): void {
   const moved = heap[start] as Cursor<unknown>
   let at = start

@@ -1,4 +1,4 @@
-/** Owns the values that patterns compare with: JSON's, except lists and objects. */
+/** The values that patterns compare with: those of JSON, except lists and objects. */
 
 export type Scalar = string | number | boolean | null
 

@@ -1,4 +1,4 @@
-/** Owns the clause of `match.when`, the only one that may have to be waited for. */
+/** Compiles the clause of `match.when`, the only one that may have to be awaited. */
 
 import {
   ClauseError,
@@ -24,7 +24,7 @@ export interface When {
 
 const path = ['match', 'when']
 
-/** Nothing where something was reported. */
+/** Gives nothing where something was reported. */
 export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
   const compiled = compileWhole(text, path, report, shared)
   if (compiled === undefined) return undefined

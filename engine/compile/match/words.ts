@@ -1,11 +1,11 @@
-/** Owns saying in words what a clause expects. They end a sentence that begins with "expected". */
+/** Says in words what a clause expects. The words end a sentence that begins with "expected". */
 
 import type { BodyPattern } from './body-pattern.ts'
 import type { OperatorTest } from './operators.ts'
 import type { Scalar } from './scalar.ts'
 
-/** As many of a list or a map are told. */
-const told = 10
+/** How many members of a list or a map are named. */
+const mostNamed = 10
 
 export function wordsOf(pattern: BodyPattern): string {
   switch (pattern.kind) {
@@ -60,7 +60,7 @@ function nearMissOfOne(wanted: Scalar, actual: unknown): string | undefined {
       : `as a ${typeof wanted}, not as text`
   }
   if (typeof wanted !== 'string' || typeof actual !== 'string') return undefined
-  // A text of a megabyte is no near miss, and would take its time.
+  // A text of a megabyte is no near miss, and comparing it would take long.
   if (actual.length > wanted.length + 100) return undefined
   if (actual.trim() === wanted) return 'without space around it'
   return actual.toLowerCase() === wanted.toLowerCase() ? 'in this case of letters' : undefined
@@ -70,7 +70,7 @@ function wordsOfAny(patterns: readonly BodyPattern[]): string {
   const values = patterns.flatMap((pattern) => (pattern.kind === 'equals' ? [pattern.value] : []))
   const others = patterns.filter(({ kind }) => kind !== 'equals').map(wordsOf)
   const words = values.length > 0 ? [wordsOfValues(values), ...others] : others
-  return words.slice(0, told).join(' or ') + (words.length > told ? ' or another' : '')
+  return words.slice(0, mostNamed).join(' or ') + (words.length > mostNamed ? ' or another' : '')
 }
 
 function wordsOfOperator(operator: OperatorTest): string {
@@ -93,8 +93,8 @@ function wordsOfOperator(operator: OperatorTest): string {
 }
 
 function listed(words: readonly string[]): string {
-  const rest = words.length - told
-  return rest > 0 ? `${words.slice(0, told).join(', ')} or ${rest} more` : words.join(', ')
+  const rest = words.length - mostNamed
+  return rest > 0 ? `${words.slice(0, mostNamed).join(', ')} or ${rest} more` : words.join(', ')
 }
 
 function quoted(value: Scalar): string {

@@ -1,4 +1,4 @@
-/** Owns the block helpers: `if`, `unless`, `each` and `with`, each with its `else`. */
+/** Compiles the block helpers `if`, `unless`, `each` and `with`, each with its `else`. */
 
 import { isHarmless } from '../../boundary/harmless.ts'
 import { isExactNumber } from '../../resolve/exact-numbers.ts'
@@ -6,7 +6,7 @@ import { type Output, spend } from '../../resolve/output.ts'
 import { type Environment, inside } from './environment.ts'
 import { type Frame, innerFrame, type Reader, type Step } from './frame.ts'
 import { type Block, type Program, TemplateError } from './grammar.ts'
-import { isTruthy } from './truth.ts'
+import { isTruthy } from './helpers.ts'
 
 interface BlockParts {
   readonly block: Block

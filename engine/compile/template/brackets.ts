@@ -1,4 +1,4 @@
-/** Owns letting authors write `messages[0]` where the grammar wants `messages.[0]`. */
+/** Rewrites `messages[0]` to `messages.[0]`, as the grammar wants it. */
 
 export interface Rewritten {
   readonly text: string
@@ -9,7 +9,7 @@ export interface Rewritten {
 /** Characters that cannot end a name, after the grammar's own rule. */
 const endsNoName = /[\s!"#%&'()*+,./;<=>@[\\^`{|}~]/
 
-/** Only inside mustaches, and there neither in strings nor in `[…]` itself. */
+/** Rewrites only inside mustaches, and there neither in strings nor in `[…]` itself. */
 export function rewriteBrackets(source: string): Rewritten {
   if (!source.includes('[')) return { text: source, insertions: [] }
   const insertions: number[] = []

@@ -1,4 +1,4 @@
-/** Owns turning a template into closures: one per statement, nothing looked up by name while rendering. */
+/** Compiles a template to closures, one per statement, so that rendering looks nothing up by name. */
 
 import { nearestName } from '../../config/nearest.ts'
 import { isInexact } from '../../resolve/exact-numbers.ts'

@@ -1,4 +1,4 @@
-/** Owns the `date` helper's reading and writing of times. */
+/** Reads and writes times for the `date` helper. */
 
 /** Numbers below it are Unix seconds (until the year 5138), others milliseconds (since March 1973). */
 const firstMillisecond = 1e11
@@ -8,7 +8,7 @@ const longestText = 64
 
 const fields = /YYYY|MM|DD|HH|mm|ss/g
 
-/** With no pattern ISO 8601 to the second; a `tz` is an IANA name. Nothing for what is no time or no zone. */
+/** Writes ISO 8601 to the second where there is no pattern. `timeZone` is an IANA name. Gives nothing for what is no time or no zone. */
 export function formatDate(value: unknown, pattern: unknown, timeZone: unknown): string | undefined {
   const date = parseDate(value)
   if (date === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Owns what is known at load about a place in a template: the blocks around it and the names they give. */
+/** Describes a place in a template as it is known at load: the blocks around it and the names that they give. */
 
 import type { ScopeNames } from '../../resolve/scope.ts'
 import type { RootName } from '../expression/names.ts'

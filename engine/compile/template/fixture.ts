@@ -1,4 +1,4 @@
-/** Owns rendering a template in tests, without a mapping around it; used by tests only. */
+/** Renders a template without a mapping around it; used by tests only. */
 
 import { plainText, type Segment } from '../../boundary/segment.ts'
 import { createMeter, createOutput, InexactNumberError } from '../../resolve/output.ts'

@@ -120,21 +120,21 @@ const table: readonly ForeignTemplate[] = foreign.map(([find, message, hint]) =>
 export function foreignTemplate(
   source: string,
 ): { readonly message: string; readonly hint: string; readonly place: number } | undefined {
-  // No placeholder reaches past the next one's beginning: else many without an end would be looked through many times.
+  // No placeholder reaches past the beginning of the next one; otherwise many without an end would take quadratic time.
   for (const { 0: all, 1: inside = '', index } of source.matchAll(/\{\{~?((?:(?!\}\}|\{\{).)*?)~?\}\}/gs)) {
     const text = inside.trim()
-    const found = text.startsWith('!') ? undefined : table.find(({ find }) => find.test(text))
-    const match = found?.find.exec(text)
-    if (found === undefined || match === null || match === undefined) continue
-    const hint = found.hint.replace(
-      /\$([&1-3])/g,
-      (_sign, group) => match[group === '&' ? 0 : Number(group)] ?? '',
-    )
-    return {
-      message: found.message,
-      hint: hint.replace(/ +\}\}/g, '}}'),
-      place: index + all.indexOf(inside.trimStart()),
+    if (text.startsWith('!')) continue
+    for (const { find, message, hint } of table) {
+      const match = find.exec(text)
+      if (match === null) continue
+      const place = index + all.indexOf(inside.trimStart())
+      return { message, hint: fillHint(hint, match), place }
     }
   }
   return undefined
+}
+
+function fillHint(hint: string, match: RegExpExecArray): string {
+  const groupOf = (_sign: string, group: string) => match[group === '&' ? 0 : Number(group)] ?? ''
+  return hint.replace(/\$([&1-3])/g, groupOf).replace(/ +\}\}/g, '}}')
 }

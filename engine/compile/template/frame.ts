@@ -1,4 +1,4 @@
-/** Owns where a template is while it runs: the current value, the ones around it, and the turn of a loop. */
+/** Describes a place in a template while it runs: the current value, the ones around it, and the pass of a loop. */
 
 import type { Output } from '../../resolve/output.ts'
 import type { Scope } from '../../resolve/scope.ts'

@@ -1,4 +1,4 @@
-/** Owns reading a template: Handlebars' grammar, plus `a[0]` for `a.[0]`, with every place told in the text as written. */
+/** Reads a template by the grammar of Handlebars, plus `a[0]` for `a.[0]`. Places are those of the text as it is written. */
 
 import { parse, parser } from 'handlebars/dist/cjs/handlebars/compiler/base.js'
 import { LocatedError } from '../../config/located-error.ts'
@@ -115,7 +115,7 @@ export function parseTemplate(source: string): Parsed {
   }
 }
 
-/** The grammar's own complaints carry a line; those of its generated parser leave the place in the lexer. */
+/** The grammar's own errors have a line; those of its generated parser leave the place in the lexer. */
 function unreadable(
   cause: unknown,
   source: string,

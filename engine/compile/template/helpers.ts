@@ -1,10 +1,9 @@
-/** Owns the helpers that a template may call: plain functions from values to a value. */
+/** The helpers that a template may call: plain functions from values to a value. */
 
 import { isRecord } from '../../config/is-record.ts'
 import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
 import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
 import { formatDate, isTimeZone } from './date.ts'
-import { isTruthy } from './truth.ts'
 
 export interface Helper {
   /** The fewest and the most arguments. */
@@ -158,4 +157,9 @@ function joinAll(values: readonly unknown[], separator: string, name: unknown, o
 function propertyOf(value: unknown, name: string): unknown {
   if (!isRecord(value) || isExactNumber(value)) return value
   return Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** As in Handlebars, an empty list counts as false. */
+export function isTruthy(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }

@@ -1,4 +1,4 @@
-/** Owns paths: from `commits[0].author.name` to a closure that reads it, own properties only. */
+/** Compiles paths such as `commits[0].author.name` to closures that read own properties only. */
 
 import { reservedReader, type Scope, type ScopeNames } from '../../resolve/scope.ts'
 import type { Environment, Top } from './environment.ts'
