@@ -1,4 +1,4 @@
-/** Owns ranges of network addresses: the texts `10.0.0.7`, `10.0.0.0/8`, `fd00::/8` and the three that have names. */
+/** Parses ranges of network addresses: the texts `10.0.0.7`, `10.0.0.0/8`, `fd00::/8` and the three that have names. */
 
 import { isIP } from 'node:net'
 

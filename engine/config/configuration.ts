@@ -1,4 +1,4 @@
-/** Owns the loaded configuration: valid, with every entry's place, ready to compile. */
+/** The loaded configuration: valid, with the place of every entry, ready to compile. */
 
 import type { VerifyPolicy } from '../providers/verify-policy.ts'
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
@@ -12,13 +12,13 @@ export interface Configuration {
    * their listed order. Those with `enabled: false` are left out.
    */
   readonly mappings: readonly MappingEntry[]
-  /** Mappings with `enabled: false`, for whoever asks why one did not match. */
+  /** Mappings with `enabled: false`, which explain why one did not match. */
   readonly disabled: readonly MappingEntry[]
   /** The `tests:` of mapping files and of the presets in use, in the order of their files. */
   readonly tests: readonly TestEntry[]
   /** Policies by endpoint name, as the texts of `match.path`. */
   readonly endpoints: Readonly<Record<string, EndpointPolicy>>
-  /** SHA-256 in hex over the content of every file and environment value that had a say. */
+  /** SHA-256 in hex over the content of every file and environment value that went into it. */
   readonly digest: string
   /**
    * Every file that was read, as text by its absolute path: enough to load it all again. Without `.env` and the targets
@@ -40,16 +40,16 @@ export interface Configuration {
 }
 
 export interface EndpointPolicy {
-  /** This and the next two: instead of those of `hooks`. */
+  /** This limit and the next two hold instead of those of `hooks`. */
   readonly maxBodyBytes?: number
   readonly maxActions?: number
   readonly maxRenderedBytes?: number
   /** Runs at one time. */
   readonly concurrency?: number
-  /** For runs that neither the request nor the mapping gives a time. */
+  /** The time limit of runs that neither the request nor the mapping gives one. */
   readonly timeoutSeconds?: number
   readonly budget?: Budget
-  /** Whose doings are ignored: names of actors, `*` stands for anything. */
+  /** The names of actors whose requests are ignored; `*` stands for anything. */
   readonly bots?: readonly string[]
   /** What a sender must show. Absent: a signature where `verify` has something to verify with, else a token. */
   readonly auth?: Auth
@@ -63,12 +63,12 @@ export type Auth = 'token' | 'signature' | 'both' | 'none'
 
 /** So many requests in so long, at most a day: `600/1m`. */
 export interface RatePolicy {
-  /** Of all clients together. */
+  /** The rate of all clients together. */
   readonly endpoint?: string
   readonly client?: string
 }
 
-/** Where an entry was written. A preset is told by its name. */
+/** The kind of file in which an entry was written; a preset goes by its name. */
 export interface Origin {
   readonly kind: 'configuration' | 'file' | 'preset'
   /** `reveille.yaml`, `mappings/github.yaml`, or a preset's `github`. */

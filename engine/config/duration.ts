@@ -1,4 +1,4 @@
-/** Owns durations: the texts `250ms`, `10s`, `30m`, `24h`, `7d` and their milliseconds. */
+/** Parses durations: the texts `250ms`, `10s`, `30m`, `24h`, `7d` and their milliseconds. */
 
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 

@@ -1,4 +1,4 @@
-/** Owns the names of an action's fields: which there are, which action has them, and what else they may be called. */
+/** The names of an action's fields: which there are, which action has them, and what else they may be called. */
 
 /** The fields that are rendered for each request, in the order in which they are. */
 export const fieldNames = [

@@ -1,4 +1,4 @@
-/** Owns freezing a tree of plain data and functions, so that nothing that a request reads can change under it. */
+/** Freezes a tree of plain data and functions, so that nothing that a request reads can change under it. */
 
 export function freezeDeep<Value>(value: Value, seen = new Set<unknown>()): Value {
   const holds = (typeof value === 'object' && value !== null) || typeof value === 'function'

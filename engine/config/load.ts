@@ -1,4 +1,4 @@
-/** Owns loading: configuration file, environment and mapping files become one configuration, or all that is wrong. */
+/** Loads configuration file, environment and mapping files: they become one configuration, or everything that is wrong. */
 
 import { resolve } from 'node:path'
 import { nextTurn } from '../turn.ts'
@@ -22,7 +22,7 @@ import { loadPresets } from './mapping/presets.ts'
 import { createTests } from './mapping/tests.ts'
 import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
-import { rules, unusedEndpoints, unusedModules } from './rules.ts'
+import { rules, unusedEndpoints, unusedModules } from './rules/rules.ts'
 import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
 import { secretsIn } from './secret.ts'
 

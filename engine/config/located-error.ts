@@ -1,4 +1,4 @@
-/** Owns the errors of texts that an author writes in a language of their own: templates, expressions, patterns. */
+/** The errors of texts that are written in a language of their own: templates, expressions, patterns. */
 
 /** A text that cannot be compiled. `offset` is where, in UTF-16 units of the text. */
 export class LocatedError extends Error {

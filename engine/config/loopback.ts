@@ -1,4 +1,4 @@
-/** Owns which hosts nobody but this machine reaches. */
+/** Decides which hosts only this machine reaches. */
 
 import { BlockList, isIP } from 'node:net'
 

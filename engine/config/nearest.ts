@@ -1,4 +1,4 @@
-/** Owns the guess: which known name a misspelt one was meant to be. */
+/** Guesses which known name a misspelt one was meant to be. */
 
 /** The closest candidate that is close enough to be meant, or none. A short name has to be closer: `foo` is no `to`. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {

@@ -1,4 +1,4 @@
-/** Owns paths into a file's value, and how they are written for people. */
+/** Paths into a file's value, and how they are written for people. */
 
 export type Path = readonly (string | number)[]
 

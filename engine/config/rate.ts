@@ -1,4 +1,4 @@
-/** Owns rates: the text `600/1m`, and how many requests in how long it allows. */
+/** Parses rates: the text `600/1m` says how many requests are allowed in how long. */
 
 import { parseDuration } from './duration.ts'
 

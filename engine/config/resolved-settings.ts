@@ -1,11 +1,11 @@
-/** Owns the last step to settings: absolute paths, milliseconds, and the few names that differ from the file's. */
+/** Makes settings of a checked value: absolute paths, milliseconds, and the few names that differ from the file's. */
 
 import { parseAddressRange } from './address-range.ts'
 import { parseDuration } from './duration.ts'
-import { wholeSubscription } from './mailbox-rules.ts'
 import { moduleName } from './mapping/module-name.ts'
-import { modelRules, namedModel } from './models.ts'
-import { gatewayTokens, hookTokens, normalHookPath } from './rules.ts'
+import { wholeSubscription } from './rules/mailbox-rules.ts'
+import { modelRules, namedModel } from './rules/models.ts'
+import { gatewayTokens, hookTokens, normalHookPath } from './rules/rules.ts'
 import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
 import { foreignKeys } from './schema/foreign-keys.ts'
 import type { QuietHours, Settings } from './settings.ts'
@@ -93,7 +93,7 @@ export function resolveSettings(
   }
 }
 
-/** Nothing where no mailbox is watched. */
+/** Returns nothing where no mailbox is watched. */
 function gmailSource(gmail: ConfigurationValue['hooks']['gmail']): Settings['sources'] {
   const mailbox = Object.entries(gmail).filter(
     ([key]) => !isOfGmailPreset(key) && !Object.hasOwn(foreignKeys, `hooks.gmail.${key}`),

@@ -1,4 +1,4 @@
-/** Owns files as operators write them, and the random edits that tests make to them. */
+/** Files as operators write them, and the random edits that tests make to them. */
 
 export interface Random {
   /** From 0 up to, and without, `count`. */

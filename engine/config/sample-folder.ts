@@ -1,4 +1,4 @@
-/** Owns the folders that tests load from: real files in a temporary place, gone with the test. */
+/** Makes the folders that tests load from: real files in a temporary place, gone with the test. */
 
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

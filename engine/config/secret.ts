@@ -1,4 +1,4 @@
-/** Owns what may not be shown: which keys hold secrets, and how a line of text is shown without them. */
+/** Decides what may not be shown: which keys hold secrets, and how a line of text is shown without them. */
 
 import { editDistance } from './nearest.ts'
 

@@ -1,4 +1,4 @@
-/** Owns the shape of a valid configuration: defaults filled in, references resolved, paths absolute, times in milliseconds. */
+/** The settings of a valid configuration: defaults filled in, references resolved, paths absolute, times in milliseconds. */
 
 import type { AddressRange } from './address-range.ts'
 
@@ -10,7 +10,7 @@ export interface Settings {
     readonly port: number
     /** All of them are good, and commands show the first; several while rotating. None: there is no admin surface. */
     readonly tokens: readonly string[]
-    /** Of what they say about their clients, the addresses are believed. */
+    /** The proxies whose word about the addresses of their clients is believed. */
     readonly trustedProxies: readonly AddressRange[]
     /** Absolute. */
     readonly dataDir: string
@@ -26,7 +26,7 @@ export interface Settings {
     readonly path: string
     readonly allowQueryToken: boolean
     readonly allowedSessionKeyPrefixes?: readonly string[]
-    /** Of runs whose request and mapping give none. Absent: each has a session of its own. */
+    /** The session key of runs whose request and mapping give none. Absent: each has a session of its own. */
     readonly defaultSessionKey?: string
     /** Whether a request to `/agent` may choose its session. */
     readonly allowRequestSessionKey: boolean
@@ -62,7 +62,7 @@ export interface Settings {
         readonly idle: boolean
         readonly ackToken: string
         readonly prompt: string
-        /** When the timer asks nothing. */
+        /** The hours in which the timer asks nothing. */
         readonly quietHours?: QuietHours
       }
       /** Runs of different session keys at one time. */
@@ -77,12 +77,12 @@ export interface Settings {
       }
     }
     readonly sessions: {
-      /** Of a session's history, in characters of its messages. */
+      /** The longest history of a session, in characters of its messages. */
       readonly maxCharacters: number
       readonly maxMessages: number
       /** What becomes of the oldest turns when a history grows beyond that. */
       readonly compaction: 'drop' | 'summarise'
-      /** How long a session lives whose key nobody chose. */
+      /** How long a session lives whose key the gateway made. */
       readonly idleMs: number
     }
     /** For all runs of one day (UTC). */
@@ -131,9 +131,9 @@ export interface QuietHours {
 }
 
 export interface TransformLimits {
-  /** For one call. */
+  /** How long one call may take. */
   readonly timeoutMs: number
-  /** Of one worker. */
+  /** How much one worker may use. */
   readonly memoryMb: number
   /** Calls of one module under way at one time. */
   readonly concurrency: number

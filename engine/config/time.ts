@@ -1,4 +1,4 @@
-/** Owns which texts are a time: ISO 8601 with its zone, of a day that exists; and the time of tests. */
+/** Decides which texts are a time: ISO 8601 with its zone, of a day that exists. It also holds the time of tests. */
 
 const form = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 

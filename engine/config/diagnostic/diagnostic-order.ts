@@ -1,4 +1,4 @@
-/** Owns the order in which diagnostics are told. */
+/** Orders diagnostics for a report. */
 
 import type { Diagnostic } from './diagnostic.ts'
 

@@ -1,4 +1,4 @@
-/** Owns how a diagnostic reads in a terminal: place, message, the line with a caret, the hint. */
+/** Formats a diagnostic for a terminal: place, message, the line with a caret, the hint. */
 
 import { isAbsolute, relative } from 'node:path'
 import type { Diagnostic, Place } from './diagnostic.ts'

@@ -1,11 +1,11 @@
-/** Owns the diagnostic: one finding about the operator's files, with its place and its cure. */
+/** A diagnostic is one finding about the operator's files, with its place and its cure. */
 
 import type { Path } from '../path.ts'
 
 export interface Place {
   /** Absolute path. */
   readonly file: string
-  /** What people are told instead of the path of a file that is not theirs: `preset github`. */
+  /** What is shown instead of the path of a file that is not the operator's: `preset github`. */
   readonly calledFile?: string
   /** From 1. */
   readonly line: number

@@ -1,4 +1,4 @@
-/** Owns the findings of one load: collected from everywhere, told as diagnostics, in the order of the files. */
+/** Collects the findings of one load, and answers them as diagnostics in the order of the files. */
 
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, touches } from '../path.ts'

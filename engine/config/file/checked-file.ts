@@ -1,4 +1,4 @@
-/** Owns the way of one file to a checked value: read, parsed, references resolved, defaults filled in. */
+/** Turns one file into a checked value: it is read and parsed, references are resolved, and defaults filled in. */
 
 import { basename } from 'node:path'
 import type { ErrorObject } from 'ajv'
@@ -17,7 +17,7 @@ import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
 import { type SchemaNode, shapeValue } from './shape.ts'
 
-/** A file whose value has its schema's shape wherever `findings` has nothing against it. */
+/** A file whose value has the shape of its schema wherever `findings` reports no error. */
 export interface CheckedFile<Value> {
   readonly source: ParsedFile
   readonly value: Value

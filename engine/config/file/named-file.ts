@@ -1,4 +1,4 @@
-/** Owns the files that a mapping or a test names: read where the naming file lies, watched, and part of the digest. */
+/** Reads the files that a mapping or a test names, relative to the naming file. They are watched, and part of the digest. */
 
 import { dirname } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -12,12 +12,12 @@ interface NamedFile {
   readonly text: string
 }
 
-/** Where a name that stands in `source` leads. */
+/** Returns the absolute path of a name that stands in `source`. */
 export function namedFile(source: ParsedFile, name: string, reading: Reading): string {
   return reading.resolvePath(name, dirname(source.file))
 }
 
-/** Nothing where it cannot be read, which is reported at `path`. */
+/** Returns nothing for a file that cannot be read, which is reported at `path`. */
 export async function readNamedFile(
   name: string,
   { source, path }: { readonly source: ParsedFile; readonly path: Path },

@@ -106,7 +106,7 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
     },
     templatesInComments(path) {
       const { node } = find(path)
-      // What an alias stands for is told at its anchor.
+      // What an alias stands for is reported at its anchor.
       const end = start(node) === targetStart(node) ? targetEnd(node) : -1
       return sound.templatesInComments
         .filter((offset) => start(node) <= offset && offset <= end)

@@ -1,4 +1,4 @@
-/** Owns what a load reads: files and environment, each remembered for the digest and for watching. */
+/** Reads files and environment for one load, and remembers each for the digest and for watching. */
 
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -35,7 +35,7 @@ export class ReadError extends Error {
     this.code = code
   }
 
-  /** Whether mode or owner keep this user from reading it. */
+  /** Whether this user lacks the right to read it. */
   get isForbidden(): boolean {
     return isForbidden(this.cause)
   }
@@ -60,7 +60,7 @@ export interface Reading {
   readonly allowsUnset: boolean
   /** Notes the variable or file of such a reference. */
   noteUnset(name: string): void
-  /** Those noted, sorted. */
+  /** The names that were noted, sorted. */
   unset(): readonly string[]
   /** The names in one folder, sorted. @throws ReadError */
   listFolder(folder: string): Promise<string[]>
@@ -74,7 +74,7 @@ export interface Reading {
   sources(): ReadonlyMap<string, string>
   /** The values of the references that were looked up so far. */
   referenced(): ReadonlySet<string>
-  /** SHA-256 in hex over all that had a say so far, whatever the order in which it was read. */
+  /** SHA-256 in hex over everything that was read so far, in whatever order. */
   digest(): string
   /** What earlier loads left. */
   readonly cache: LoadCache
@@ -108,7 +108,7 @@ export function createReading(options: ReadingOptions): Reading {
   const unset = new Set<string>()
   const referenced = new Set<string>()
   let fileEnv: Environment = {}
-  /** Of files that were just listed; the others are asked. */
+  /** The sizes of files that were just listed; those of others are asked for. */
   const sizes = new Map<string, number>()
 
   const fromFolder = (path: string) => relative(folder, path).split(sep).join('/')
@@ -151,7 +151,7 @@ export function createReading(options: ReadingOptions): Reading {
     return found
   }
 
-  /** Nothing for what is gone since it was listed, or a link to nowhere: whoever reads it tells so. */
+  /** Returns nothing for what is gone since it was listed, or a link to nowhere: reading it reports that. */
   async function kindOf(path: string) {
     try {
       return await files.stat(path)
@@ -228,7 +228,7 @@ export function createReading(options: ReadingOptions): Reading {
     watch: (path) => watched.add(path),
     watched: () => [...watched],
     sources() {
-      // Somebody may have named one of them as a body too.
+      // A test may name one of them as its body.
       for (const path of secretFiles) sources.delete(path)
       return new Map([...sources].sort(byName))
     },
@@ -272,7 +272,10 @@ function isForbidden(cause: unknown): boolean {
 
 const atOnce = 16
 
-/** In the order of what was asked for. Files are many, and the threads that read them few, so not all are asked for at once. */
+/**
+ * Answers in the order of what was asked for. Files are many, and the threads that read them few, so not all are asked for at
+ * once.
+ */
 export async function inParallel<One, Made>(
   all: readonly One[],
   make: (one: One) => Promise<Made>,

@@ -1,4 +1,4 @@
-/** Owns references in configuration texts: `${NAME}`, `${NAME:-default}`, `${file:/path}`, and `$${` for a plain `${`. */
+/** Parses references in configuration texts: `${NAME}`, `${NAME:-default}`, `${file:/path}`, and `$${` for a plain `${`. */
 
 export type Reference =
   | { readonly kind: 'environment'; readonly name: string; readonly fallback?: string }
@@ -22,7 +22,7 @@ const foreign: readonly RegExp[] = [
   /^process\.env\.(\w+)$/,
 ]
 
-/** The name of the variable that a text refers to in the way of another tool, if it does. */
+/** Returns the name of the variable that a text refers to in the way of another tool, if it does. */
 export function foreignReference(text: string): string | undefined {
   for (const pattern of foreign) {
     const name = pattern.exec(text)?.[1]

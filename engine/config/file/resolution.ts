@@ -1,4 +1,4 @@
-/** Owns giving references their meaning: values from the environment and from files, as the schema expects them. */
+/** Resolves references: it puts in values of the environment and of files, as the schema expects them. */
 
 import { join } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'

@@ -42,7 +42,7 @@ function isDemand({ key, value }: Pair): boolean {
 const demands = new Set(['token', 'signature', 'both', 'none'])
 
 /**
- * `telegram: 123:abc`, `verify: whsec_abc`: the one text that somebody would write where a channel's map or that of a policy
+ * `telegram: 123:abc`, `verify: whsec_abc`: the one text that an operator would write where a channel's map or that of a policy
  * belongs is its token or secret.
  */
 function isInPlaceOfMap({ key, value }: Pair, ancestors: readonly unknown[]): boolean {

@@ -1,5 +1,5 @@
 /**
- * Owns the walk from what YAML gave to what the schema checks: keys without a value are left out, references are
+ * Walks from what YAML gave to what the schema checks: keys without a value are left out, references are
  * found, and everything is copied, so that aliases share nothing and no map has a prototype.
  */
 

@@ -1,10 +1,10 @@
-/** Owns the words for what the YAML parser refuses; its own would quote the text, which may be a secret. */
+/** Describes what the YAML parser refuses; its own words would quote the text, which may be a secret. */
 
 import type { ErrorCode } from 'yaml'
 import type { Diagnostic } from '../diagnostic/diagnostic.ts'
 import { type PlacedText, placeAt, positionAt } from './places.ts'
 
-/** The parser's, and ours for what it only stumbles over later. */
+/** The parser's codes, and ours for what it does not find itself. */
 type FaultCode =
   | ErrorCode
   | 'BAD_MERGE'
@@ -61,10 +61,10 @@ const hints: Partial<Record<FaultCode, string>> = {
   UNEXPECTED_TOKEN: 'Text that begins with a quote and goes on after it needs quotes around the whole.',
 }
 
-/** What is told by a code of its own, and not as `YAML_SYNTAX`. */
+/** These keep their own code; all others become `YAML_SYNTAX`. */
 const ownCodes: ReadonlySet<FaultCode> = new Set(['DUPLICATE_KEY', 'TOO_MANY_ALIASES'])
 
-/** What is wrong with a text that the parser understood: its line needs no search for secrets, and no guess at what was meant. */
+/** The parser understood the text all the same: its line needs no search for secrets, and no guess at what was meant. */
 const ofSoundText: ReadonlySet<FaultCode> = new Set(['LOST_ALIAS', 'TOO_MANY_ALIASES'])
 
 /** For a comment of JSON5 where none can stand, so that it may even be read as part of a key. */

@@ -1,11 +1,11 @@
-/** Stands in for the value of a reference that is not set, where a configuration is only looked at and never served. */
+/** Makes the text that stands in for a reference which is not set, where a configuration is only looked at and never served. */
 
 import { randomUUID } from 'node:crypto'
 
-/** Not to be guessed: where it ends up as a secret, nobody has it. */
+/** It cannot be guessed, so that it opens nothing where it ends up as a secret. */
 const mark = `unset-${randomUUID()}`
 
-/** Every reference of one name stands for one text, as it would if it were set. */
+/** References of one name get one text, as they would if the name were set. */
 export function unsetText(name: string): string {
   return `${mark}-${name.replaceAll(/[^\w.-]/g, '-')}`
 }

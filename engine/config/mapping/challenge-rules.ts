@@ -1,4 +1,4 @@
-/** What is wrong with `verify.challenge`, beyond the shape of its keys. */
+/** Finds what is wrong with `verify.challenge`, beyond the shape of its keys. */
 
 import { secretsOf } from '../../providers/secrets.ts'
 import type { ChallengePolicy, VerifyPolicy } from '../../providers/verify-policy.ts'

@@ -1,4 +1,4 @@
-/** Owns what may be written as an endpoint's name, in `match.path` and in `endpoints`. */
+/** Decides what may be written as an endpoint's name, in `match.path` and in `endpoints`. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
@@ -8,7 +8,7 @@ export function bareName(name: string): string {
   return name.replace(/^\/+|\/+$/g, '') || name
 }
 
-/** What is wrong with a name, if anything; `/` alone is the caller's affair. */
+/** Returns what is wrong with a name, if anything; the caller decides about `/` alone. */
 export function checkEndpointName(name: string, path: Path, at: 'key' | 'value'): Finding | undefined {
   const where = `\`${writePath(path)}\``
   const bare = name.replace(/^\/+|\/+$/g, '')

@@ -1,4 +1,4 @@
-/** Owns joining endpoint policies: the configuration's, those of all mapping files, and those of presets. */
+/** Joins endpoint policies: the configuration's, those of all mapping files, and those of presets. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy } from '../configuration.ts'
@@ -7,8 +7,8 @@ import type { Findings } from '../diagnostic/findings.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { LoadCache } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
+import { parseRate, type Rate } from '../rate.ts'
 import { checkEndpointName } from './endpoint-name.ts'
-import { checkRates } from './rate-rules.ts'
 
 /** The policies of one file. */
 export interface PolicySet {
@@ -26,10 +26,10 @@ export interface PolicySets {
   readonly presets: readonly PolicySet[]
 }
 
-/** What holds for each endpoint, and who says it. */
+/** What holds for each endpoint, and which files say it. */
 export interface JoinedPolicies {
   readonly endpoints: Configuration['endpoints']
-  /** Those who speak about an endpoint: presets, files, the configuration; each wins over those before it. */
+  /** The policies that are written for an endpoint: of presets, files, the configuration; each wins over those before it. */
   writtenAbout(name: string): readonly WrittenPolicy[]
 }
 
@@ -140,4 +140,31 @@ function* unusedKeys(name: string, policy: EndpointPolicy, path: Path): Iterable
     const message = `\`${writePath([...path, key])}\` has no effect: ${why}`
     yield { path: [...path, key], at: 'key', code: 'UNUSED_FIELD', message, hint: 'Remove it.' }
   }
+}
+
+/** Rates are counted in memory, which a restart forgets: over a longer time they would be no promise. */
+const longestMs = 86_400_000
+
+function checkRates(
+  { rate = {} }: EndpointPolicy,
+  path: Path,
+  report: (finding: Finding, severity: 'error' | 'warning') => void,
+): void {
+  const pathOf = (key: keyof typeof rate) => [...path, 'rate', key]
+  for (const key of ['endpoint', 'client'] as const) {
+    if (rate[key] === undefined || parseRate(rate[key]).windowMs <= longestMs) continue
+    const message = `\`${writePath(pathOf(key))}\` counts for longer than a day`
+    const hint = 'At most 1d: what was counted is in memory, and a restart forgets it.'
+    report({ path: pathOf(key), code: 'INVALID_VALUE', message, hint }, 'error')
+  }
+  if (rate.endpoint === undefined || rate.client === undefined) return
+  if (!isWithin(parseRate(rate.endpoint), parseRate(rate.client))) return
+  const message = `\`${writePath(pathOf('client'))}\` has no effect: \`endpoint\` allows no more to all clients together`
+  const hint = 'Make it lower than `endpoint`, or remove it.'
+  report({ path: pathOf('client'), code: 'UNUSED_FIELD', message, hint }, 'warning')
+}
+
+/** Whether a client that keeps to the first rate keeps to the second one, too. */
+function isWithin(first: Rate, second: Rate): boolean {
+  return first.most * Math.ceil(second.windowMs / first.windowMs) <= second.most
 }

@@ -1,4 +1,4 @@
-/** Owns mapping entries: from the items of `mappings:` lists to entries whose other names are folded into one. */
+/** Makes mapping entries of the items of `mappings:` lists: other names of a field are folded into one. */
 
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
@@ -57,7 +57,7 @@ export interface HooksOfMappings {
   readonly hasDefaultSession: boolean
 }
 
-/** Entries of the items that are sound, in order; everything else is reported. The operator's come before presets. */
+/** Answers entries of the items that are sound, in order, and reports everything else. The operator's come before presets. */
 export async function createEntries(
   items: readonly Item[],
   schemas: PayloadSchemas,
@@ -85,7 +85,7 @@ export async function createEntries(
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
     const folded = foldItem(item, id, schema, reading.cache)
     const parameters = await resolveParameters(item, reading, findings)
-    // A load with errors tells what else is wrong with the others, and nothing twice.
+    // A load with errors reports what is wrong with the sound ones too, and nothing twice.
     if (!findings.isSound(source, path)) continue
     const entry = createEntry(id, item, folded, schema, parameters)
     entries[value.enabled ? 'mappings' : 'disabled'].push(entry)
@@ -108,7 +108,7 @@ async function resolveParameters(
   return freezeDeep(parameters as Record<string, unknown>)
 }
 
-/** What names its place is said anew each time, since items move; that there is nothing to say is remembered. */
+/** Findings name their places and are made again each time, since items move; an item without any is not checked again. */
 function reportFaults(
   item: Item,
   { path: hooksPath, hasDefaultSession }: HooksOfMappings,

@@ -1,4 +1,4 @@
-/** Owns what is wrong with `verify.hmac`, beyond the shape of its keys. */
+/** Finds what is wrong with `verify.hmac`, beyond the shape of its keys. */
 
 import type { HmacPolicy } from '../../providers/verify-policy.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'

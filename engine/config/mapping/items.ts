@@ -1,4 +1,4 @@
-/** Owns what the files of one load hold, in matching order: items of lists, and policies, each with its place. */
+/** Gathers what the files of one load hold, in matching order: items of lists, and policies, each with its place. */
 
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { Origin } from '../configuration.ts'
@@ -83,7 +83,7 @@ function originOf(kind: Origin['kind'], { name }: ParsedFile): Origin {
   return { kind, name }
 }
 
-/** Nothing for what is no list, which the schema has refused. */
+/** Yields nothing for what is no list, which the schema has refused. */
 export function* itemsIn<Value>(
   source: ParsedFile,
   origin: Origin,

@@ -1,4 +1,4 @@
-/** Owns reading the files of `mappingsDir`, but for those that are the schema or the body of another. */
+/** Reads the files of `mappingsDir`, except those that are the schema or the body of another. */
 
 import type { Findings } from '../diagnostic/findings.ts'
 import { type CheckedFile, checkSource, type Parsed, parseFile, unreadable } from '../file/checked-file.ts'
@@ -12,7 +12,7 @@ import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schem
 
 const key = ['hooks', 'mappingsDir']
 
-/** In the order of their relative paths. */
+/** Answers the files in the order of their relative paths. */
 export async function loadMappingFiles(
   main: CheckedFile<ConfigurationValue> | undefined,
   mainFile: string,
@@ -47,7 +47,7 @@ async function readTexts(
   const read = await inParallel(files, (file) =>
     reading.readText(file).catch((error: unknown) => ({ error })),
   )
-  // Whichever came first, they are told in their order.
+  // Errors are reported in the order of the files, not in that of reading.
   return read.flatMap((text, index) => {
     const file = files[index] ?? ''
     if (typeof text === 'string') return { file, text }
@@ -66,7 +66,7 @@ async function parseFiles(
 ): Promise<ParsedText[]> {
   const parsed = new Map<TextFile, ParsedText>()
   const named = new Set<string>(namesIn(main, ['hooks'], reading))
-  // Who names others has a list of mappings or tests, and only who has one of mappings stays a mapping file if named.
+  // A file that names others has a list of mappings or tests; only one with mappings stays a mapping file if it is named.
   const first = texts.filter(({ text }) => /mappings|tests/.test(text))
   for (const one of first) {
     const file = await parse(one)
@@ -126,7 +126,7 @@ function* namesIn(source: ParsedFile, above: Path, reading: Reading): Iterable<s
   for (const name of names) if (typeof name === 'string') yield namedFile(source, name, reading)
 }
 
-/** Whoever names a file of mappings by mistake is told so, instead of losing them without a word. */
+/** A file of mappings that is named by mistake is refused as a schema or body, instead of being lost without a word. */
 function isMappingFile({ parsed }: ParsedText): boolean {
   return 'source' in parsed && listAt(parsed.source.value, ['mappings']) !== undefined
 }

@@ -1,4 +1,4 @@
-/** Owns the rules of a mapping that go beyond the shape of single keys. */
+/** The rules of a mapping that go beyond the shape of single keys. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { parseDuration } from '../duration.ts'
@@ -10,7 +10,7 @@ import { bareName, checkEndpointName } from './endpoint-name.ts'
 import { findInexactNumbers } from './inexact-number.ts'
 import { checkModuleName } from './module-name.ts'
 
-/** What of an item its rules read. */
+/** The part of an item that its rules read. */
 interface WrittenMapping {
   readonly value: MappingValue
   readonly source: ParsedFile
@@ -65,7 +65,7 @@ function contentHint({ action, text, message }: MappingValue, needed: string): s
   return `Write \`${needed}:\` and what the agent is to read.`
 }
 
-/** Also of what changes a preset. */
+/** Holds for a mapping, and for what changes a preset. */
 export function* checkTargets(
   value: Pick<MappingValue, 'deliverTo' | 'channel' | 'to'>,
   path: Path,
@@ -120,7 +120,7 @@ function compareAsText(digits: string, below: Path): string {
   return `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
 }
 
-/** Also of the `path` that a preset is served under. */
+/** Holds for `match.path`, and for the `path` that a preset is served under. */
 export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding> {
   if (endpoint === 'wake' || endpoint === 'agent') {
     const message = `\`${writePath(path)}\` is the name of a built-in endpoint`

@@ -1,4 +1,4 @@
-/** Owns how a transform's module is named, so that `./review.ts` and `review.ts` are one. */
+/** Normalizes the name of a transform's module, so that `./review.ts` and `review.ts` are one. */
 
 import { posix, win32 } from 'node:path'
 import type { Finding } from '../diagnostic/diagnostic.ts'

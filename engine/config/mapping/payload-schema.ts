@@ -1,4 +1,4 @@
-/** Owns a mapping's `schema`: written out, or in a file of its own. */
+/** Reads a mapping's `schema`, which is written out or in a file of its own. */
 
 import type { MappingSource } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -19,7 +19,7 @@ export interface PayloadSchema {
 
 /** Reads each file once, however many mappings name it. */
 export interface PayloadSchemas {
-  /** Nothing where there is none, or a bad one, which is reported. */
+  /** Returns nothing where there is none, or a bad one, which is reported. */
   read(
     written: string | boolean | Readonly<Record<string, unknown>> | undefined,
     at: { readonly source: ParsedFile; readonly path: Path },

@@ -1,4 +1,4 @@
-/** Owns what is asked of endpoint policies once they are joined: who gets in, and with what. No finding shows a secret. */
+/** Checks endpoint policies once they are joined: who gets in, and with what. No finding shows a secret. */
 
 import { hasMaterial } from '../../providers/material.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
@@ -9,14 +9,14 @@ import type { Findings } from '../diagnostic/findings.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Path, writePath } from '../path.ts'
-import { gatewayTokens, hookTokens } from '../rules.ts'
+import { gatewayTokens, hookTokens } from '../rules/rules.ts'
+import { checkSecret, checkToken, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import { checkSecret, checkToken, tokensAt } from '../token-rules.ts'
 import type { JoinedPolicies, PolicyRules, WrittenKey, WrittenPolicy } from './endpoint-policies.ts'
 import { verifyRules } from './verify-rules.ts'
 
-/** What of the configuration the rules read; absent where it is wrong itself. */
-interface Surroundings {
+/** The part of the configuration that the rules read; what is wrong itself is absent. */
+interface RuleContext {
   readonly host?: string
   readonly hasProxies: boolean
   /** What opens the gateway: the key that says so, by token. */
@@ -27,7 +27,7 @@ const adminKey = '`gateway.auth.token`'
 const hookKey = '`hooks.token`'
 type Opener = typeof adminKey | typeof hookKey
 
-/** Policies between two questions for a turn. */
+/** How many policies are checked before the work asks whether to yield. */
 const atOnce = 64
 
 export async function checkPolicies(
@@ -35,14 +35,14 @@ export async function checkPolicies(
   main: CheckedFile<ConfigurationValue>,
   findings: Findings,
 ): Promise<void> {
-  const surroundings = surroundingsOf(main, findings)
+  const context = contextOf(main, findings)
   let count = 0
   for (const [name, policy] of Object.entries(endpoints)) {
     if (++count % atOnce === 0) await takeTurn(backgroundMs)
     const { auth, token, verify } = policy
     if (auth === undefined && token === undefined && verify === undefined) continue
     const written = writtenAbout(name)
-    const tell = (keys: Path, rule: (at: WrittenKey) => Iterable<Finding>) => {
+    const apply = (keys: Path, rule: (at: WrittenKey) => Iterable<Finding>) => {
       const giver = giverOf(keys, written)
       const path = [...giver.path, ...keys]
       for (const finding of rule({ path, name: `\`${writePath(path)}\`` }))
@@ -50,19 +50,16 @@ export async function checkPolicies(
     }
     const originOf = (keys: Path) =>
       written.findLast(({ policy }) => valueAt(policy, keys) !== undefined)?.from
-    for (const [keys, rule] of verifyRules(policy, originOf)) tell(keys, rule)
-    if (auth === 'none') tell(['auth'], (at) => checkOpen(at, surroundings))
-    if (token !== undefined) tell(['token'], (at) => checkTokens(at, policy, surroundings))
+    for (const [keys, rule] of verifyRules(policy, originOf)) apply(keys, rule)
+    if (auth === 'none') apply(['auth'], (at) => checkOpen(at, context))
+    if (token !== undefined) apply(['token'], (at) => checkTokens(at, policy, context))
     if (verify !== undefined) {
-      for (const [keys, rule] of rulesOfVerify(name, verify, policy, surroundings)) tell(keys, rule)
+      for (const [keys, rule] of rulesOfVerify(name, verify, policy, context)) apply(keys, rule)
     }
   }
 }
 
-function surroundingsOf(
-  { source, value }: CheckedFile<ConfigurationValue>,
-  findings: Findings,
-): Surroundings {
+function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): RuleContext {
   const sound = <Value>(path: Path, read: () => Value): Value | undefined =>
     findings.isSound(source, path) ? read() : undefined
   const host = sound(['gateway', 'host'], () => value.gateway.host)
@@ -75,7 +72,7 @@ function surroundingsOf(
   return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
 }
 
-/** Whose word holds; there is one, as the key has a value. */
+/** Finds the policy whose value holds; there is one, as the key has a value. */
 function giverOf(keys: Path, written: readonly WrittenPolicy[]): WrittenPolicy {
   return written.findLast(({ policy }) => valueAt(policy, keys) !== undefined) as WrittenPolicy
 }
@@ -86,7 +83,7 @@ function valueAt(policy: EndpointPolicy, keys: Path): unknown {
   return value
 }
 
-function* checkOpen({ path, name }: WrittenKey, { host, hasProxies }: Surroundings): Iterable<Finding> {
+function* checkOpen({ path, name }: WrittenKey, { host, hasProxies }: RuleContext): Iterable<Finding> {
   if (host === undefined) return
   if (!isLoopback(host)) {
     yield {
@@ -111,7 +108,7 @@ function* checkOpen({ path, name }: WrittenKey, { host, hasProxies }: Surroundin
 function* checkTokens(
   { path, name }: WrittenKey,
   { auth, token, verify }: EndpointPolicy,
-  { openers }: Surroundings,
+  { openers }: RuleContext,
 ): Iterable<Finding> {
   const why = whyUnused(auth, verify)
   if (why !== undefined) {
@@ -162,15 +159,14 @@ function* rulesOfVerify(
   endpoint: string,
   verify: VerifyPolicy,
   policy: EndpointPolicy,
-  surroundings: Surroundings,
+  context: RuleContext,
 ): PolicyRules {
   const { provider, secret, verifyToken, publicUrl } = verify
   if (provider !== undefined && isBuiltIn(endpoint) && !fitsDrafts.has(provider))
     yield [['verify', 'provider'], (at) => unfitProvider(at, endpoint)]
-  if (secret !== undefined)
-    yield [['verify', 'secret'], (at) => checkSecrets(at, secret, policy, surroundings)]
+  if (secret !== undefined) yield [['verify', 'secret'], (at) => checkSecrets(at, secret, policy, context)]
   if (verifyToken !== undefined)
-    yield [['verify', 'verifyToken'], (at) => checkShared(at, verifyToken, policy, surroundings)]
+    yield [['verify', 'verifyToken'], (at) => checkShared(at, verifyToken, policy, context)]
   if (publicUrl !== undefined) yield [['verify', 'publicUrl'], (at) => checkPublicUrl(at, publicUrl)]
 }
 
@@ -192,11 +188,11 @@ function* checkSecrets(
   { path, name }: WrittenKey,
   secrets: NonNullable<VerifyPolicy['secret']>,
   policy: EndpointPolicy,
-  surroundings: Surroundings,
+  context: RuleContext,
 ): Iterable<Finding> {
   for (const { path: at, token: secret } of tokensAt(path, secrets)) {
     yield* checkSecret(at, secret, name)
-    yield* checkShared({ path: at, name }, secret, policy, surroundings)
+    yield* checkShared({ path: at, name }, secret, policy, context)
   }
 }
 
@@ -205,7 +201,7 @@ function* checkShared(
   { path, name }: WrittenKey,
   secret: string,
   { token }: EndpointPolicy,
-  { openers }: Surroundings,
+  { openers }: RuleContext,
 ): Iterable<Finding> {
   if (secret === '') return
   const other =

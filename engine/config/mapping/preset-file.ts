@@ -1,4 +1,4 @@
-/** Owns finding and reading the files of the presets that a configuration uses. */
+/** Finds and reads the files of the presets that a configuration uses. */
 
 import { join } from 'node:path'
 import type { Finding } from '../diagnostic/diagnostic.ts'
@@ -20,7 +20,7 @@ export interface PresetFile {
 
 const listPath: Path = ['hooks', 'presets']
 
-/** In their listed order; what cannot be used is reported. `folder` absent: none are shipped. */
+/** Answers presets in their listed order and reports those that cannot be used. `folder` absent: none are shipped. */
 export async function readPresets(
   main: CheckedFile<ConfigurationValue>,
   folder: string | undefined,

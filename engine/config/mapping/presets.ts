@@ -1,4 +1,4 @@
-/** Owns presets in use: their mappings, policies and tests with what the configuration wants to be different. */
+/** Adjusts presets in use: their mappings, policies and tests with what the configuration wants to be different. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -56,7 +56,7 @@ function adjust(
   const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
   for (const finding of checkUse(listed, at, sound)) findings.report(source, finding)
   for (const finding of unusedFields(listed, at, sound)) findings.report(source, finding, 'warning')
-  // What is different and wrong has been told where it is written; in the preset it would be told again.
+  // An error in what is different has been reported where it is written; in the preset it would be reported again.
   const isAsShipped = Object.keys(use).length === 1 || !findings.isSound(source, at)
   if (isAsShipped) return { name: use.name, mappings: sound, tests: soundTests, policies }
   const rename = renaming(sound, use.path)
@@ -71,7 +71,7 @@ function adjust(
 
 const mailbox: Path = ['hooks', 'gmail']
 
-/** Whoever watches a mailbox says there how its mails are answered; `hooks.presets` wins. */
+/** `hooks.gmail` may say how the mails of its mailbox are answered; `hooks.presets` wins. */
 function saidOfMailbox(
   { hooks }: ConfigurationValue,
   source: ParsedFile,

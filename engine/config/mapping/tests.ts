@@ -1,4 +1,4 @@
-/** Owns the `tests:` of mapping files: from their items to requests and expectations whose bodies are read. */
+/** Makes tests of the items of `tests:`: requests and expectations whose bodies are read. */
 
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { TestEntry, TestSource } from '../configuration.ts'
@@ -15,7 +15,7 @@ import { checkEndpointName } from './endpoint-name.ts'
 import type { Item } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
 
-/** Tests of the items that are sound, in order; everything else is reported. */
+/** Answers tests of the items that are sound, in order, and reports everything else. */
 export async function createTests(
   items: readonly Item<TestValue>[],
   reading: Reading,
@@ -40,7 +40,7 @@ export async function createTests(
   return tests
 }
 
-/** As of mappings: only that there is nothing to say is remembered. */
+/** As with mappings, a test without faults is not checked again. */
 function reportFaults({ value, source, path }: Item<TestValue>, findings: Findings): void {
   if (faultless.has(value)) return
   const faults = [...checkTest(value, path)]

@@ -1,4 +1,4 @@
-/** Owns what is wrong with a `verify` once it is joined: what its provider is, needs and reads. No finding shows a secret. */
+/** Finds what is wrong with a `verify` once it is joined: what its provider is, needs and reads. No finding shows a secret. */
 
 import { providerNames } from '../../providers/index.ts'
 import {
@@ -22,7 +22,10 @@ import type { PolicyOrigin, PolicyRules, WrittenKey } from './endpoint-policies.
 import { hmacRules } from './hmac-rules.ts'
 import { isBlank, verifyValueRules } from './verify-values.ts'
 
-/** Whose word holds for a key. Presets name a provider before there is anything to verify with, and mapping files are copies of them. */
+/**
+ * Answers which kind of file says what holds for a key. Presets name a provider before there is anything to verify with, and
+ * mapping files are copies of presets.
+ */
 type OriginOf = (keys: Path) => PolicyOrigin | undefined
 
 export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): PolicyRules {
@@ -54,7 +57,7 @@ function answersOnly(verify: VerifyPolicy): boolean {
   return verify.provider === undefined && Object.keys(verify).every((key) => key === 'challenge')
 }
 
-/** Or wrong in a way that is told by itself. */
+/** True also for one that is wrong in a way which another rule reports. */
 function isVerifiable(verify: VerifyPolicy | undefined): boolean {
   return verify !== undefined && !answersOnly(verify) && (rowOf(verify) === undefined || hasMaterial(verify))
 }
@@ -219,7 +222,7 @@ function* needsOfOidc(keys: Path, { audience, publicUrl, serviceAccount }: Verif
     ]
 }
 
-/** An empty secret counts as absent, in a preset and in a copy of one; whoever writes one into the configuration means it. */
+/** An empty secret counts as absent in a preset and in a copy of one; in the configuration it is meant. */
 function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): PolicyRules {
   if (hasMaterial(verify)) return
   for (const key of ['secret', 'publicKey'] as const) {

@@ -1,14 +1,14 @@
-/** Owns how the values of a `verify` are to be written: secrets, public keys, topics, accounts and origins. No finding shows one. */
+/** Checks how the values of a `verify` are written: secrets, public keys, topics, accounts and origins. No finding shows one. */
 
 import { readPublicKey } from '../../providers/public-keys.ts'
 import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
 import { readKey, secretsFor } from '../../providers/secrets.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import { tokensAt } from '../token-rules.ts'
+import { tokensAt } from '../rules/token-rules.ts'
 import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
-/** Of the keys that the provider reads. */
+/** The rules for the keys that the provider reads. */
 export function* verifyValueRules(row: ProviderRow, verify: VerifyPolicy): PolicyRules {
   for (const scheme of row.schemes) {
     if (scheme.family === 'hmac' && verify.secret !== undefined)

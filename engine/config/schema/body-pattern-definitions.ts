@@ -1,4 +1,4 @@
-/** Owns what editors are told about `match.body`; `compile/match/` reads it. */
+/** Describes `match.body` for editors; `compile/match/` reads it. */
 
 const scalars = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'null' }] as const
 

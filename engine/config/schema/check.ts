@@ -1,4 +1,4 @@
-/** Owns checking a value against its schema: defaults go in, findings come out. */
+/** Checks a value against its schema: it fills in defaults and answers findings. */
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
@@ -21,7 +21,7 @@ export function describeErrors(errors: readonly ErrorObject[], value: unknown, a
   return worthSaying(findings.filter((finding) => finding !== undefined))
 }
 
-/** What is refused as a whole needs no further criticism, and one rule broken in two ways is one finding. */
+/** What is refused as a whole needs no further findings, and one rule that is broken in two ways is one finding. */
 function worthSaying(findings: readonly Finding[]): Finding[] {
   const early = findings.filter(({ code }) => code === 'NOT_YET_SUPPORTED')
   const said = new Set<string>()

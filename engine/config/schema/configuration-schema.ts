@@ -1,4 +1,4 @@
-/** Owns the configuration file: every key's type, default and documentation. No other place knows a default. */
+/** The schema of the configuration file: every key's type, default and documentation. No other place knows a default. */
 
 import { thinkingLevels } from '../settings.ts'
 import { defineFileShape } from './file-shape.ts'

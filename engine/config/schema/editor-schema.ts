@@ -1,4 +1,4 @@
-/** Owns the JSON Schemas that editors read: what our own say, in words that every reader of JSON Schema knows. */
+/** Makes the JSON Schemas that editors read: they say what our own do, in the words that every reader of JSON Schema knows. */
 
 import { bodyPatternDefinitions } from './body-pattern-definitions.ts'
 import { configurationSchema } from './configuration-schema.ts'
@@ -8,7 +8,7 @@ import { expectedValue } from './test-schema.ts'
 /** A JSON Schema as plain JSON. */
 export type EditorSchema = Readonly<Record<string, unknown>>
 
-/** Of draft 7, which editors know best: of the configuration file, and of mapping files. */
+/** Both are of draft 7, which editors know best. */
 export function editorSchemas(): { readonly configuration: EditorSchema; readonly mappings: EditorSchema } {
   return {
     configuration: createDocument('configuration', 'Configuration of Reveille', configurationSchema),

@@ -1,11 +1,11 @@
-/** Owns what a kind of file looks like: its schema, with the items of long lists apart. */
+/** Describes a kind of file: its schema, with the items of long lists apart. */
 
 import type { TObject, TSchema } from 'typebox'
 import type { Path } from '../path.ts'
 
 /** Items are checked one by one, so that those which did not change need not be checked again. */
 export interface FileShape {
-  /** Of everything but the items: as if the lists were empty. */
+  /** The schema of everything but the items: as if the lists were empty. */
   readonly frame: TSchema
   readonly lists: readonly { readonly path: Path; readonly item: TSchema }[]
 }

@@ -1,4 +1,4 @@
-/** Owns the few words that our schemas add to JSON Schema, and the shorthands that the schemas are written with. */
+/** The few words that our schemas add to JSON Schema, and the shorthands that the schemas are written with. */
 
 import { durationPattern } from '../duration.ts'
 import { type Static, type TProperties, type TSchema, Type } from './type.ts'
@@ -7,13 +7,13 @@ import { type Static, type TProperties, type TSchema, Type } from './type.ts'
 export interface Notes {
   /** The key's one line of documentation. */
   description?: string
-  /** What the value must be, for a message: "must be …". Absent: told from the schema. */
+  /** What the value must be, for a message: "must be …". Absent: it follows from the schema. */
   expects?: string
   /** The feature is not built yet: only an empty value is accepted. */
   later?: true
   /** False: `${…}` below this key is plain text. */
   references?: false
-  /** What editors are told of the value: the name of one of their definitions. */
+  /** The name of the definition that describes the value to editors. */
   editor?: string
   /** A duration's longest value in milliseconds. */
   atMostMs?: number

@@ -1,4 +1,4 @@
-/** Owns mapping files and mapping entries: every key's type, default and documentation. */
+/** The schema of mapping files and mapping entries: every key's type, default and documentation. */
 
 import type { HeaderPattern } from '../configuration.ts'
 import { defineFileShape } from './file-shape.ts'
@@ -12,7 +12,7 @@ function template(description: string) {
   return Type.Optional(Type.String({ description }))
 }
 
-/** Longer than anybody waits, and far shorter than a timer can. */
+/** Longer than any use of it, and far shorter than a timer can wait. */
 const longestCoalesceMs = 86_400_000
 
 /** A key costs room for as long as it is known. */

@@ -1,4 +1,4 @@
-/** Owns endpoint policies: every key's type, default and documentation. */
+/** The schema of endpoint policies: every key's type, default and documentation. */
 
 import { ratePattern } from '../rate.ts'
 import { byName, dailyBudget, duration, keys, later, oneOf, text, textOrTexts } from './keywords.ts'

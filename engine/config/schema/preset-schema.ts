@@ -1,4 +1,4 @@
-/** Owns `hooks.presets`: which preset is in use, and what its user wants to be different. */
+/** The schema of `hooks.presets`: which preset is in use, and what its user wants to be different. */
 
 import { text } from './keywords.ts'
 import { type MappingValue, mappingSchema } from './mapping-schema.ts'

@@ -1,4 +1,4 @@
-/** Owns the `tests:` of mapping files: every key's type and documentation. */
+/** The schema of `tests:` in mapping files: every key's type and documentation. */
 
 import type { Expected, ExpectedField, ExpectedTests } from '../configuration.ts'
 import { fieldNames } from '../fields.ts'

@@ -1,5 +1,5 @@
 /**
- * Owns the words that schemas are written in: TypeBox's types, with the JSON Schema that it makes for them. TypeBox
+ * The words that schemas are written in: TypeBox's types, with the JSON Schema that it makes for them. TypeBox
  * itself is 373 modules, which every process that is not bundled would read to start.
  */
 
@@ -12,7 +12,7 @@ type Words = Pick<
   'Array' | 'Boolean' | 'Integer' | 'Object' | 'Optional' | 'String' | 'Unsafe'
 >
 
-/** Is for the map that the key is in, and not for those who read or check its schema. */
+/** A mark for the map that holds the key; readers and checkers of the schema do not see it. */
 const optional = '~optional'
 
 export const Type = {

@@ -1,4 +1,4 @@
-/** Owns the words for a value that does not fit its schema. */
+/** Describes a value that does not fit its schema. */
 
 import type { ErrorObject } from 'ajv'
 import type { Finding } from '../diagnostic/diagnostic.ts'
@@ -62,7 +62,7 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
         hint: 'Remove it: leaving it in would look as if it had an effect.',
       }
     case 'pattern':
-      // Of a name: `propertyNames` has said it.
+      // It is the pattern of a name, which `propertyNames` has reported.
       return error.propertyName === undefined ? invalid(path, schema, error.data) : undefined
     case 'minItems':
       return empty(path, 'list', 'Write what belongs into it, or remove the key.')

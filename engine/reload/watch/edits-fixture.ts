@@ -1,5 +1,5 @@
 /**
- * Owns the ways in which editors, version control, installers and platforms change files. Each is a layout of files
+ * The ways in which editors, version control, installers and platforms change files. Each is a layout of files
  * and steps, and after each step the watched paths say something else than before.
  */
 

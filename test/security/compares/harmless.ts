@@ -16,7 +16,7 @@ export const harmless: readonly Harmless[] = [
     'timingSafeEqual(secret, digest)',
     "timingSafeEqual( Buffer.from(hash('sha256', given, 'binary'), 'latin1'), Buffer.from(hash('sha256', right, 'binary'), 'latin1'), )",
   ]),
-  ...of('engine/config/rules.ts', 'two configured secrets, compared when they are loaded', [
+  ...of('engine/config/rules/rules.ts', 'two configured secrets, compared when they are loaded', [
     'admin.has(token)',
   ]),
   ...of('engine/config/mapping/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
@@ -60,7 +60,7 @@ export const harmless: readonly Harmless[] = [
     'client.secret !== stored.clientSecret',
   ]),
   ...of('runtime/http/auth/presented-token.ts', 'asks the name of a header', ['tokenHeaders.includes(name)']),
-  ...of('engine/config/token-rules.ts', 'asks whether a configured secret has blanks around it', [
+  ...of('engine/config/rules/token-rules.ts', 'asks whether a configured secret has blanks around it', [
     'secret.trim() !== secret',
   ]),
   ...of('engine/providers/secrets.ts', 'asks how a configured secret is written, when it is loaded', [

@@ -1,7 +1,7 @@
-/** Owns what is asked of tokens and secrets of the configuration; no finding shows one. */
+/** Checks the tokens and secrets of the configuration; no finding shows one. */
 
-import type { Finding } from './diagnostic/diagnostic.ts'
-import type { Path } from './path.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { Path } from '../path.ts'
 import { leastSecretLength, leastTokenLength, weaknessOf } from './secret-strength.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'
@@ -16,7 +16,7 @@ export function tokensAt(
   return tokens.map((token, index) => ({ path: [...path, index], token }))
 }
 
-/** `name`: of the key, as people are told. */
+/** `name`: the key's, as it is shown. */
 export function* checkToken(path: Path, token: string, name: string): Iterable<Finding> {
   if (token.trim() === '') {
     yield { path, code: 'TOKEN_EMPTY', message: `${name} is empty`, hint: make }

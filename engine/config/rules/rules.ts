@@ -1,20 +1,20 @@
-/** Owns the rules of a configuration that go beyond the shape of single keys. */
+/** The rules of a configuration that go beyond the shape of single keys. */
 
-import { isAddressRange } from './address-range.ts'
+import { isAddressRange } from '../address-range.ts'
+import { channelName } from '../channel-name.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import { isLoopback } from '../loopback.ts'
+import { checkModuleName, moduleName } from '../mapping/module-name.ts'
+import { nearestName } from '../nearest.ts'
+import { type Path, writePath } from '../path.ts'
+import { overlapsPath } from '../path-overlap.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
-import { channelName } from './channel-name.ts'
-import type { Finding } from './diagnostic/diagnostic.ts'
-import { isLoopback } from './loopback.ts'
 import { checkMailbox } from './mailbox-rules.ts'
-import { checkModuleName, moduleName } from './mapping/module-name.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
-import { nearestName } from './nearest.ts'
-import { type Path, writePath } from './path.ts'
-import { overlapsPath } from './path-overlap.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import { checkToken, tokensAt } from './token-rules.ts'
 
-/** A rule is asked only when nothing is wrong with what it reads. */
+/** A rule is applied only when nothing is wrong with what it reads. */
 interface Rule {
   readonly reads: readonly Path[]
   check(value: ConfigurationValue): Iterable<Finding>

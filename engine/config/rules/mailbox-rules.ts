@@ -1,8 +1,8 @@
 /** The rules of `hooks.gmail` that its plugin cannot know. */
 
-import type { Finding } from './diagnostic/diagnostic.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
-import { foreignKey } from './schema/foreign-keys.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { foreignKey } from '../schema/foreign-keys.ts'
 
 export function* checkMailbox({ gmail, enabled }: ConfigurationValue['hooks']): Iterable<Finding> {
   for (const key of Object.keys(gmail)) {

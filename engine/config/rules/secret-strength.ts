@@ -1,8 +1,8 @@
-/** Owns which secrets can be guessed: those that are short, and those that somebody typed instead of making one. */
+/** Decides which secrets can be guessed: those that are short, and those that were typed by hand. */
 
 export type Weakness = 'guessable' | 'short'
 
-/** Whoever makes one at random has more: 24 hex digits are 96 bits. */
+/** One that is made at random has more: 24 hex digits are 96 bits. */
 export const leastTokenLength = 24
 /** Some providers make their secrets themselves, the shortest of 16 characters. */
 export const leastSecretLength = 16

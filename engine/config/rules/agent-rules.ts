@@ -1,10 +1,10 @@
-/** Owns the rules of `agents:` that go beyond the shape of single keys. */
+/** The rules of `agents:` that go beyond the shape of single keys. */
 
-import type { Finding } from './diagnostic/diagnostic.ts'
-import { parseDuration } from './duration.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import { parseDuration } from '../duration.ts'
+import { nearestName } from '../nearest.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { namedModel } from './models.ts'
-import { nearestName } from './nearest.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
 
 type Agents = ConfigurationValue['agents']
 type Defaults = Agents['defaults']

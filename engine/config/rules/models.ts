@@ -1,8 +1,8 @@
-/** Owns which models may be asked for, and by which names. */
+/** Decides which models may be asked for, and by which names. */
 
-import type { Finding } from './diagnostic/diagnostic.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
-import type { ModelRules } from './settings.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import type { ModelRules } from '../settings.ts'
 
 type Defaults = ConfigurationValue['agents']['defaults']
 
