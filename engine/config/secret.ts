@@ -84,7 +84,7 @@ export function addressSecretsOf(line: string): Span[] {
 }
 
 /** The shortest secret that is hidden, in UTF-16 units. Hiding shorter ones would hide words of every text. */
-export const shortestSecret = 8
+export const shortestHidden = 8
 
 /**
  * The secrets of a tree of settings: texts under the name of a secret, and credentials inside addresses. With `others`
@@ -103,7 +103,7 @@ export function secretsIn(tree: unknown, others: Iterable<string> = []): readonl
     }
   }
   walk(tree, false)
-  return [...found].filter(({ length }) => length >= shortestSecret)
+  return [...found].filter(({ length }) => length >= shortestHidden)
 }
 
 export interface MaskedLine {

@@ -3,7 +3,7 @@
  * stays hidden: a late call may still know the one of yesterday.
  */
 
-import { shortestSecret } from '../../config/secret.ts'
+import { shortestHidden } from '../../config/secret.ts'
 import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
 
 export interface Mask {
@@ -41,7 +41,7 @@ export function createMask(): Mask {
   function withoutCutSecret(text: string): string {
     const whole = text.endsWith('…') ? text.slice(0, -1) : text
     for (const form of longestFirst) {
-      const start = whole.lastIndexOf(form.slice(0, shortestSecret))
+      const start = whole.lastIndexOf(form.slice(0, shortestHidden))
       if (start === -1 || !form.startsWith(whole.slice(start))) continue
       return `${whole.slice(0, start)}${hidden}${text.slice(whole.length)}`
     }
@@ -69,5 +69,5 @@ function formsOf(secret: string): string[] {
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .flatMap((line) => [line, encodeURIComponent(line.toWellFormed()), JSON.stringify(line).slice(1, -1)])
-    .filter(({ length }) => length >= shortestSecret)
+    .filter(({ length }) => length >= shortestHidden)
 }
