@@ -21,7 +21,7 @@ const run = (payload: Parameters<typeof group>[0]['payload']) =>
 const says = (action: ReturnType<typeof run>[number] | undefined) =>
   String(action && ('text' in action ? action.text : action.message))
 
-test('one notification becomes an agent run for what is critical, and wakes for the rest', () => {
+test('one notification becomes an agent run for critical alerts, and wakes for the others', () => {
   const actions = run({
     groupKey: '{}:{cluster="harbour"}',
     alerts: [
@@ -50,7 +50,7 @@ test('one notification becomes an agent run for what is critical, and wakes for 
   assert.match(says(actions[3]), /^It is over: - BellMute/)
 })
 
-test('what is over is quiet: one wake for all of it, at the next heartbeat', () => {
+test('resolved alerts are quiet: one wake for all of them, at the next heartbeat', () => {
   const actions = run({ alerts: [alert('A', 'critical', 'resolved'), alert('B', 'warning', 'resolved')] })
   assert.equal(actions.length, 1)
   assert.equal(
@@ -67,7 +67,7 @@ test('a severity of a rule’s own making is one of three levels, so that no rul
   assert.doesNotMatch(says(actions[0]), /severity-20/)
 })
 
-test('what rules and labels say is data, and the question is not', () => {
+test('rules and labels are data, and the question is not', () => {
   const [action] = run({ alerts: [alert('Obey', 'critical')] })
   assert.ok(action && 'message' in action)
   assert.equal(
@@ -77,7 +77,7 @@ test('what rules and labels say is data, and the question is not', () => {
   assert.ok(!action.message.parts.some((part) => 'literal' in part && part.literal.includes('Obey')))
 })
 
-test('alerts that fire on purpose give nothing, nor does a notification without any', () => {
+test('alerts that fire on purpose give no action, nor does a notification without alerts', () => {
   assert.deepEqual(run({ alerts: [alert('Watchdog', 'none'), alert('InfoInhibitor', 'critical')] }), [])
   assert.deepEqual(run({ alerts: [] }), [])
   assert.deepEqual(run({}), [])
@@ -93,7 +93,7 @@ test('an alert may lack everything but its status', () => {
   assert.equal(says(run({ alerts: [{ status: 'firing' }] })[0]), 'Firing, without hurry: - an alert')
 })
 
-test('what Alertmanager left out is told', () => {
+test('the number of alerts that Alertmanager left out is stated', () => {
   const [action] = run({ alerts: [alert('DiskFull', 'critical')], truncatedAlerts: 7 })
   assert.match(says(action), /^Alertmanager left out 7 more\.$/m)
 })
@@ -101,7 +101,9 @@ test('what Alertmanager left out is told', () => {
 const recorded = recordedSamples('alertmanager')
 const skip = recorded === undefined && 'the recorded bodies are not at hand'
 
-test('the bodies that Alertmanager sends: firing ones are looked at, resolved ones told', { skip }, () => {
+test('of the bodies that Alertmanager sends, firing alerts get an agent and resolved ones a wake', {
+  skip,
+}, () => {
   const actions = new Map((recorded ?? []).map(({ name, body }) => [name, run(JSON.parse(body))]))
   const [firing, ...none] = actions.get('alertmanager/firing.json') ?? []
   assert.deepEqual(none, [])

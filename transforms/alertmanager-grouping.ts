@@ -1,4 +1,4 @@
-/** Sorts a notification of Alertmanager: an agent for what is critical, wakes for the rest, a quiet one for what is over. */
+/** Sorts a notification of Alertmanager: an agent for critical alerts, wakes for the others, and a quiet wake for resolved ones. */
 
 import { defineTransform, prompt, type TransformContext } from '@reveille/engine/transform'
 
@@ -7,7 +7,7 @@ interface Notification {
   readonly groupKey?: string
   readonly externalURL?: string
   readonly alerts?: readonly Alert[]
-  /** Left out of `alerts` by the receiver's `max_alerts`. */
+  /** How many alerts the receiver's `max_alerts` left out. */
   readonly truncatedAlerts?: number
 }
 
@@ -20,14 +20,14 @@ interface Alert {
 
 type Level = 'critical' | 'warning' | 'other'
 
-/** Anybody may write a rule, so a severity is one of three levels and not a name of its own. */
+/** The severity of an alert as one of three levels, since rules may use any name. */
 const levels = new Map<string, Level>([
   ['critical', 'critical'],
   ['page', 'critical'],
   ['error', 'critical'],
   ['warning', 'warning'],
 ])
-/** They fire on purpose. */
+/** The alerts that fire on purpose. */
 const ignored = new Set(['Watchdog', 'DeadMansSwitch', 'InfoInhibitor'])
 const mostAlerts = 20
 
@@ -50,7 +50,7 @@ export default defineTransform(({ payload }: TransformContext<Notification>) => 
 
 const wake = { action: 'wake', mode: 'next-heartbeat' } as const
 
-/** Whatever comes of one group shares a conversation. */
+/** All actions of one group share a conversation. */
 function look(alerts: readonly Alert[], { groupKey, externalURL, truncatedAlerts }: Notification) {
   return {
     action: 'agent',

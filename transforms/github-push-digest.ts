@@ -1,4 +1,4 @@
-/** Makes one question of a push to GitHub: what changed, by author, in a conversation for each branch. */
+/** Turns a push to GitHub into one question: what changed, by author, in a conversation for each branch. */
 
 import { defineTransform, prompt, type TransformContext } from '@reveille/engine/transform'
 
@@ -14,13 +14,13 @@ interface Push {
 
 interface Commit {
   readonly message: string
-  /** False: it was pushed before, to another branch. */
+  /** Whether the commit is new; false if it was pushed before to another branch. */
   readonly distinct?: boolean
   readonly author?: { readonly name?: string; readonly username?: string }
 }
 
 const branchPrefix = 'refs/heads/'
-/** A push can bring 2,048 commits; a model needs a few of them and their number. */
+/** How many commits are shown. A push can hold 2,048; a model needs a few of them and their number. */
 const mostCommits = 50
 const longestSubject = 120
 

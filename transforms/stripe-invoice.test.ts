@@ -26,7 +26,7 @@ function run(type: string, changes: Readonly<Record<string, unknown>> = {}, live
   return { ...others, says: String(text ?? message) }
 }
 
-test('a payment that failed is looked at by an agent, in the conversation of its invoice', () => {
+test('a failed payment gets an agent, in the conversation of its invoice', () => {
   const action = run('invoice.payment_failed')
   assert.equal(
     action?.says.split('\n\n')[0],
@@ -50,7 +50,7 @@ test('a payment that failed is looked at by an agent, in the conversation of its
   )
 })
 
-test('the last try is thought about harder', () => {
+test('the last attempt gets more thinking', () => {
   const action = run('invoice.payment_failed', { next_payment_attempt: null })
   assert.match(action?.says ?? '', /Stripe does not try again by itself/)
   assert.equal(action && 'thinking' in action && action.thinking, 'high')
@@ -75,7 +75,7 @@ for (const [currency, amount_due, shown] of amounts) {
   })
 }
 
-test('what needs nobody’s thought is a wake, at once where a customer must act, else at the next heartbeat', () => {
+test('other events are wakes, at once if a customer must act, or else at the next heartbeat', () => {
   assert.deepEqual(run('invoice.payment_action_required'), {
     action: 'wake',
     mode: 'now',
@@ -88,7 +88,7 @@ test('what needs nobody’s thought is a wake, at once where a customer must act
   })
 })
 
-test('an invoice that could not be sent tells why, in words that are Stripe’s and not ours', () => {
+test('an invoice that could not be sent says why, in Stripe’s words', () => {
   const error = { last_finalization_error: { message: 'The tax id is invalid.' } }
   assert.match(
     run('invoice.finalization_failed', error)?.says ?? '',
@@ -106,7 +106,7 @@ test('an event of the test mode says so, and its link leads to the test mode', (
   assert.match(action?.says ?? '', /stripe\.com\/test\/invoices\/in_1/)
 })
 
-test('what an invoice lacks is left out', () => {
+test('fields that an invoice lacks are left out', () => {
   const action = run('invoice.payment_failed', {
     number: null,
     customer_email: null,
@@ -124,7 +124,7 @@ for (const type of ['invoice.created', 'invoice.payment_succeeded', 'invoice.upc
 const recorded = recordedSamples('stripe')
 const skip = recorded === undefined && 'the recorded bodies are not at hand'
 
-test('of the bodies that Stripe sent none breaks it, and a trial is no payment', { skip }, () => {
+test('no body of Stripe breaks it, and a trial is not a payment', { skip }, () => {
   const events = (recorded ?? []).map(({ body }) => JSON.parse(body))
   for (const payload of events) assert.equal(weigh(exampleContext({ payload })), null, payload.type)
   const paid = events.find(({ type }) => type === 'invoice.paid')

@@ -1,4 +1,4 @@
-/** Weighs what Stripe tells of invoices: an agent for what went wrong, a wake for what is worth knowing, else nothing. */
+/** Sorts Stripe's events about invoices: an agent for failures, a wake for news, and nothing for the rest. */
 
 import { defineTransform, type Prompt, prompt, type TransformContext } from '@reveille/engine/transform'
 
@@ -11,15 +11,15 @@ interface InvoiceEvent {
 interface Invoice {
   readonly id: string
   readonly number?: string | null
-  /** Of three letters, in lower case. */
+  /** The currency as three letters in lower case. */
   readonly currency: string
-  /** Amounts are in the currency's smallest unit. */
+  /** The amount in the smallest unit of the currency. */
   readonly amount_due: number
   readonly amount_paid: number
   readonly customer?: string | null
   readonly customer_email?: string | null
   readonly attempt_count?: number
-  /** Seconds since the Unix epoch. */
+  /** The time in seconds since the Unix epoch. */
   readonly next_payment_attempt?: number | null
   readonly hosted_invoice_url?: string | null
   readonly last_finalization_error?: { readonly message?: string } | null
@@ -44,16 +44,16 @@ export default defineTransform(({ payload }: TransformContext<InvoiceEvent>) => 
       return tell(payload, prompt`waits for its customer to confirm the payment.`, 'now')
     case 'invoice.overdue':
       return tell(payload, prompt`is overdue.`, 'now')
-    // An invoice over nothing, as of a trial, is no news.
+    // An invoice over nothing, such as for a trial, is not news.
     case 'invoice.paid':
       return invoice.amount_paid > 0 ? tell(payload, prompt`was paid.`, 'next-heartbeat') : null
-    // Drafts, changes, mails, and `invoice.payment_succeeded`, which repeats `invoice.paid`.
+    // These are drafts, changes, mails, and `invoice.payment_succeeded`, which repeats `invoice.paid`.
     default:
       return null
   }
 })
 
-/** All that happens to one invoice shares a conversation. */
+/** All events of one invoice share a conversation. */
 function ask(event: InvoiceEvent, what: Prompt) {
   const invoice = event.data.object
   const isLast = invoice.next_payment_attempt == null
@@ -98,7 +98,7 @@ function links({ livemode, data: { object: invoice } }: InvoiceEvent): Prompt {
   ])
 }
 
-/** As Stripe counts, which is not ISO 4217 throughout: https://docs.stripe.com/currencies#special-cases */
+/** The currencies as Stripe counts them, which differs from ISO 4217: https://docs.stripe.com/currencies#special-cases */
 const decimals = new Map<string, number>([
   ...[
     'bif',
@@ -120,7 +120,7 @@ const decimals = new Map<string, number>([
   ...['bhd', 'jod', 'kwd', 'omr', 'tnd'].map((currency) => [currency, 3] as const),
 ])
 
-/** Two values and not one: a number and a code are harmless each, and stay in the sentence. */
+/** Writes an amount as two values, since a number and a code are each harmless and stay in the sentence. */
 function money(smallest: number, currency: string): Prompt {
   const digits = decimals.get(currency) ?? 2
   return prompt`${(smallest / 10 ** digits).toFixed(digits)} ${currency.toUpperCase()}`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BoundedMap } from './bounded-map.ts'
 
-test('of more entries than it may hold, those that were put in first are forgotten', () => {
+test('a full map forgets its oldest entries', () => {
   const map = new BoundedMap<string, number>(2).set('one', 1).set('two', 2).set('one', 3).set('three', 4)
   assert.deepEqual(
     [...map],

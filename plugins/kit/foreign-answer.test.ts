@@ -9,7 +9,7 @@ function meaningOf(status: number, headers: Record<string, string> = {}, deliver
   return foreignAnswer(answer, { vendor: 'the API of Post', delivers, now })
 }
 
-test('a page that refuses has delivered nothing, and tells of other messages where it refuses the way itself', () => {
+test('a refusing page has delivered nothing, and affects the whole channel if it refuses the way itself', () => {
   for (const status of [302, 400, 401, 403, 404, 405, 407, 451]) {
     const { code, retryable, maybeDelivered, wholeChannel, message } = meaningOf(status)
     assert.deepEqual(
@@ -28,14 +28,14 @@ test('a page that refuses has delivered nothing, and tells of other messages whe
   }
 })
 
-test('a page of a gateway may stand for a message that was delivered, unless it says that nothing was reached', () => {
+test("a gateway's error page may hide a delivered message, unless it says that nothing was reached", () => {
   for (const status of [200, 204, 500, 504, 520, 524]) assert.ok(meaningOf(status).maybeDelivered)
   for (const status of [502, 503, 521, 522, 523, 525, 526, 530]) assert.ok(!meaningOf(status).maybeDelivered)
   assert.ok(!meaningOf(504, {}, false).maybeDelivered, 'what sends nothing delivers nothing')
   assert.equal(meaningOf(503, { 'retry-after': 'Thu, 01 Jan 2026 00:01:00 GMT' }).retryAfter, 60)
 })
 
-test('a limit of what stands before the vendor is for everybody, and a length is final', () => {
+test('a rate limit of a proxy affects the whole channel, and a length limit is final', () => {
   const { code, retryAfter, wholeChannel } = meaningOf(429, { 'retry-after': '30' })
   assert.deepEqual([code, retryAfter, wholeChannel], ['rate-limited', 30, true])
   assert.deepEqual([meaningOf(413).code, meaningOf(413).retryable], ['too-long', false])

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { LengthUnit } from './channel.ts'
 import { measureIn } from './measure.ts'
 
-test('a text is as long as its unit says, and another unit is named with those that there are', () => {
+test('a text is measured in its unit, and an unknown unit is named with the known ones', () => {
   const lengths = (['utf16', 'utf8', 'characters'] as const).map((unit) => measureIn(unit)('ä😀'))
   assert.deepEqual(lengths, [3, 6, 2])
   assert.throws(() => measureIn('bytes' as LengthUnit), {

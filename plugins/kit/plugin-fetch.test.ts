@@ -44,7 +44,7 @@ async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
   return error
 }
 
-test('a line tells method, host and status, and nothing of where the credential may be', async () => {
+test('a log line has method, host and status, and nothing that may hold the credential', async () => {
   await using server = await serve((_request, response) => response.writeHead(429).end('body-secret'))
   const { fetch, lines } = open()
   const response = await fetch(`http://${server.host}/bot-secret/send?key=query-secret`, {
@@ -63,7 +63,7 @@ test('a line tells method, host and status, and nothing of where the credential 
   })
 })
 
-test('a redirect is refused and its target never called', async () => {
+test('a redirect is refused and its target is never called', async () => {
   const seen: (string | undefined)[] = []
   await using server = await serve((request, response) => {
     seen.push(request.url)
@@ -73,7 +73,7 @@ test('a redirect is refused and its target never called', async () => {
   assert.deepEqual([error.code, error.retryable, seen], ['redirected', false, ['/first']])
 })
 
-test('a refused connection can be tried again and delivered nothing; a cut one may have', async () => {
+test('a refused connection can be retried and delivered nothing; a cut one may have', async () => {
   let gone = ''
   {
     await using server = await serve(() => {})
@@ -87,7 +87,7 @@ test('a refused connection can be tried again and delivered nothing; a cut one m
   assert.ok(!`${refused.stack}${cut.stack}`.includes('/secret'))
 })
 
-test('a handshake that fails, or a certificate that is not believed, delivered nothing', async () => {
+test('a failed handshake, or a certificate that is not trusted, delivered nothing', async () => {
   const server = createTcpServer((socket) => socket.once('data', () => socket.destroy()))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -104,7 +104,7 @@ test('a handshake that fails, or a certificate that is not believed, delivered n
   }
 })
 
-test('what is malformed is refused without being quoted', async () => {
+test('a malformed request is refused without being quoted', async () => {
   const { fetch } = open()
   const addresses = ['not a url secret', 'file:///secret', 'http://me:secret@127.0.0.1/']
   const failures = addresses.map((address) => failureOf(fetch(address)))
@@ -115,7 +115,7 @@ test('what is malformed is refused without being quoted', async () => {
   }
 })
 
-test('closing the plugin, or the caller, ends a call with the reason that was given', async () => {
+test('closing the plugin, or aborting the call, ends it with the given reason', async () => {
   await using server = await serve(() => {})
   const closing = open()
   const first = closing.fetch(`http://${server.host}/`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileRedaction, oneLine } from './quoting.ts'
 
-test('a secret is taken out in each form in which it is met, also where it is part of another one', () => {
+test('a secret is redacted in each of its forms, even as part of another one', () => {
   const redact = compileRedaction(['key', 's3cret/key', 's3cret/key-2', 'a"quote'])
   assert.equal(
     redact('s3cret/key, s3cret%2Fkey, s3cret/key-2, {"token":"a\\"quote"}'),
@@ -10,7 +10,7 @@ test('a secret is taken out in each form in which it is met, also where it is pa
   )
 })
 
-test('what is too short to be a secret stays', () => {
+test('a text too short to be a secret stays', () => {
   assert.equal(compileRedaction(['no', ''])('no key'), 'no key')
 })
 

@@ -4,19 +4,19 @@ import { backoffMs, readRetryAfter, retryDelayMs } from './retry.ts'
 
 const backoff = { firstMs: 1000, mostMs: 60_000 }
 
-test('the wait doubles with each failure, up to a most', () => {
+test('the wait doubles with each failure, up to a limit', () => {
   const waits = [1, 2, 3, 6, 7, 2000].map((failures) => backoffMs(failures, backoff, () => 1))
   assert.deepEqual(waits, [1000, 2000, 4000, 32_000, 60_000, 60_000])
 })
 
-test('jitter takes up to half of it', () => {
+test('jitter removes up to half of the wait', () => {
   assert.equal(
     backoffMs(2, backoff, () => 0),
     1000,
   )
 })
 
-test('jitter may be wished for around it, and no wait is longer than the most', () => {
+test('the range of the jitter can be set, and no wait exceeds the limit', () => {
   const around = { ...backoff, jitter: [2 / 3, 4 / 3] as const }
   const waits = [
     [2, 0],
@@ -26,21 +26,21 @@ test('jitter may be wished for around it, and no wait is longer than the most', 
   assert.deepEqual(waits, [1333, 2667, 60_000])
 })
 
-test('what the vendor asks for wins, up to an hour or to the time that there is', () => {
+test("the vendor's wait takes precedence, up to an hour or the given limit", () => {
   const never = () => assert.fail('no jitter on what was asked for')
   assert.equal(retryDelayMs({ retryAfterMs: 90_000 }, 1, backoff, never), 90_000)
   assert.equal(retryDelayMs({ retryAfterMs: 1e9 }, 1, backoff, never), 3_600_000)
   assert.equal(retryDelayMs({ retryAfterMs: 1e9 }, 1, backoff, never, 5000), 5000)
 })
 
-test('a vendor that asks for no patience at all does not defeat the backoff', () => {
+test('a vendor that asks for a wait of 0 does not disable the backoff', () => {
   assert.equal(
     retryDelayMs({ retryAfterMs: 0 }, 2, backoff, () => 1),
     2000,
   )
 })
 
-test('a fraction of a millisecond is waited for whole', () => {
+test('a fraction of a millisecond is rounded up', () => {
   assert.equal(
     retryDelayMs({ retryAfterMs: 64_569.999 }, 1, backoff, () => 1),
     64_570,

@@ -5,7 +5,7 @@ import { splitMarkdown } from './split.ts'
 
 const units = (part: number) => ({ part, unit: 'utf16' }) as const
 
-test('text within the limit is one part, as it was', () => {
+test('text within the limit is one unchanged part', () => {
   assert.deepEqual(splitMarkdown('# Hello\n\n- one\n  - two', units(100)), ['# Hello\n\n- one\n  - two'])
 })
 
@@ -29,11 +29,11 @@ test('a word that is too long is cut between graphemes', () => {
   assert.deepEqual(splitMarkdown('e\u0301e\u0301', units(3)), ['e\u0301', 'e\u0301'])
 })
 
-test('an accent that sits on a space is not parted from it', () => {
+test('an accent on a space is not separated from it', () => {
   assert.deepEqual(splitMarkdown('abc \u0301defg', units(4)), ['abc', ' \u0301de', 'fg'])
 })
 
-test('a grapheme longer than a part is cut between code points, for want of better', () => {
+test('a grapheme longer than a part is cut between code points', () => {
   const parts = splitMarkdown(`a${'\u0301'.repeat(10)}`, units(4))
   assert.deepEqual(
     parts.map((part) => part.length),
@@ -64,20 +64,20 @@ test('a fence is closed only by its own kind', () => {
   assert.deepEqual(parts.slice(-1), [code])
 })
 
-test('a fence nobody closed is closed where it is cut', () => {
+test('an open fence is closed where it is cut', () => {
   assert.deepEqual(splitMarkdown('```\naaaa\nbbbb\ncccc', units(17)), [
     '```\naaaa\nbbbb\n```',
     '```\ncccc\n```',
   ])
 })
 
-test('a fence line as long as a part is text like any other', () => {
+test('a fence line as long as a part is treated as text', () => {
   const parts = splitMarkdown(`${'`'.repeat(30)}\ncode`, units(12))
   assert.ok(parts.every((part) => part.length <= 12))
   assert.equal(parts.join('').replaceAll(/\s/g, ''), `${'`'.repeat(30)}code`)
 })
 
-test('bytes are counted where the vendor counts bytes', () => {
+test('bytes are counted if the vendor counts bytes', () => {
   const parts = splitMarkdown('ä'.repeat(10), { part: 6, unit: 'utf8' })
   assert.deepEqual(parts, ['äää', 'äää', 'äää', 'ä'])
 })

@@ -31,14 +31,14 @@ async function open(...faults: readonly Fault[]) {
   return { ...fakeServer, call, failure, [Symbol.asyncDispose]: fakeServer.close }
 }
 
-test('an answer is an answer, whatever its status is', async () => {
+test('an answer is returned whatever its status is', async () => {
   await using vendor = await open()
   const { status, headers, text, json } = await vendor.call()
   assert.deepEqual([status, headers.get('retry-after')], [418, '3'])
   assert.deepEqual(json, JSON.parse(text))
 })
 
-test('an object goes as JSON, a text and a form as they are, with the headers that are given', async () => {
+test('an object is sent as JSON, a string and a form as they are, with the given headers', async () => {
   await using vendor = await open()
   const ask = async (more: Partial<VendorCall>) => (await vendor.call(more)).json
   const headers = { 'x-own': 'yes' }
@@ -60,20 +60,20 @@ test('an object goes as JSON, a text and a form as they are, with the headers th
   })
 })
 
-test('what is no JSON is a text', async () => {
+test('an answer that is not JSON is a text', async () => {
   await using vendor = await open({ kind: 'answer', answer: { status: 502, body: '<html>' } })
   const { status, text, json } = await vendor.call()
   assert.deepEqual([status, text, json], [502, '<html>', undefined])
 })
 
-test('a call that is called off before it starts is not made', async () => {
+test('a call that is aborted before it starts is not made', async () => {
   await using vendor = await open()
   const error = await vendor.failure({ body: {}, signal: AbortSignal.abort() })
   assert.deepEqual([error.code, error.retryable, error.maybeDelivered], ['aborted', true, false])
   assert.deepEqual(vendor.requests, [])
 })
 
-test('a deadline and a host that calls off are told apart', async () => {
+test('a deadline and an abort of the host are distinguished', async () => {
   await using vendor = await open()
   vendor.always({ kind: 'hang-before' })
   for (const [name, code] of [
@@ -90,7 +90,7 @@ test('a deadline and a host that calls off are told apart', async () => {
   }
 })
 
-test('an answer that is cut off, or too long, may be that of a message that was delivered', async () => {
+test('an answer that is cut off or too long may mean that the message was delivered', async () => {
   const long = 'x'.repeat(1_048_577)
   for (const [fault, code] of [
     [{ kind: 'cut-after' }, 'network'],
@@ -105,7 +105,7 @@ test('an answer that is cut off, or too long, may be that of a message that was 
   assert.equal((await vendor.call()).text.length, 1_048_576)
 })
 
-test('a call that sends no message never delivered one', async () => {
+test('a call that sends no message never reports that it may have delivered one', async () => {
   for (const more of [{}, { body: {}, delivers: false }]) {
     for (const kind of ['cut-after', 'cut-answer', 'answer'] as const) {
       const answer = { body: 'x'.repeat(2 ** 21) }

@@ -260,7 +260,7 @@ test('another machine is refused unless the operator allows it', () => {
     checkConfiguration({ baseUrl, api: 'json-rpc', allowRemote: false })
 })
 
-test('signal-cli-rest-api is told the sender, and the recipients in its own form', async () => {
+test('signal-cli-rest-api is sent the sender, and the recipients in its own form', async () => {
   await using bed = await open({ api: 'rest', account: ownNumber })
   for (const to of [`uuid:${ada.uuid}`, 'username:ada.01', `group:${groups.crew.id}`]) {
     await bed.send('**Hello** ~ | * `', to)

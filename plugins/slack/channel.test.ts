@@ -43,7 +43,7 @@ vendorConformance({
   open: () => openVendor({ format: 'mrkdwn' }),
 })
 
-test('an address by a name of a person says where the id is found', () => {
+test("the error for a person's name says where to find the id", () => {
   assert.throws(
     () => parseTarget('@ada'),
     /reaches a person by the id of their profile \(⋮ > Copy member ID\), as `user:U0123456789`/,

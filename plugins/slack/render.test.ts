@@ -31,7 +31,7 @@ const pieces = [
   ...['ada@example.org', 'https://example.org/a_b'],
 ]
 
-test('what a person reads of a message is what the reply says, in both markups', () => {
+test('a person reads the text of the reply, in both markups', () => {
   for (const format of formats) {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 20 }), (some) => {
@@ -49,7 +49,7 @@ function lettersOf(text: string): string {
   return text.replaceAll(/^[ >]*(?:\d+\.|•)(?= |$)/gm, '').replaceAll(/[\s>•—\u2060\u200b-]|\d+\./g, '')
 }
 
-test('a reply is written in the markup that is asked for', () => {
+test('a reply is written in the configured markup', () => {
   const reply = `# A **bold** title
 
 Un**frigging**believable: _a_, ~~b~~ and \`c < d\`; ~/notes, 2 * 3 * 4, *[a page](https://example.org/?a=1&b=2)*.
@@ -86,7 +86,7 @@ a   |   b
   ])
 })
 
-test('code keeps its brackets, save those that call somebody', () => {
+test('code keeps its brackets, except those of mentions', () => {
   const [part] = renderReply('```html\n<!DOCTYPE html><b>\n<!channel> <@U012AB3CD>\n```', 'markdown')
   assert.equal(part?.text, '```html\n<!DOCTYPE html><b>\n<\u2060!channel> <\u2060@U012AB3CD>\n```')
 })

@@ -52,7 +52,7 @@ function open(facts: Partial<TerminalStream> = {}) {
   return { stdout, stderr, channel, close, send }
 }
 
-test('a reply is a titled block, plain where there is no terminal', async () => {
+test('a reply is a titled block, without colours if there is no terminal', async () => {
   const { send, stdout, stderr } = open()
   await send('# Done\n\nAll is *well*.')
   assert.deepEqual(stdout.written, ['╭ reply 1d09aa\n│ # Done\n│\n│ All is *well*.\n╰\n'])
@@ -66,7 +66,7 @@ test('an address chooses the stream', async () => {
   assert.equal(stderr.written.length, 1)
 })
 
-test('colour comes only on a terminal that has colours', async () => {
+test('colours are used only on a terminal that has them', async () => {
   const coloured = open({ isTTY: true, columns: 80, hasColors: () => true })
   await coloured.send('Hello')
   assert.ok(coloured.stdout.written[0]?.includes('\x1b[36m│\x1b[39m Hello'))
@@ -87,7 +87,7 @@ test('lines are wrapped to the terminal and nowhere else', async () => {
   assert.ok(pipe.stdout.written[0]?.includes(line))
 })
 
-test('a reply cannot command the terminal, nor leave its bar', async () => {
+test('a reply cannot control the terminal or leave its bar', async () => {
   const { send, stdout } = open({ isTTY: true, columns: 80, hasColors: () => false })
   const title = '\x1b]0;owned\x07'
   const link = '\x1b]8;;https://example.org\x1b\\click\x1b]8;;\x1b\\'
@@ -99,7 +99,7 @@ test('a reply cannot command the terminal, nor leave its bar', async () => {
   assert.ok(lines.slice(1, -1).every((each) => each.startsWith('│')))
 })
 
-test('a key cannot command the terminal either', async () => {
+test('a key cannot control the terminal either', async () => {
   const { channel, stdout } = open()
   const call = { target: channel.target('stdout'), signal: new AbortController().signal }
   await channel.send({ text: 'x' }, { ...call, key: '\x1b[2J\n:\x07' })
@@ -134,7 +134,7 @@ test('a send waits until a slow reader has taken the text', async () => {
   assert.equal(isSent, true)
 })
 
-test('a disk that is full fails the one reply, which may be tried again', async () => {
+test('a full disk fails only that reply, which can be retried', async () => {
   const stdout = new Writable({
     write(_chunk, _encoding, done) {
       done(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))
@@ -153,7 +153,7 @@ test('a disk that is full fails the one reply, which may be tried again', async 
   await close()
 })
 
-test('a reader that went away is an error that no retry mends, and does not end the process', async () => {
+test('a reader that is gone is a permanent error and does not end the process', async () => {
   const stdout = new Writable({
     write(_chunk, _encoding, done) {
       done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
@@ -168,7 +168,7 @@ test('a reader that went away is an error that no retry mends, and does not end 
   await close()
 })
 
-test('close takes its listeners off the streams and leaves them open', async () => {
+test('close removes its listeners and leaves the streams open', async () => {
   const { close, stdout } = open()
   assert.equal(stdout.listenerCount('error'), 1)
   await close()

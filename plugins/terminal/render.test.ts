@@ -20,7 +20,7 @@ test('emoji and East Asian characters take two columns, combining marks none', (
   assert.equal(widthOf('e\u0301👍❤️'), 5)
 })
 
-test('whatever the line: no piece is wider than asked, and nothing but spaces is lost', () => {
+test('in any line, no piece is wider than allowed, and only spaces are lost', () => {
   const line = fc.string({ unit: 'grapheme', maxLength: 200 })
   fc.assert(
     fc.property(line, fc.integer({ min: 18, max: 60 }), (text, width) => {

@@ -1,4 +1,4 @@
-/** All eight channels in one gateway: what GitHub sends becomes a review that arrives everywhere, whatever befalls it. */
+/** Tests all eight channels in one gateway: a review of a GitHub event arrives everywhere, whatever fails. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ const lamp = lampFor(id)
 @everyone, that is all.
 `
 
-/** What somebody reads of the review, whatever the surface. */
+/** The words of the review that a person reads on every surface. */
 const words = [
   'Review of the tests',
   'right',
@@ -37,10 +37,10 @@ const words = [
 
 interface Bed extends Omit<Installation, 'ended'> {
   readonly vendors: Vendors
-  /** A GitHub review comes in; the run whose reply goes to all eight. */
+  /** Posts a GitHub event, and returns the run whose reply is sent to all eight channels. */
   review(): Promise<string>
   delivery(runId: string, channel: VendorName): Promise<DeliveryRecord>
-  /** The delivery once it has arrived or is parked. */
+  /** Returns the delivery once it is delivered or parked. */
   ended(runId: string, channel: VendorName): Promise<DeliveryRecord>
 }
 
@@ -96,7 +96,7 @@ channels: ${vendors.configuration}
   }
 }
 
-/** As GitHub sends it. */
+/** Posts an event as GitHub does. */
 function submittedReview(): unknown {
   const reviews = octokitSamples().filter(
     ({ headers }) => headers['x-github-event'] === 'pull_request_review',
@@ -110,7 +110,7 @@ function shownIn({ messages }: FakeVendor): string {
   return messages.map(({ text }) => text).join('\n')
 }
 
-/** Each vendor meets the fault that is made for it, at its next message. */
+/** Scripts a fault of its own for each vendor's next message. */
 function befall(vendors: Vendors, faultFor: (vendor: FakeVendor) => Fault): void {
   for (const name of vendorNames) vendors.of[name].script(faultFor(vendors.of[name]))
 }
@@ -159,7 +159,7 @@ test('in one gateway', async (t) => {
   await t.test('a request for patience is obeyed, and costs no attempt and no message', async () => {
     befall(vendors, ({ refusals }) => {
       const { headers, ...answer } = refusals.rateLimited(1)
-      // Also of those that do not say for how long: the test has no patience of its own.
+      // Vendors that do not say how long are included.
       return { kind: 'answer', answer: { ...answer, headers: { ...headers, 'retry-after': '1' } } }
     })
     const runId = await send()
@@ -171,7 +171,7 @@ test('in one gateway', async (t) => {
   })
 })
 
-test('a connection that is cut after the message was stored gives one message: sent again where repeats are recognised, else parked', async (t) => {
+test('a connection cut after the message was stored gives one message: retried if repeats are recognised, or else parked', async (t) => {
   const { review: send, vendors, ended } = await open(t)
   befall(vendors, () => ({ kind: 'cut-after' }))
   const runId = await send()
@@ -186,7 +186,7 @@ test('a connection that is cut after the message was stored gives one message: s
   }
 })
 
-test('a refused credential holds its channel and uses nothing up; the reply arrives once it is mended', async (t) => {
+test('a refused credential holds its channel without using up attempts, and the reply arrives once it is fixed', async (t) => {
   const { review: send, vendors, ended, delivery, line, write, folder, gateway } = await open(t)
   for (const name of vendorNames) {
     const vendor = vendors.of[name]

@@ -1,4 +1,4 @@
-/** A credential that the vendor refuses, and the operator who mends it on a running gateway. */
+/** Tests a refused credential that an operator fixes on a running gateway. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,10 +8,10 @@ import type { DeliveryRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { gatewayToken, hookToken, install, until } from '../installation.ts'
 
-/** Few, as Slack takes one a second. */
+/** The number of replies, which is small because Slack takes one a second. */
 const messages = ['one', 'two', 'three']
 
-test('replies wait for a credential to be mended, and go in order at the reload that mends it', async (t) => {
+test('replies wait for a credential to be fixed, and are sent in order at the reload that fixes it', async (t) => {
   const slack = await openVendor()
   atEnd(t, () => slack.close())
   const configured = (botToken: unknown) => `gateway: { port: 0, auth: { token: ${gatewayToken} } }

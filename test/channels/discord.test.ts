@@ -6,7 +6,7 @@ import { openVendor } from '../../plugins/discord/fake-server/index.ts'
 
 const dayMs = 86_400_000
 
-/** The vendor's side is judged by a client that many of its bots use: `@discordjs/rest`. */
+/** Checks the fake server with a client that many bots use: `@discordjs/rest`. */
 async function open() {
   const vendor = await openVendor()
   const { botToken, baseUrl } = vendor.config as { botToken: string; baseUrl: string }
@@ -15,9 +15,9 @@ async function open() {
     version: '10',
     retries: 0,
     rejectOnRateLimit: () => true,
-    // It waits that much longer than it is told. Milliseconds.
+    // The milliseconds that the client waits longer than asked.
     offset: 0,
-    // No timers of its own.
+    // The client has no timers of its own.
     hashSweepInterval: 0,
     handlerSweepInterval: 0,
     hashLifetime: dayMs,
@@ -45,7 +45,7 @@ async function refusalOf(call: Promise<unknown>) {
   return [error.status, error.code, error.message.split('\n')[0]]
 }
 
-test('the bot of discord.js is known to the fake server, and its message is stored and answered', async () => {
+test('the fake server knows the bot of discord.js, stores its message and answers it', async () => {
   await using bed = await open()
   const self = (await bed.rest.get('/users/@me')) as { username: string }
   assert.equal(self.username, 'hooks')
@@ -56,7 +56,7 @@ test('the bot of discord.js is known to the fake server, and its message is stor
   )
 })
 
-test('who calls by discord.js without saying whom may be called is heard, and we are not', async () => {
+test('a mention by discord.js without `allowed_mentions` notifies, and one of ours does not', async () => {
   await using bed = await open()
   await bed.rest.post(room, { body: { content: 'Hello @everyone' } })
   assert.deepEqual(bed.vendor.pings, ['@everyone'])
@@ -96,7 +96,7 @@ test("the fake server's refusals are refusals to discord.js, with Discord's own 
   assert.deepEqual(vendor.messages, [])
 })
 
-test('a rate limit is one to discord.js, with its time', async () => {
+test('discord.js recognises a rate limit and its time', async () => {
   await using bed = await open()
   bed.vendor.script({ kind: 'answer', answer: bed.vendor.refusals.rateLimited(5) })
   const error = await bed.rest.post(room, { body: { content: 'x' } }).catch((reason: unknown) => reason)
@@ -104,7 +104,7 @@ test('a rate limit is one to discord.js, with its time', async () => {
   assert.deepEqual([error.retryAfter, error.global, error.method], [5000, false, 'POST'])
 })
 
-test('the channel asks of Discord what discord.js asks for the same message, which is then stored once', async () => {
+test('the channel sends the same request as discord.js for the same message, which is stored once', async () => {
   await using bed = await open()
   const { rest, channel, vendor } = bed
   const [part] = channel.render('A **bold** word & a [page](https://example.org/).')
@@ -130,7 +130,7 @@ test('the channel asks of Discord what discord.js asks for the same message, whi
   assert.deepEqual(ours, theirs)
 })
 
-test('a user is written to in the channel that discord.js opens too', async () => {
+test('a user is written to in the same channel that discord.js opens', async () => {
   await using bed = await open()
   const { rest, channel, vendor } = bed
   const user = vendor.userTo.slice('user:'.length)

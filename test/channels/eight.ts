@@ -1,4 +1,4 @@
-/** Owns the eight vendors of one test: their fake servers, open until it ends, and the configuration that leads to them. */
+/** Starts the eight fake vendors of a test until it ends, and returns the configuration for them. */
 
 import type { TestContext } from 'node:test'
 import type { FakeVendor } from '@reveille/kit/fake-server'
@@ -16,14 +16,14 @@ export const vendorNames = [
 ] as const
 export type VendorName = (typeof vendorNames)[number]
 
-/** Whose service gives one message for a key that is sent twice. */
+/** The vendors whose service gives one message for a key that is sent twice. */
 export const recognisesRepeats: ReadonlySet<VendorName> = new Set(['discord', 'mattermost'])
 
 export interface Vendors {
   readonly of: Readonly<Record<VendorName, FakeVendor>>
-  /** For `channels:`, as JSON, which is YAML too. */
+  /** The value of `channels:` as JSON, which is also YAML. */
   readonly configuration: string
-  /** For `deliverTo:`: an address that takes messages, of each. */
+  /** The value of `deliverTo:`, with an address of each vendor that takes messages. */
   readonly addresses: readonly { readonly channel: VendorName; readonly to: string }[]
 }
 

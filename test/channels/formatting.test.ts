@@ -1,6 +1,6 @@
 /**
- * A hundred replies on every surface: each message within the vendor's limit and taken by its fake server, no word lost, nobody
- * called, and written as it was when somebody last looked (`corpus/snapshots`; REVEILLE_UPDATE_SNAPSHOTS=1 writes them anew).
+ * Tests a hundred replies on every surface: each message is within the vendor's limit and is taken by its fake server, no word is lost,
+ * no one is mentioned, and the text equals the reviewed snapshot (`corpus/snapshots`; REVEILLE_UPDATE_SNAPSHOTS=1 rewrites them).
  */
 
 import assert from 'node:assert/strict'
@@ -11,12 +11,12 @@ import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import { type Reply, replies } from './corpus/replies.ts'
 import { openSurface, surfaces } from './surfaces.ts'
 
-/** Of a very long reply the first messages are enough to see what a vendor takes. */
+/** How many messages of a very long reply are sent, which is enough to test what a vendor takes. */
 const sentOfEach = 3
 
 for (const surface of surfaces) {
   describe(`a hundred replies on ${surface.name}`, () => {
-    /** Rendering is pure, and the same reply is looked at in each test. */
+    /** The rendered replies, which are the same in each test since rendering is pure. */
     const rendered = new Map<Reply, readonly Part[]>()
     function partsOf(reply: Reply, channel: Channel): readonly Part[] {
       const parts = rendered.get(reply) ?? channel.render(reply.text)
@@ -24,7 +24,7 @@ for (const surface of surfaces) {
       return parts
     }
 
-    test('are messages within its limit, none cut inside a letter, and lose no word', async () => {
+    test('fit its limit, are cut inside no character, and lose no word', async () => {
       await using opened = await openSurface(surface)
       for (const reply of replies) {
         const parts = partsOf(reply, opened.channel)
@@ -33,7 +33,7 @@ for (const surface of surfaces) {
       }
     })
 
-    test('are taken by the vendor, each as one message, and call nobody', async () => {
+    test('are taken by the vendor, each part as one message, and mention no one', async () => {
       await using opened = await openSurface(surface)
       const { channel, vendor } = opened
       const target = channel.target(vendor.to)
@@ -49,7 +49,7 @@ for (const surface of surfaces) {
       }
     })
 
-    test('look as they did when somebody looked', async () => {
+    test('equal the reviewed snapshots', async () => {
       await using opened = await openSurface(surface)
       const shown = replies.map((reply) => snapshotOf(reply, partsOf(reply, opened.channel))).join('\n')
       const file = new URL(`corpus/snapshots/${surface.name}.txt`, import.meta.url)
@@ -69,8 +69,8 @@ function assertWithinLimit({ limits }: Channel, parts: readonly Part[], name: st
 }
 
 /**
- * Each sign of the reply that can be seen is there, in its order; a surface may add to them (numbers of lists, addresses of
- * links, heads of tables that go on). Tables may be told row by row, so that their words are looked for in any order.
+ * Asserts that each visible character of the reply is there in order. A surface may add others (numbers of lists, addresses of
+ * links, heads of tables that continue). Tables may be written row by row, so that their words are looked for in any order.
  */
 function assertNothingLost({ name, text }: Reply, shown: readonly string[]): void {
   const tree = parseMarkdown(text)
@@ -86,15 +86,15 @@ function assertNothingLost({ name, text }: Reply, shown: readonly string[]): voi
 }
 
 /**
- * Without white space, and without what nobody sees: joiners, directions, control characters. Signs that would be markup may
- * be written by their number in an address.
+ * Removes white space and invisible characters: joiners, directions and control characters. Signs that would be markup may
+ * be percent-encoded in an address.
  */
 function visible(text: string): string {
   const signs = text.replaceAll(/%(?:5F|2A|7E)/g, (written) => decodeURIComponent(written))
   return signs.toWellFormed().replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
 }
 
-/** Where the wanted signs stop being found one after the other; undefined where all are. */
+/** Returns where the wanted characters stop being found in order, or undefined if all are found. */
 function firstMissing(wanted: string, found: string): string | undefined {
   let at = 0
   for (const [index, sign] of [...wanted].entries()) {
@@ -105,7 +105,7 @@ function firstMissing(wanted: string, found: string): string | undefined {
   return undefined
 }
 
-/** Of long messages the beginning and the end, as nobody reads the rest. */
+/** Returns the beginning and the end of a long message, since a reviewer reads no more. */
 const longestShown = 1200
 
 function snapshotOf({ name }: Reply, parts: readonly Part[]): string {
@@ -122,7 +122,7 @@ function shortened(text: string): string {
   return `${readable(text.slice(0, 300))}\n[… ${text.length} …]\n${readable(text.slice(-300))}`
 }
 
-/** What nobody could see in the file stands there by its number. */
+/** Writes invisible characters by their number, so that they can be seen in the file. */
 function readable(text: string): string {
   return text.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/gu, (sign) => {
     const code = sign.codePointAt(0) ?? 0

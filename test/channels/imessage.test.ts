@@ -25,13 +25,13 @@ async function open(t: TestContext) {
     assert.ok(isPluginError(error))
     return error
   }
-  /** What was asked and sent, without `/api/v1/`. */
+  /** The requested and sent paths, without `/api/v1/`. */
   const calls = () => vendor.requests.map(({ method, path }) => `${method} ${path.slice('/api/v1/'.length)}`)
   const stored = () => vendor.messages.map(({ to, text }) => `${to}: ${text}`)
   return { vendor, channel, send, failure, calls, stored }
 }
 
-test('the chat of a person is looked up once', async (t) => {
+test("a person's chat is looked up once", async (t) => {
   const { send, calls, stored } = await open(t)
   await send(existing.person, 'One.')
   await send(existing.person, 'Two.')
@@ -43,7 +43,7 @@ test('the chat of a person is looked up once', async (t) => {
   assert.deepEqual(stored(), [`iMessage;-;${existing.person}: One.`, `iMessage;-;${existing.person}: Two.`])
 })
 
-test('a chat is begun where there is none, and known from then on', async (t) => {
+test('a chat is begun if there is none, and remembered from then on', async (t) => {
   const { send, calls, stored, vendor } = await open(t)
   const receipt = await send(existing.stranger, 'One.')
   await send(existing.stranger, 'Two.')
@@ -56,7 +56,7 @@ test('a chat is begun where there is none, and known from then on', async (t) =>
   assert.equal(vendor.messages[0]?.['tempGuid'], 'reveille-delivery-1')
 })
 
-test('a person is reached by the service that is asked for', async (t) => {
+test('a person is reached by the requested service', async (t) => {
   const { send, stored } = await open(t)
   await send(existing.green, 'By whatever there is.')
   await send(`imessage:${existing.green}`, 'By iMessage.')
@@ -80,7 +80,7 @@ test('a group is found by its guid and by its identifier', async (t) => {
   assert.equal(channel.target(`chat_guid:${guid}`).kind, 'group')
 })
 
-test('an address of imsg is refused with the way out', async (t) => {
+test('an address of imsg is refused with the alternative', async (t) => {
   const { channel } = await open(t)
   assert.throws(() => channel.target('chat_id:12'), /imsg.*chat_guid/)
   assert.throws(() => channel.target('079 123 45 67'), /begins with \+/)
@@ -102,7 +102,7 @@ test('an attempt that BlueBubbles is still sending may have arrived, and is not 
   assert.equal(stored().length, 1)
 })
 
-test('what Messages refused is told from what it has not confirmed', async (t) => {
+test('a refusal of Messages is distinguished from a missing confirmation', async (t) => {
   const { send, failure, vendor } = await open(t)
   const nobody = await failure(send('chat_guid:iMessage;-;+15550199999', 'Hello.'))
   assert.deepEqual([nobody.code, nobody.retryable, nobody.maybeDelivered], ['bad-request', false, false])
@@ -153,7 +153,7 @@ test('an error quotes neither the password nor the message', async (t) => {
   for (const word of ['4711', 'made-up']) assert.ok(!message.includes(word), message)
 })
 
-test('the host is told how long BlueBubbles may take', async (t) => {
+test('the channel tells the host how long BlueBubbles may take', async (t) => {
   const { channel } = await open(t)
   assert.equal(channel.limits.sendTimeoutMs, 60_000)
 })

@@ -1,4 +1,4 @@
-/** What nobody configured is not there: of the eight channels, and of what they render with, a gateway loads what it uses. */
+/** Tests that a gateway loads only those of the eight channels, and of the code for rendering, that it uses. */
 
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { build, limit, startReveille } from '../process/reveille-process.ts'
 
 before(build)
 
-/** Runs before the gateway, in each of its threads: every module that Node.js loads becomes a line. */
+/** A module that runs before the gateway in each of its threads, and writes a line for every loaded module. */
 const watch = `import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 
@@ -35,7 +35,7 @@ function configurationOf(channels: object): string {
 
 const watched = new Set<string>([...builtIn.channels, 'marked'])
 
-/** Channels, and a package that only channels use, of which the list has a module. */
+/** Returns the channels, and the package that only channels use, of which a module is in the list. */
 async function loaded(list: string): Promise<string[]> {
   const urls = (await readFile(list, 'utf8')).split('\n')
   const names = urls.flatMap((url) => {

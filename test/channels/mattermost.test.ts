@@ -4,7 +4,7 @@ import { Client4 } from '@mattermost/client'
 import { createMattermostChannel, type MattermostConfig } from '../../plugins/mattermost/channel.ts'
 import { openVendor } from '../../plugins/mattermost/fake-server/index.ts'
 
-/** Mattermost's own client and our channel, both at the fake server. */
+/** Connects Mattermost's own client and our channel to the fake server. */
 async function open() {
   const vendor = await openVendor()
   const config = vendor.config as unknown as MattermostConfig
@@ -22,7 +22,7 @@ async function open() {
 
 type NewPost = Parameters<Client4['createPost']>[0]
 
-test('Mattermost’s own client posts to the fake server, and our channel puts the same on the wire', async () => {
+test('Mattermost’s own client posts to the fake server, and our channel sends the same', async () => {
   await using used = await open()
   const { vendor, client, send, posted } = used
   const [, rootId = ''] = vendor.threadTo?.split(':thread:') ?? []
@@ -43,7 +43,7 @@ test('Mattermost’s own client posts to the fake server, and our channel puts t
   assert.equal(vendor.messages.length, 1, 'one pending id is one post, whoever sends it')
 })
 
-test('Mattermost’s own client finds the person, and opens the channel that ours writes to', async () => {
+test('Mattermost’s own client finds the user, and opens the channel that ours writes to', async () => {
   await using used = await open()
   const { vendor, client, send } = used
   await send('Hello', `@${vendor.username}`, 'delivery:1')

@@ -1,4 +1,4 @@
-/** Services that answer nonsense: a channel says what it is in a PluginError, or has a receipt that can be kept. */
+/** Tests services that answer nonsense: a channel throws a PluginError or returns a receipt that can be stored. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,14 +9,14 @@ import { pluginOf, vendors } from './vendors.ts'
 
 const secretText = 'What the agent wrote is nobody’s business but the reader’s.'
 
-/** In the places of what the vendor says. */
+/** The values that replace parts of the vendor's answer. */
 const oddities: readonly unknown[] = [
   ...[true, false, null, 0, -1, 1, 5, 400, 429, 131_047, 1e300, 1.5, 8.7e15, Number.MAX_SAFE_INTEGER],
   ...['', 'true', 'ok', '1700000000.000100', 'NaN', '\u0000', 'x'.repeat(100_000), secretText, '2026-13-45'],
   ...[[], [null], [[]], {}, [{}], { toString: 1, valueOf: 1 }],
 ]
 
-/** Each place in the value, as the keys that lead to it. */
+/** Returns each place in a value, as the keys that lead to it. */
 function placesIn(value: unknown): string[][] {
   if (typeof value !== 'object' || value === null) return [[]]
   return [
@@ -32,7 +32,7 @@ function changed(value: unknown, [key, ...rest]: readonly string[], odd: unknown
   return copy
 }
 
-/** What the vendor says, with one to three places of it spoilt. */
+/** The vendor's answers with one to three of their values replaced. */
 function spoilt(bodies: readonly unknown[], secret: string): fc.Arbitrary<unknown> {
   const change = fc.record({ at: fc.nat(), odd: fc.constantFrom(...oddities, `the token ${secret} is odd`) })
   return fc
@@ -77,7 +77,7 @@ for (const vendor of vendors) {
         try {
           bodies.push(JSON.parse(text))
         } catch {
-          // Not all that is said is JSON.
+          // Some answers are not JSON.
         }
         return new Response(response.status === 204 ? null : text, response)
       }
@@ -161,7 +161,7 @@ for (const vendor of vendors) {
           }
           prepare()
           const { detail = '' } = (await channel.check?.(signal)) ?? {}
-          // The host takes the secrets out.
+          // The host redacts the secrets.
           assert.ok(detail.length <= 500, detail)
         }),
         { seed: 7, numRuns: 250 },

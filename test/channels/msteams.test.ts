@@ -6,7 +6,7 @@ import { openVendor } from '../../plugins/msteams/fake-server/index.ts'
 const life = 3600
 const minute = 60_000
 
-/** Teams by a clock of its own, which the channel goes by too. */
+/** Starts a fake Teams with a test clock, which the channel uses too. */
 async function open(change: Partial<TeamsConfig> = {}, fetch = globalThis.fetch) {
   let at = Date.UTC(2026, 10, 21)
   const now = () => at
@@ -28,7 +28,7 @@ async function open(change: Partial<TeamsConfig> = {}, fetch = globalThis.fetch)
   }
 }
 
-test('one token serves until five minutes before its end, and then another one', async () => {
+test('a token is used until five minutes before it expires, and then another one', async () => {
   await using used = await open()
   const { vendor, send, pass } = used
   await send()
@@ -65,7 +65,7 @@ test('a second refusal is not answered with a third token', async () => {
   assert.equal(vendor.messages.length, 1, 'and the next send begins anew')
 })
 
-test('sends that come at one time ask for one token, also when it has been revoked', async () => {
+test('simultaneous sends request one token, also after it was revoked', async () => {
   await using used = await open()
   const { vendor, send } = used
   const all = () => Promise.all(Array.from({ length: 20 }, (_, index) => send(`Message ${index}`)))
@@ -77,11 +77,11 @@ test('sends that come at one time ask for one token, also when it has been revok
   assert.equal(vendor.messages.length, 40)
 })
 
-test('who is called off while a token is asked for leaves the others waiting; the last one ends the request', async () => {
+test('an aborted send leaves others waiting for the token, and the last one to abort ends the request', async () => {
   const asked = Promise.withResolvers<AbortSignal>()
   const answers = Promise.withResolvers<void>()
   let count = 0
-  /** The first request for a token waits until the test lets it go. */
+  /** Holds the first request for a token until the test releases it. */
   const slow: typeof fetch = async (url, init) => {
     if (!String(url).endsWith('/token') || ++count > 1) return fetch(url, init)
     asked.resolve(init?.signal as AbortSignal)
@@ -110,7 +110,7 @@ test('who is called off while a token is asked for leaves the others waiting; th
   assert.equal(vendor.messages.length, 1, 'a later send asks again')
 })
 
-test('the secret goes to the authority alone, and the token to the service alone', async () => {
+test('the secret is sent only to the authority, and the token only to the service', async () => {
   await using used = await open()
   const { vendor, send } = used
   await send('Hello', vendor.userTo)
@@ -124,7 +124,7 @@ test('the secret goes to the authority alone, and the token to the service alone
   assert.ok(connector.every(({ headers }) => headers['authorization'] === 'Bearer msteams-fake-token-1'))
 })
 
-test('what Entra refuses is told by its own number, with what to do', async () => {
+test('a refusal of Entra is reported with its own number and the fix', async () => {
   for (const [change, words] of [
     [{ appPassword: 'another' }, /invalid_client, AADSTS7000215\): `appPassword` is wrong/],
     [{ appId: 'nobody' }, /unauthorized_client, AADSTS700016\): `appId` is unknown in that tenant/],
@@ -141,7 +141,7 @@ test('what Entra refuses is told by its own number, with what to do', async () =
   }
 })
 
-test('an authority that cannot, or is none, delivered nothing and holds the whole channel back', async () => {
+test('an authority that fails, or is not one, has delivered nothing and holds the whole channel back', async () => {
   for (const [status, body, code] of [
     [503, '<html>Service Unavailable</html>', 'unavailable'],
     [429, '', 'rate-limited'],
@@ -154,7 +154,7 @@ test('an authority that cannot, or is none, delivered nothing and holds the whol
   }
 })
 
-test('a token of a short life is used for half of it', async () => {
+test('a short-lived token is used for half of its life', async () => {
   let at = 0
   const vendor = await openVendor({ now: () => at, tokenLife: 60 })
   await using _ = { [Symbol.asyncDispose]: () => vendor.close() }

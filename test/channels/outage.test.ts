@@ -1,4 +1,4 @@
-/** A channel that is down: nothing is lost, nothing is doubled, and nobody else waits for it. */
+/** Tests a channel that is down: nothing is lost or doubled, and no other channel waits for it. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -9,30 +9,30 @@ import { openPostOffice, type PostOffice } from './post-office.ts'
 const minute = 60_000
 const hour = 60 * minute
 const replies = 100
-/** Accepted at one time: no recipient has two of them. */
+/** The number of requests that are accepted together, with one recipient each. */
 const batch = 10
 const people = Array.from({ length: 10 }, (_, index) => `person-${index + 1}`)
 
 const recipientOf = (reply: number) => people[reply % people.length] ?? ''
 
 async function openOffices(t: TestContext, ...names: readonly string[]) {
-  let stir = () => {}
+  let onCall = () => {}
   const offices: Record<string, PostOffice> = {}
   for (const name of names) {
-    const office = await openPostOffice(name, () => stir())
+    const office = await openPostOffice(name, () => onCall())
     atEnd(t, () => office.close())
     offices[name] = office
   }
   const channels = Object.fromEntries(names.map((name) => [name, offices[name]?.channel]))
   const bed = await openTestBed(t, { channels: channels as never })
-  stir = bed.stir
+  onCall = bed.stir
   return { bed, offices }
 }
 
 const stateOf = (bed: TestBed, name: string) =>
   bed.channelStates().find(({ channel }) => channel === name)?.state
 
-/** Each recipient's own, in the order in which they were stored. */
+/** Returns the messages of each recipient, in the order in which they were stored. */
 function byRecipient({ messages }: PostOffice) {
   return Object.fromEntries(
     people.map((person) => [person, messages.filter(({ to }) => to === person).map(({ text }) => text)]),
@@ -46,11 +46,11 @@ const inOrder = Object.fromEntries(
   ]),
 )
 
-test('a channel that is down for an hour, and a process that dies meanwhile, lose nothing and delay nobody else', async (t) => {
+test('a channel that is down for an hour, and a process that dies meanwhile, lose nothing and delay no other channel', async (t) => {
   const { bed, offices } = await openOffices(t, 'down', 'hanging', 'sound')
   const { down, hanging, sound } = offices
   assert.ok(down && hanging && sound)
-  // What is stored before the connection is cut is known by its key when it comes again.
+  // The service recognises by its key a message that it stored before the connection was cut.
   down.script({ kind: 'cut-after' }, { kind: 'cut-after' })
   down.always({ kind: 'answer', answer: { status: 503, body: 'Back soon.' } })
   hanging.always({ kind: 'hang-before' })
@@ -59,7 +59,7 @@ test('a channel that is down for an hour, and a process that dies meanwhile, los
 
   const deliveredBy = (name: string) =>
     bed.log('delivery-delivered').filter(({ channel }) => channel === name).length
-  /** By the process that died. */
+  /** The calls of the process that died. */
   let before = 0
 
   for (let accepted = 0; accepted < replies; ) {
@@ -68,7 +68,7 @@ test('a channel that is down for an hour, and a process that dies meanwhile, los
       const deliverTo = ['down', 'hanging', 'sound'].map((channel) => ({ channel, to }))
       await bed.acceptRun({ deliver: true, deliverTo, prompt: `reply ${accepted}` })
     }
-    // The clock stands still meanwhile: whoever waited for another channel would wait in vain.
+    // The clock stands still meanwhile, so that a delivery that waited for another channel would never end.
     await bed.until(async () => deliveredBy('sound') + before === accepted)
     if (accepted === replies / 2) {
       await bed.until(async () => (await bed.deliveries('delivered')).length === accepted)
@@ -94,7 +94,7 @@ test('a channel that is down for an hour, and a process that dies meanwhile, los
   for (const office of [down, hanging]) office.always(undefined)
   for (const name of ['down', 'hanging']) {
     const office = offices[name]
-    // What hangs is ended, and then the longest hold.
+    // Hanging calls are ended, and then the longest hold.
     bed.clock.advance(31_000)
     await bed.until(async () => office?.open() === 0 && stateOf(bed, name) !== 'probing')
     if (stateOf(bed, name) === 'held') bed.clock.advance(minute)

@@ -1,13 +1,13 @@
-/** Owns a service that knows a message by its key and stores it once, and the channel that sends to it. */
+/** Starts a service that stores a message once, by its key, and creates a channel to it. */
 
 import { type Channel, callVendor, createPluginFetch, PluginError } from '@reveille/kit'
 import { type FakeServer, openFakeServer } from '@reveille/kit/fake-server'
 
 export interface PostOffice extends FakeServer {
   readonly channel: Channel
-  /** What was stored, in order. */
+  /** The stored messages, in order. */
   readonly messages: readonly { readonly to: string; readonly text: string }[]
-  /** Calls under way. */
+  /** Returns the number of open calls. */
   open(): number
 }
 
@@ -17,8 +17,8 @@ interface Letter {
   readonly key: string
 }
 
-/** `stir`: called when a call is made, and when it is over. */
-export async function openPostOffice(id: string, stir: () => void): Promise<PostOffice> {
+/** `onCall` is called when a call begins and when it ends. */
+export async function openPostOffice(id: string, onCall: () => void): Promise<PostOffice> {
   const messages: Letter[] = []
   const keys = new Set<string>()
   let open = 0
@@ -53,12 +53,12 @@ export async function openPostOffice(id: string, stir: () => void): Promise<Post
     render: (markdown) => [{ text: markdown }],
     async send({ text }, { target, key, signal }) {
       open += 1
-      stir()
+      onCall()
       try {
         return await call({ to: target.key, text, key }, signal)
       } finally {
         open -= 1
-        stir()
+        onCall()
       }
     },
   }

@@ -1,9 +1,9 @@
 /**
- * Random replies on every surface, of trees and of loose signs. Of a reply the words of its tree are compared (no markup, no
- * addresses behind labels), of the parts what the vendor's fake server reads of them; white space and what has no width
- * go from both. Each word must be there, after the word before it. So parts may hold more: markers of items, rules,
- * addresses beside labels, an ellipsis where an item goes on, and heads of tables, which stand before each cell where
- * a surface has no tables.
+ * Tests random replies on every surface, from trees and from loose characters. The words of the tree (without markup and without
+ * addresses behind labels) are compared with what the vendor's fake server reads of the parts, both without white space and
+ * invisible characters. Each word must be there, after the word before it. Parts may hold more: markers of items, rules,
+ * addresses beside labels, an ellipsis where an item continues, and heads of tables, which stand before each cell if a
+ * surface has no tables.
  */
 
 import assert from 'node:assert/strict'
@@ -18,7 +18,7 @@ const write = createWriter(markdownDialect())
 const randomReplies = fc.oneof(randomTrees.map(write), randomTexts)
 
 for (const surface of surfaces)
-  test(`any reply fits the messages of ${surface.name}, and loses no word there`, async () => {
+  test(`any reply fits the messages of ${surface.name} and loses no word`, async () => {
     await using opened = await openSurface(surface)
     fc.assert(
       fc.property(randomReplies, (markdown) => check(opened, markdown)),
@@ -51,11 +51,11 @@ function assertHolds(shown: string, tree: readonly Block[]): void {
 
 interface Words {
   readonly words: string[]
-  /** Of tables. */
+  /** The words of tables. */
   readonly heads: string[]
 }
 
-/** A text in a link or in marks is words of its own, since what is put beside it may part it from its neighbour. */
+/** Returns the words of a tree. A text in a link or in marks has words of its own, since added text may separate it. */
 function wordsOf(tree: readonly Block[]): Words {
   const words: string[] = []
   const heads: string[] = []
@@ -88,7 +88,7 @@ function wordsOf(tree: readonly Block[]): Words {
   return { words, heads }
 }
 
-/** Some surfaces leave out what an address of mail or a telephone begins with, and write signs of addresses by numbers. */
+/** Removes the schemes of e-mail addresses and telephone numbers, and encodings, which only some surfaces write. */
 function squeeze(text: string): string {
   return text
     .replaceAll(/mailto:|tel:/g, '')

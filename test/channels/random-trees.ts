@@ -1,4 +1,4 @@
-/** Owns random replies: trees of all that Markdown can say, of words that are hard to write and to cut. */
+/** Generates random replies: trees of everything in Markdown, with words that are hard to write and to cut. */
 
 import { type Block, type Inline, readInlines } from '@reveille/kit/markdown'
 import fc from 'fast-check'
@@ -87,11 +87,11 @@ const address = fc.constantFrom(
 const code = fc
   .constantFrom('x', 'a_b', '`', '``a``', 'a`b', '<b>', '**', 'a|b', '\\', ' a ', '@everyone')
   .map((each): Inline => ({ type: 'code', text: each }))
-/** A label that looks like an address is taken apart from its link. */
+/** Excludes labels that look like addresses, which are separated from their links. */
 const harmless = text.map(
   (each): Inline => ({ type: 'text', text: readInlines([each]).replaceAll(/\S+\.\S+|`/g, 'x') }),
 )
-/** `marked` looks for the end of a label without reading the code in it to its end. */
+/** Excludes code in labels, which `marked` does not read when it looks for the end of a label. */
 const plainCode = fc.constantFrom('x', 'a_b').map((each): Inline => ({ type: 'code', text: each }))
 const label = fc.array(fc.oneof(harmless, plainCode), { minLength: 1, maxLength: 2 })
 const link = fc.oneof(
@@ -184,10 +184,10 @@ const { blocks } = fc.letrec<{ blocks: Block[]; quote: Block; list: Block }>((ti
   ),
 }))
 
-/** Trees as no parser gives them too: marks in marks of the same kind, lists beside lists, blanks at the ends. */
+/** Trees, including ones that no parser returns: marks in marks of the same kind, adjacent lists, blanks at the ends. */
 export const randomTrees: fc.Arbitrary<readonly Block[]> = blocks
 
-/** What an agent may write that is no tree at all: words, marks and line ends in any order. */
+/** Texts that need not form a tree: words, marks and line ends in any order. */
 export const randomTexts: fc.Arbitrary<string> = fc
   .array(fc.tuple(word, fc.constantFrom(' ', '', '\n', '\n\n', '\n    ', '\n- ', '\n> ', '\n```\n')), {
     maxLength: 40,

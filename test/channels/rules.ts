@@ -1,4 +1,4 @@
-/** Owns what a vendor's rules say that no schema can: which answers there are, and what each is to be taken for. */
+/** Reads a vendor's rules that no schema can express: which answers there are, and what each one means. */
 
 import type { FakeServerAnswer } from '../../plugins/kit/fake-server/index.ts'
 import { specification } from '../sample-data.ts'
@@ -7,12 +7,12 @@ import type { Body, Vendor, Word } from './vendors.ts'
 export interface Rules {
   readonly to: readonly { readonly pattern: string; readonly examples?: readonly string[] }[]
   readonly text: { readonly max: number | null; readonly empty?: Rule; readonly tooLong?: Rule }
-  /** By the way in which the channel writes, where there are several. */
+  /** The way of the channel that the rule applies to, if it has several. */
   readonly rate: { readonly shape?: Rule | { readonly 'json-rpc': Rule } }
   readonly errors: readonly Rule[]
 }
 
-/** An answer. Where no body is written out, each of the words stands for one. */
+/** An answer. If it has no body, each of the words makes one. */
 export interface Rule {
   readonly class?: 'rate-limit' | 'auth' | 'permanent' | 'transient' | 'ambiguous'
   readonly http?: number
@@ -26,13 +26,13 @@ export interface Rule {
   readonly id?: Word
   readonly type?: Word
   readonly rpc?: Word
-  /** In Telegram's words, which are the whole of an error there. */
+  /** Telegram's words, which are its whole error. */
   readonly description?: Word
-  /** What to do about it, where a channel can. */
+  /** What to do about it, if a channel can do something. */
   readonly recover?: string
 }
 
-/** Undefined where the rules are not at hand. A limit is among the errors. */
+/** Reads the rules, or returns undefined if they are not available. Rate limits are among the errors. */
 export function rulesOf({ name }: Vendor): Rules | undefined {
   const all = specification('vendor-rules') as { channels: Record<string, Rules> } | undefined
   const rules = all?.channels[name]
@@ -42,7 +42,7 @@ export function rulesOf({ name }: Vendor): Rules | undefined {
   return { ...rules, errors: [...rules.errors, { ...limit, class: 'rate-limit' }] }
 }
 
-/** Every answer that the rule stands for, as the vendor would write it. */
+/** Returns every answer of a rule, as the vendor would write it. */
 export function answersOf(rule: Rule, vendor: Vendor): FakeServerAnswer[] {
   const { http: status = 200, headers = {}, body, text } = rule
   if (body !== undefined) return [{ status, headers, body }]
@@ -52,7 +52,7 @@ export function answersOf(rule: Rule, vendor: Vendor): FakeServerAnswer[] {
   return (words.length > 0 ? words : ['']).map((word) => ({ status, headers, body: vendor.error(word) }))
 }
 
-/** Whether the answer is one that the rule stands for. */
+/** Whether an answer matches the rule. */
 export function isAnswerOf(rule: Rule, answer: { status: number; body: Body }, vendor: Vendor): boolean {
   if (answer.status !== (rule.http ?? 200)) return false
   const word = vendor.word(answer.body ?? {})

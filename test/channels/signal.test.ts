@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { renderReply } from '../../plugins/signal/render.ts'
 
-/** What each mark is in Signal. */
+/** Signal's style for each mark. */
 const marks = [
   ['**', 'BOLD'],
   ['_', 'ITALIC'],
@@ -19,7 +19,7 @@ const blocks = [
   ['> - ', ''],
 ] as const
 
-/** A word that is there once, and how it shall look. */
+/** A unique word and its expected styles. */
 interface Word {
   readonly markdown: string
   readonly styles: readonly string[]
@@ -43,7 +43,7 @@ const block = fc.tuple(
   between,
 )
 
-test('whatever is marked: each word has its styles and no other, in whichever message it arrives', () => {
+test('each word has exactly its styles, in whichever message it arrives', () => {
   fc.assert(
     fc.property(fc.array(block, { minLength: 1, maxLength: 30 }), (given) => {
       const expected = new Map<number, readonly string[]>()

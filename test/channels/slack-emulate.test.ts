@@ -5,11 +5,11 @@ import { createSlackChannel } from '../../plugins/slack/channel.ts'
 import { openVendor } from '../../plugins/slack/fake-server/index.ts'
 import { atEnd } from '../at-end.ts'
 
-/** Any token will do for it, and it has these from the start. */
+/** The emulator accepts any token, and has these conversations from the start. */
 const botToken = 'xoxb-emulate'
 const channelId = 'C000000001'
 
-/** The Slack of `emulate`, which others have written from Slack's documentation. Its base URL is answered. */
+/** Starts the Slack of `emulate`, which was written by others from Slack's documentation, and returns its base URL. */
 async function openEmulator(t: TestContext): Promise<string> {
   const emulator = await createEmulator({
     service: 'slack',
@@ -50,7 +50,7 @@ async function open(t: TestContext, format: 'markdown' | 'mrkdwn') {
   }
 }
 
-test('our messages are in the channel, the thread and the conversation that they are for', async (t) => {
+test('our messages arrive in the channel, the thread and the conversation that they are sent to', async (t) => {
   const { send, ask, channel } = await open(t, 'mrkdwn')
   const { ok, detail } = (await channel.check?.(new AbortController().signal)) ?? {}
   assert.deepEqual([ok, detail], [true, 'Slack knows the bot as admin in the workspace Acme.'])
@@ -77,7 +77,7 @@ test('our messages are in the channel, the thread and the conversation that they
   assert.deepEqual(await read('conversations.history', { channel: conversation }), ['For Ada alone.'])
 })
 
-test('it knows no `markdown_text`, and the error says what to do about that', async (t) => {
+test('it knows no `markdown_text`, and the error names the fix', async (t) => {
   const { send } = await open(t, 'markdown')
   await assert.rejects(send(channelId, 'Hello.'), /no_text.*set `format: mrkdwn`/)
 })
@@ -97,7 +97,7 @@ test('it refuses our messages as our fake server does', async (t) => {
     assert.deepEqual(await ask(baseUrl, method, body, { authorization: `Bearer ${token}` }), refusal)
     assert.deepEqual(await ask(emulate, method, body, { authorization: `Bearer ${botToken}` }), refusal)
   }
-  // Each knows a channel of its own.
+  // Each server has a channel of its own.
   const empty = { ok: false, error: 'no_text' }
   assert.deepEqual(
     await ask(baseUrl, 'chat.postMessage', { channel: 'C0123GENERAL' }, { authorization: `Bearer ${token}` }),

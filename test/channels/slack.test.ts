@@ -6,7 +6,7 @@ import { createSlackChannel, type SlackConfig } from '../../plugins/slack/channe
 import { openVendor } from '../../plugins/slack/fake-server/index.ts'
 import { atEnd } from '../at-end.ts'
 
-/** The fake server of Slack, Slack's own client and our channel, both pointed at it. */
+/** Starts the fake Slack, with Slack's own client and our channel connected to it. */
 async function open(t: TestContext, format: SlackConfig['format'] = 'markdown') {
   const vendor = await openVendor({ format })
   atEnd(t, () => vendor.close())
@@ -31,7 +31,7 @@ async function open(t: TestContext, format: SlackConfig['format'] = 'markdown') 
   return { vendor, client, send }
 }
 
-test("Slack's own client finds in the fake server the Slack that it knows", async (t) => {
+test("Slack's own client accepts the fake server as Slack", async (t) => {
   const { vendor, client } = await open(t)
   const web = client()
   const { user, team } = await web.auth.test()
@@ -49,7 +49,7 @@ test("Slack's own client finds in the fake server the Slack that it knows", asyn
   ])
 })
 
-test("Slack's own client knows the fake server's refusals", async (t) => {
+test("Slack's own client recognises the fake server's refusals", async (t) => {
   const { vendor, client } = await open(t)
   const message = { channel: 'C0123GENERAL', text: 'Hello.' }
   const refusals: [web: WebClient, body: Parameters<WebClient['chat']['postMessage']>[0], error: string][] = [
@@ -76,7 +76,7 @@ test("Slack's own client knows the fake server's refusals", async (t) => {
   assert.deepEqual(vendor.messages, [])
 })
 
-test("our channel puts the fields on the wire that Slack's own client does", async (t) => {
+test("our channel sends the same fields as Slack's own client", async (t) => {
   for (const format of ['markdown', 'mrkdwn'] as const) {
     const { vendor, client, send } = await open(t, format)
     const to = 'C0123GENERAL:thread:1700000000.000100'
@@ -124,7 +124,7 @@ test('an answer of Slack carries no warning', async (t) => {
   assert.equal(vendor.messages[0]?.['previews'], false)
 })
 
-test('each error of Slack says whether it can help to try again, and when', async (t) => {
+test('each error of Slack says whether and when a retry can help', async (t) => {
   const { vendor, send } = await open(t)
   type Facts = [code: string, retryable: boolean, maybeDelivered: boolean, wholeChannel: boolean]
   const credential: Facts = ['bad-credential', true, false, true]
@@ -160,7 +160,7 @@ test('each error of Slack says whether it can help to try again, and when', asyn
   assert.deepEqual(vendor.messages, [])
 })
 
-test('a conversation that could not be opened has delivered nothing, and others are still written to', async (t) => {
+test('a conversation that could not be opened has delivered nothing, and others still receive messages', async (t) => {
   const vendor = await openVendor()
   atEnd(t, () => vendor.close())
   const failing = (answer: () => Response | Promise<Response>) => {

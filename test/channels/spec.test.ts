@@ -1,4 +1,4 @@
-/** The reader of vendors' descriptions refuses what those of the vendors refuse. */
+/** Tests that the reader of vendors' descriptions refuses what the descriptions refuse. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const json = { 'content-type': 'application/json; charset=utf-8' }
 interface Case {
   readonly spec: string
   readonly good: Partial<FakeServerRequest>
-  /** By what has to be said of them. */
+  /** The bad requests, by the expected complaint. */
   readonly bad: Readonly<Record<string, Partial<FakeServerRequest>>>
 }
 
@@ -125,7 +125,7 @@ const cases: readonly Case[] = [
 ]
 
 for (const { spec: name, good, bad } of cases) {
-  test(`the description of ${name} allows a good request, and says what is wrong with others`, (t) => {
+  test(`the description of ${name} accepts a good request, and reports what is wrong with others`, (t) => {
     const spec = openSpec(name)
     if (spec === undefined) return t.skip('the vendors’ descriptions are not at hand')
     assert.deepEqual(spec.problems(requestOf(good)), [])

@@ -1,4 +1,4 @@
-/** Owns the first witness against a cosy fake server: is a request one that the vendor's published description allows? */
+/** Checks requests against the vendors' published descriptions, which do not depend on our fake servers. */
 
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -6,11 +6,11 @@ import type { FakeServerRequest } from '../../plugins/kit/fake-server/index.ts'
 import { specification } from '../sample-data.ts'
 
 export interface Spec {
-  /** What the description says against the request, a sentence each; none when it allows it. */
+  /** Returns a sentence for each violation of the description; none if it allows the request. */
   problems(request: FakeServerRequest): string[]
 }
 
-/** Of OpenAPI 3.1 or of JSON-RPC, by the file's name; undefined where the descriptions are not at hand. */
+/** Reads a description in OpenAPI 3.1 or JSON-RPC by its file name, or returns undefined if it is not available. */
 export function openSpec(name: string): Spec | undefined {
   const document = specification(name)
   if (document === undefined) return undefined
@@ -53,7 +53,7 @@ interface Route {
   readonly method: string
   readonly pattern: RegExp
   readonly names: readonly string[]
-  /** How much of the path is spelled out: of two that fit, the more exact one counts. */
+  /** How much of the path is literal; of two matching paths, the more exact one counts. */
   readonly literals: number
   readonly operation: Operation
   readonly parameters: readonly { readonly parameter: Parameter; readonly pointer: string }[]
@@ -159,7 +159,7 @@ function routesOf(document: OpenApi): Route[] {
   )
 }
 
-/** Of headers, OpenAPI says of these that a description of them is to be ignored. */
+/** The headers whose descriptions OpenAPI tells readers to ignore. */
 const ignored = ['accept', 'content-type', 'authorization']
 
 function parametersOf(
@@ -176,7 +176,7 @@ function parametersOf(
   return all.filter(({ parameter: { name } }) => !ignored.includes(name.toLowerCase()))
 }
 
-/** One method a definition; the daemon takes them all at one path. */
+/** Reads a description with one method for each definition; the daemon takes all of them at one path. */
 function openRpcSpec(document: Readonly<Record<string, unknown>>): Spec {
   const check = createChecks(document)
   const definitions = document['$defs'] as Readonly<Record<string, unknown>>
@@ -189,7 +189,7 @@ function openRpcSpec(document: Readonly<Record<string, unknown>>): Spec {
   }
 }
 
-/** Texts are those of paths, queries, headers and forms: a number is one when it reads as one. */
+/** Validates values. In paths, queries, headers and forms, a text that reads as a number is a number. */
 function createChecks(document: object) {
   const open = (coerceTypes: boolean) => {
     const ajv = new Ajv2020({
@@ -222,7 +222,7 @@ function literally(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** One step of a JSON pointer in a URI. */
+/** Decodes one step of a JSON pointer in a URI. */
 function step(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }

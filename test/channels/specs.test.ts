@@ -1,4 +1,4 @@
-/** What the channels send, and what their fake servers say, is what the vendors' published descriptions and rules know. */
+/** Tests that the requests of the channels and the answers of their fake servers conform to the vendors' published descriptions. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -37,12 +37,12 @@ const ajv = new Ajv2020({ validateFormats: false, keywords: ['x-secret', 'x-env'
 
 for (const vendor of vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
-    test(`${vendor.name} (${way}): what is sent is what the vendor’s description allows`, async (t) => {
+    test(`${vendor.name} (${way}): requests conform to the vendor’s description`, async (t) => {
       const check = openChecks(t, vendor)
       if (check === undefined) return
       await using used = await setUp({ plugin: pluginOf(vendor), open })
       const { channel, vendor: fakeServer } = used
-      // What is asked here is how a message looks, and not whether the vendor takes it.
+      // This tests the form of a message, not whether the vendor takes it.
       const send: OpenVendor['send'] = (...message) =>
         used.send(...message).catch((error: PluginError) => {
           if (error.code !== 'window-closed') throw error
@@ -65,7 +65,7 @@ for (const vendor of vendors) {
 
   const open = Object.values(vendor.ways)[0] as Vendor['ways'][string]
 
-  test(`${vendor.name}: each answer that the vendor’s rules know is taken for what it is`, async (t) => {
+  test(`${vendor.name}: each answer in the vendor’s rules is understood`, async (t) => {
     const rules = openRules(t, vendor)
     if (rules === undefined) return
     await using used = await setUp({ plugin: pluginOf(vendor), open })
@@ -99,7 +99,7 @@ for (const vendor of vendors) {
     const { empty, tooLong, max } = rules.text
     if (empty) await assertRefused(used, withText(request, '', vendor), [empty], vendor)
     if (tooLong && max !== null) {
-      // The limit is a message's, not a text's, where it is written in bytes: well over it is over it.
+      // A limit in bytes applies to the message and not the text, so the text is well over it.
       await assertRefused(used, withText(request, 'x'.repeat(max * 2), vendor), [tooLong], vendor)
     }
     if (fakeServer.secrets.length > 0) {
@@ -109,7 +109,7 @@ for (const vendor of vendors) {
     assert.equal(fakeServer.messages.length, stored, 'nothing of it is stored')
   })
 
-  test(`${vendor.name}: the schema is one by the standard, and takes what the channel is tried with, and nothing besides`, async () => {
+  test(`${vendor.name}: the schema is valid, and accepts exactly the configuration of the tests`, async () => {
     const { schema } = await load(pluginOf(vendor))
     const validate = ajv.compile(schema)
     for (const openWay of Object.values(vendor.ways)) {
@@ -120,7 +120,7 @@ for (const vendor of vendors) {
     }
   })
 
-  test(`${vendor.name}: an address is one that the vendor’s rules know`, async (t) => {
+  test(`${vendor.name}: addresses conform to the vendor’s rules`, async (t) => {
     const rules = openRules(t, vendor)
     if (rules === undefined) return
     await using used = await setUp({ plugin: pluginOf(vendor), open })
@@ -143,10 +143,10 @@ for (const vendor of vendors) {
   })
 }
 
-/** Compiled once, whoever asks. */
+/** The compiled descriptions. */
 const specs = new Map<string, Spec | undefined>()
 
-/** What the descriptions say against a request; undefined, and the test skipped, where they are not at hand. */
+/** Returns a function that lists violations, or undefined, and skips the test, if the descriptions are not available. */
 function openChecks(t: TestContext, vendor: Vendor): ((request: FakeServerRequest) => string[]) | undefined {
   const rules = openRules(t, vendor)
   return (
@@ -189,7 +189,7 @@ function factsOf({ code, retryable, maybeDelivered, wholeChannel, message }: Plu
   return { code, retryable, maybeDelivered, wholeChannel, message }
 }
 
-/** The same request again, changed, and straight to the fake server: what it answers is an answer of one of the rules. */
+/** Sends a changed request directly to the fake server, and asserts that its answer matches one of the rules. */
 async function assertRefused(
   used: OpenVendor,
   request: FakeServerRequest,

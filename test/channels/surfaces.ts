@@ -1,4 +1,4 @@
-/** Owns the surfaces that replies are written for: each channel as its plugin sets it up, before a fake server of its vendor. */
+/** Sets up the surfaces that replies are written for: each channel as its plugin does, with a fake server of its vendor. */
 
 import { readFileSync } from 'node:fs'
 import type { Channel, Part, Plugin } from '@reveille/kit'
@@ -9,7 +9,7 @@ export interface Surface {
   readonly name: string
   /** The package. */
   readonly plugin: string
-  /** Where it is not the usual one. */
+  /** The configuration, if it is not the default. */
   readonly config?: Readonly<Record<string, unknown>>
 }
 
@@ -21,7 +21,7 @@ export const surfaces: readonly Surface[] = [
 export interface OpenSurface extends AsyncDisposable {
   readonly channel: Channel
   readonly vendor: FakeVendor
-  /** What a person reads of a part. */
+  /** Returns what a person reads of a part. */
   visibleText(part: Part): string
 }
 
@@ -55,7 +55,7 @@ export async function openSurface({ plugin, config = {} }: Surface): Promise<Ope
   }
 }
 
-/** As the host fills them in. */
+/** Fills in the defaults as the host does. */
 function defaultsOf(folder: URL): Record<string, unknown> {
   const schema = JSON.parse(readFileSync(new URL('config.schema.json', folder), 'utf8')) as {
     properties: Record<string, { default?: unknown }>

@@ -7,7 +7,7 @@ import { chats, openVendor } from '../../plugins/telegram/fake-server/index.ts'
 import { parseHtml } from '../../plugins/telegram/fake-server/markup.ts'
 import { rendererOf } from '../../plugins/telegram/render.ts'
 
-/** The vendor's side is judged by a client of its own: grammY. */
+/** Checks the fake server with Telegram's most used client, grammY. */
 async function open() {
   const vendor = await openVendor()
   const { botToken, baseUrl } = vendor.config as { botToken: string; baseUrl: string }
@@ -29,7 +29,7 @@ async function refusalOf(call: Promise<unknown>) {
   return { error_code, description, parameters }
 }
 
-test("grammY's bot is known to the fake server, and its message is stored and answered", async () => {
+test("the fake server knows grammY's bot, stores its message and answers it", async () => {
   await using bed = await open()
   assert.equal((await bed.api.getMe()).username, 'reveille_fake_bot')
   const message = await bed.api.sendMessage(chats.forum, '<b>Hello</b> <i>Ada</i>', {
@@ -70,7 +70,7 @@ test("the fake server's refusals are refusals to grammY, with their parameters",
   assert.deepEqual(vendor.messages, [])
 })
 
-test('the channel asks of Telegram what grammY asks for the same message', async () => {
+test('the channel sends the same request as grammY for the same message', async () => {
   await using bed = await open()
   const { api, channel, vendor } = bed
   const [part] = channel.render('A **bold** word & a [page](https://example.org/).')
@@ -90,7 +90,7 @@ test('the channel asks of Telegram what grammY asks for the same message', async
   assert.deepEqual(first, second)
 })
 
-/** What is markup on one side or the other, and what gets between. */
+/** Pieces of text that are markup for one side or the other, or come in between. */
 const scrap = fc.constantFrom(
   ...[
     '**',
@@ -139,7 +139,7 @@ const scrap = fc.constantFrom(
   ],
 )
 
-test('whatever an agent writes: Telegram can parse it, and reads what the plain text says', () => {
+test('Telegram can parse any text of an agent, and reads the same as the plain text', () => {
   const reply = fc.array(scrap, { maxLength: 120 }).map((scraps) => scraps.join(''))
   const render = rendererOf('html')
   fc.assert(

@@ -1,4 +1,4 @@
-/** Owns the table of the vendors: what to send them, and what their descriptions do not say alike. */
+/** The table of the vendors: what to send them, and how their descriptions differ. */
 
 import * as discord from '../../plugins/discord/fake-server/index.ts'
 import * as imessage from '../../plugins/imessage/fake-server/index.ts'
@@ -11,27 +11,27 @@ import * as telegram from '../../plugins/telegram/fake-server/index.ts'
 import * as whatsapp from '../../plugins/whatsapp/fake-server/index.ts'
 
 export interface Vendor {
-  /** Of the channel. */
+  /** The name of the channel. */
   readonly name: string
-  /** The ways in which the channel writes to it. */
+  /** The ways in which the channel writes to the vendor. */
   readonly ways: Readonly<Record<string, () => Promise<FakeVendor>>>
-  /** Other kinds of places than the fake server's own: a person, a group. */
+  /** Addresses of other kinds than the fake server's own: a person, a group. */
   readonly addresses: readonly string[]
-  /** The description that says what such a request may be; undefined where none does. */
+  /** Returns the description of a request; undefined if there is none. */
   description(request: FakeServerRequest): Described | undefined
-  /** The body of a message that says something else. */
+  /** Returns the body of a message with another text. */
   withText(body: Body, text: string): Body
-  /** An error as the vendor writes it, of its own word or number for it. */
+  /** Returns an error as the vendor writes it, from its own word or number. */
   error(word: Word): object
-  /** That word in a body. */
+  /** Returns that word in a body. */
   word(body: Body): unknown
-  /** Errors that the channel takes for something else than the rules do, and why. */
+  /** The errors that the channel deliberately treats differently from the rules, and why. */
   readonly taken?: Readonly<Record<Word, string>>
 }
 
 export interface Described {
   readonly name: string
-  /** The path without the one under which the fake server has that service. Default: the request's. */
+  /** Returns the path as the vendor has it, without the fake server's prefix. Default: the path of the request. */
   readonly path?: string
 }
 
@@ -114,7 +114,7 @@ export const vendors: readonly Vendor[] = [
     name: 'signal',
     ways: { 'JSON-RPC': () => signal.openVendor(), REST: () => signal.openRestVendor() },
     addresses: [`uuid:${signal.people.ada.uuid}`, `group:${signal.groups.crew.id}`, 'username:ada.01'],
-    // Of JSON-RPC only sending is described.
+    // Only sending is described for JSON-RPC.
     description({ path, json }) {
       if (!path.startsWith('/api/v1/')) return { name: 'signal' }
       return (json as Body)?.method === 'send' ? { name: 'signal-jsonrpc' } : undefined
@@ -128,7 +128,7 @@ export const vendors: readonly Vendor[] = [
     name: 'imessage',
     ways: { BlueBubbles: () => imessage.openVendor() },
     addresses: ['ada@example.org', 'chat_guid:iMessage;+;chat100200300', 'sms:+15550100001'],
-    // Looking for a chat by its id is described nowhere.
+    // Looking up a chat by its id is not described.
     description: ({ method, path }) =>
       method === 'GET' && path.startsWith('/api/v1/chat/') ? undefined : { name: 'imessage' },
     withText: (body, message) => ({ ...body, message }),

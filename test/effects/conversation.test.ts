@@ -1,4 +1,4 @@
-/** Runs of one session key are one conversation: in order, one at a time, each with what was said before. */
+/** Tests that runs of one session key are one conversation: in order, one at a time, each with its history. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -54,7 +54,7 @@ test('50 posts to 5 session keys run in the order of their answers, one at a tim
     let before: RunRecord | undefined
     for (const [number, id] of ids.entries()) {
       const run = await ended(id)
-      // It saw exactly the turns posted before it: none overtook it, and none ran beside it.
+      // The run saw exactly the turns posted before it: none overtook it, and none ran beside it.
       assert.equal(run.reply, `${number} earlier`, `run ${number} of ${sessionKey}`)
       assert.equal(run.message, `${number}`)
       assert.ok(Number(run.startedAt) >= Number(before?.ranAt ?? 0))
@@ -63,7 +63,7 @@ test('50 posts to 5 session keys run in the order of their answers, one at a tim
   }
 })
 
-test('a lane that waits does not hold up another', async (t) => {
+test('a waiting lane does not delay another', async (t) => {
   const { folder, post, ended, read, write } = await install(t, { 'reveille.yaml': withRunner('patient') })
   const send = async (sessionKey: string) =>
     (await post('/hooks/agent', { ...quiet, message: 'go', sessionKey })).body['runId']
@@ -80,7 +80,7 @@ test('a lane that waits does not hold up another', async (t) => {
   assert.deepEqual([(await ended(first)).reply, (await ended(second)).reply], ['done', 'done'])
 })
 
-test('a turn that is over its time ends the run as timed out, is not tried again, and frees its lane', async (t) => {
+test('a turn that exceeds its time ends the run as timed out, is not retried, and frees its lane', async (t) => {
   const { folder, post, ended, read, write } = await install(t, { 'reveille.yaml': withRunner('patient') })
   const run = { ...quiet, message: 'go', sessionKey: 'hook:slow' }
   const late = (await post('/hooks/agent', { ...run, timeoutSeconds: 1 })).body['runId']

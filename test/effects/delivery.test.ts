@@ -1,4 +1,4 @@
-/** Where a reply goes, when it does not go, and what is left of it then. */
+/** Tests where a reply is sent, when it is not sent, and what remains of it then. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ agents: ${agents}
 
 const routed = configured('{ route: { channel: board, to: team } }')
 
-/** The run's delivery once it has ended. */
+/** Returns the delivery of a run once it has ended. */
 async function deliveryOf({ post, read }: Installation, fields: object, path = '/hooks/agent') {
   const { status, body } = await post(path, { message: 'hello', wakeMode: 'next-heartbeat', ...fields })
   assert.equal(status, 202)
@@ -44,7 +44,7 @@ async function deliveryOf({ post, read }: Installation, fields: object, path = '
   return { run, delivery }
 }
 
-test('`last`, said or implied, is where agents.route says', async (t) => {
+test('`last`, whether explicit or implied, is the route of agents.route', async (t) => {
   const installed = await install(t, { 'reveille.yaml': routed })
   for (const fields of [{}, { channel: 'last' }, { channel: 'board' }]) {
     const { run, delivery } = await deliveryOf(installed, fields)
@@ -82,13 +82,13 @@ test('without a route `last` falls back to whatsapp, and the run succeeds though
   assert.equal(summary.text, `Hook: ${nobody.run.reply}`)
 })
 
-test("a channel's defaultTo serves when neither the request nor the route does", async (t) => {
+test("a channel's defaultTo is used if neither the request nor the route has an address", async (t) => {
   const installed = await install(t, { 'reveille.yaml': configured('{}', ', defaultTo: everyone') })
   const { delivery } = await deliveryOf(installed, { channel: 'board' })
   assert.deepEqual([delivery.state, delivery.to], ['delivered', 'everyone'])
 })
 
-test('a reply that is only the acknowledgement is not sent, its summary is posted all the same', async (t) => {
+test('a reply that is only the acknowledgement is not sent, and its summary is posted all the same', async (t) => {
   const installed = await install(t, { 'reveille.yaml': routed, 'mappings/silent.yaml': mappings })
   const { run, delivery } = await deliveryOf(installed, {}, '/hooks/silent')
   assert.equal(run.reply, '**HEARTBEAT_OK**.')

@@ -1,4 +1,4 @@
-/** From socket to effect: a request is matched, the agent runs, the main session hears of it, the reply is delivered. */
+/** Tests the way from socket to effect: a request is matched, the agent runs, the main session gets a summary, and the reply is delivered. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -116,7 +116,7 @@ test('a wake is shown to the main session by one heartbeat, once', async (t) => 
   )
 })
 
-test('a burst of wakes is one heartbeat; what can wait is shown along with it', async (t) => {
+test('a burst of wakes is one heartbeat, which also shows what could wait', async (t) => {
   const installed = await install(t, { 'mappings/github.yaml': github })
   const { post, read } = installed
   const ids: unknown[] = []
@@ -139,7 +139,7 @@ test('a burst of wakes is one heartbeat; what can wait is shown along with it', 
   assert.equal((await read<Page<RunRecord>>('/api/runs?kind=heartbeat')).items.length, 1)
 })
 
-test('a direct agent run answers with its session, and asks for no heartbeat when it is told not to', async (t) => {
+test('a direct agent run answers with its session, and asks for no heartbeat with `wakeMode: next-heartbeat`', async (t) => {
   const { post, read, ended } = await install(t, {})
   const answer = await post('/hooks/agent', {
     message: 'Summarise the night',
@@ -161,7 +161,7 @@ test('a direct agent run answers with its session, and asks for no heartbeat whe
   assert.deepEqual([summary.state, summary.mode], ['pending', 'next-heartbeat'])
 })
 
-test('a hook that no mapping wants is told so and causes nothing', async (t) => {
+test('a request that no mapping matches is answered so and causes nothing', async (t) => {
   const { post, read } = await install(t, { 'mappings/github.yaml': github })
   const { status, body } = await post(
     '/hooks/github',
@@ -171,7 +171,7 @@ test('a hook that no mapping wants is told so and causes nothing', async (t) => 
   assert.deepEqual([status, body['ok'], body['outcome']], [200, true, 'ignored'])
   for (const list of ['runs', 'events', 'deliveries'])
     assert.deepEqual(await read(`/api/${list}`), { items: [] })
-  // No answer waits until it is on record.
+  // No answer waits until the ignored request is recorded.
   const request = await until(async () => {
     return (await read<Page<RequestRecord>>('/api/requests?outcome=ignored')).items[0]
   }, 'the record of the ignored request')

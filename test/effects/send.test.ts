@@ -1,4 +1,4 @@
-/** Texts are sent, parked ones sent again, and the route set: by commands, through a gateway on a port. */
+/** Tests the commands that send texts, replay parked ones and set the route, through a gateway on a port. */
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ agents: ${agents}
 `
 }
 
-/** A command line that finds the gateway at the address. */
+/** Creates a command line for the gateway at this address. */
 function commandLine(
   t: TestContext,
   address: string,
@@ -129,7 +129,7 @@ test('a text is sent, and the command ends when it has arrived or cannot', async
   })
 })
 
-test('what waits in vain is replayed once the configuration is mended, one by one or all of a channel', async (t) => {
+test('a parked delivery is replayed once the configuration is fixed, alone or with all of its channel', async (t) => {
   const { run, post, read, write, gateway, ended, board: shown } = await open(t, configured(board, '{}'))
   async function parked(message: string): Promise<RunRecord> {
     const { body } = await post('/hooks/agent', { message, wakeMode: 'next-heartbeat' })

@@ -23,7 +23,7 @@ function send({ url }: FakeServer, text = 'x', signal?: AbortSignal): Promise<Re
   return fetch(`${url}/send`, { method: 'POST', body: text, signal: signal ?? null })
 }
 
-test('a request comes as it was sent, and is kept', async () => {
+test('a request arrives as it was sent, and is recorded', async () => {
   await using fakeServer = await open()
   const headers = { 'X-Type': 'letter' }
   const response = await fetch(`${fakeServer.url}/a%20b?q=%C3%BC`, {
@@ -39,7 +39,7 @@ test('a request comes as it was sent, and is kept', async () => {
   )
 })
 
-test('faults befall sends in the order of the script, and each but one', async () => {
+test('scripted faults strike sends in order, each of them once', async () => {
   await using fakeServer = await open()
   fakeServer.script(
     { kind: 'answer', answer: { status: 429 } },
@@ -52,7 +52,7 @@ test('faults befall sends in the order of the script, and each but one', async (
   assert.deepEqual(fakeServer.stored, ['second', 'third'])
 })
 
-test('a standing fault befalls every send until it is ended', async () => {
+test('a permanent fault strikes every send until it is removed', async () => {
   await using fakeServer = await open()
   fakeServer.always({ kind: 'answer', answer: { status: 503 } })
   assert.deepEqual([(await send(fakeServer)).status, (await send(fakeServer)).status], [503, 503])
@@ -60,7 +60,7 @@ test('a standing fault befalls every send until it is ended', async () => {
   assert.equal((await send(fakeServer)).status, 201)
 })
 
-test('a cut falls before or after the message is stored, or into the answer', async () => {
+test('a cut happens before or after the message is stored, or inside the answer', async () => {
   await using fakeServer = await open()
   fakeServer.script({ kind: 'cut-before' }, { kind: 'cut-after' }, { kind: 'cut-answer' })
   await assert.rejects(send(fakeServer, 'before'))
@@ -71,7 +71,7 @@ test('a cut falls before or after the message is stored, or into the answer', as
   assert.deepEqual(fakeServer.stored, ['after', 'half'])
 })
 
-test('a request that hangs can be awaited, and so can the end of it', async () => {
+test('a test can wait for a hanging request and for its end', async () => {
   await using fakeServer = await open()
   for (const kind of ['hang-before', 'hang-after'] as const) {
     fakeServer.script({ kind })
@@ -85,7 +85,7 @@ test('a request that hangs can be awaited, and so can the end of it', async () =
   assert.deepEqual(fakeServer.stored, ['hang-after'])
 })
 
-test('closing it ends what hangs, and may be asked twice', async () => {
+test('closing the server ends hanging requests, and can be repeated', async () => {
   const fakeServer = await open()
   fakeServer.always({ kind: 'hang-before' })
   const sending = assert.rejects(send(fakeServer))

@@ -129,7 +129,7 @@ function timeOf(text: string): number {
   return user + system
 }
 
-test('no text makes the parser throw or parts too long, nor takes a great deal longer than prose of its length', () => {
+test('no text makes the parser throw, parts too long, or the time much longer than for prose of the same length', () => {
   const prose = fill(
     'The quick brown fox jumps **over** the lazy `dog`, see [docs](https://example.com/a_b).\n\n',
   )
@@ -155,7 +155,7 @@ const growing: readonly ((count: number) => string)[] = [
   (count) => 'a|b\n:-\n'.repeat(count),
 ]
 
-test('what is four times as long does not take much more than four times as long', () => {
+test('a text four times as long does not take much more than four times the time', () => {
   const least = (text: string) =>
     Math.min(
       ...Array.from({ length: 3 }, () => {

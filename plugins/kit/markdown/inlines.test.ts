@@ -8,7 +8,7 @@ const inlinesOf = (markdown: string) => {
 }
 const text = (said: string) => ({ type: 'text', text: said }) as const
 
-test('a picture in a link is what it shows, and leads where the link leads', () => {
+test('an image in a link is its description, and leads where the link leads', () => {
   assert.deepEqual(
     inlinesOf(
       '[![build](https://ci.example.org/badge.svg) of **![main](https://x.org/m)**](https://ci.example.org/1)',
@@ -23,6 +23,6 @@ test('a picture in a link is what it shows, and leads where the link leads', () 
   )
 })
 
-test('what nobody may be shown does not come in by its number', () => {
+test('a character reference cannot bring in a removed character', () => {
   assert.deepEqual(inlinesOf('a&#13;b&#x202E;c&#8;d&#10;e'), [text('abcd'), { type: 'break' }, text('e')])
 })

@@ -41,7 +41,7 @@ test('text that would be markup keeps its signs by backslashes', () => {
   }
 })
 
-test('a backslash, a backtick and a bar are written so that they are read again', () => {
+test('a backslash, a backtick and a bar are written so that they are read as themselves', () => {
   const text = ['C:\\\\', 'a \\` b', '`` a`b ``', '| a \\| b | `c\\|d` |\n| --- | --- |\n| 1 | 2 |'].join(
     '\n\n',
   )
@@ -82,7 +82,7 @@ test('an image becomes a link', () => {
   assert.equal(rewrite('Look![a](https://example.com/c.png)!'), 'Look[a](https://example.com/c.png)!')
 })
 
-test('an address that says itself stands alone, and in brackets where that would not be read as one', () => {
+test('an address that is its own label stands alone, or in brackets if it would not be read as an address', () => {
   assert.equal(
     rewrite('See https://example.com/a_b, or <ada@example.com>.'),
     'See https://example.com/a_b, or <ada@example.com>.',
@@ -90,7 +90,7 @@ test('an address that says itself stands alone, and in brackets where that would
   assert.equal(rewrite('<https://example.com/a>b'), '<https://example.com/a>b')
 })
 
-test('surfaces without tables, headings or boxes get code, bold lines and signs', () => {
+test('surfaces without tables, headings or task boxes get code, bold lines and signs', () => {
   const writeOther = createWriter(
     markdownDialect({ tables: 'code', headings: 'strong', tasks: 'plain', rule: '———' }),
   )
@@ -103,7 +103,7 @@ test('surfaces without tables, headings or boxes get code, bold lines and signs'
   assert.match(writeOther(parseMarkdown(wide)), /^\*\*name: one\*\*\n\n- text: word word/)
 })
 
-test('what the surface takes for a mention can be made inert, in text alone or in code too', () => {
+test('mentions can be neutralised, in text only or also in code', () => {
   const inert = (text: string) => text.replaceAll('@', '@\u200b')
   const writeOther = createWriter(markdownDialect({ neutralise: inert }))
   assert.equal(writeOther(parseMarkdown('Hi **@all** `@all`')), 'Hi **@\u200ball** `@all`')
@@ -119,7 +119,7 @@ function seen(blocks: readonly Block[]): string {
   return readText(blocks).replaceAll(/\s+|image|[☐☑]/g, '')
 }
 
-test('any tree, written and read again, says the same', () => {
+test('any tree has the same text after it was written and read again', () => {
   fc.assert(
     fc.property(randomTrees, (blocks) => {
       const written = write(blocks)
@@ -130,7 +130,7 @@ test('any tree, written and read again, says the same', () => {
   )
 })
 
-test('whatever an agent writes says the same once it has been written anew', () => {
+test('any text of an agent reads the same after it was rewritten', () => {
   fc.assert(
     fc.property(fc.oneof(randomTexts, randomTrees.map(write)), (text) => {
       const once = rewrite(text)

@@ -32,7 +32,7 @@ test('marks, code, links and line ends become nodes', () => {
   ])
 })
 
-test('lists keep their numbers, their boxes and what lies in their items', () => {
+test('lists keep their numbers, their boxes and the content of their items', () => {
   assert.deepEqual(parseMarkdown('7. a\n\n   ```ts x\n   b\n   ```\n8. c\n   - [x] d\n   - [ ] e'), [
     {
       type: 'list',
@@ -76,7 +76,7 @@ test('headings of both kinds, quotes, rules and tables become nodes', () => {
   ])
 })
 
-test('escapes and character references are the characters that they stand for', () => {
+test('escapes and character references become their characters', () => {
   assert.equal(
     shown(
       '\\*a\\* &amp; &#38;amp; &#x1F600; &hellip; &lt;b&gt; &nosuch; &CounterClockwiseContourIntegral; `&amp;`',
@@ -89,7 +89,7 @@ test('escapes and character references are the characters that they stand for', 
   ])
 })
 
-test('raw HTML is text, save the tags that mean a mark', () => {
+test('raw HTML is text, except the tags that are marks', () => {
   assert.deepEqual(parseMarkdown('a<br>b <b>c</b> <code>d*</code> <a href="https://example.com/">e</a>'), [
     paragraph(
       text('a'),
@@ -114,7 +114,7 @@ test('references are resolved, footnotes are text', () => {
   ])
 })
 
-test('a fence and marks that nobody ends hide nothing', () => {
+test('an open fence and open marks hide nothing', () => {
   assert.deepEqual(parseMarkdown('```ts\nconst a = 1\n\n# b'), [
     { type: 'code', language: 'ts', text: 'const a = 1\n\n# b' },
   ])
@@ -151,14 +151,14 @@ test('only http, https, mailto and tel are addresses of links', () => {
   assert.equal(safeAddress('https://example.com/a b"c>'), 'https://example.com/a%20b%22c%3E')
 })
 
-test('what a link may not lead to is read beside its label', () => {
+test('an address that cannot be linked is shown beside its label', () => {
   assert.equal(shown('[a](javascript:alert(1))'), 'a (javascript:alert(1))')
   assert.equal(shown('[a](./b.md) [c](#d) ![e](f.png)'), 'a (./b.md) c e (f.png)')
   assert.equal(shown('![a](data:image/png;base64,AAAA)'), 'a')
   assert.equal(shown('[a](tg://user?id=1)'), 'a (tg://user?id=1)')
 })
 
-test('a label that promises another host than the address has is shown with the address', () => {
+test('a label that names another host than the address is shown with the address', () => {
   const deceptive = (label: string) =>
     shown(`[${label}](https://evil.example/x)`) === `${label} (https://evil.example/x)`
   for (const label of [
@@ -173,13 +173,13 @@ test('a label that promises another host than the address has is shown with the 
     assert.ok(!deceptive(label), label)
 })
 
-test('control characters and overrides of direction go, other line ends are line feeds', () => {
+test('control characters and overrides of direction are removed, and other line ends become line feeds', () => {
   assert.equal(shown('a\0b\x07c\u202ed\x1b[31me\u009bf'), 'abcd[31mef')
   assert.equal(shown('a\r\nb\rc\u2028d'), 'a\nb\nc\nd')
   assert.equal(shown('\ud83da'), '\ufffda')
 })
 
-test('what shows nothing is no block', () => {
+test('invisible content makes no block', () => {
   for (const blank of [
     '',
     ' \n\t\n',
@@ -193,7 +193,7 @@ test('what shows nothing is no block', () => {
     assert.deepEqual(parseMarkdown(blank), [], JSON.stringify(blank))
 })
 
-test('letters that are joined or turned by characters that nobody sees stay so', () => {
+test('letters that are joined or reordered by invisible characters stay so', () => {
   const family = '👩‍👩‍👧 می‌خواهم \u200eabc\u200f \u2068x\u2069'
   assert.equal(shown(family), family)
 })

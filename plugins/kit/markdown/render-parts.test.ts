@@ -14,7 +14,7 @@ const writePlain = createWriter(plainDialect)
 const measure = (text: string) => text.length
 const render = (markdown: string, limit: number) => renderParts(markdown, { write, measure, limit })
 
-test('blank text gives no messages, and what fits gives one', () => {
+test('blank text gives no messages, and a text that fits gives one', () => {
   for (const blank of ['', ' \n\n', '\u200b', '```\n```']) assert.deepEqual(render(blank, 10), [])
   assert.deepEqual(render('# a\n\nb', 6), ['# a\n\nb'])
 })
@@ -31,7 +31,7 @@ test('a paragraph is cut after a line, a sentence, a word or a grapheme, whichev
   assert.deepEqual(render('a\nbcdefghij klmnop', 12), ['a\nbcdefghij', 'klmnop'])
 })
 
-test('text without white space is cut between its words where the language has them', () => {
+test('text without white space is cut between its words if the language has any', () => {
   const [first = ''] = render('ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน', 24)
   assert.ok(/^(?:ภาษาไทยเป็นภาษา|ภาษาไทยเป็นภาษาที่|ภาษาไทยเป็นภาษาที่มี)$/.test(first), first)
 })
@@ -44,7 +44,7 @@ test('marks are closed before a cut and opened again after it', () => {
   ])
 })
 
-test('links and code are not cut, and stand in the next message', () => {
+test('links and code are not cut and move to the next message', () => {
   assert.deepEqual(render('Some words [and a label](https://a.b/) here', 34), [
     'Some words',
     '[and a label](https://a.b/) here',
@@ -52,7 +52,7 @@ test('links and code are not cut, and stand in the next message', () => {
   assert.deepEqual(render('Some words `and much code` here', 20), ['Some words', '`and much code` here'])
 })
 
-test('a link whose label is longer than a message is one in each of its messages', () => {
+test('a link whose label is longer than a message is a link in each of its messages', () => {
   const parts = render('[one two three four](https://a.b/)', 26)
   assert.ok(
     parts.every((part) => part.length <= 26 && part.endsWith('](https://a.b/)')),
@@ -60,14 +60,14 @@ test('a link whose label is longer than a message is one in each of its messages
   )
 })
 
-test('a link whose address is longer than a message is a text', () => {
+test('a link whose address is longer than a message becomes text', () => {
   const address = `https://a.b/${'c'.repeat(60)}`
   const parts = render(`See [this](${address}).`, 40)
   assert.ok(parts.join('').includes('this (https'), parts.join('|'))
   assert.equal(parts.join('').replaceAll(/\s|\\/g, ''), `See this (${address}).`.replaceAll(' ', ''))
 })
 
-test('a list goes on with its next number', () => {
+test('a list continues with its next number', () => {
   assert.deepEqual(render('7. one\n8. two\n9. three\n10. four', 14), [
     '7. one\n8. two',
     '9. three',
@@ -75,7 +75,7 @@ test('a list goes on with its next number', () => {
   ])
 })
 
-test('an item that is cut goes on under its own number, after an ellipsis', () => {
+test('a cut item continues under its own number, after an ellipsis', () => {
   assert.deepEqual(render('1. One two three four five six seven.\n2. Eight.', 24), [
     '1. One two three four',
     '1. … five six seven.',
@@ -87,14 +87,14 @@ test('an item that is cut goes on under its own number, after an ellipsis', () =
   ])
 })
 
-test('code goes on in its language, cut between lines', () => {
+test('code continues in its language, cut between lines', () => {
   assert.deepEqual(render('```ts\nconst a = 1\nconst b = 2\n\nconst c = 3\n```', 36), [
     '```ts\nconst a = 1\nconst b = 2\n\n```',
     '```ts\nconst c = 3\n```',
   ])
 })
 
-test('no message shows nothing, however much of that lies between two words', () => {
+test('no message is invisible, however much invisible text lies between two words', () => {
   const gaps = ['\n', '\u200d', '\u3164']
   for (const gap of gaps) {
     const between = gap.repeat(100)
@@ -108,7 +108,7 @@ test('no message shows nothing, however much of that lies between two words', ()
   }
 })
 
-test('code that fits a message is not cut, however little that leaves in the message before it', () => {
+test('code that fits a message is not cut, however little the message before it then holds', () => {
   assert.deepEqual(render(`Run:\n\n\`\`\`\n${'x\n'.repeat(10)}\`\`\`\n\nDone.`, 28), [
     'Run:',
     `\`\`\`\n${'x\n'.repeat(10)}\`\`\``,
@@ -116,12 +116,12 @@ test('code that fits a message is not cut, however little that leaves in the mes
   ])
 })
 
-test('prose that fits a message is cut all the same where the message before it would be nearly empty', () => {
+test('prose that fits a message is cut if the message before it would be nearly empty', () => {
   const [first = ''] = render(`Hm.\n\n${'Words and words. '.repeat(5)}`, 90)
   assert.ok(first.startsWith('Hm.\n\nWords'), first)
 })
 
-test('a heading and a line that announces what follows stay with it', () => {
+test('a heading and an announcing line stay with the text that follows', () => {
   assert.deepEqual(render('One two three four.\n\n# Five\n\nSix seven eight nine.', 36), [
     'One two three four.',
     '# Five\n\nSix seven eight nine.',
@@ -132,7 +132,7 @@ test('a heading and a line that announces what follows stay with it', () => {
   ])
 })
 
-test('a table goes on under its head', () => {
+test('a table continues under its head', () => {
   const head = '| a | b |\n| --- | --- |'
   const rows = Array.from({ length: 6 }, (_, index) => `| r${index} | s${index} |`)
   assert.deepEqual(render([head, ...rows].join('\n'), 66), [
@@ -141,20 +141,20 @@ test('a table goes on under its head', () => {
   ])
 })
 
-test('a table whose rows are longer than a message is a list for each row', () => {
+test('a table whose rows are longer than a message becomes a list for each row', () => {
   const parts = render(`| name | text |\n|---|---|\n| one | ${'word '.repeat(20)}|`, 60)
   assert.ok(parts[0]?.startsWith('**name: one**\n\n- text: word'), parts[0])
   assert.equal(parts.join(' ').match(/word/g)?.length, 20)
 })
 
-test('quotes go on as quotes', () => {
+test('quotes continue as quotes', () => {
   assert.deepEqual(render('> One two. Three four.\n> Five six.', 26), [
     '> One two. Three four.',
     '> Five six.',
   ])
 })
 
-test('what a message adds to its text is counted, in what the vendor counts', () => {
+test("the markup of a message is counted in the vendor's unit", () => {
   const parts = renderParts('äöü äöü äöü', { write, measure: Buffer.byteLength, limit: 13 })
   assert.deepEqual(parts, ['äöü äöü', 'äöü'])
   const wrapped = renderParts('aa bb cc', { write: (blocks) => `<${write(blocks)}>`, measure, limit: 7 })
