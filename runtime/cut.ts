@@ -1,11 +1,11 @@
-/** Owns shortening: text that must not pass a length is cut where a reader sees a border. */
+/** Shortens text to a length, between characters as readers see them. */
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Enough to see the cluster around the cut whole; a longer one is hostile and is cut inside. UTF-16 units. */
+/** Long enough for every real character; a longer one is hostile and is cut inside. UTF-16 units. */
 const longestGrapheme = 64
 
-/** At most `limit` UTF-16 units of the text, cut between graphemes. */
+/** Returns at most `limit` UTF-16 units of the text, cut between graphemes. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text
   const around = graphemes.segment(text.slice(0, limit + longestGrapheme)).containing(limit)

@@ -1,4 +1,4 @@
-/** Owns a lock that one holder has at a time, over all processes, and that no dead one keeps. */
+/** Takes a lock that one process holds at a time, and that the kernel releases when the process dies. */
 
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,7 +7,10 @@ export interface ExclusiveLock {
   close(): void
 }
 
-/** For its owner alone. Never opens a file that exists: closing it again would drop the locks that this process holds on it. */
+/**
+ * Creates a file for its owner alone. A file that exists is not opened, because closing it again would release the locks that this
+ * process holds on it.
+ */
 export function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -17,9 +20,9 @@ export function createPrivately(file: string): void {
 }
 
 /**
- * An exclusive transaction on a database of its own: the kernel lets go of it when the process dies, however it dies,
- * and no stale file is left to explain. Held until the answer is closed. Undefined while somebody else holds it; the
- * file is there, made by `createPrivately`.
+ * takeLock begins an exclusive transaction on a database of its own, which the kernel releases when the process dies, so that no stale
+ * lock is left. The lock is held until it is closed. Returns undefined while another process holds it. The file has to exist; see
+ * `createPrivately`.
  */
 export function takeLock(file: string): ExclusiveLock | undefined {
   const lock = new DatabaseSync(file, { timeout: 0 })

@@ -16,30 +16,30 @@ export interface GatewayFile {
   readonly pid: number
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
-  /** Host and port of the configuration that it was started with; `--port` and `REVEILLE_PORT` aside. */
+  /** The host and port of the configuration that it was started with, without `--port` and `REVEILLE_PORT`. */
   readonly configured: string
 }
 
 export type FoundGateway =
   | ({ readonly is: 'running'; readonly isRestartDue: boolean } & GatewayFile)
-  /** Its process is gone, and it did not remove the file. */
+  /** Its process has ended without removing the file. */
   | { readonly is: 'ended'; readonly pid: number }
-  /** The file may be another user's, who would be shown the token. `why`: half a sentence that follows the file's name. */
+  /** The file may be that of another user, who would be sent the token. `why` continues a sentence that begins with the file's name. */
   | { readonly is: 'untrusted'; readonly file: string; readonly why: string }
   | { readonly is: 'unknown' }
 
-/** Longer files are none of ours, in bytes. */
+/** A longer file was not written by a gateway. Bytes. */
 const longest = 4096
 
-/** No link is followed, and no pipe is waited for. Windows has neither flag. */
+/** With these flags no link is followed and no pipe is waited for. Windows has neither flag. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-/** A clock may be set after the start of the machine. Milliseconds. */
+/** The clock may be set after the start of the machine, which changes the computed time of the start. Milliseconds. */
 const bootSlackMs = 60_000
 
 const fileIn = (dataDir: string) => join(dataDir, 'gateway.json')
 
-/** With mode 0600, in one step. */
+/** Writes the file with mode 0600 in one step. */
 export async function writeGatewayFile(
   settings: Settings,
   address: string,
@@ -49,12 +49,12 @@ export async function writeGatewayFile(
   await writeWhole(fileIn(settings.gateway.dataDir), `${JSON.stringify(facts)}\n`)
 }
 
-/** Never fails: a file that stays is recognised by its process. */
+/** Never fails, because a file that stays is recognised by its process. */
 export async function removeGatewayFile(dataDir: string): Promise<void> {
   await rm(fileIn(dataDir), { force: true }).catch(() => undefined)
 }
 
-/** The gateway that runs on the data folder of these settings, as far as the file may be believed. */
+/** Finds the gateway that runs on the data folder of these settings, if the file can be trusted. */
 export async function findGateway(settings: Settings): Promise<FoundGateway> {
   const { dataDir, host } = settings.gateway
   const file = fileIn(dataDir)
@@ -71,7 +71,7 @@ export async function findGateway(settings: Settings): Promise<FoundGateway> {
   return { is: 'running', isRestartDue: facts.configured !== configuredIn(settings), ...facts }
 }
 
-/** How a gateway is called: the address that listens everywhere is no address to call. */
+/** The address at which a gateway is called, since `0.0.0.0` and `::` cannot be called. */
 export function addressOf(host: string, port: number): string {
   const called = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${called.includes(':') ? `[${called}]` : called}:${port}`
@@ -81,7 +81,7 @@ function configuredIn({ gateway: { host, port } }: Settings): string {
   return `${host}:${port}`
 }
 
-/** Undefined where there is no file, or none that this user may read. No link is followed. */
+/** Resolves with undefined if there is no file that this user may read. */
 async function readPrivately(
   file: string,
   folder: string,
@@ -110,7 +110,7 @@ function parse(text: string): GatewayFile | undefined {
   }
 }
 
-/** A number of a process is given again, above all after the machine was started again. */
+/** Process ids are used again, above all after a restart of the machine. */
 function isAlive({ pid, startedAt }: GatewayFile): boolean {
   if (startedAt < Date.now() - uptime() * 1000 - bootSlackMs) return false
   try {

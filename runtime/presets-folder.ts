@@ -1,9 +1,9 @@
-/** Owns where the built-in presets are: in a package of their own, wherever that was installed. */
+/** Finds the folder of the built-in presets, which are a package of their own. */
 
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Absolute. Holds one YAML file for each preset, by its name. */
+/** The absolute path of the folder, which holds one YAML file for each preset. */
 export function presetsFolder(): string {
   return path.dirname(fileURLToPath(import.meta.resolve('@reveille/mappings/package.json')))
 }

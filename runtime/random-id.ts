@@ -1,11 +1,11 @@
-/** Owns short unguessable ids: the marks of a fence, which a payload must not be able to foresee. */
+/** Creates short random ids for the marks of a fence, which a payload must not be able to foresee. */
 
 import { randomFillSync } from 'node:crypto'
 
 const poolBytes = 4096
 const idBytes = 6
 
-/** 48 random bits, base64url. Drawn from a pool, because one call to the system for each costs more than the id. */
+/** An id is 48 random bits in base64url. The bits come from a pool, because a system call for each id would cost more. */
 export function createRandomIds(): () => string {
   const pool = Buffer.alloc(poolBytes)
   let used = poolBytes

@@ -1,4 +1,4 @@
-/** Owns a host's transforms: bundled into a folder, called in workers, and what they say told in the log. */
+/** Hosts transforms: bundles them into a folder, calls them in workers, and logs what they write. */
 
 import { dirname } from 'node:path'
 import {
@@ -9,7 +9,7 @@ import {
   type TransformListener,
 } from '@reveille/engine'
 
-/** The part of a log that is needed. */
+/** What the reporter needs of a log. */
 export interface TransformLog {
   debug(facts: object, text?: string): void
   info(facts: object, text?: string): void
@@ -19,21 +19,21 @@ export interface TransformLog {
 
 export interface HostedTransforms {
   readonly parts: Required<Pick<CandidateParts, 'bundle' | 'openTransforms'>>
-  /** Deletes bundles that none of these digests names. */
+  /** Deletes the bundles whose digests are not needed. */
   sweep(needed: ReadonlySet<string>): Promise<void>
-  /** Whether a worker did not end: its thread may keep the process from ending by itself. */
+  /** Whether a worker did not end, so that its thread may keep the process alive. */
   isStuck(): boolean
-  /** Ends every worker; calls under way fail. */
+  /** Ends every worker. Calls under way fail. */
   close(): Promise<void>
 }
 
 export interface HostedTransformsOptions {
-  /** Where bundles are kept; made when the first is. */
+  /** The folder of the bundles, made with the first one. */
   readonly folder: string
   readonly onEvent: TransformListener
 }
 
-/** Starts nothing before the first module is bundled. */
+/** Nothing is started before the first module is bundled. */
 export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): HostedTransforms {
   const bundler = createBundler({ folder })
   let isStuck = false
@@ -61,13 +61,13 @@ export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): Ho
   }
 }
 
-/** What a module writes is its developer's affair, at the level that it was written with. */
+/** The output of a module is logged at the level that it was written with. */
 export function createTransformReporter(log: TransformLog): TransformListener {
-  return (told: TransformEvent) => {
-    const { type: event, ...facts } = told
-    switch (told.type) {
+  return (transformEvent: TransformEvent) => {
+    const { type: event, ...facts } = transformEvent
+    switch (transformEvent.type) {
       case 'transform-output': {
-        const { module, requestId, level, text } = told
+        const { module, requestId, level, text } = transformEvent
         log[level]({ event, module, ...(requestId !== undefined && { requestId }) }, text)
         return
       }

@@ -3,12 +3,12 @@
 import { withoutJson5Comments } from '@reveille/engine'
 import { type Document, parseDocument } from 'yaml'
 
-/** What is wrong with the text is in `errors`. */
+/** The mistakes of the text are in `errors` of the document. */
 export function documentOf(text: string): Document.Parsed {
   return parseDocument(withoutJson5Comments(text), { logLevel: 'silent' })
 }
 
-/** @throws where the aliases of the document stand for too much, or for nothing */
+/** @throws if the aliases of the document expand to too much, or name nothing */
 export function contentOf(document: Document.Parsed): unknown {
   return document.toJS({ maxAliasCount: 100 })
 }

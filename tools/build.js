@@ -1,6 +1,6 @@
 /**
- * Owns whether the folder `build` is up to date; `bundle.js` fills it. Plain JavaScript without dependencies, because
- * `npm start` passes here each time.
+ * Keeps the folder `build` up to date, which `bundle.js` fills. This file is plain JavaScript without dependencies, because each
+ * `npm start` loads it.
  */
 
 import { readFileSync, statSync } from 'node:fs'
@@ -10,14 +10,14 @@ import { relay } from '../runtime/bin/relay.js'
 
 const bundler = fileURLToPath(new URL('./bundle.js', import.meta.url))
 
-/** The bundler refused the sources; it has already said why and where. */
+/** Thrown where the bundler refused the sources, after it said why and where. */
 export class BuildFailed extends Error {
   code = 'BUILD_FAILED'
 }
 
 /**
- * Builds only when a file that went into the last build has changed. The bundler gets a process of its own: what it
- * takes of memory would otherwise stay with the gateway.
+ * Builds only when a file that went into the last build has changed. The bundler has a process of its own, because its memory would
+ * otherwise stay with the gateway.
  *
  * @param {string} root
  * @returns {Promise<{ file: string, built: boolean, plugins: Map<string, string> }>} the entry to run; the plugins'
@@ -26,14 +26,14 @@ export class BuildFailed extends Error {
  */
 export async function ensureBuilt(root) {
   const known = readStamp(root)
-  if (known && isFresh(root, known)) return answer(root, known, false)
+  if (known && isFresh(root, known)) return result(root, known, false)
   const { code } = await relay(process.execPath, [bundler, root])
   const made = code === 0 ? readStamp(root) : undefined
   if (!made) throw new BuildFailed('The sources cannot be bundled. Nothing was started.')
-  return answer(root, made, true)
+  return result(root, made, true)
 }
 
-function answer(root, { pluginFiles }, built) {
+function result(root, { pluginFiles }, built) {
   const url = (...names) => pathToFileURL(path.join(root, ...names)).href
   const plugins = Object.entries(pluginFiles).map(([source, file]) => [url(source), url('build', file)])
   return { file: path.join(root, 'build', 'main.js'), built, plugins: new Map(plugins) }
@@ -45,8 +45,8 @@ export function stampFile(root) {
 }
 
 /**
- * What tells one state of a file from another, cheaply. A file changed after `before` may have been read before it
- * changed: its mark is like no other.
+ * Identifies the state of a file cheaply. A file that changed after `before` may have been read before the change, and has an empty mark,
+ * which is never up to date.
  *
  * @param {string} file
  * @param {number} [before] milliseconds since the Unix epoch

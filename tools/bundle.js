@@ -8,12 +8,12 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import { mark, stampFile } from './build.js'
 
-/** Not named by the bundler, yet a change of one changes the bundle. */
+/** Files that the bundler does not list as inputs, and whose changes change the bundle. */
 const silentInputs = ['tools/bundle.js', 'package-lock.json', 'tsconfig.json', 'plugins']
 
 const [root = process.cwd()] = process.argv.slice(2)
 const folder = path.join(root, 'build')
-/** Source -> its file in `build`. */
+/** The file in `build` of each source of a plugin. */
 const pluginFiles = Object.fromEntries(
   globSync('plugins/!(kit)/index.ts', { cwd: root }).map((source) => {
     const name = path.basename(path.dirname(source))
@@ -39,7 +39,7 @@ const result = await build({
   target: 'node24',
   format: 'esm',
   // Plugins are found by name at run time, as a user's own are; see `servePlugins` in start.js.
-  // The bundler of transforms is a program of its own. The others are for few, and every gateway would hold their text.
+  // The bundler of transforms is a program of its own. The others are rarely used, and every gateway would hold their text.
   external: ['@reveille/plugin-*', 'esbuild', 'open', 'prom-client'],
   // Bundled CommonJS packages still ask for Node's own modules with `require`.
   banner: {
@@ -69,9 +69,9 @@ function marksOf(metafile) {
 }
 
 /**
- * One letter outside ASCII, as in an author's name, and Node keeps the whole source in two bytes each: 9 MB of the gateway.
- * The bundler escapes them in strings, and leaves comments as they are. A letter for a letter, so that the source map
- * holds; a regular expression of ours writes `\u2026` itself.
+ * One letter outside ASCII, as in the name of an author, makes Node.js keep the whole source in two bytes a letter, which takes 9 MB of
+ * the gateway. The bundler escapes such letters in strings, and leaves comments as they are. Each is replaced by one letter, so that the
+ * source map holds; regular expressions of this project write `\u2026` themselves.
  */
 function inAscii({ path: file, text, contents }) {
   if (!file.endsWith('.js')) return contents

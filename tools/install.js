@@ -1,6 +1,6 @@
 /**
- * Owns the folder `node_modules`: it holds what the lock file says, or `npm ci` makes it so. Plain JavaScript that
- * Node.js 18 can read, with no dependency.
+ * Installs with `npm ci` where `node_modules` does not hold what the lock file says. This file is plain JavaScript that Node.js 18 can
+ * read, without dependencies.
  */
 
 import { spawn } from 'node:child_process'
@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** `npm ci` failed; npm has already said why. */
+/** Thrown where `npm ci` failed, after npm said why. */
 export class InstallFailed extends Error {
   code = 'INSTALL_FAILED'
 }
@@ -20,7 +20,7 @@ export class InstallFailed extends Error {
  */
 export async function ensureInstalled(root, { say = sayOnStandardError, env = process.env } = {}) {
   if (isInstalled(root)) return
-  const release = await takeTurn(path.join(root, 'build', 'install.pid'), say)
+  const release = await waitForInstallLock(path.join(root, 'build', 'install.pid'), say)
   try {
     if (isInstalled(root)) return
     say('Installing the packages that package-lock.json names (npm ci) …')
@@ -44,7 +44,7 @@ export function isInstalled(root) {
   return Object.entries(wanted).every(([place, entry]) => {
     if (!place.includes('node_modules/')) return true
     const found = installed[place]
-    // What is optional and absent was left out on purpose: it is for another platform.
+    // An optional package that is absent is for another platform.
     if (found === undefined)
       return entry.optional === true || entry.devOptional === true || entry.peer === true
     return found.version === entry.version && found.integrity === entry.integrity
@@ -60,11 +60,11 @@ function packagesOf(file) {
 }
 
 /**
- * `npm start` and `npm test` side by side after a clone: one installs, the other waits for it.
+ * `npm start` and `npm test` may run side by side after a clone: one installs, and the other waits for it.
  *
- * @returns {Promise<() => void>} gives the turn back
+ * @returns {Promise<() => void>} releases the lock
  */
-async function takeTurn(file, say) {
+async function waitForInstallLock(file, say) {
   mkdirSync(path.dirname(file), { recursive: true })
   for (let waited = 0; ; waited += 1) {
     try {
@@ -84,7 +84,7 @@ async function takeTurn(file, say) {
 function isAbandoned(file) {
   try {
     const pid = Number(readFileSync(file, 'utf8'))
-    // Empty for the moment between the file's making and its writing.
+    // The file is empty for a moment after it was created.
     if (pid > 0) process.kill(pid, 0)
     return false
   } catch (error) {
@@ -96,7 +96,7 @@ async function npmCi(root, env) {
   const [file, args] = npmCommand(env)
   const child = spawn(
     file,
-    // Errors only: a warning about the engines of packages that the running Node.js will never load helps nobody.
+    // Warnings about the engines of packages that this Node.js never loads would only confuse.
     [...args, 'ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev', '--include=optional'],
     {
       cwd: root,
@@ -114,7 +114,7 @@ async function npmCi(root, env) {
   if (code !== 0) throw new InstallFailed('npm ci failed; its message is above. Nothing was started.')
 }
 
-/** The npm that runs this script, on the Node.js that runs it; else the one on the path. */
+/** The npm that runs this script, on the Node.js that runs it, or else the one on the path. */
 export function npmCommand(env) {
   const script = env.npm_execpath
   if (script?.endsWith('npm-cli.js')) return [env.npm_node_execpath ?? process.execPath, [script]]

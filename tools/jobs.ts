@@ -1,4 +1,4 @@
-/** Owns the jobs behind the npm scripts, `start` aside. */
+/** The jobs behind the npm scripts that check, test and measure. */
 
 import { existsSync, globSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -12,32 +12,32 @@ interface End {
 }
 type Job = (root: string, args: readonly string[]) => Promise<End>
 
-const houses = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'tools', 'test']
+const workspaces = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'tools', 'test']
 
-/** Lint, types and tests; with paths, only their tests. All of them run, so that one look shows everything amiss. */
+/** Runs lint, types and tests, or only the tests of some paths. All of them run, so that one run shows every problem. */
 export const test: Job = async (root, args) => {
   if (args.length > 0) return runTests(root, args, 'test')
   const checked = await check(root, [])
   if (checked.signal) return checked
   if (checked.code !== 0)
     process.stderr.write('\nLint or types failed, see above. The tests run all the same.\n\n')
-  const tested = await runTests(root, houses, 'test')
+  const tested = await runTests(root, workspaces, 'test')
   return tested.code === 0 ? checked : tested
 }
 
-/** Long runs that do not belong into every test run. */
+/** Runs the long tests that do not belong in every test run. */
 export const soak: Job = (root, args) => {
   process.env['REVEILLE_SOAK'] = '1'
-  return runTests(root, args.length > 0 ? args : houses, 'soak')
+  return runTests(root, args.length > 0 ? args : workspaces, 'soak')
 }
 
-/** Fetches the real programs of others, which are large, and runs them against a mock. */
+/** Downloads the real programs of other vendors, which are large, and runs them against a mock. */
 const testCli: Job = (root) => runTests(root, ['test/cli'], 'cli')
 
 export { testCli as 'test:cli' }
 
 export const check: Job = async (root) => {
-  // `biome ci` paints whatever it writes to, unless told otherwise.
+  // `biome ci` writes colours to files and pipes too, unless they are off.
   const plain = process.stdout.isTTY ? [] : ['--colors=off']
   const lint = await runTool(root, '@biomejs/biome/bin/biome', ['ci', ...plain])
   if (lint.signal) return lint
@@ -54,7 +54,7 @@ export const dev: Job = async (root, args) => {
   const { startArguments } = await import('./start.js')
   const options = startArguments(args, 'local/reveille.yaml')
   const watch = ['watch', '--clear-screen=false', 'runtime/main.ts', 'start', ...options]
-  // Told twice to stop, tsx kills the gateway in the middle of its drain.
+  // A second signal makes tsx kill the gateway in the middle of its drain.
   return runTool(root, 'tsx/dist/cli.mjs', watch, { notForwarded: process.stdin.isTTY ? ['SIGINT'] : [] })
 }
 
@@ -65,7 +65,7 @@ async function runTests(
   kind: 'test' | 'soak' | 'cli',
 ): Promise<End> {
   const files = places.flatMap((place) => filesOf(root, place, kind))
-  // Node's default leaves a core unused; most tests wait for a disk or a process and not for a core.
+  // Node's default leaves a core unused, and most tests wait for a disk or a process.
   const concurrency = `--test-concurrency=${availableParallelism()}`
   const limit = kind === 'test' ? ['--import', new URL('./test-limit.js', import.meta.url).href] : []
   const args = [...limit, '--test', concurrency, ...new Set(files)]
@@ -75,8 +75,8 @@ async function runTests(
 }
 
 /**
- * What one test process compiles, all others take from it: a third of a test's work is otherwise the same sources, in
- * each process and each worker anew. Gone with the run, as modules that tests write for themselves would pile up.
+ * Shares compiled sources between all test processes, as compiling them again in each process and worker is a third of a test's work.
+ * The cache ends with the run, because modules that tests write would pile up in it.
  */
 async function compilingOnce(run: (env: NodeJS.ProcessEnv) => Promise<End>): Promise<End> {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-compiled-'))

@@ -1,4 +1,4 @@
-/** Owns calling npm: the one that runs this script, else the one on the path. */
+/** Calls npm: the one that runs this script, or else the one on the path. */
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'

@@ -1,4 +1,4 @@
-/** Owns publishing: each workspace becomes a folder that holds JavaScript, and that folder a tarball. */
+/** Packs the workspaces: each becomes a folder of JavaScript, and that folder a tarball. */
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import path from 'node:path'
 import { runNpm } from './npm.ts'
 import { compileSources } from './pack/compile.ts'
 import { entriesOf, readWorkspaces } from './pack/description.ts'
-import { PackFailed, told } from './pack/failure.ts'
+import { explainFailure, PackFailed } from './pack/failure.ts'
 import { findShippedSources } from './pack/sources.ts'
 import { stage } from './pack/stage.ts'
 
@@ -35,8 +35,8 @@ export async function pack(root: string): Promise<void> {
 }
 
 /**
- * Stages every workspace that is not private in a folder under `folder`, and packs it beside that. What `folder` held
- * before is gone.
+ * Stages every workspace that is not private in a folder under `folder`, and packs it beside that. The earlier content of `folder` is
+ * deleted.
  *
  * @throws PackFailed
  */
@@ -48,7 +48,7 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
     const from = path.join(root, workspace.folder)
     return findShippedSources(from, entriesOf(workspace.description)).map((source) => path.join(from, source))
   })
-  await told('The sources cannot be compiled', compileSources(root, sources, compiled))
+  await explainFailure('The sources cannot be compiled', compileSources(root, sources, compiled))
   const staged = await Promise.all(
     workspaces.map(async (workspace) => {
       const { name, version } = workspace.description
@@ -61,7 +61,7 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
 
   const targets = staged.map(({ target }) => target)
   const options = ['--pack-destination', folder, '--loglevel=error', '--ignore-scripts']
-  await told('npm cannot pack', runNpm(['pack', ...targets, ...options], { cwd: folder }))
+  await explainFailure('npm cannot pack', runNpm(['pack', ...targets, ...options], { cwd: folder }))
   return staged.map(({ name, version, target }) => {
     const file = path.join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
     if (!existsSync(file)) throw new PackFailed(`npm packed ${name} as something else than ${file}.`)

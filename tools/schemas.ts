@@ -1,4 +1,4 @@
-/** Owns the JSON Schemas that ship for editors: copies of what the engine says, so that a reader needs no engine. */
+/** Writes the JSON Schemas for editors: copies of the engine's, so that an editor needs no engine. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -14,7 +14,7 @@ export async function schemas(root: string): Promise<void> {
   }
 }
 
-/** Path in the repository -> what stands there. */
+/** The content of each schema by its path in the repository. */
 export function schemaFiles(): Readonly<Record<string, string>> {
   const entries = Object.entries(editorSchemas())
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Runs the gateway from the bundle; on `local/`, which is scaffolded when it is not there, unless another is named. */
+/** Runs the gateway from the bundle, on the folder `local/` unless another is named; a missing `local/` is scaffolded. */
 
 import { enableCompileCache, registerHooks } from 'node:module'
 import path from 'node:path'
@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { ensureBuilt } from './build.js'
 
 /**
- * What is given is added to what `npm start` stands for, unless another configuration is named.
+ * Adds the given arguments to those of `npm start`, unless another configuration is named.
  *
  * @param {readonly string[]} args of `reveille start`
  * @param {string} local the configuration of the clone
@@ -24,7 +24,7 @@ export function startArguments(args, local, { REVEILLE_CONFIG: named } = process
 export async function start(root, args) {
   const { file, plugins } = await ensureBuilt(root)
   servePlugins(plugins)
-  // Paths that the user gives, and those that the user is shown to paste, start where the user stands.
+  // Paths that the user gives and is shown are relative to the user's working directory.
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env
   if (script === 'start' && folder) process.chdir(folder)
   const local = path.relative(process.cwd(), path.join(root, 'local', 'reveille.yaml'))
@@ -34,8 +34,8 @@ export async function start(root, args) {
 }
 
 /**
- * Importing a plugin's TypeScript would load Node's type stripper: 16 MB that stay. The host finds plugins as ever;
- * only what is read for those of this repository is the built file.
+ * Importing a plugin's TypeScript would load Node's type stripper, which takes 16 MB for good. The host finds plugins as usual; for those of
+ * this repository the built file is read.
  *
  * @param {Map<string, string>} plugins source -> built file, as URLs
  */

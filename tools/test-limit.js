@@ -1,6 +1,6 @@
 /**
- * Owns the longest time that one test file may take: loaded into each test process by `npm test`. Node.js bounds a
- * test, not what it leaves open: a gateway that nobody ended keeps its file, and with it the whole run, for ever.
+ * Limits the time of one test file; `npm test` loads it into each test process. Node.js limits a test, not what the test leaves open: a
+ * gateway that was not closed would keep its file, and with it the whole run, for ever.
  */
 
 import { isMainThread } from 'node:worker_threads'

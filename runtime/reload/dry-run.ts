@@ -1,17 +1,17 @@
-/** Owns the dry run: a reload that is carried as far as the swap, and what it would change for requests that are kept. */
+/** Carries a reload as far as the swap, and finds what it would change for the requests that are kept. */
 
 import { type PastRequest, type Reloader, type ReloadResult, runShadow, type Shadow } from '@reveille/engine'
 import { restoreRequest, trySurface } from '../http/index.ts'
 import type { Reader, RequestRecord } from '../store/port.ts'
 
 export interface DryRunResult {
-  /** Of the reload; `live` is what it would be. */
+  /** The result of the reload; `live` is what would be live. */
   readonly reload: ReloadResult
-  /** Absent where there is nothing to compare: the content is what serves, or was refused. */
+  /** Absent if there is nothing to compare, because the content is live already or was refused. */
   readonly shadow?: Shadow
 }
 
-/** `limit`: how many requests are looked at, the newest whose bodies are kept. */
+/** `limit` is how many requests are looked at: the newest ones whose bodies are kept. */
 export type DryRun = (limit: number) => Promise<DryRunResult>
 
 export function createDryRun(reloader: Pick<Reloader, 'dryRun'>, read: Pick<Reader, 'recentBodies'>): DryRun {
@@ -24,7 +24,7 @@ export function createDryRun(reloader: Pick<Reloader, 'dryRun'>, read: Pick<Read
   }
 }
 
-/** Refused ones say nothing: most never came to be resolved. */
+/** A request that cannot be restored is left out. */
 function pastRequest(record: RequestRecord): PastRequest[] {
   const received = restoreRequest(record)
   return received === undefined ? [] : [{ ...received, id: record.id }]

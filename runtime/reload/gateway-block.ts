@@ -1,24 +1,24 @@
-/** Owns what a configuration says of its gateway while something else in it is broken: where it is, what it keeps. */
+/** Reads the block `gateway:` of a configuration in which something else may be broken. */
 
 import { readFile } from 'node:fs/promises'
 import { type Configuration, type LoadOptions, loadConfiguration } from '@reveille/engine'
 import { createKeptFiles } from '../generations/index.ts'
 import { contentOf, documentOf } from '../written-document.ts'
 
-/** Undefined where the block `gateway:` cannot be used either. `file`: absolute. */
+/** `file` is absolute. Resolves with undefined if the block cannot be used either. */
 export async function loadGatewayBlock({
   file,
   env,
 }: Pick<LoadOptions, 'file' | 'env'>): Promise<Pick<Configuration, 'settings'> | undefined> {
   const gateway = await blockOf(file)
   if (gateway === undefined) return undefined
-  // As if the file held nothing else; what the block refers to is looked up where it always is.
+  // The block is loaded as if the file held nothing else; its references are resolved as usual.
   const files = createKeptFiles(new Map([[file, JSON.stringify({ gateway })]]))
   const loaded = await loadConfiguration({ file, env, files })
   return loaded.ok ? loaded.configuration : undefined
 }
 
-/** As far as it can be read: what is broken may stand below it. */
+/** Reads the block as far as possible: what is broken may stand below it. */
 async function blockOf(file: string): Promise<unknown> {
   try {
     const { gateway } = contentOf(documentOf(await readFile(file, 'utf8'))) as { gateway?: unknown }

@@ -1,6 +1,6 @@
 /**
- * What a start serves in the place of mapping files and transforms that cannot serve: each as the generation had it that
- * was live last. Policies of endpoints, and so tokens and verification, are always those that the files have today.
+ * Serves a last good version in the place of mapping files and transforms that are broken at the start: each as the last live generation
+ * had it. The policies of endpoints, and so tokens and verification, are always those that the files have now.
  */
 
 import { join, relative, resolve } from 'node:path'
@@ -23,11 +23,11 @@ import { createKeptFiles, openGenerationArchive } from '../generations/index.ts'
 import { contentOf, documentOf } from '../written-document.ts'
 import { loadGatewayBlock } from './gateway-block.ts'
 
-/** How a start got by without files that are broken. */
+/** What was served in the place of broken files at the start. */
 export interface ServedLastGood {
-  /** The generation that they are taken from. */
+  /** The generation that has the last good versions. */
   readonly generation: number
-  /** Mapping files and transforms, relative to the configuration's folder; the configuration itself stands for all files. */
+  /** The replaced mapping files and transforms, relative to the configuration's folder; the configuration itself means all files. */
   readonly files: readonly string[]
 }
 
@@ -35,41 +35,41 @@ type TransformParts = Required<Pick<CandidateParts, 'bundle' | 'openTransforms'>
 
 export interface LastGood {
   /**
-   * Puts the last good version in the place of what these errors are about. False: one of them is about something else, or
-   * there is no version that serves.
+   * Replaces what these errors are about by its last good version. Resolves with false if one of them is about something else, or there
+   * is no good version.
    */
   substitute(diagnostics: readonly Diagnostic[]): Promise<boolean>
-  /** The files as they are; during the start without those that were replaced. */
+  /** Loads the files; during the start with the replaced versions. */
   load(): Promise<Loaded>
-  /** Starts the reloader, as often as there is something to replace. The answer is the last one, or the first refusal. */
+  /** Starts the reloader again for as long as there is something to replace. Resolves with the last result, or the first refusal. */
   start(reloader: Pick<Reloader, 'start'>): Promise<ReloadResult>
-  /** Bundles and starts transforms, with kept bundles for those that were replaced. */
+  /** Bundles and starts transforms, with the kept bundles of those that were replaced. */
   transformParts(parts: TransformParts): TransformParts
-  /** The one that was live last and loads today, once something was to be replaced and the configuration itself was not. */
+  /** The last live generation, if it could serve whole and only the option `whole` was missing. */
   generation(): number | undefined
-  /** Undefined: nothing was replaced. */
+  /** What was replaced, or undefined. */
   served(): ServedLastGood | undefined
 }
 
 export interface LastGoodOptions extends LoadOptions {
   readonly loader: Loader
-  /** Whether the configuration itself may be that of the last generation, and with it everything else. */
+  /** Whether the last generation may replace everything, the configuration included. */
   readonly whole: boolean
 }
 
 export function createLastGood({ whole, loader, ...options }: LastGoodOptions): LastGood {
   const file = resolve(options.file)
   const folder = resolve(file, '..')
-  /** By path: what is read in the place of the file. */
+  /** By path: the text that is read in the place of the file. */
   const texts = new Map<string, string>()
   const modules = new Set<string>()
-  /** Those of the last attempt. */
+  /** The modules that failed in the last attempt. */
   let brokenModules: readonly string[] = []
   let isWhole = false
-  /** Something was replaced, and the reloader has not tried it. */
+  /** Whether something was replaced that the reloader has not tried yet. */
   let isFresh = false
   let isFinished = false
-  /** What was live last. Read when the first file is broken. */
+  /** The last live generation, which is read when the first file is broken. */
   let last: Kept | undefined
 
   async function substitute(diagnostics: readonly Diagnostic[]): Promise<boolean> {
@@ -113,7 +113,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
     const today = await readText(path)
     if (today === undefined) return undefined
     const old = sources.get(path)
-    // A file that came since serves nothing yet; another kind of file has no place to be left out of.
+    // A file that the generation does not have is replaced by none, but only if it is a mapping file.
     if (old === undefined && !/^(["']?)(mappings|tests|endpoints)\1\s*:/m.test(today)) return undefined
     return withPoliciesOf(today, old ?? 'mappings: []\n')
   }
@@ -138,7 +138,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
     async start(reloader) {
       const first = await reloader.start()
       let result = first
-      // What the first load lacked was replaced before, so that there are settings to start with.
+      // What the first load lacked may be replaced already, because settings were needed to start.
       while (!result.ok && (isFresh || (await substitute(result.diagnostics)))) {
         isFresh = false
         result = await reloader.start()
@@ -195,11 +195,11 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
 interface Kept {
   readonly generation: number
   readonly content: GenerationContent
-  /** Whether it could serve whole: with the variables of today, and on this data folder. */
+  /** Whether it could serve whole, with the current variables and on this data folder. */
   readonly loads: boolean
 }
 
-/** Undefined where nothing was ever live, or not all of it is there as it was written. `whole`: as for `--last-good`. */
+/** Returns undefined if nothing was ever live, or the archive is damaged. `whole` is as for `--last-good`. */
 async function readStored(
   configFile: string,
   { env, presets }: LoadOptions,
@@ -218,7 +218,7 @@ async function readStored(
   const generation = archive.list().find((record) => record.generation !== undefined)?.generation
   const content = generation === undefined ? undefined : await archive.read(generation)
   if (generation === undefined || content === undefined) return undefined
-  // The archive of another data folder knows nothing of this one's numbers.
+  // The archive of another data folder knows nothing of the generations of this one.
   const loaded = await loadConfiguration({
     file: configFile,
     env,
@@ -242,7 +242,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** `old` with the `endpoints:` of `today`. Undefined where those cannot be read: then nothing may stand in for the file. */
+/** Returns `old` with the `endpoints:` of `today`, or undefined if those cannot be read and nothing may replace the file. */
 export function withPoliciesOf(today: string, old: string): string | undefined {
   const policies = policiesIn(today)
   if (policies === undefined) return undefined
@@ -255,7 +255,7 @@ export function withPoliciesOf(today: string, old: string): string | undefined {
   return document.toString()
 }
 
-/** Undefined where the text does not say for certain; what is wrong may stand elsewhere in it. */
+/** Returns undefined if the text is ambiguous. Its mistake may stand elsewhere in it. */
 function policiesIn(text: string): { readonly endpoints: unknown } | undefined {
   if (!text.includes('endpoints')) return { endpoints: undefined }
   const whole = parsed(text)
@@ -263,7 +263,7 @@ function policiesIn(text: string): { readonly endpoints: unknown } | undefined {
   const lines = text.split(/\r?\n/)
   const first = lines.find((line) => /^\s*[^\s#]/.test(line) && !/^(---|%)/.test(line)) ?? ''
   const starts = lines.flatMap((line, index) => (/^(["']?)endpoints\1\s*:/.test(line) ? [index] : []))
-  // Keys begin with the line in block style alone.
+  // Only in block style do keys begin a line.
   if (/^[\s[{]/.test(first) || starts.length > 1) return undefined
   const [start] = starts
   if (start === undefined) return { endpoints: undefined }

@@ -1,4 +1,4 @@
-/** Owns the way from files to what serves: the engine's reloader, fed with this host's plugins. */
+/** Creates the engine's reloader with the plugins, the transforms and the tests of this host. */
 
 import {
   CandidateError,
@@ -26,21 +26,20 @@ import { trySurface } from '../http/index.ts'
 import { checkAddresses, diagnosticsOf, type PluginHost, PluginSetupError } from '../plugin/index.ts'
 
 export interface ReloadingOptions {
-  /** What the first load of the files gave: it was needed to know how to log. */
+  /** The result of the first load of the files, which the gateway needed before. */
   readonly first: Loaded
-  /** What the process was started with: that, or what serves in the place of files that do not load. */
+  /** What the gateway starts with: the files, or what stands in for files that do not load. */
   readonly configuration: Configuration
-  /** `kept`: the files of an earlier generation, instead of those that are there now. */
+  /** Loads the current files, or those of an earlier generation. */
   load(kept?: GenerationContent['sources']): Promise<Loaded>
   readonly archive: GenerationArchive
   readonly plugins: PluginHost
   readonly randomness: Randomness
   /** Resolve what may hold the main loop. */
   readonly evaluators: Evaluators
-  /** Bundles modules, and calls them. */
   readonly transforms: Required<Pick<ReloaderOptions, 'bundle' | 'openTransforms'>>
   readonly watch: boolean
-  /** Wins over `hooks.reload.poll`. */
+  /** Overrides `hooks.reload.poll`. */
   readonly poll?: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number

@@ -1,4 +1,4 @@
-/** Owns turning TypeScript into what is published of it: JavaScript and declarations, file by file. */
+/** Compiles TypeScript into what is published of it: JavaScript and declarations, file by file. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -6,8 +6,8 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * Compiles sources in one go, laid out as the project is. Whether their types are sound is for `npm run check` to say:
- * skipping that here takes a fifth of the time.
+ * Compiles sources in one run, laid out like the project. Types are not checked, which `npm run check` does and which would take five times
+ * as long.
  *
  * @param sources absolute
  * @throws what TypeScript says about a source that it cannot read or a type that it cannot declare

@@ -1,4 +1,4 @@
-/** Owns the package.json of a workspace: as it is read here, and as it is published. */
+/** Reads the package.json of the workspaces, and writes it as it is published. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -16,13 +16,13 @@ export interface Description {
   readonly private?: boolean
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
-  /** What is published besides the code, the README and the licence. */
+  /** The files that are published besides the code, the README and the licence. */
   readonly files?: readonly string[]
   readonly reveille?: Readonly<Record<string, unknown>>
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/** In the order in which they are published. What is not named here is for this repository alone. */
+/** The keys that are published, in this order. All others are for this repository alone. */
 const publishedKeys = [
   'name',
   'version',
@@ -77,7 +77,7 @@ function checkDependencies({ folder, description }: Workspace, published: readon
   }
 }
 
-/** The sources from which everything else of the package is reached. */
+/** The sources from which all other sources of the package are reached. */
 export function entriesOf({ exports, bin = {} }: Description): readonly string[] {
   return [...Object.values(exports), ...Object.values(bin)].filter((file) => /\.[jt]s$/.test(file))
 }
@@ -90,7 +90,7 @@ export function publishedDescription(description: Description): Readonly<Record<
     exports: Object.fromEntries(
       Object.entries(description.exports).map(([name, file]) => [name, publishedEntry(file)]),
     ),
-    // For those who look no further than this.
+    // Some tools read no more than this key.
     types: description.exports['.']?.replace(/\.ts$/, '.d.ts'),
     files: [...(hasCode ? ['**/*.js', '**/*.d.ts'] : []), ...(description.files ?? [])],
   }
@@ -103,7 +103,7 @@ function publishedEntry(file: string): unknown {
   return { types: `${name}.d.ts`, default: `${name}.js` }
 }
 
-/** Every path in a description that users, Node or npm will follow. */
+/** Every path in a package.json that users, Node.js or npm follow. */
 export function namedFiles(description: unknown): readonly string[] {
   if (typeof description === 'string') return description.startsWith('./') ? [description] : []
   return Object.values(description ?? {}).flatMap(namedFiles)

@@ -1,15 +1,12 @@
-/**
- * Owns which sources of a workspace are published: those that its entries reach. What only tests reach stays home
- * without a list of names.
- */
+/** Finds the sources of a workspace that are published: those that its entries reach, and so none that only tests reach. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path/posix'
 import { PackFailed } from './failure.ts'
 
 /**
- * A quoted relative path: imports of values and of types, but also the workers and process entries that are named as
- * URLs, which neither a bundler nor a compiler would follow.
+ * A quoted relative path. It finds imports of values and types, and also the workers and process entries that are named as URLs, which
+ * neither a bundler nor a compiler would follow.
  */
 const reference = /(['"])(\.\.?\/[^'"\n]+\.(?:ts|js))\1/g
 
@@ -27,12 +24,12 @@ export function findShippedSources(folder: string, entries: readonly string[]): 
     }
     found.add(join(entry))
   }
-  // A set that grows while it is walked is walked to its end.
+  // The loop also visits what is added to the set meanwhile.
   for (const source of found) {
     const text = readFileSync(join(folder, source), 'utf8')
     for (const [, , path = ''] of text.matchAll(reference)) {
       const file = relative(folder, join(folder, source, '..', path))
-      // What is not here is the name that a file has once it is published.
+      // A path that does not exist here is the name of a file after publishing.
       if (!existsSync(join(folder, file))) continue
       if (file.startsWith('..')) {
         throw new PackFailed(`${folder}/${source} reaches ${path}, which is not part of its package.`)

@@ -1,4 +1,4 @@
-/** Owns the folder that one workspace is packed from: what users will find in `node_modules`, and nothing else. */
+/** Fills the folder from which a workspace is packed with what users will find in `node_modules`. */
 
 import { existsSync, globSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -8,16 +8,16 @@ import { entriesOf, namedFiles, publishedDescription, type Workspace } from './d
 import { PackFailed } from './failure.ts'
 import { findShippedSources } from './sources.ts'
 
-/** Folders, absolute. */
+/** Absolute folders. */
 export interface Places {
   readonly root: string
   /** The compiled project. */
   readonly compiled: string
-  /** The staged package; made. */
+  /** The folder of the staged package, which is created. */
   readonly target: string
 }
 
-/** @throws PackFailed when something that the package.json names is not there */
+/** @throws PackFailed if a file that the package.json names is missing */
 export async function stage({ folder, description }: Workspace, places: Places): Promise<void> {
   const { root, compiled, target } = places
   const from = path.join(root, folder)
@@ -26,7 +26,7 @@ export async function stage({ folder, description }: Workspace, places: Places):
   for (const source of sources) {
     if (source.endsWith('.ts'))
       await copyCompiled(source.slice(0, -'.ts'.length), path.join(compiled, folder), target)
-    // What is JavaScript here is so on purpose: it starts on a Node.js that reads nothing newer.
+    // JavaScript is copied: it is written for Node.js versions that read nothing newer.
     else await cp(path.join(from, source), path.join(target, source))
   }
   for (const pattern of description.files ?? []) {
