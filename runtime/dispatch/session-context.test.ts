@@ -5,15 +5,15 @@ import { PluginError } from '@reveille/kit'
 import { openTestBed, type Setting, type TestBed } from './test-bed.ts'
 
 const sessionKey = 'hook:pr:1'
-/** Of a question and its answer: a turn has twice that. */
+/** The length of a question and of an answer. A turn has twice that. */
 const length = 100
 
-/** Asks and answers are long; the summary is a word. */
+/** Questions and answers are long, and the summary is a word. */
 function answer(turn: Turn) {
   return turn.kind === 'compaction' ? 'They spoke.' : `a${turn.prompt.slice(1)}`
 }
 
-/** A summary that is never written; its writer ends when it is told to. */
+/** A summary that is never written. Its runner ends when it is aborted. */
 const neverSummarises: Setting['run'] = (turn, { signal }) =>
   turn.kind === 'compaction'
     ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -32,7 +32,7 @@ async function sayAll(bed: TestBed, ...names: string[]) {
   for (const name of names) await say(bed, name)
 }
 
-/** `q1 a1 q2 a2`. */
+/** Shows the history as `q1 a1 q2 a2`. */
 const shownTo = (turn: Turn | undefined) =>
   turn?.history.map(({ text }) => text.replace(/\.+$/, '')).join(' ')
 const kinds = (bed: TestBed) => bed.turns.map(({ kind }) => kind).join(' ')

@@ -6,7 +6,7 @@ import { exchange } from './history.ts'
 import { planHistory, summaryLimit } from './plan.ts'
 import { type PastTurn, turnsOf } from './window.ts'
 
-/** Turns `t0`, `t1` … of which each question and each answer is that long. */
+/** Makes turns `t0`, `t1` … whose questions and answers have this length. */
 function talk(...lengths: number[]): PastTurn[] {
   return turnsOf(
     lengths.flatMap((length, index) => {

@@ -8,7 +8,7 @@ import { atEnd } from '../../test/at-end.ts'
 import { lockSource } from './index.ts'
 import { createBed, createScripted, makeFolder, untilAborted } from './test-bed.ts'
 
-/** Holds the lock of the folder that it is given until it is killed. */
+/** The script of a process that holds the lock of a folder until it is killed. */
 const holder = `
 import { lockSource } from '${new URL('./index.ts', import.meta.url).href}'
 const lock = lockSource(process.argv[1])

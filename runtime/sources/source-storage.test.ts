@@ -93,7 +93,7 @@ test('a failed write is an error, and the earlier value stays', async () => {
   await using made = await makeFolder()
   const storage = createSourceStorage(made.folder)
   await storage.write('cursor', 1)
-  // Nothing can be written where a folder lies.
+  // A file cannot be written in place of a folder.
   await mkdir(join(made.folder, 'other.json'))
   await assert.rejects(storage.write('other', 2), {
     code: 'kept-failed',

@@ -1,4 +1,4 @@
-/** What comes of asking a channel how it is. */
+/** Tests of the checks of channels. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { type Channel, type ChannelHealth, PluginError } from '@reveille/kit'
 import { createLog, createManualTimers, type LogLine } from '../test-bed.ts'
 import { createChannelChecks } from './checks.ts'
 
-/** The one channel, `wall`, is asked by `check`. */
+/** Opens a test bed whose channel `wall` has this `check`. */
 function open(check: (signal: AbortSignal) => Promise<ChannelHealth>) {
   const clock = createManualTimers(Date.UTC(2026, 0, 1))
   const lines: LogLine[] = []

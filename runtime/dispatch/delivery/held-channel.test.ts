@@ -1,4 +1,4 @@
-/** What a channel that is held, paced or asked how it is means to its deliveries. */
+/** Tests of the deliveries of channels that are held, paced or checked. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const broken = (code: string, facts: Partial<PluginError> = {}) =>
 
 const refused = () => broken('bad-credential', { wholeChannel: true })
 
-/** Asked for a delivery each; answers when all of them are on record. */
+/** Accepts runs that make one delivery each, and waits until all deliveries are on record. */
 async function acceptEach(bed: TestBed, ...recipients: readonly string[]): Promise<string[]> {
   const ids: string[] = []
   for (const to of recipients) ids.push(await bed.acceptRun({ deliver: true, to, prompt: `for ${to}` }))
@@ -80,7 +80,7 @@ test('a task of an earlier version, which has no pool, waits for its channel too
   const id = '019b76da-ffff-7000-8000-000000000001'
   const task = { key: `delivery:${id}`, kind: 'delivery', subject: id, dueAt: bed.clock.now() } as const
   await bed.command({ type: 'send', delivery: { ...met, id, to: 'Bob' }, task })
-  // Whoever is accepted after it is performed after it was looked at.
+  // Cleo's delivery is performed after Bob's has been considered.
   await acceptEach(bed, 'Cleo')
   assert.equal(bed.sending(), 1)
   isMended = true
@@ -172,7 +172,7 @@ test('the pace of a whole channel is kept over all its targets, in the order of 
   assert.equal(stateOf(bed)?.state, 'open')
 })
 
-/** A channel whose check answers what the test says. */
+/** A channel with a check whose result the test sets. */
 function checked(check: (signal: AbortSignal) => Promise<ChannelHealth>): Setting {
   return { channel: { check } }
 }

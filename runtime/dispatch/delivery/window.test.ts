@@ -6,7 +6,7 @@ test('no window of time holds more messages than the pace allows, however they c
   const pace = { count: 3, ms: 1000 }
   const window = createSlidingWindow()
   const sent: number[] = []
-  // Steps of no particular length, the same ones each time.
+  // The steps have arbitrary lengths, which are the same each time.
   for (let now = 0, step = 7; sent.length < 200; step = (step * 31) % 211) {
     now += step
     now += window.waitMs(pace, now)

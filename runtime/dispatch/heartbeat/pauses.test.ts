@@ -6,7 +6,7 @@ import { openTestBed, type Setting, type TestBed } from '../test-bed.ts'
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-/** From 22:00 to 07:00. */
+/** Quiet hours from 22:00 to 07:00. */
 const quietHours = { from: 22 * 60, to: 7 * 60, timezone: 'UTC' }
 const quiet: Setting = {
   heartbeat: { everyMs: 30 * minute, quietHours },
@@ -14,7 +14,7 @@ const quiet: Setting = {
   run: async () => ({ reply: 'HEARTBEAT_OK' }),
 }
 
-/** Moves the clock on to a time of the bed's first day, or a later one: `22:15`, `31:00`. */
+/** Moves the clock to a time counted from the bed's first midnight: `22:15`, `31:00`. */
 function goTo(bed: TestBed, time: string, start = Date.UTC(2026, 0, 1)) {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   bed.clock.advance(start + hours * hour + minutes * minute - bed.clock.now())

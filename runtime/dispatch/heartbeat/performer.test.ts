@@ -13,7 +13,7 @@ async function untilHeartbeats(bed: TestBed, count: number, state = 'succeeded')
   })
 }
 
-/** Accepts events without letting the clock move on between them. */
+/** Accepts events at the same time of the clock. */
 async function acceptEvents(bed: TestBed, count: number, mode: 'now' | 'next-heartbeat', text = 'e') {
   const numbers = Array.from({ length: count }, (_, index) => index + 1)
   return Promise.all(numbers.map((number) => bed.acceptEvent(`${text}${number}`, mode)))

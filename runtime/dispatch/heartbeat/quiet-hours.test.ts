@@ -7,7 +7,7 @@ const clock = (text: string) => {
   return (hours ?? 0) * 60 + (minutes ?? 0)
 }
 
-/** `hours`: `22:00-07:00 Europe/Berlin`. Answers what `quietUntil` does, as text. */
+/** Returns the result of `quietUntil` as text, for hours such as `22:00-07:00 Europe/Berlin`. */
 function endOf(at: string, hours: string): string | undefined {
   const [range = '', timezone = 'UTC'] = hours.split(' ')
   const [from = '', to = ''] = range.split('-')

@@ -17,7 +17,7 @@ function runOf(keep: 'latest' | 'all', prompt = '[push 1]'): RunRecord {
   } as RunRecord
 }
 
-/** The requests 2 to `last`, a second apart. */
+/** Makes the requests 2 to `last`, a second apart. */
 function joinedUpTo(last: number, contentOf = contentOfPush): JoinedRequest[] {
   return Array.from({ length: last - 1 }, (_, index) => {
     const number = index + 2

@@ -5,7 +5,7 @@ import { openTestBed, type TestBed } from '../test-bed.ts'
 
 const dayMs = 86_400_000
 
-/** The states of the runs once none is open any more, the oldest first. */
+/** Waits until no run is open, and returns their states, the oldest first. */
 async function untilSettled(bed: TestBed, ids: readonly string[]) {
   for (const id of ids) await bed.untilRun(id, ({ state }) => state !== 'queued' && state !== 'running')
   const runs = await Promise.all(ids.map((id) => bed.read().run(id)))

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 
-/** Where the process dies: how it gets there, what of the world hangs then, and whether the model is asked again. */
+/** A stage at which the process dies: what hangs then, and whether the model is asked again. */
 interface Boundary {
   readonly name: string
   readonly asksAgain: boolean
-  /** What does not answer before the crash. */
+  /** The part that does not answer before the crash. */
   readonly hangs?: 'model' | 'one' | 'two'
   reach(bed: TestBed, run: string): Promise<unknown>
 }

@@ -254,7 +254,7 @@ function replay(
   return store.command({ type: 'replay-delivery', delivery: delivery.id, at, to, task })
 }
 
-/** Sent and given up; with all the fields that a delivery may have then. */
+/** A delivery that was sent and parked, with all the fields that it may have then. */
 async function park(
   bench: Bench,
   sample: Sampler,

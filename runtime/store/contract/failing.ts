@@ -217,11 +217,11 @@ export function failingContract(subject: ContractSubject): void {
 interface Victim {
   readonly firstLine: Promise<string>
   lines(count: number): Promise<void>
-  /** SIGKILL; answers every line that it wrote in full. */
+  /** Kills the process by SIGKILL. Returns every whole line that it wrote. */
   kill(): Promise<string[]>
 }
 
-/** A process of its own that opens the store, works on it and reports by lines. */
+/** Starts a child process that opens the store, works on it and writes a line for each thing done. */
 function startVictim(t: TestContext, { opener }: ContractSubject, { location }: Bench, task: string): Victim {
   const script = fileURLToPath(new URL('./bench/victim.ts', import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [script, opener.module, opener.name, location, task], {
@@ -241,7 +241,7 @@ function startVictim(t: TestContext, { opener }: ContractSubject, { location }: 
       const closed = once(reader, 'close')
       child.kill('SIGKILL')
       await closed
-      // A line cut short by the signal was not answered in full.
+      // The signal may have cut the last line short.
       return written.filter((line) => line.length === 36)
     },
   }

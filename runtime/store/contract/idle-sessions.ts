@@ -24,7 +24,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
       await bench.settled()
       assert.ok(await bench.store.read.session(idle))
       bench.clock.advance(60_000)
-      await forgotten(bench, idle)
+      await untilDeleted(bench, idle)
       assert.deepEqual(await states(idle), {})
       assert.deepEqual(await states(busy), { claude: 'kept' })
       const { items } = await bench.store.read.sessions()
@@ -46,7 +46,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
       await turn(followed)
       await bench.store.accept(sample.entry(sample.runAction({ sessionKey: followed })))
       bench.clock.advance(2 * hour)
-      await forgotten(bench, idle)
+      await untilDeleted(bench, idle)
       assert.ok(await bench.store.read.session(followed))
       const worker = startManualWorker(bench.store, ['run'])
       const claim = await worker.next()
@@ -54,7 +54,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
       claim.done()
       await worker.drain(1_000)
       bench.clock.advance(60_000)
-      await forgotten(bench, followed)
+      await untilDeleted(bench, followed)
     })
 
     test('a very long idle session is deleted in slices, and whole', async (t) => {
@@ -63,7 +63,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
       await Promise.all(Array.from({ length: 350 }, () => turn(long)))
       await turn(other)
       bench.clock.advance(2 * hour)
-      for (const key of [long, other]) await forgotten(bench, key)
+      for (const key of [long, other]) await untilDeleted(bench, key)
       assert.deepEqual(await bench.store.read.sessions(), { items: [] })
     })
 
@@ -80,11 +80,11 @@ export function idleSessionsContract(subject: ContractSubject): void {
       assert.ok(await bench.store.read.session(first))
       await turn(second)
       bench.store.configure({ ...limits, sessionIdleMs: 2 * hour })
-      await forgotten(bench, first)
+      await untilDeleted(bench, first)
       assert.ok(await bench.store.read.session(second))
     })
 
-    /** A store, two keys that were made up, and a way to add to a session. */
+    /** Opens a store with two generated keys and a way to append to a session. */
     async function openSessions(t: TestContext, options: Partial<StoreOptions>) {
       const bench = await openBench(t, subject, options)
       const sample = createSampler(bench)
@@ -115,10 +115,10 @@ export function idleSessionsContract(subject: ContractSubject): void {
 }
 
 /**
- * A pass takes as many slices as this machine needs, each soon after the one before; and a pass that was under way when
- * the session's time came looks at it no more, so that it goes with the next one, a minute later.
+ * Moves the clock until the session is gone. A pass takes as many slices as the machine needs, and a pass that was under way
+ * when the session's time came no longer examines it, so that the next one deletes it a minute later.
  */
-async function forgotten(bench: Bench, key: string): Promise<void> {
+async function untilDeleted(bench: Bench, key: string): Promise<void> {
   for (let slice = 1; slice <= 100; slice++) {
     await bench.settled()
     if ((await bench.store.read.session(key)) === undefined) return
@@ -127,7 +127,7 @@ async function forgotten(bench: Bench, key: string): Promise<void> {
   assert.fail('it is still there')
 }
 
-/** Time goes by, and a pass of forgetting with it. */
+/** Moves the clock far enough for a retention pass. */
 async function pass(bench: Bench, ms: number): Promise<void> {
   bench.clock.advance(ms)
   for (let slice = 0; slice < 20; slice++) {

@@ -104,7 +104,7 @@ export function poolsContract(subject: ContractSubject): void {
       const [commits, before] = [store.health().commits, timers]
       for (let ms = 0; ms < 100; ms++) {
         bench.clock.advance(1)
-        // A round trip that writes nothing.
+        // This is a round trip that writes nothing.
         await worker.resize(8)
       }
       assert.deepEqual([store.health().commits - commits, timers - before], [0, 0])

@@ -122,7 +122,7 @@ export function retentionContract(subject: ContractSubject): void {
       await bench.settled()
       assert.ok(await bench.store.read.request(old.id))
       bench.store.configure({ keepMs: 1_800_000, backlog: 1_000 })
-      await forgotten(bench, old.id)
+      await untilDeleted(bench, old.id)
       assert.ok(await bench.store.read.request(late.id))
     })
 
@@ -139,7 +139,7 @@ export function retentionContract(subject: ContractSubject): void {
       }
       assert.ok(await bench.store.read.request(request.id))
       bench.clock.advance(keepMs)
-      await forgotten(bench, request.id)
+      await untilDeleted(bench, request.id)
     })
 
     test('a large amount of old history is deleted in slices, and no call waits for all of it', async (t) => {
@@ -162,8 +162,8 @@ export function retentionContract(subject: ContractSubject): void {
   })
 }
 
-/** A pass takes as many slices as this machine needs; each comes soon after the one before. */
-async function forgotten(bench: Bench, id: string): Promise<void> {
+/** Moves the clock until the pass is over. A pass takes as many slices as the machine needs. */
+async function untilDeleted(bench: Bench, id: string): Promise<void> {
   for (let slice = 0; slice < 50; slice++) {
     await bench.settled()
     if ((await bench.store.read.request(id)) === undefined) return

@@ -37,7 +37,7 @@ async function openStore(t: TestContext) {
     await opened.store.close()
     await rm(parent, { recursive: true, force: true })
   })
-  /** Each of these seconds passes for the watch alone. */
+  /** Moves the watch timer by these seconds, and no other clock. */
   const watch = (count: number) => watchClock.advance(count * seconds)
   const settled = () => opened.store.command({ type: 'offer-route', route: undefined }).catch(() => {})
   return { ...opened, clock, location, open, parent, sample, settled, reported, watch }
@@ -143,7 +143,7 @@ test('a commit that hangs is answered as unavailable after five seconds, and wha
   const first = sample.entry(sample.runAction({}, { dedupe: { scope: 's', key: 'k', until: 9e15 } }))
   const accepting = store.accept(first)
   accepting.catch(() => {})
-  // It is on its way to the writer's thread.
+  // The entry is on its way to the writer's thread.
   await new Promise(setImmediate)
   await new Promise(setImmediate)
   watch(5)

@@ -1,4 +1,4 @@
-/** Holds the embedded store against the contract that every store passes. */
+/** Runs the contract suite on the embedded store. */
 
 import { storeContract } from '../contract.ts'
 import { sqliteSubject } from './contract-subject.ts'

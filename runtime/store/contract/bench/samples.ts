@@ -13,11 +13,11 @@ import type {
 } from '../../port.ts'
 import { deliveryTask, heartbeatBurstMs, heartbeatTask, runTask } from '../../tasks.ts'
 
-/** What a test may choose of an action besides its record. */
+/** What a test may choose of an action beside its record. */
 type ActionExtra = Partial<Pick<NewAction, 'dedupe' | 'tasks'>>
 type RunExtra = ActionExtra & Pick<RunAction, 'busy'>
 
-/** Defaults: key `k`, `latest`, a second, ten seconds. */
+/** The defaults are the key `k`, `latest`, a second and ten seconds. */
 interface Coalescing {
   readonly key?: string
   readonly keep?: 'latest' | 'all'
@@ -30,12 +30,12 @@ export interface Sampler {
   run(fields?: Partial<RunRecord>): RunRecord
   event(fields?: Partial<EventRecord>): EventRecord
   delivery(fields?: Partial<DeliveryRecord>): DeliveryRecord
-  /** A run as an action; on its session's lane when a session key is given. */
+  /** Makes an action with a run, in the lane of its session if a session key is given. */
   runAction(fields?: Partial<RunRecord>, extra?: RunExtra): NewAction
-  /** A run of the session `pr:1` that waits for others of its key. */
+  /** Makes an action with a run of the session `pr:1` that waits for others of its key. */
   coalescedAction(coalesce?: Coalescing, fields?: Partial<RunRecord>, extra?: RunExtra): NewAction
   eventAction(fields?: Partial<EventRecord>, extra?: ActionExtra): NewAction
-  /** One request with these actions. */
+  /** Makes an entry of one request with these actions. */
   entry(...actions: NewAction[]): Entry
   deliveryTask(delivery: DeliveryRecord): NewTask
 }

@@ -1,6 +1,6 @@
 /**
  * The oracle of the random walk: a model of what a store must do, in the plainest code there is. Runs and deliveries in a
- * map, lanes found by looking at all of them, no index and no disk.
+ * map, and lanes are found by examining all of them, without an index and without a disk.
  */
 
 import type { Id } from '../../port.ts'
@@ -46,7 +46,7 @@ export interface Oracle {
   /** Returns whether it may be claimed now, limits of pools aside. */
   mayClaim(run: Known, now: number): boolean
   claim(run: Known): void
-  /** The task is done. */
+  /** Settles the task as done. */
   finish(run: Known): void
   again(run: Known, at: number): void
   /** Returns true if the run ended at once. */
@@ -63,7 +63,7 @@ export interface Oracle {
 
 export function createOracle(): Oracle {
   const runs = new Map<Id, Known>()
-  /** Coalesce key -> its newest run. */
+  /** The newest run of each coalesce key. */
   const newest = new Map<string, Known>()
   let places = 0
 
@@ -74,7 +74,7 @@ export function createOracle(): Oracle {
     return inLane(lane).sort((a, b) => a.place - b.place)[0]
   }
 
-  /** Who goes on with a made-up session waits for the run that began it. */
+  /** A second run of a session with a generated key waits for the first one. */
   function adopt(lane: string): void {
     const first = runs.get(firstRunOf(lane.slice(laneOf('').length)) ?? '')
     if (first === undefined || first.taskState === 'none' || first.lane !== undefined) return

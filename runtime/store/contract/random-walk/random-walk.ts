@@ -1,6 +1,6 @@
 /**
  * The random walk: everything that can happen to runs and deliveries happens in any order, beside an oracle, and after each step nothing
- * is lost, nothing doubled, every count is exact, and whatever can be performed is being performed.
+ * is lost, nothing doubled, every count is exact, and every task that can be performed is being performed.
  */
 
 import assert from 'node:assert/strict'
@@ -79,7 +79,7 @@ function createWalk(bench: Bench, seed: number) {
   const hasRoom = ({ pool }: Known) =>
     held.length < concurrency && (pool === undefined || ofPool(pool) < pools[pool as keyof typeof pools])
 
-  /** Takes what was handed out, and holds it against the oracle. */
+  /** Takes the new claims, and compares them with the oracle. */
   async function take(): Promise<void> {
     await bench.settled()
     while (worker.waiting.length > 0) {
@@ -169,7 +169,7 @@ function createWalk(bench: Bench, seed: number) {
 
   async function refusedByDisk(): Promise<void> {
     await bench.fault('disk-full')
-    // More than what earlier steps have left free.
+    // This needs more than the free pages that earlier steps have left.
     const large = 'x'.repeat(1_000_000)
     const entry = sample.entry(sample.runAction({ message: large, sessionKey: 'pr:1' }))
     await assert.rejects(bench.store.accept(entry))
@@ -186,7 +186,7 @@ function createWalk(bench: Bench, seed: number) {
       () => true,
       () => false,
     )
-    // Where something else was due with the order itself, that is what failed.
+    // If another commit was due with the order itself, that one failed.
     if (!isNext) return
     await assert.rejects(bench.store.accept(entry))
     assert.equal(await bench.store.read.request(entry.request.id), undefined)
@@ -216,7 +216,7 @@ function createWalk(bench: Bench, seed: number) {
     settled()
   }
 
-  /** Answers what is so once it is on disk. */
+  /** Settles the claim of a run. Returns what the oracle does once that is on disk. */
   function settleRun({ claim, run }: Held, reply: string): () => void {
     const { id } = run
     const tokens = upTo(1000)
@@ -268,7 +268,7 @@ function createWalk(bench: Bench, seed: number) {
     return delivery
   }
 
-  /** Channels are pools by their names. */
+  /** The names of channels are pools. */
   function somewhere(): Journey['to'] {
     return { channel: pick(['slow', 'quick']) ?? 'slow', to: pick(['C1', 'C2']) ?? 'C1' }
   }
@@ -285,7 +285,7 @@ function createWalk(bench: Bench, seed: number) {
       assert.deepEqual(await bench.store.command(order), { ok: true })
   }
 
-  /** Some are asked to go elsewhere, which those cannot of which something has arrived. */
+  /** Replays some deliveries to another place, which is refused if a part has arrived. */
   async function replay(): Promise<void> {
     const one = pick(deliveries().filter(({ taskState }) => taskState === 'none'))
     if (one === undefined) return
@@ -301,7 +301,7 @@ function createWalk(bench: Bench, seed: number) {
     oracle.replay(one, { lane: task.lane ?? '', pool: to.channel }, now())
   }
 
-  /** What is open, by channel. */
+  /** Returns the open deliveries by channel. */
   function openByChannel(): Map<string, OpenDeliveries> {
     const open = new Map<string, OpenDeliveries>()
     for (const { id, taskState, parked } of deliveries()) {
@@ -392,7 +392,7 @@ function createWalk(bench: Bench, seed: number) {
     if (one.key !== undefined) assert.equal(coalesce?.count, one.count)
   }
 
-  /** Everything ends, and is on record as what became of it. */
+  /** Ends everything, and checks the records. */
   async function finish(): Promise<void> {
     for (let rounds = 0; oracle.backlog() > 0 || all().some(({ parked }) => parked); rounds += 1) {
       assert.ok(rounds < 10_000, 'everything comes to its end')
@@ -430,7 +430,7 @@ function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
-/** Mulberry32: between 0 and 1, the same for the same seed. */
+/** Mulberry32: makes numbers between 0 and 1, the same ones for the same seed. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {

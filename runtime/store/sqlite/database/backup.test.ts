@@ -22,7 +22,7 @@ async function createPlaces(t: TestContext) {
   return { parent, location: join(parent, 'data'), file: join(parent, 'copy.db') }
 }
 
-/** As `reveille store backup` does it: from a process of its own. */
+/** Makes a backup from a child process, as `reveille store backup` does. */
 async function backupFromElsewhere(location: string, file: string): Promise<void> {
   const module = JSON.stringify(new URL('../index.ts', import.meta.url).href)
   const script = `const { backupSqliteStore } = await import(${module})

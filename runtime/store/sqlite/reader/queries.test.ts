@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { migrate, migrations } from '../database/migrations.ts'
 import { createQueries, type Query } from './queries.ts'
 
-/** How SQLite would run the one statement that the query prepares. */
+/** Returns SQLite's plan for the one statement that the query prepares. */
 function planOf(query: Query): string {
   const db = new DatabaseSync(':memory:')
   migrate(db)

@@ -8,7 +8,7 @@ import { createIdMinter } from '../../id.ts'
 import { createManualClock } from '../../manual-clock.ts'
 import { openSqliteStore } from '../index.ts'
 
-/** A thread's end of the line to the main thread; one for each worker that runs. */
+/** Counts worker threads by their message ports on the main thread. */
 function threads(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length
 }

@@ -27,7 +27,7 @@ async function createStore(t: TestContext) {
   return { location, store, newest: entries.map(({ request }) => request.id).toReversed() }
 }
 
-/** Names and times of what lies in the folder. */
+/** Returns the names, times and sizes of the files in the folder. */
 async function tracesIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).sort()
   return Promise.all(

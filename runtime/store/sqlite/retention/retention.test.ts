@@ -15,7 +15,7 @@ import { createRetention } from './retention.ts'
 
 const day = 86_400_000
 
-/** A store with old ignored requests, and a stopwatch that says that each look at it took a while. */
+/** Opens a store with old ignored requests, and a stopwatch that moves with each look at it. */
 function openOldStore({ requests, msPerLook }: { requests: number; msPerLook: number }) {
   const db = new DatabaseSync(':memory:')
   migrate(db)

@@ -10,7 +10,7 @@ function openAlarms() {
   return { db, alarms: createAlarms(db) }
 }
 
-/** Numbers below `most`, the same ones for the same seed. */
+/** Makes numbers below `most`, the same ones for the same seed. */
 function numbersOf(seed: number): (most: number) => number {
   let state = seed
   return (most) => {
@@ -61,7 +61,7 @@ test('a full pool costs nothing, however many of its tasks wait', () => {
   assert.ok(many < 10 * some + 0.05, `${many} ms against ${some} ms`)
 })
 
-/** How long it takes to find the one task that has room beside a full pool. Milliseconds. */
+/** Measures in milliseconds how long it takes to find the one task that has room beside a full pool. */
 function medianLook(waiting: number): number {
   const { db, alarms } = openAlarms()
   db.exec('BEGIN')

@@ -14,7 +14,7 @@ import { createWriter } from './writer.ts'
 const now = Date.UTC(2026, 0, 1)
 const sample = createSampler({ mintId: createIdMinter(() => now), clock: { now: () => now } })
 
-/** The writer without its thread. */
+/** Opens the writer without its thread. */
 function openWriter(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'reveille-writer-'))
   prepareFolder(folder)
