@@ -75,8 +75,11 @@ export function startThread(owner: ThreadOwner): Thread {
   }
 }
 
-/** Beside this module, as a source or in a bundle. */
+/** The thread's program, which lies beside this module as a source, in a package or in a bundle. */
 function threadFile(): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return new URL(`./evaluator-thread.${extension}`, import.meta.url)
+  // Packing looks for the names of such files in quotes.
+  return new URL(
+    import.meta.url.endsWith('.ts') ? './evaluator-thread.ts' : './evaluator-thread.js',
+    import.meta.url,
+  )
 }

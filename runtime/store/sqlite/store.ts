@@ -17,7 +17,7 @@ import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
 import type { Fault } from './writer/faulty-disk.ts'
 import type { FromWriter, Reply, WriterData, WriterState } from './writer/protocol.ts'
-import { createWriterClient, slowCommitReason } from './writer/writer-client.ts'
+import { createWriterClient, slowCommitReason, writerFile } from './writer/writer-client.ts'
 
 /** The store with a way to make its disk fail, for tests. */
 export interface FaultyStore {
@@ -222,12 +222,4 @@ function startWriter(data: WriterData): Promise<{ worker: Worker; state: WriterS
 
 function closedError(): StoreError {
   return new StoreError('DRAINING', 'the store is closed')
-}
-
-/** The bundle has all entries in one folder. */
-function writerFile(): URL {
-  return new URL(
-    import.meta.url.endsWith('.ts') ? './writer/sqlite-writer.ts' : './sqlite-writer.js',
-    import.meta.url,
-  )
 }

@@ -280,3 +280,11 @@ function slowError(more = ''): StoreError {
 }
 
 export const slowCommitReason = `a commit takes longer than ${stallAfterTicks} s`
+
+/** The thread's program, which lies beside this module as a source, in a package or in a bundle. */
+export function writerFile(): URL {
+  return new URL(
+    import.meta.url.endsWith('.ts') ? './sqlite-writer.ts' : './sqlite-writer.js',
+    import.meta.url,
+  )
+}
