@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { findViolations } from './architecture.ts'
+import { findViolations, floors } from './architecture.ts'
 import { readImports } from './import-graph.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -138,6 +139,15 @@ test('rooms may not import each other in a circle, however long', () => {
 test('a new room is no violation once it has a floor', () => {
   const found = findViolations([value('runtime/parlour/a.ts', 'runtime/store/port.ts')])
   assert.deepEqual(found, ['runtime/parlour/ has no floor in test/architecture.ts'])
+})
+
+test('every room in the list of floors exists', () => {
+  const rooms = Object.entries(floors).flatMap(([half, rows]) => rows.flat().map((room) => `${half}/${room}`))
+  assert.deepEqual(
+    rooms.filter((room) => !existsSync(join(root, room))),
+    [],
+    'remove these rooms from `floors` in test/architecture.ts',
+  )
 })
 
 test('every form of import is seen, and nothing that only looks like one', async () => {

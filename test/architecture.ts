@@ -78,7 +78,7 @@ const gaps = [
  * included; rooms of one floor do not know each other. With them runtime/http never reaches runtime/dispatch: the store is
  * the wall between accepting and doing.
  */
-const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
+export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [
     ['timers.ts', 'turn.ts', 'boundary/', 'payload/', 'providers/'],
     ['config/'],

@@ -59,11 +59,11 @@ async function measureCase(reloadCase: ReloadCase): Promise<ReloadTimes> {
   const program = fileURLToPath(new URL('./reload-gateway.ts', import.meta.url))
   const child = fork(program, [JSON.stringify(reloadCase)])
   const ended = once(child, 'exit')
-  const told = await Promise.race([once(child, 'message'), ended.then(() => undefined)])
+  const message = await Promise.race([once(child, 'message'), ended.then(() => undefined)])
   const [code] = await ended
-  if (told === undefined || code !== 0)
+  if (message === undefined || code !== 0)
     throw new Error(`the gateway of "${reloadCase.name}" ended with ${code}`)
-  return told[0] as ReloadTimes
+  return message[0] as ReloadTimes
 }
 
 /** Returns the value below which `share` of the values are. */

@@ -175,10 +175,10 @@ function printScalings(scalings: readonly Scaling[]): void {
     `\nresolve, as ratios to ${sizes[0]} mappings\n${''.padEnd(width)}${columns}   µs at ${sizes[0]}   compiled in   heap\n`,
   )
   for (const { name, ratios, microseconds, compiled } of scalings) {
-    const told = ratios.map((ratio) => ratio.toFixed(2).padStart(8)).join('')
+    const cells = ratios.map((ratio) => ratio.toFixed(2).padStart(8)).join('')
     const [first = 0] = microseconds
     process.stdout.write(
-      `${name.padEnd(width)}${told}   ${first.toFixed(1).padStart(8)}   ${`${compiled.ms.toFixed(0)} ms`.padStart(11)}   ${compiled.megabytes.toFixed(1)} MB\n`,
+      `${name.padEnd(width)}${cells}   ${first.toFixed(1).padStart(8)}   ${`${compiled.ms.toFixed(0)} ms`.padStart(11)}   ${compiled.megabytes.toFixed(1)} MB\n`,
     )
   }
 }
@@ -199,7 +199,7 @@ function printReloadings(reloadings: readonly Reloading[]): void {
       `${''.padEnd(width)}    median      p90   reloading   event loop held: median   longest   start\n`,
   )
   for (const { name, edits, startMs } of reloadings) {
-    const told = (field: keyof (typeof edits)[number], share: number, columns: number) =>
+    const cell = (field: keyof (typeof edits)[number], share: number, columns: number) =>
       quantile(
         edits.map((edit) => edit[field]),
         share,
@@ -207,7 +207,7 @@ function printReloadings(reloadings: readonly Reloading[]): void {
         .toFixed(1)
         .padStart(columns)
     process.stdout.write(
-      `${name.padEnd(width)}   ${told('ms', 0.5, 7)}  ${told('ms', 0.9, 7)}     ${told('reloadMs', 0.5, 7)}   ${told('heldMs', 0.5, 23)}   ${told('heldMs', 1, 7)}   ${startMs.toFixed(0).padStart(5)}\n`,
+      `${name.padEnd(width)}   ${cell('ms', 0.5, 7)}  ${cell('ms', 0.9, 7)}     ${cell('reloadMs', 0.5, 7)}   ${cell('heldMs', 0.5, 23)}   ${cell('heldMs', 1, 7)}   ${startMs.toFixed(0).padStart(5)}\n`,
     )
   }
 }

@@ -70,9 +70,9 @@ test(`${together} simultaneous posts of one delivery cause one run, and every an
       )
       const [{ body } = assert.fail()] = first
       assert.ok(runs.some(({ id }) => id === body.runId))
-      const told = own.filter(({ body }) => body.outcome === 'duplicate')
-      assert.equal(told.length, own.length - 1)
-      for (const answer of told) {
+      const repeats = own.filter(({ body }) => body.outcome === 'duplicate')
+      assert.equal(repeats.length, own.length - 1)
+      for (const answer of repeats) {
         const { runId, requestId } = body
         assert.deepEqual(answer.body, { ok: true, outcome: 'duplicate', requestId, runId })
         assert.equal(answer.status, 200)

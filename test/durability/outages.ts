@@ -103,9 +103,9 @@ async function untilReady(gateway: KilledGateway, status: 200 | 503): Promise<nu
   return performance.now() - began
 }
 
-function assertNothingLost(load: Load, kept: ReadonlyMap<string, unknown>): void {
-  const lost = load.acknowledged.filter(({ requestId }) => !kept.has(requestId))
-  assert.deepEqual(lost, [], 'what was acknowledged is kept')
+function assertNothingLost(load: Load, stored: ReadonlyMap<string, unknown>): void {
+  const lost = load.acknowledged.filter(({ requestId }) => !stored.has(requestId))
+  assert.deepEqual(lost, [], 'what was acknowledged is stored')
 }
 
 export interface OutageOptions {
@@ -173,11 +173,13 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     assert.ok(load.longest() < 8_000, `an answer took ${load.longest()} ms`)
     assert.deepEqual([...load.answers.keys()].sort(), [202, 503])
 
-    const kept = await gateway.readAll<RequestRecord>('requests')
-    assertNothingLost(load, kept)
-    const late = [...kept.values()].filter(({ outcome, status }) => outcome === 'accepted' && status === 503)
-    assert.ok(late.length > 0, 'what the hanging commit kept says that its sender was answered 503')
-    t.diagnostic(`kept although answered 503: ${late.length}`)
+    const stored = await gateway.readAll<RequestRecord>('requests')
+    assertNothingLost(load, stored)
+    const late = [...stored.values()].filter(
+      ({ outcome, status }) => outcome === 'accepted' && status === 503,
+    )
+    assert.ok(late.length > 0, 'what the hanging commit stored says that its sender was answered 503')
+    t.diagnostic(`stored although answered 503: ${late.length}`)
 
     await hanging.begin()
     void fetch(`${gateway.url}/hooks/wake`, {

@@ -57,8 +57,8 @@ test('mail is watched, announced, found in the history, fetched and acknowledged
   assert.ok(notifications.every(({ ackId, about }) => ackId && about?.emailAddress === fake.account))
   const page = await gmail.history({ since, labelId: 'INBOX' }, signal)
   assert.deepEqual(page.messageIds, ids)
-  const told = notifications.map(({ about }) => BigInt(about?.historyId ?? 0))
-  assert.ok(told.every((each) => each >= BigInt(since) && each <= BigInt(page.historyId)))
+  const historyIds = notifications.map(({ about }) => BigInt(about?.historyId ?? 0))
+  assert.ok(historyIds.every((each) => each >= BigInt(since) && each <= BigInt(page.historyId)))
   const rest = await gmail.history({ since: page.lastId ?? '', labelId: 'INBOX' }, signal)
   assert.deepEqual([rest.messageIds, rest.lastId], [[], undefined])
 
@@ -205,8 +205,8 @@ test('each failure of a call has its code, and the port makes no retry', async (
       const before = fake.calls.length
       fake.fail(operation, fault)
       const error = await bed.failureOf(ask())
-      const told = [error.code, error.retryable, error.retryAfter]
-      assert.deepEqual(told, [code, retryable, retryAfter], `${operation} ${JSON.stringify(fault)}`)
+      const facts = [error.code, error.retryable, error.retryAfter]
+      assert.deepEqual(facts, [code, retryable, retryAfter], `${operation} ${JSON.stringify(fault)}`)
       assert.equal(fake.calls.length, before + 1)
     }
     await ask()

@@ -102,15 +102,15 @@ export async function watchMailbox(
     readonly install?: (mailbox: Mailbox) => InstallOptions
   } = {},
 ): Promise<WatchedMailbox> {
-  const hands = createManualSourceClock(Date.UTC(2026, 0, 15, 12))
+  const manualClock = createManualSourceClock(Date.UTC(2026, 0, 15, 12))
   /** Moves from one sleeper to the next, so that each can act at its time. */
   const clock = {
-    ...hands,
-    leap: hands.advance,
+    ...manualClock,
+    leap: manualClock.advance,
     async advance(ms: number) {
-      const until = hands.now() + ms
-      for (let left = ms; left >= 0; left = until - hands.now()) {
-        hands.advance(Math.min(left, hands.sleepers()[0] ?? left))
+      const until = manualClock.now() + ms
+      for (let left = ms; left >= 0; left = until - manualClock.now()) {
+        manualClock.advance(Math.min(left, manualClock.sleepers()[0] ?? left))
         await nextTurn()
         if (left === 0) return
       }

@@ -61,7 +61,7 @@ export async function awaitCode<Value>(request: CodeRequest<Value>): Promise<Val
     await call.clock.sleep(limitMinutes * minuteMs, signal)
     throw setupError(
       'consent-timeout',
-      `Nobody consented within ${limitMinutes} minutes. Run the setup again, and open the address that it shows in a browser.`,
+      `No consent came within ${limitMinutes} minutes. Run the setup again, and open the address that it shows in a browser.`,
     )
   }
 

@@ -134,8 +134,8 @@ test('a subscription that another process made meanwhile is checked and not made
 
 test('no step, result or error contains a secret', async () => {
   const setup = createSetup()
-  const told = [await setup.run(), ...setup.steps]
-  for (const secret of secrets) assert.ok(!JSON.stringify(told).includes(secret))
+  const output = [await setup.run(), ...setup.steps]
+  for (const secret of secrets) assert.ok(!JSON.stringify(output).includes(secret))
 })
 
 test('without a valid OAuth client file, setup says which client to create', async () => {
@@ -617,9 +617,9 @@ test('a wrong paste is explained and asked for again, up to ten times', async ()
     ]
   }
   await setup.run()
-  const told = setup.questions.map((question) => question.split('If the browser')[0]?.trim())
+  const reasons = setup.questions.map((question) => question.split('If the browser')[0]?.trim())
   const nothing = 'That holds no code of Google.'
-  assert.deepEqual(told, [
+  assert.deepEqual(reasons, [
     '',
     nothing,
     nothing,

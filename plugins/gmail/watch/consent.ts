@@ -58,7 +58,7 @@ function isChanged(found: Credentials, { credentials, mark }: RefusedConsent): b
   return digestOf(found) !== mark || digestOf(consentOf(found)) !== digestOf(consentOf(credentials))
 }
 
-const damaged = withSetup('What is kept of the consent to read mail is damaged.')
+const damaged = withSetup('The stored consent to read mail is damaged.')
 
 /** Returns the credentials, or a sentence that says why there are none. */
 async function readCredentials(storage: SourceStorage, account: string): Promise<Credentials | string> {
@@ -69,7 +69,7 @@ async function readCredentials(storage: SourceStorage, account: string): Promise
     if (!isPluginError(error)) throw error
     return error.code === 'kept-damaged' ? damaged : error.message
   }
-  if (value === undefined) return withSetup('Nobody has consented to have mail read.')
+  if (value === undefined) return withSetup('There is no consent to read mail.')
   const credentials = parseCredentials(value)
   if (!credentials) return damaged
   if (!isSameMailbox(credentials.account, account))

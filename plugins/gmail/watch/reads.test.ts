@@ -22,19 +22,19 @@ function createReader() {
 
 test('requests that come while a reading runs share the next reading', async () => {
   const { reads, running, controller, over } = createReader()
-  const told: string[] = []
-  reads.request().then(() => told.push('first'))
+  const resolved: string[] = []
+  reads.request().then(() => resolved.push('first'))
   await turn()
-  for (const name of ['second', 'third', 'fourth']) reads.request().then(() => told.push(name))
+  for (const name of ['second', 'third', 'fourth']) reads.request().then(() => resolved.push(name))
   await turn()
   assert.equal(running.length, 1)
   running[0]?.resolve()
   await turn()
-  assert.deepEqual(told, ['first'])
+  assert.deepEqual(resolved, ['first'])
   assert.equal(running.length, 2)
   running[1]?.resolve()
   await turn()
-  assert.deepEqual(told, ['first', 'second', 'third', 'fourth'])
+  assert.deepEqual(resolved, ['first', 'second', 'third', 'fourth'])
   assert.equal(running.length, 2)
   assert.equal(reads.begun, 2)
   controller.abort('over')

@@ -95,15 +95,15 @@ test('typings in an unknown form are refused', () => {
 test('a selection keeps the named operations, and refuses names that do not exist', () => {
   const list = operation('gmail.users.messages.list')
   const answer = { messages: [{ id: '1', threadId: '2' }], nextPageToken: 'x', resultSizeEstimate: 1 }
-  const kept = (text: string) => {
+  const selected = (text: string) => {
     const selection = parseSelection(text, list.answer, schemas.gmail)
     return selection && select(answer, selection)
   }
-  assert.deepEqual(kept('*'), answer)
-  assert.deepEqual(kept('messages(id),nextPageToken'), { messages: [{ id: '1' }], nextPageToken: 'x' })
-  assert.deepEqual(kept('messages/threadId'), { messages: [{ threadId: '2' }] })
-  assert.deepEqual(kept('messages/*'), { messages: answer.messages })
+  assert.deepEqual(selected('*'), answer)
+  assert.deepEqual(selected('messages(id),nextPageToken'), { messages: [{ id: '1' }], nextPageToken: 'x' })
+  assert.deepEqual(selected('messages/threadId'), { messages: [{ threadId: '2' }] })
+  assert.deepEqual(selected('messages/*'), { messages: answer.messages })
   for (const text of ['', 'mails', 'messages(id', 'messages/id/more', 'messages(id))', 'messages,', '(id)']) {
-    assert.equal(kept(text), undefined, text)
+    assert.equal(selected(text), undefined, text)
   }
 })

@@ -5,14 +5,14 @@
  * of a line.
  */
 export function cleanText(text: string, mostBlankLines = 2): string {
-  const kept: string[] = []
+  const lines: string[] = []
   let blank = 0
   for (const line of visible(text).split('\n')) {
     const content = line.trimEnd()
     blank = content === '' ? blank + 1 : 0
-    if (blank <= mostBlankLines && (blank === 0 || kept.length > 0)) kept.push(content)
+    if (blank <= mostBlankLines && (blank === 0 || lines.length > 0)) lines.push(content)
   }
-  return kept.join('\n').trimEnd()
+  return lines.join('\n').trimEnd()
 }
 
 /** Returns the text as one line. */

@@ -98,11 +98,11 @@ async function runStorm({
       unheard += 1
       for (;;) {
         const given = new AbortController()
-        const patience = clock.sleep(60_000, given.signal).then(() => 'late')
+        const deadline = clock.sleep(60_000, given.signal).then(() => 'late')
         const take = run.receiver?.({ message: { data, messageId } }).then(() => 'taken')
-        const answer = await Promise.race([patience, take ?? 'nobody']).catch(() => 'refused')
+        const answer = await Promise.race([deadline, take ?? 'no receiver']).catch(() => 'refused')
         given.abort()
-        patience.catch(() => undefined)
+        deadline.catch(() => undefined)
         if (answer === 'taken') break
         await clock.sleep(1000, new AbortController().signal)
       }
