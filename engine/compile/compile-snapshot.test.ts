@@ -149,7 +149,7 @@ for (const [what, mapping, code, pointed, hint] of refused) {
   })
 }
 
-test('every error of every mapping is told at once, in the order of the file', () => {
+test('every error of every mapping is reported together, in the order of the file', () => {
   const compiled = compileFixture([
     { id: 'a', message: '{{a', channel: 'fax', model: '{{b}}' },
     { id: 'b', message: 'x', match: { when: '(' }, runner: 'nobody' },

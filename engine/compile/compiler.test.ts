@@ -46,7 +46,7 @@ function createProgramsOf() {
   }
 }
 
-test('compiling ten thousand mappings lets everything else have its turn all the time', async () => {
+test('compiling ten thousand mappings yields to the event loop all the time', async () => {
   const configuration = configurationOf(many(10_000))
   const { compile } = createCompiler({ randomness })
   const begun = processorMs()
@@ -68,7 +68,7 @@ test('an edit of one mapping among a thousand compiles one', () => {
   assert.equal(cache.mappings.size, 1_000)
 })
 
-test('what is no longer there is no longer remembered, and what is refused is', () => {
+test('a mapping that is gone leaves the cache, and one that is refused stays in it', () => {
   const programsOf = createProgramsOf()
   const before = configurationOf(many(10))
   programsOf(before)
@@ -79,7 +79,7 @@ test('what is no longer there is no longer remembered, and what is refused is', 
   assert.equal(cache.mappings.has(broken.value), true)
 })
 
-test('a mapping that moved or was renamed is told by its new name and place, and is not compiled again', async () => {
+test('a mapping that moved or was renamed is reported by its new id and place, and is not compiled again', async () => {
   const programsOf = createProgramsOf()
   const before = configurationOf(many(2))
   const old = programsOf(before).programs
@@ -92,7 +92,7 @@ test('a mapping that moved or was renamed is told by its new name and place, and
   assert.equal(programs[1], old[0])
 })
 
-test('what is wrong with a remembered mapping is told again, where it stands now', async () => {
+test('what is wrong with a cached mapping is reported again, where it stands now', async () => {
   const { compile } = createCompiler({ randomness })
   const odd = { message: 'See {% title %}', allowUnsafeExternalContent: true }
   const before = configurationOf([{ id: 'odd', ...odd }])
@@ -148,7 +148,7 @@ const settings: readonly (readonly [string, Mapping, Fixture, string])[] = [
   ],
 ]
 for (const [title, mapping, fixture, code] of settings) {
-  test(`${title} of a remembered mapping is held to new settings, and the mapping is not compiled again`, async () => {
+  test(`${title} of a cached mapping is checked against new settings, and the mapping is not compiled again`, async () => {
     const { compile } = createCompiler({ randomness })
     const before = configurationOf([{ match: { when: 'a = 1' }, ...mapping }])
     const now = { ...configurationOf([], fixture), mappings: before.mappings }
@@ -164,7 +164,7 @@ for (const [title, mapping, fixture, code] of settings) {
   })
 }
 
-test('a runner of a remembered mapping is held to the runners that there are now', async () => {
+test('the runner of a cached mapping is checked against the runners that there are now', async () => {
   const { compile } = createCompiler({ randomness })
   const configuration = configurationOf([{ message: 'x', runner: 'command' }])
   snapshotOf(await compile(configuration, catalog))
@@ -172,7 +172,7 @@ test('a runner of a remembered mapping is held to the runners that there are now
   assert.deepEqual(!compiled.ok && compiled.diagnostics.map(({ code }) => code), ['UNKNOWN_RUNNER'])
 })
 
-test('a remembered mapping calls the transform of the candidate that it serves in', async () => {
+test('a cached mapping calls the transform of the candidate that it is compiled into', async () => {
   const answering = (message: string): Transforms => {
     const call: TransformFunction = async () => ({ kind: 'one', action: { message: { value: message } } })
     return { bind: () => call }

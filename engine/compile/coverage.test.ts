@@ -40,7 +40,7 @@ for (const [kind, name, line, before] of places) {
   })
 }
 
-test('where nothing of the configuration serves, its mappings that are switched off come first', () => {
+test('where no mapping of the configuration is enabled, its disabled mappings come first', () => {
   assert.equal(createPlaceFinder(serving.slice(1))(entryAt('configuration', 'reveille.yaml', 10)), 0)
   assert.equal(createPlaceFinder([])(entryAt('file', 'a.yaml', 1)), 0)
 })

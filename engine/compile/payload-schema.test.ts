@@ -47,7 +47,7 @@ test('a payload that satisfies the schema goes on, any other is refused with poi
   assert.deepEqual(await detailOf(schema, []), ['', 'must be object'])
 })
 
-test('the schema is asked only of payloads that the mapping matched', async () => {
+test('the schema is checked only for payloads that the mapping matched', async () => {
   const snapshot = snapshotOf([
     { id: 'a', match: { source: 'a' }, message: 'x', schema: false },
     { id: 'b', message: 'x', schema: true },
@@ -56,7 +56,7 @@ test('the schema is asked only of payloads that the mapping matched', async () =
   assert.equal((await snapshot.resolve(requestOf({ source: 'a' }))).outcome, 'refused')
 })
 
-test('of a choice that nothing satisfies the reasons are told as well', async () => {
+test('the reasons are reported too where no branch of a choice is satisfied', async () => {
   const schema = { anyOf: [{ required: ['a'] }, { properties: { b: { type: 'string' } }, required: ['b'] }] }
   const { details } = await refusalOf(withSchema(schema), { b: 5 })
   assert.deepEqual(

@@ -39,7 +39,7 @@ test('item, index, params and vars are the payload’s own in a mapping where ou
   assert.deepEqual(await messagesOf({ message: inBlocks }, payload), ['49'])
 })
 
-test('where ours have a value they are ours, each on its own', async () => {
+test('each of our names means ours where it has a value, whatever the others do', async () => {
   for (const text of [message, expression]) {
     assert.deepEqual(
       await messagesOf({ forEach: '[{"title": "a"}, {"title": "b"}]', message: text }, payload),

@@ -33,6 +33,15 @@ test('large integers are compared by their digits', async () => {
   }
 })
 
+test('the shortest large integer is noticed wherever it stands in the body', () => {
+  const shortest = '9007199254740992'
+  for (let length = 0; length < 40; length++) {
+    const body = `{"text":"${'x'.repeat(length)}","id":${shortest}}`
+    for (const each of [body, Buffer.from(body)])
+      assert.deepEqual(parseTexts(each), { text: 'x'.repeat(length), id: shortest })
+  }
+})
+
 test('a large integer is no list', async () => {
   const message = '{{a}} {{#each a}}{{this}}{{else}}none{{/each}}'
   assert.equal((await agentOf({ message }, `{"a":${large}}`)).message, `${large} none`)

@@ -1,4 +1,4 @@
-/** Owns integers beyond 2^53: noticing that a body holds one, and parsing it again without rounding. */
+/** Notices that a body holds integers beyond 2^53, and parses it again without rounding them. */
 
 /** What Node 24's JSON can do and the compiler's library does not know yet. */
 const { rawJSON, isRawJSON } = JSON as unknown as {
@@ -21,12 +21,12 @@ const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
  * JSON (a form), so that the payload as it was parsed serves.
  */
 export function parseExact(body: Uint8Array | string): unknown {
-  return parseMarked(decodeBody(body), mark, unmark)
+  return parseMarked(body, mark, unmark)
 }
 
 /** The same with each unsafe integer as its source text. */
 export function parseTexts(body: Uint8Array | string): unknown {
-  return parseMarked(decodeBody(body), '', (value) => value)
+  return parseMarked(body, '', (value) => value)
 }
 
 function decodeBody(body: Uint8Array | string): string {
@@ -39,9 +39,11 @@ function decodeBody(body: Uint8Array | string): string {
  * Integers are made texts before the body is parsed. A reviver, which is given a number's source as well, is
  * called for each value of the body: a megabyte of them would hold everybody up for half a second.
  */
-function parseMarked(body: string, before: string, after: (value: unknown) => unknown): unknown {
-  if (!longInteger.test(body)) return undefined
-  const text = body.replace(/^\ufeff/, '')
+function parseMarked(body: Uint8Array | string, before: string, after: (value: unknown) => unknown): unknown {
+  if (!holdsDigitRun(body)) return undefined
+  const decoded = decodeBody(body)
+  if (!longInteger.test(decoded)) return undefined
+  const text = decoded.replace(/^\ufeff/, '')
   const written = markIntegers(text, before)
   if (written === text) return undefined
   try {
@@ -49,6 +51,23 @@ function parseMarked(body: string, before: string, after: (value: unknown) => un
   } catch {
     return undefined
   }
+}
+
+/** The digits of the shortest unsafe integer. */
+const fewestDigits = 16
+
+/** Whether so many digits stand together. One of them is then at a multiple of their number, so few are looked at. */
+function holdsDigitRun(body: Uint8Array | string): boolean {
+  const isDigitAt = (at: number) => isDigit(typeof body === 'string' ? body.charCodeAt(at) : (body[at] ?? 0))
+  for (let at = 0; at < body.length; at += fewestDigits) {
+    if (!isDigitAt(at)) continue
+    let start = at
+    while (isDigitAt(start - 1)) start--
+    let end = at + 1
+    while (isDigitAt(end)) end++
+    if (end - start >= fewestDigits) return true
+  }
+  return false
 }
 
 /** A character that is none. Whoever sends it before digits, and nothing else, gets the digits as a number. */

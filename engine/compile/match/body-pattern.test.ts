@@ -129,21 +129,21 @@ test('bounds that no number satisfies are refused', () => {
     assert.deepEqual(numeric(...bounds), [], bounds.join(' '))
 })
 
-test('a field that must be absent can be asked for nothing else', () => {
+test('a field that must be absent takes no other operator', () => {
   assert.deepEqual(errorsOf({ a: { exists: false, prefix: 'x' } }), [
     'a: asks a field that is absent for more, which never holds',
   ])
   assert.deepEqual(errorsOf({ a: [{ exists: false }, { prefix: 'x' }] }), [])
 })
 
-test('a bad regular expression is told with its place in the text', () => {
+test('a bad regular expression is reported with its place in the text', () => {
   const { errors } = read({ ref: { pattern: 'v(' } })
   assert.equal(errors[0]?.code, 'INVALID_REGEX')
   assert.deepEqual(errors[0]?.path, ['match', 'body', 'ref', 'pattern'])
   assert.equal(typeof errors[0]?.offset, 'number')
 })
 
-test('what is cheap is asked before regular expressions', () => {
+test('cheap tests are run before regular expressions', () => {
   const { pattern } = read({ a: { pattern: 'x' }, b: { c: { pattern: 'y' } }, d: { prefix: 'z' }, e: 1 })
   assert.deepEqual(pattern?.kind === 'keys' && [...pattern.keys.keys()], ['e', 'd', 'a', 'b'])
 })

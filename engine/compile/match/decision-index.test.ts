@@ -74,7 +74,7 @@ test('an exact path, paths with parameters and catch-alls are tried in the order
   assert.deepEqual(idsOf(index.covering('git/lamp')), ['any', 'second', 'exact', 'both', 'renamed'])
 })
 
-test('as many candidates are asked among ten thousand mappings as among ten', () => {
+test('as many candidates are tried among ten thousand mappings as among ten', () => {
   const kinds: Record<
     string,
     { match: (n: number) => Match; request: Partial<HookRequest>; payload: unknown }
@@ -119,12 +119,12 @@ test('a mapping is filed under what it shares with the fewest others', () => {
   assert.deepEqual(idsOf(asked(createDecisionIndex(mappings), payload, { headers })), ['m9'])
 })
 
-test('mappings without an equality are asked in their place among those found', () => {
+test('mappings without an equality are tried in their place among those found', () => {
   const mappings = many(100, (n) => ({ body: n % 40 === 5 ? { id: { exists: true } } : { id: n } }))
   assert.deepEqual(idsOf(asked(createDecisionIndex(mappings), { id: 50 })), ['m5', 'm45', 'm50', 'm85'])
 })
 
-test('a mapping that several values lead to is asked once', () => {
+test('a mapping that several values lead to is tried once', () => {
   const mappings = many(10, (n) => ({ body: { tags: ['x', 'y', `z${n}`] } }))
   const ids = idsOf(asked(createDecisionIndex(mappings), { tags: ['y', ['x', 'x'], 'z3'] }))
   assert.deepEqual(
@@ -146,7 +146,7 @@ test('fields and headers with the names of inherited properties lead to nothing 
   assert.deepEqual(asked(createDecisionIndex(ofHeader), {}), [])
 })
 
-test('how many cover an endpoint is told whatever the payload is', () => {
+test('the number of mappings that cover an endpoint does not depend on the payload', () => {
   const index = createDecisionIndex([...many(100, (n) => ({ path: 'a', body: { id: n } })), indexed('any')])
   assert.equal(index.candidates(requestOf({ id: 5 }, { endpoint: 'a' })).covering, 101)
   assert.equal(index.covering('a').length, 101)

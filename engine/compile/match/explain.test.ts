@@ -50,7 +50,7 @@ test('the deepest field of a body is named, with what it should hold and what it
   )
 })
 
-test('something else where an object should be is told as it is', async () => {
+test('a value that is not the expected object is shown as it is', async () => {
   const body = { pull_request: { draft: false } }
   assert.equal(
     await blameBody(body, { pull_request: null }),
@@ -107,7 +107,7 @@ test('a value that is nearly right says what is wrong with it', async () => {
   )
 })
 
-test('of a list all values are told that stand at the field', async () => {
+test('all values that a list has at the field are shown', async () => {
   assert.equal(await blameBody({ a: 'x' }, { a: ['y', 'z'] }), 'match.body.a: "x"; ["y","z"]')
   const labels = { labels: [{ name: 'bug' }, {}, { name: 'docs' }] }
   assert.equal(
@@ -131,7 +131,7 @@ test('a list whose elements satisfy one key each says that one element must sati
   )
 })
 
-test('of a list of maps the nearest is told, by the field that is not as it should be', async () => {
+test('of a list of maps the nearest one is shown, by the field that does not fit', async () => {
   const body = {
     event: [
       { type: 'message', channel: { kind: 'im' }, bot: { exists: false } },
@@ -160,7 +160,7 @@ test('of a list of maps the nearest is told, by the field that is not as it shou
   assert.match(String(await of(undefined)), /^match\.body\.event: an object with .*; nothing$/)
 })
 
-test('headers are told as they came', async () => {
+test('headers are shown as they came', async () => {
   const of = (wanted: NonNullable<MappingSource['match']>['headers'], given: HookRequest['headers']) =>
     blame({ headers: wanted }, {}, { headers: given })
   assert.equal(await of({ a: ['x', 'y'] }, { a: ['v', 'w'] }), 'match.headers.a: one of "x", "y"; ["v","w"]')
@@ -178,7 +178,7 @@ test('an expression tells its result, or its error', async () => {
   assert.match(String(await blame({ when: '$number(a) > 1' }, { a: 'x' })), /^match\.when: true; .*D3030/)
 })
 
-test('what cannot be decided is told with the reason', async () => {
+test('a clause that cannot be decided is shown with the reason', async () => {
   const told = await blameBody({ a: { pattern: 'x' } }, { a: 'y'.repeat(300_000) })
   assert.match(String(told), /^match\.body\.a.*: text matching \/x\/; .*not searched/)
 })

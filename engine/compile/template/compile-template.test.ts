@@ -130,11 +130,11 @@ test('the expression that is named instead of a path that is not readable has th
   }
 })
 
-test('a misspelt helper is told its name', () => {
+test('a misspelt helper is reported with the name that was meant', () => {
   assert.throws(() => compileTemplate('{{trunkate a 3}}'), { hint: 'Did you mean truncate?' })
 })
 
-test("the operator's words and the payload's are told apart, each value with its path", () => {
+test("the operator's words and the payload's are separate segments, each value with its path", () => {
   const template = 'A {{a.b}}{{#each list}}{{this.c}}{{/each}}{{default x "none"}}{{truncate a.b 1}}'
   assert.deepEqual(segmentsOf(template, { a: { b: 'v' }, list: [{ c: 1 }] }), [
     { literal: 'A ' },
