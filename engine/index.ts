@@ -128,6 +128,6 @@ export {
   signatureFailures,
   UnavailableError,
   type Unverified,
-  type Verdict,
   type VerifyDependencies,
+  type VerifyResult,
 } from './verify/verifier.ts'

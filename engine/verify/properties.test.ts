@@ -118,7 +118,7 @@ const anyBody = fc.oneof(
     .map((each) => Buffer.from(each)),
 )
 
-test('whatever headers and bodies hold, there is a verdict, and it is not a good one', async () => {
+test('whatever headers and bodies hold, there is a result, and it is not a good one', async () => {
   assert.ok(symmetric.length > 25)
   const property = fc.asyncProperty(
     fc.constantFrom(...symmetric),
@@ -128,8 +128,8 @@ test('whatever headers and bodies hold, there is a verdict, and it is not a good
     async (provider, headers, body, target) => {
       const { verifier, deliveryIdOf } = createProvider({ provider, secret, publicUrl })
       verifier?.isPresent(headers)
-      const verdict = await verifier?.verify(requestOf({ headers, body, target }), noDependencies)
-      assert.equal(verdict?.ok, false)
+      const result = await verifier?.verify(requestOf({ headers, body, target }), noDependencies)
+      assert.equal(result?.ok, false)
       deliveryIdOf({ headers, payload: undefined, rawBody: body })
     },
   )

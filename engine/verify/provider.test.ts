@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { providerNames, providerRows } from '../providers/index.ts'
 import type { HmacPolicy } from '../providers/verify-policy.ts'
 import { createProvider } from './provider.ts'
-import { digest, judge, noDependencies, requestOf, seconds, verdictOf } from './signing-fixture.ts'
+import { digest, judge, noDependencies, requestOf, seconds, verifyBy } from './signing-fixture.ts'
 import { isSignatureRight } from './verifier.ts'
 
 const day = 86_400_000
@@ -46,11 +46,11 @@ test('a provider names the headers that hold a secret', () => {
   }
 })
 
-test('the verdict has the index of the secret, counted without blank ones', async () => {
+test('the result has the index of the secret, counted without blank ones', async () => {
   const policy = { provider: 'github', secret: ['', 'new', 'old'] }
   for (const [index, secret] of ['new', 'old'].entries()) {
     const headers = { 'x-hub-signature-256': `sha256=${digest('{}', secret)}` }
-    assert.deepEqual(await verdictOf(policy, { body: '{}', headers }), {
+    assert.deepEqual(await verifyBy(policy, { body: '{}', headers }), {
       ok: true,
       scheme: 'default',
       secret: index,
@@ -79,8 +79,8 @@ test('a header that came twice is one text, and no signature', async () => {
 test('a right signature at the wrong time has another code than a wrong signature', async () => {
   const policy = { provider: 'stripe', secret: 'x' }
   const headers = { 'stripe-signature': `t=${seconds - day},v1=${digest(`${seconds - day}.{}`, 'x')}` }
-  assert.equal(isSignatureRight(await verdictOf(policy, { body: '{}', headers })), true)
-  assert.equal(isSignatureRight(await verdictOf({ ...policy, secret: 'y' }, { body: '{}', headers })), false)
+  assert.equal(isSignatureRight(await verifyBy(policy, { body: '{}', headers })), true)
+  assert.equal(isSignatureRight(await verifyBy({ ...policy, secret: 'y' }, { body: '{}', headers })), false)
 })
 
 test('a short body is verified synchronously', () => {

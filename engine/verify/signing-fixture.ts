@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import type { Encoding, HashName } from '../providers/scheme.ts'
 import type { VerifyPolicy } from '../providers/verify-policy.ts'
 import { createProvider } from './provider.ts'
-import type { SignedRequest, Verdict, VerifyDependencies } from './verifier.ts'
+import type { SignedRequest, VerifyDependencies, VerifyResult } from './verifier.ts'
 
 export const now = Date.UTC(2026, 0, 15, 12)
 export const seconds = now / 1000
@@ -32,7 +32,7 @@ export function requestOf({ body = '', ...sent }: Sent): SignedRequest {
   return { method: 'POST', target: '/hooks/test', headers: {}, now, ...sent, rawBody }
 }
 
-export async function verdictOf(policy: VerifyPolicy, sent: Sent): Promise<Verdict> {
+export async function verifyBy(policy: VerifyPolicy, sent: Sent): Promise<VerifyResult> {
   const { verifier } = createProvider(policy)
   if (verifier === undefined) throw new Error('the policy has nothing to verify with')
   return verifier.verify(requestOf(sent), noDependencies)
@@ -40,6 +40,6 @@ export async function verdictOf(policy: VerifyPolicy, sent: Sent): Promise<Verdi
 
 /** Returns `good`, or the code of the failure. */
 export async function judge(policy: VerifyPolicy, sent: Sent): Promise<string> {
-  const verdict = await verdictOf(policy, sent)
-  return verdict.ok ? 'good' : verdict.code
+  const result = await verifyBy(policy, sent)
+  return result.ok ? 'good' : result.code
 }

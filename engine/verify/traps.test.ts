@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, hash, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { digest, judge, now, type Sent, seconds, verdictOf } from './signing-fixture.ts'
+import { digest, judge, now, type Sent, seconds, verifyBy } from './signing-fixture.ts'
 
 const secret = 'a secret of the tests'
 /** A body that changes when it is parsed and written again: escapes, trailing white space, letters beyond ASCII. */
@@ -70,12 +70,12 @@ test('Stripe: the time is looked at on both sides of now, after the signature', 
   const at = (time: number) => ({ body, headers: { 'stripe-signature': stripe(body, 'v1', time) } })
   const policy = { provider: 'stripe', secret }
   for (const time of [seconds - 300, seconds + 300]) assert.equal(await judge(policy, at(time)), 'good')
-  assert.deepEqual(await verdictOf(policy, at(seconds - 301)), {
+  assert.deepEqual(await verifyBy(policy, at(seconds - 301)), {
     ok: false,
     code: 'TIMESTAMP_OUTSIDE',
     skewSeconds: -301,
   })
-  assert.deepEqual(await verdictOf(policy, at(seconds + 3600)), {
+  assert.deepEqual(await verifyBy(policy, at(seconds + 3600)), {
     ok: false,
     code: 'TIMESTAMP_OUTSIDE',
     skewSeconds: 3600,
@@ -232,7 +232,7 @@ test('GitLab: with secrets of both forms, a signature that is there has to be ri
     ...token,
   }
   assert.equal(await judge(policy, { body, headers: wrong }), 'SIGNATURE_MISMATCH')
-  assert.deepEqual(await verdictOf(policy, { body, headers: token }), {
+  assert.deepEqual(await verifyBy(policy, { body, headers: token }), {
     ok: true,
     scheme: 'token',
     secret: 1,
@@ -353,8 +353,8 @@ test('without the address that was called, what signs it is refused, and the rea
     'x-square-hmacsha256-signature': digest(body, secret, 'sha256', 'base64'),
     host: 'a.example',
   }
-  const verdict = await verdictOf({ provider: 'square', secret }, { body, headers })
-  assert.match((!verdict.ok && verdict.reason) || '', /verify\.publicUrl/)
+  const result = await verifyBy({ provider: 'square', secret }, { body, headers })
+  assert.match((!result.ok && result.reason) || '', /verify\.publicUrl/)
 })
 
 test('Zoom: the time is signed, and the token of earlier days is no proof', async () => {

@@ -38,12 +38,12 @@ function sentBy({ method, url, headers, rawBody, now }: Vector): Sent {
   return { method, target, headers: Object.fromEntries(lower), body: rawBody, now: now * 1000 }
 }
 
-test('every known request with a secret gets the expected verdict', {
+test('every known request with a secret gets the expected result', {
   skip: !vectors && missing,
 }, async () => {
   for (const vector of vectors ?? []) {
-    const verdict = await judge(policyOf(vector), sentBy(vector))
-    assert.equal(verdict === 'good', vector.expect === 'valid', `${vector.id}: ${vector.why} ${verdict}`)
+    const result = await judge(policyOf(vector), sentBy(vector))
+    assert.equal(result === 'good', vector.expect === 'valid', `${vector.id}: ${vector.why} ${result}`)
   }
   assert.ok((vectors?.length ?? 0) > 250)
 })
@@ -52,8 +52,8 @@ test('without a window of the policy, that of the table does the same', {
   skip: !vectors && missing,
 }, async () => {
   for (const vector of vectors ?? []) {
-    const verdict = await judge({ ...policyOf(vector), tolerance: undefined }, sentBy(vector))
-    assert.equal(verdict === 'good', vector.expect === 'valid', `${vector.id}: ${vector.why} ${verdict}`)
+    const result = await judge({ ...policyOf(vector), tolerance: undefined }, sentBy(vector))
+    assert.equal(result === 'good', vector.expect === 'valid', `${vector.id}: ${vector.why} ${result}`)
   }
 })
 
@@ -81,7 +81,7 @@ function writtenOut(scheme: HmacScheme): HmacPolicy | undefined {
   }
 }
 
-test('a scheme that is written out as `hmac` comes to the same verdicts', {
+test('a scheme that is written out as `hmac` has the same results', {
   skip: !vectors && missing,
 }, async () => {
   const tried = new Set<string>()
@@ -93,8 +93,8 @@ test('a scheme that is written out as `hmac` comes to the same verdicts', {
     const policy = policyOf(vector)
     const secrets = [policy.secret ?? []].flat()
     const plain = hmac.key === 'base64' ? secrets.map((each) => each.replace(/^whsec_/, '')) : secrets
-    const verdict = await judge({ ...policy, provider: 'hmac', secret: plain, hmac }, sentBy(vector))
-    assert.equal(verdict === 'good', vector.expect === 'valid', `${vector.id}: ${vector.why} ${verdict}`)
+    const result = await judge({ ...policy, provider: 'hmac', secret: plain, hmac }, sentBy(vector))
+    assert.equal(result === 'good', vector.expect === 'valid', `${vector.id}: ${vector.why} ${result}`)
     tried.add(vector.provider)
   }
   assert.ok(tried.size >= 13, [...tried].join())

@@ -30,7 +30,7 @@ export interface Verifier {
    * parsed. `TIMESTAMP_OUTSIDE` means a right signature at the wrong time, and nothing else does.
    * @throws UnavailableError, or rejects with it
    */
-  verify(request: SignedRequest, dependencies: VerifyDependencies): Verdict | Promise<Verdict>
+  verify(request: SignedRequest, dependencies: VerifyDependencies): VerifyResult | Promise<VerifyResult>
 }
 
 /** Why a request is not authenticated. The operator sees the code and the sentence, the sender neither; codes are stable. */
@@ -56,7 +56,7 @@ export const signatureFailures = {
 
 export type SignatureFailure = keyof typeof signatureFailures
 
-export type Verdict = Verified | Unverified
+export type VerifyResult = Verified | Unverified
 
 export interface Verified {
   readonly ok: true
@@ -76,8 +76,8 @@ export interface Unverified {
 }
 
 /** Whether the signature itself is right, whatever the clock says. */
-export function isSignatureRight(verdict: Verdict): boolean {
-  return verdict.ok || verdict.code === 'TIMESTAMP_OUTSIDE'
+export function isSignatureRight(result: VerifyResult): boolean {
+  return result.ok || result.code === 'TIMESTAMP_OUTSIDE'
 }
 
 export function unverified(code: SignatureFailure, more: Omit<Unverified, 'ok' | 'code'> = {}): Unverified {
@@ -94,7 +94,7 @@ export interface VerifyDependencies {
   download(url: string, options?: { readonly fresh?: boolean }): Promise<string>
 }
 
-/** What a verdict needs is out of reach for now: the request is neither right nor wrong, and may be sent again. */
+/** What a verification needs is out of reach for now: the request is neither right nor wrong, and may be sent again. */
 export class UnavailableError extends Error {
   /** Whether the server answered that it has nothing of that name, so that waiting does not help. */
   readonly isAbsent: boolean

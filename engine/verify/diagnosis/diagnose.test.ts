@@ -377,7 +377,7 @@ const vectors = signatureData('vectors') as
   | readonly (Omit<Vector, 'tolerance'> & { tolerance: number | null })[]
   | undefined
 
-test('the diagnosis of every known request agrees with its verdict', {
+test('the diagnosis of every known request agrees with its result', {
   skip: vectors === undefined,
 }, async () => {
   for (const vector of vectors ?? []) {

@@ -75,22 +75,22 @@ async function judge(
   }
   if (verify === undefined || verifier === undefined) return withoutKey(verify)
 
-  const verdict = await verifyAsGateway(verifier, request, dependencies)
-  if (!verdict.ok) {
+  const verified = await verifyAsGateway(verifier, request, dependencies)
+  if (!verified.ok) {
     const schemes = rowOf(verify)?.schemes ?? []
-    return explainFailure(verdict, { request, verify, schemes, others, dependencies })
+    return explainFailure(verified, { request, verify, schemes, others, dependencies })
   }
   const handshake = answerHandshake(handshakes, request, true)
   if (handshake?.taken === false) return handshake
   const secrets = secretsOf(verify.secret).length || secretsOf(verify.publicKey).length
-  const older = verdict.secret > 0 ? [finding('OLDER_SECRET', undefined, olderAdvice)] : []
+  const older = verified.secret > 0 ? [finding('OLDER_SECRET', undefined, olderAdvice)] : []
   return {
     taken: true,
     code: 'TAKEN',
     told: 'the signature is right',
     ...handshake,
-    scheme: verdict.scheme,
-    ...(secrets > 0 && { secret: verdict.secret + 1, secrets }),
+    scheme: verified.scheme,
+    ...(secrets > 0 && { secret: verified.secret + 1, secrets }),
     findings: [...(handshake?.findings ?? []), ...older, ...(token?.findings ?? [])],
   }
 }

@@ -1,4 +1,4 @@
-/** This file describes a diagnosis: the verdict, and the findings that explain it. It holds no secret and no part of the request. */
+/** This file describes a diagnosis: the result, and the findings that explain it. It holds no secret and no part of the request. */
 
 import type { SignatureFailure } from '../verifier.ts'
 
@@ -24,7 +24,7 @@ export const findingCodes = {
   BODY_FORM: 'it fits the body in another form: something between the sender and the gateway rewrote it',
   LENGTH: 'the body is not as long as the sender said',
   UNEXPLAINED: 'nothing that was tried fits: the secret is another one, or the body was changed',
-  REFUSED: 'the verdict says all that is known',
+  REFUSED: 'the code says all that is known',
 } as const
 
 export type FindingCode = keyof typeof findingCodes

@@ -15,9 +15,9 @@ import {
   UnavailableError,
   type Unverified,
   unverified,
-  type Verdict,
   type Verifier,
   type VerifyDependencies,
+  type VerifyResult,
 } from '../verifier.ts'
 import { type ChangeOptions, changesOf, type OtherPolicy } from './changes.ts'
 import { type Diagnosis, type Finding, finding } from './diagnosis.ts'
@@ -31,10 +31,10 @@ export interface ExplainOptions {
 }
 
 export async function explainFailure(
-  verdict: Unverified,
+  result: Unverified,
   { request, verify, schemes, others, dependencies }: ExplainOptions,
 ): Promise<Omit<Diagnosis, 'provider' | 'compared'>> {
-  const { code, reason, skewSeconds } = verdict
+  const { code, reason, skewSeconds } = result
   const end = (...findings: readonly (Finding | undefined)[]) => ({
     taken: false,
     code,
@@ -45,10 +45,10 @@ export async function explainFailure(
     return { ...end(clockFinding(skewSeconds, verify, schemes)), skewSeconds }
 
   const length = lengthFinding(request)
-  const missing = missingFinding(verdict, request, schemes)
+  const missing = missingFinding(result, request, schemes)
   if (missing !== undefined) return end(missing, length)
   if (code !== 'SIGNATURE_MISMATCH' && !code.endsWith('_MALFORMED'))
-    return end(verdictFinding(verdict), length)
+    return end(failureFinding(result), length)
   const options = { request, verify, others, signsUrl: schemes.some(signsUrl) }
   const match = await findChange(options, dependencies)
   if (match !== undefined) {
@@ -56,7 +56,7 @@ export async function explainFailure(
     return end(match.finding, skew === undefined ? undefined : clockFinding(skew, verify, schemes), length)
   }
   const isOpen = code === 'SIGNATURE_MISMATCH' && (reason === undefined || reason === otherAddress)
-  return isOpen ? end(length, unexplained(schemes)) : end(verdictFinding(verdict), length)
+  return isOpen ? end(length, unexplained(schemes)) : end(failureFinding(result), length)
 }
 
 /** The bytes that all changes together may have digested, and the bounds of how many changes that is. */
@@ -73,19 +73,19 @@ async function findChange(
   let left = Math.min(mostChanges, Math.max(fewestChanges, affordable))
   for (const { verifier, request, finding: found } of changesOf(options)) {
     if (left-- === 0) return undefined
-    const verdict = verifier && (await verifyAsGateway(verifier, request, dependencies))
-    if (verdict?.ok) return { finding: found }
-    if (verdict && isSignatureRight(verdict)) return { finding: found, skewSeconds: verdict.skewSeconds }
+    const result = verifier && (await verifyAsGateway(verifier, request, dependencies))
+    if (result?.ok) return { finding: found }
+    if (result && isSignatureRight(result)) return { finding: found, skewSeconds: result.skewSeconds }
   }
   return undefined
 }
 
-/** Verifies as the gateway does, with a verdict of its own for keys that cannot be fetched. */
+/** Verifies as the gateway does, with a result of its own for keys that cannot be fetched. */
 export async function verifyAsGateway(
   verifier: Verifier,
   request: SignedRequest,
   dependencies: VerifyDependencies,
-): Promise<Verdict> {
+): Promise<VerifyResult> {
   try {
     return await verifier.verify(request, dependencies)
   } catch (error) {
@@ -185,8 +185,8 @@ function lengthFinding({ headers, rawBody }: SignedRequest): Finding | undefined
   )
 }
 
-/** For a verdict that needs no further explanation. */
-function verdictFinding({ code, reason }: Unverified): Finding {
+/** For a result that needs no further explanation. */
+function failureFinding({ code, reason }: Unverified): Finding {
   return finding('REFUSED', reason ?? signatureFailures[code], adviceByCode[code])
 }
 

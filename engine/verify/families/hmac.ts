@@ -19,7 +19,13 @@ import { isCovered } from '../signed/signed-form.ts'
 import { createUrlWriter } from '../signed/signed-url.ts'
 import { createValuesReader, type Gathered } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
-import { type SignedRequest, type Unverified, unverified, type Verdict, type Verifier } from '../verifier.ts'
+import {
+  type SignedRequest,
+  type Unverified,
+  unverified,
+  type Verifier,
+  type VerifyResult,
+} from '../verifier.ts'
 import { createKeyedDigest, type Feed } from './keyed-digest.ts'
 
 const digestLengths = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const
@@ -57,7 +63,7 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
     },
   }
 
-  function check(request: SignedRequest, body: BodyFields): Verdict | Promise<Verdict> {
+  function check(request: SignedRequest, body: BodyFields): VerifyResult | Promise<VerifyResult> {
     const given = readSignatures(request, body)
     if ('code' in given) return given
     if (keys.length === 0) return unverified('SIGNATURE_MISMATCH', { reason: unreadableSecret })
@@ -73,7 +79,7 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
       return unverified('SIGNATURE_MISMATCH', { reason: otherBody })
     }
     // The time comes last, so that a right signature at the wrong time differs from a wrong signature.
-    const checkTime = (_: SignedRequest, fields: BodyFields): Verdict =>
+    const checkTime = (_: SignedRequest, fields: BodyFields): VerifyResult =>
       window?.check(request, fields) ?? { ok: true, scheme: name, secret }
     return readsBodyLater ? withBody(request, checkTime) : checkTime(request, body)
   }
@@ -110,8 +116,8 @@ function readKeys(secrets: readonly Secret[], { hash, key: form }: HmacScheme): 
 
 function withBody(
   request: SignedRequest,
-  check: (request: SignedRequest, body: BodyFields) => Verdict | Promise<Verdict>,
-): Verdict | Promise<Verdict> {
+  check: (request: SignedRequest, body: BodyFields) => VerifyResult | Promise<VerifyResult>,
+): VerifyResult | Promise<VerifyResult> {
   const checkRead = (body: BodyFields) =>
     body === unreadable ? unverified('BODY_MALFORMED') : check(request, body)
   const body = readBodyFields(request)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
 import type { OidcScheme } from '../../providers/scheme.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
-import { UnavailableError, type Verdict, type VerifyDependencies } from '../verifier.ts'
+import { UnavailableError, type VerifyDependencies, type VerifyResult } from '../verifier.ts'
 import { createOidcVerifier } from './oidc.ts'
 
 const keysAddress = 'https://www.googleapis.com/oauth2/v3/certs'
@@ -76,7 +76,7 @@ function createHost(keys: string, freshKeys = keys): Host {
 async function verify(
   token: string | undefined,
   by: { policy?: VerifyPolicy; host?: VerifyDependencies; now?: number } = {},
-): Promise<Verdict> {
+): Promise<VerifyResult> {
   const request = {
     method: 'POST',
     target: '/hooks/google',
@@ -91,8 +91,8 @@ async function verify(
 }
 
 async function codeOf(...args: Parameters<typeof verify>): Promise<string> {
-  const verdict = await verify(...args)
-  return verdict.ok ? 'ok' : verdict.code
+  const result = await verify(...args)
+  return result.ok ? 'ok' : result.code
 }
 
 interface Vector {
@@ -111,7 +111,7 @@ const vectors = (signatureData('vectors') as Vector[] | undefined)?.filter(
   ({ provider }) => provider === 'google-pubsub',
 )
 
-test('every known token of Google gets its verdict', { skip: vectors ? false : 'no ../shared' }, async () => {
+test('every known token of Google gets its result', { skip: vectors ? false : 'no ../shared' }, async () => {
   for (const { id, audience, serviceAccount, jwks, headers, now, expect, why } of vectors ?? []) {
     const token = headers['Authorization']?.replace(/^Bearer /, '')
     const host = createHost(JSON.stringify(jwks))
@@ -232,7 +232,7 @@ test('a page of errors that a server called a success is not kept in place of it
   )
 })
 
-test('keys that cannot be fetched, read or used leave the verdict open', async () => {
+test('keys that cannot be fetched, read or used leave the result open', async () => {
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const unusable = [
     '<html>',

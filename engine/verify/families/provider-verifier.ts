@@ -3,7 +3,7 @@
 import type { Scheme } from '../../providers/scheme.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { firstHeaderOf } from '../header.ts'
-import { type Unverified, unverified, type Verdict, type Verifier } from '../verifier.ts'
+import { type Unverified, unverified, type Verifier, type VerifyResult } from '../verifier.ts'
 import { createHmacVerifier } from './hmac.ts'
 import { createOidcVerifier } from './oidc.ts'
 import { createEcdsaVerifier, createEd25519Verifier } from './public-key.ts'
@@ -71,9 +71,9 @@ function joinVersions(versions: readonly Verifier[]): Verifier {
     async verify(request, dependencies) {
       let failure: Unverified | undefined
       for (const each of versions) {
-        const verdict: Verdict = await each.verify(request, dependencies)
-        if (verdict.ok) return verdict
-        if (failure === undefined || failure.code === 'SIGNATURE_MALFORMED') failure = verdict
+        const result: VerifyResult = await each.verify(request, dependencies)
+        if (result.ok) return result
+        if (failure === undefined || failure.code === 'SIGNATURE_MALFORMED') failure = result
       }
       return failure ?? unverified('SIGNATURE_MISSING')
     },

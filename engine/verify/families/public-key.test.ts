@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { createProvider } from '../provider.ts'
-import type { Headers, Verdict } from '../verifier.ts'
+import type { Headers, VerifyResult } from '../verifier.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)
 const time = String(now / 1000)
@@ -12,18 +12,18 @@ const body = '{"type":2,"name":"Grüße"}'
 
 const noDependencies = { download: () => assert.fail('nothing is downloaded') }
 
-function verify(policy: VerifyPolicy, headers: Headers, rawBody: string, at = now): Verdict {
+function verify(policy: VerifyPolicy, headers: Headers, rawBody: string, at = now): VerifyResult {
   const request = { method: 'POST', target: '/hooks/a', headers, rawBody: Buffer.from(rawBody), now: at }
   const { verifier } = createProvider(policy)
   assert.ok(verifier)
-  const verdict = verifier.verify(request, noDependencies)
-  assert.ok(!(verdict instanceof Promise))
-  return verdict
+  const result = verifier.verify(request, noDependencies)
+  assert.ok(!(result instanceof Promise))
+  return result
 }
 
 function codeOf(...args: Parameters<typeof verify>): string {
-  const verdict = verify(...args)
-  return verdict.ok ? 'ok' : verdict.code
+  const result = verify(...args)
+  return result.ok ? 'ok' : result.code
 }
 
 interface Vector {
@@ -41,7 +41,7 @@ const vectors = signatureData('vectors') as Vector[] | undefined
 
 for (const provider of ['discord', 'sendgrid']) {
   const own = vectors?.filter((vector) => vector.provider === provider)
-  test(`every known request of ${provider} gets its verdict`, { skip: own ? false : 'no ../shared' }, () => {
+  test(`every known request of ${provider} gets its result`, { skip: own ? false : 'no ../shared' }, () => {
     for (const { id, publicKey, headers, rawBody, now, expect, why } of own ?? []) {
       const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
       const code = codeOf({ provider, publicKey }, Object.fromEntries(lower), rawBody, now * 1000)
@@ -80,8 +80,8 @@ test('Discord signs its time and the body, with nothing between them', () => {
 test('while keys rotate each of them counts, and it is known which', () => {
   const other = generateKeyPairSync('ed25519')
   const publicKey = [rawKey(other.publicKey).toString('hex'), raw.toString('hex').toUpperCase()]
-  const verdict = verify({ ...discord, publicKey }, discordHeaders(`${time}${body}`), body)
-  assert.equal(verdict.ok && verdict.secret, 1)
+  const result = verify({ ...discord, publicKey }, discordHeaders(`${time}${body}`), body)
+  assert.equal(result.ok && result.secret, 1)
   const stranger = generateKeyPairSync('ed25519').privateKey
   const headers = discordHeaders(`${time}${body}`, time, stranger)
   assert.equal(codeOf({ ...discord, publicKey }, headers, body), 'SIGNATURE_MISMATCH')
@@ -89,9 +89,9 @@ test('while keys rotate each of them counts, and it is known which', () => {
 
 test('a signature of Discord that is an hour old is refused, as no interaction lives so long', () => {
   const old = String(now / 1000 - 3600)
-  const verdict = verify(discord, discordHeaders(`${old}${body}`, old), body)
-  assert.ok(!verdict.ok)
-  assert.deepEqual([verdict.code, verdict.skewSeconds], ['TIMESTAMP_OUTSIDE', -3600])
+  const result = verify(discord, discordHeaders(`${old}${body}`, old), body)
+  assert.ok(!result.ok)
+  assert.deepEqual([result.code, result.skewSeconds], ['TIMESTAMP_OUTSIDE', -3600])
   assert.equal(codeOf({ ...discord, tolerance: '2h' }, discordHeaders(`${old}${body}`, old), body), 'ok')
   assert.equal(codeOf(discord, discordHeaders(`x${body}`, old), body), 'SIGNATURE_MISMATCH')
 })

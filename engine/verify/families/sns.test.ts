@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
-import { type Headers, UnavailableError, type Verdict, type VerifyDependencies } from '../verifier.ts'
+import { type Headers, UnavailableError, type VerifyDependencies, type VerifyResult } from '../verifier.ts'
 import { createCertificate, type KeyPair } from './certificate-fixture.ts'
 import { createSnsVerifier } from './sns.ts'
 
@@ -56,7 +56,7 @@ function createHost(answer: (url: string) => string): Host {
 async function verify(
   fields: Fields | string,
   by: { policy?: VerifyPolicy; host?: VerifyDependencies; headers?: Headers; now?: number } = {},
-): Promise<Verdict> {
+): Promise<VerifyResult> {
   const type = typeof fields === 'string' ? 'Notification' : String(fields['Type'])
   const request = {
     method: 'POST',
@@ -71,8 +71,8 @@ async function verify(
 }
 
 async function codeOf(...args: Parameters<typeof verify>): Promise<string> {
-  const verdict = await verify(...args)
-  return verdict.ok ? 'ok' : verdict.code
+  const result = await verify(...args)
+  return result.ok ? 'ok' : result.code
 }
 
 const vectors = (signatureData('vectors') as Vector[] | undefined)?.filter(
@@ -91,7 +91,7 @@ interface Vector {
   readonly why: string
 }
 
-test('every known request of SNS gets its verdict', { skip: vectors ? false : 'no ../shared' }, async () => {
+test('every known request of SNS gets its result', { skip: vectors ? false : 'no ../shared' }, async () => {
   for (const { topicArns, certificates, headers, rawBody, now, ...vector } of vectors ?? []) {
     const host = createHost((url) => certificates[url] ?? assert.fail(`${url} was asked for`))
     const code = await codeOf(rawBody, {
@@ -273,10 +273,10 @@ test('the digest is that of the version, and a version can be pinned', async () 
 })
 
 test('raw delivery is refused with what is to be done about it', async () => {
-  const verdict = await verify('{"alarm":"on"}', { headers: { 'x-amz-sns-rawdelivery': 'true' } })
-  assert.ok(!verdict.ok)
-  assert.equal(verdict.code, 'SIGNATURE_MISSING')
-  assert.match(verdict.reason ?? '', /raw message delivery/)
+  const result = await verify('{"alarm":"on"}', { headers: { 'x-amz-sns-rawdelivery': 'true' } })
+  assert.ok(!result.ok)
+  assert.equal(result.code, 'SIGNATURE_MISSING')
+  assert.match(result.reason ?? '', /raw message delivery/)
 })
 
 test('a header that says another type than the body is refused, and none at all is no signature', async () => {

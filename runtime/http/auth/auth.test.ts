@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { UnavailableError, type Verdict } from '@reveille/engine'
+import { UnavailableError, type VerifyResult } from '@reveille/engine'
 import { StoreError } from '../../store/port.ts'
 import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
 import { createProvider, policyFor, secret, sign } from './provider-fixture.ts'
@@ -96,7 +96,7 @@ test('the sender reads the same 401, whatever was missing or wrong', async (t) =
 })
 
 test('the log and the record say why, and by how much a clock is off, and quote nothing of the request', async (t) => {
-  const verdicts: Verdict[] = [
+  const verdicts: VerifyResult[] = [
     { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: -612.4 },
     { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: 3600 },
     { ok: false, code: 'KEY_REFUSED', reason: 'the certificate is of nobody' },
@@ -188,7 +188,7 @@ test('a forged body is not parsed, and a signed one that is no JSON is 400', asy
 
 test('a verifier sees method, path and query as they were sent', async (t) => {
   const targets: string[] = []
-  const verify = ({ method, target }: { method: string; target: string }): Verdict => {
+  const verify = ({ method, target }: { method: string; target: string }): VerifyResult => {
     targets.push(`${method} ${target}`)
     return { ok: true, scheme: 'default', secret: 0 }
   }

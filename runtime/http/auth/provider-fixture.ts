@@ -7,8 +7,8 @@ import {
   type Handshakes,
   type Provider,
   type SignedRequest,
-  type Verdict,
   type VerifyDependencies,
+  type VerifyResult,
 } from '@reveille/engine'
 
 export interface ProviderParts {
@@ -17,7 +17,10 @@ export interface ProviderParts {
   readonly handshakes?: Handshakes
   readonly tokenHeaders?: readonly string[]
   /** In place of a comparison. */
-  readonly verify?: (request: SignedRequest, means: VerifyDependencies) => Verdict | Promise<Verdict>
+  readonly verify?: (
+    request: SignedRequest,
+    means: VerifyDependencies,
+  ) => VerifyResult | Promise<VerifyResult>
 }
 
 export const secret = 'a-secret-of-the-provider'
@@ -52,7 +55,7 @@ export function sign(body: string | Buffer, key = secret): string {
   return createHmac('sha256', key).update(body).digest('hex')
 }
 
-function verdictOn(given: unknown, body: Uint8Array, secrets: readonly string[]): Verdict {
+function verdictOn(given: unknown, body: Uint8Array, secrets: readonly string[]): VerifyResult {
   const matches = createSecretMatcher(secrets.map((key) => sign(Buffer.from(body), key)))
   const index = matches(String(given))
   if (index === undefined) return { ok: false, code: 'SIGNATURE_MISMATCH' }

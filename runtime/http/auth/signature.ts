@@ -1,6 +1,11 @@
 /** Verifies that the body, byte for byte as it was sent, was signed by the provider of the endpoint. */
 
-import { placeOfPolicyValue, UnavailableError, type Verdict, type VerifyDependencies } from '@reveille/engine'
+import {
+  placeOfPolicyValue,
+  UnavailableError,
+  type VerifyDependencies,
+  type VerifyResult,
+} from '@reveille/engine'
 import type { Throttle } from '../clients/throttle.ts'
 import { type Refused, type RequestContext, refused } from '../request-context.ts'
 import { originForm } from '../target.ts'
@@ -47,7 +52,7 @@ export function createSignatureStep({
     { incoming, receivedAt }: RequestContext,
     { value: { verifier } }: Verify,
     rawBody: Buffer,
-  ): Promise<Verdict | undefined> {
+  ): Promise<VerifyResult | undefined> {
     const { method = '', url = '', headers } = incoming
     const request = { method, target: originForm(url), headers, rawBody, now: receivedAt }
     try {
