@@ -65,7 +65,7 @@ test('a condition on a misspelt field reports what was expected and that the fie
   const slip = replaceOnce('pull_request: { merged: true }', 'pull_request: { was_merged: true }')
   const { code, out } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)
-  assert.match(out, /✗ a merged pull request is told/)
+  assert.match(out, /✗ a merged pull request is reported/)
   assert.match(out, /github-pull-request-merged/)
   assert.match(out, /match\.body\.pull_request\.was_merged/)
 })
