@@ -11,7 +11,7 @@ import {
 } from '@reveille/engine'
 import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
-import { broken, type Io } from './io.ts'
+import { type Io, wrapText } from './io.ts'
 import { programName, shellWord } from './pasted.ts'
 
 export const usualFile = 'reveille.yaml'
@@ -79,7 +79,7 @@ export function load(options: LoadRequest, io: Io): Promise<Loaded> {
 
 /** Names on standard error what was not set, and so was not checked. */
 export function reportUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): void {
-  if (unset.length > 0) io.err(`${broken(`Not set, and so not checked: ${unset.join(', ')}.`, io)}\n`)
+  if (unset.length > 0) io.err(`${wrapText(`Not set, and so not checked: ${unset.join(', ')}.`, io)}\n`)
 }
 
 /** @throws CommandFailure with the diagnostics of a configuration that does not load */
@@ -90,7 +90,7 @@ export async function loadOrFail(options: { readonly config?: string }, io: Io):
 }
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {
-  return diagnostics.map((diagnostic) => broken(formatDiagnostic(diagnostic, io.cwd), io)).join('\n\n')
+  return diagnostics.map((diagnostic) => wrapText(formatDiagnostic(diagnostic, io.cwd), io)).join('\n\n')
 }
 
 /** The path as the user would write it: relative where it lies below the user's folder. */

@@ -38,7 +38,7 @@ export interface Io {
 }
 
 /** Breaks lines between words to fit a terminal. */
-export function broken(text: string, { columns = Number.POSITIVE_INFINITY }: Pick<Io, 'columns'>): string {
+export function wrapText(text: string, { columns = Number.POSITIVE_INFINITY }: Pick<Io, 'columns'>): string {
   return wrapWords(text, columns).join('\n')
 }
 

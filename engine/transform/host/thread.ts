@@ -7,8 +7,7 @@
 
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Timers } from '../../timers.ts'
-import { type FromWorker, slots, type ToWorker, type WorkerData } from '../worker/protocol.ts'
-import { workerFile } from '../worker/worker-file.ts'
+import { type FromWorker, slots, type ToWorker, type WorkerData, workerFile } from '../worker/protocol.ts'
 import { isFromWorker } from './message-check.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { GatewayStatus } from '../../api/index.ts'
 import { printable } from '../../observe/printable.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { broken, type Io } from '../io.ts'
+import { type Io, wrapText } from '../io.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { holdText } from '../reading/channel-text.ts'
 import { shortTime } from '../table.ts'
@@ -46,8 +46,8 @@ export async function send(text: string, options: SendOptions, io: Io): Promise<
     // A terminal has shown the reason already.
     const reason = io.columns === undefined ? (waitsFor ?? 'It waits for its turn.') : ''
     if (isDelivered(delivery)) io.out(`${endText(delivery, io)}\n`)
-    else if (delivery.state !== 'pending') io.err(`${broken(endText(delivery, io), io)}\n`)
-    else io.err(`${broken(pendingText(delivery.id, delivery, io, reason), io)}\n`)
+    else if (delivery.state !== 'pending') io.err(`${wrapText(endText(delivery, io), io)}\n`)
+    else io.err(`${wrapText(pendingText(delivery.id, delivery, io, reason), io)}\n`)
   }
 }
 
@@ -108,6 +108,6 @@ function createReasonReporter(io: Io): (reason: string | undefined) => void {
   return (reason) => {
     if (io.columns === undefined || reason === undefined || reason === shown) return
     shown = reason
-    io.err(`${broken(printable(reason), io)}\n`)
+    io.err(`${wrapText(printable(reason), io)}\n`)
   }
 }

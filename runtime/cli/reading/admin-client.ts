@@ -5,7 +5,7 @@ import { addressOf, findGateway } from '../../gateway-file.ts'
 import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, loadOrFail, shownPath } from '../configuration.ts'
-import { broken, type Io } from '../io.ts'
+import { type Io, wrapText } from '../io.ts'
 import { programName } from '../pasted.ts'
 
 /** How long one answer may take. Milliseconds. */
@@ -50,7 +50,7 @@ export interface Connection {
 /** `--config` wins; else REVEILLE_URL and REVEILLE_GATEWAY_TOKEN; else ./reveille.yaml. */
 export async function openAdmin(options: { config?: string }, io: Io): Promise<Admin> {
   const connection = await connectionOf(options, io)
-  if (connection.note !== undefined) io.err(`${broken(`${connection.note.text}.`, io)}\n`)
+  if (connection.note !== undefined) io.err(`${wrapText(`${connection.note.text}.`, io)}\n`)
   return createAdmin(connection, io)
 }
 
@@ -82,7 +82,7 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
     const body = await bodyOf(response)
     if (response.ok || accepted.includes(response.status)) return body
     if (response.status === 401) {
-      throw new CommandFailure(1, broken(refusedText({ address, tokenSource, pid }, io), io))
+      throw new CommandFailure(1, wrapText(refusedText({ address, tokenSource, pid }, io), io))
     }
     throw new CommandFailure(1, sentenceOf(body) ?? `The gateway answered ${response.status} to ${path}.`)
   }

@@ -8,7 +8,7 @@ import { createSourceClock, createSources, type SourceState, sourcesFolder } fro
 import { withSnapshot } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
-import { broken, type Io } from '../io.ts'
+import { type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { connectionTo, namedAddress } from '../reading/admin-client.ts'
 import { createStopSignal } from '../signals.ts'
@@ -70,7 +70,7 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
     onState: report,
   })
   // Where there is no terminal, the log says it.
-  if (!json && io.columns !== undefined) io.err(`${broken(beginning(mailbox, target), io)}\n`)
+  if (!json && io.columns !== undefined) io.err(`${wrapText(beginning(mailbox, target), io)}\n`)
   sources.apply()
   try {
     const failure = await ended.promise

@@ -5,7 +5,7 @@ import { type Connection, isPluginError, recordOf, type SourceStorage, textOf } 
 import { type Connector, connectorOf } from '../../plugin/index.ts'
 import { createSourceClock, createSourceStorage, sourcesFolder } from '../../sources/index.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
-import { broken, type Io } from '../io.ts'
+import { type Io, wrapText } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../signals.ts'
 import { adviceFor } from './advice.ts'
@@ -39,7 +39,7 @@ export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise
   } catch (error) {
     const { code, message, exitCode } = setupFailure(error, io)
     if (json) io.out(`${JSON.stringify({ ok: false, code, message, steps: steps.all }, null, 2)}\n`)
-    else io.err(`${prompts === undefined ? '' : '\n'}${broken(message, io)}\n`)
+    else io.err(`${prompts === undefined ? '' : '\n'}${wrapText(message, io)}\n`)
     return exitCode
   }
 }

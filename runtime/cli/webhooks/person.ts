@@ -2,7 +2,7 @@
 
 import type { Person } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'
-import { broken, type Io } from '../io.ts'
+import { type Io, wrapText } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 
 export interface PersonOptions {
@@ -22,7 +22,7 @@ export function createPerson({ io, prompts, browser, cancel }: PersonOptions): P
       const text = isOpened
         ? 'Your browser asks for your consent. If it does not, open this address in it:'
         : 'Open this address in a browser, and give your consent there:'
-      if (prompts === undefined) io.err(`${broken(text, io)}\n\n${url}\n\n`)
+      if (prompts === undefined) io.err(`${wrapText(text, io)}\n\n${url}\n\n`)
       else {
         prompts.note(text)
         // The bar at the left, which a prompt has, would be copied too.
@@ -34,7 +34,7 @@ export function createPerson({ io, prompts, browser, cancel }: PersonOptions): P
       signal.throwIfAborted()
       if (prompts !== undefined) return asked(prompts, question, signal)
       if (io.line !== undefined) {
-        io.err(`${broken(printable(question), io)}\n`)
+        io.err(`${wrapText(printable(question), io)}\n`)
         return io.line(signal)
       }
       return new Promise((_resolve, reject) => {

@@ -5,7 +5,7 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
-import { broken, type Io } from '../../io.ts'
+import { type Io, wrapText } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
@@ -38,14 +38,14 @@ export async function initMapping(
   const written = await copyNew(preset, target)
   const file = shownPath(target, io)
   if (options.json) io.out(`${JSON.stringify({ file, written })}\n`)
-  else if (!written) io.err(`${broken(thereText(name, file, await isSame(preset, target), io), io)}\n`)
+  else if (!written) io.err(`${wrapText(thereText(name, file, await isSame(preset, target), io), io)}\n`)
   else io.out(explain(name, file, configuration, io))
   return written ? 0 : 1
 }
 
 function listPresets({ json }: InitMappingOptions, io: Io): number {
   const presets = knownPresets()
-  const text = `${broken(`There are ${presets.join(', ')}.`, io)}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}\n`
+  const text = `${wrapText(`There are ${presets.join(', ')}.`, io)}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}\n`
   io.out(json ? `${JSON.stringify({ presets })}\n` : text)
   return 0
 }
