@@ -1,4 +1,4 @@
-/** Owns what tests of actions that count once share: mappings with a key, and the keys that a decision holds. */
+/** What tests of actions that count once share: mappings with a key, and the keys that a decision holds. */
 
 import assert from 'node:assert/strict'
 import type { Decision, Dedupe } from '../resolve/decision.ts'

@@ -1,4 +1,4 @@
-/** Owns stepping into a payload by names. Only what it holds itself is found, nothing of a prototype. */
+/** Steps into a payload by names. Only what it holds itself is found, and nothing of a prototype. */
 
 export function valueAt(payload: unknown, path: readonly string[]): unknown {
   let value = payload

@@ -1,4 +1,4 @@
-/** Owns what the engine does not take, said with its place and what to write instead. */
+/** Finds what the library does not take, and says its place and what to write instead. */
 
 import { RegexSyntaxError } from './errors.ts'
 

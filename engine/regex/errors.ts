@@ -1,4 +1,4 @@
-/** Owns the two ways in which a regular expression fails: as it is compiled, and over a text. */
+/** The two ways in which a regular expression fails: as it is compiled, and over a text. */
 
 import { LocatedError } from '../config/located-error.ts'
 

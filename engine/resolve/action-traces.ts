@@ -1,4 +1,4 @@
-/** Owns telling where every field of an action comes from. */
+/** Records where every field of an action comes from. */
 
 import { isLiteral, type Segment } from '../boundary/segment.ts'
 import type { Action } from './decision.ts'
@@ -50,7 +50,7 @@ interface Recording {
   endpointPolicy: EffectivePolicy | undefined
 }
 
-/** `recorder` hears what is rendered, and `traces` tells it. */
+/** `recorder` takes what is rendered, and `traces` gives it. */
 export function createActionTraces(redactor: Redactor): {
   readonly recorder: Omit<Recorder, 'onIgnored'>
   readonly traces: () => ActionTrace[]
@@ -108,14 +108,14 @@ export function createActionTraces(redactor: Redactor): {
 function traceOf(recording: Recording, redactor: Redactor): ActionTrace {
   const { mapping, index, vars, fields, action } = recording
   const values = action === undefined ? [] : valuesOf(action)
-  const told =
+  const shown =
     action === undefined
       ? [...fields.values()].map(({ trace }) => trace)
       : [
           ...values.map(([field, value]) => fieldTrace(field, value, recording, redactor)),
           ...withoutKeys(values, fields),
         ]
-  return { mapping, ...(index !== undefined && { index }), vars, fields: told }
+  return { mapping, ...(index !== undefined && { index }), vars, fields: shown }
 }
 
 /** Keys that its mapping asks for, and that this request does not have. */

@@ -1,4 +1,4 @@
-/** Owns where a payload says who did what it tells of. */
+/** Finds who did what a payload is about. */
 
 import { memberOf, valueAt } from '../payload/payload-path.ts'
 
@@ -20,7 +20,7 @@ const namesOfActor = [
 /**
  * Objects that stand for the actor. GitHub, Gitea, Gogs: `sender`, and `pusher` of a push. GitLab, Jira, Discord:
  * `user`; Jira's comments have no `user`, but who wrote them last. Bitbucket, Linear, Sentry: `actor`. Discord in a
- * server: `member.user`. Telegram: `from`. `author` is nobody's in particular.
+ * server: `member.user`. Telegram: `from`. `author` is no sender's in particular.
  * Facts: the providers' recorded bodies; docs.github.com "Webhook events and payloads", docs.gitlab.com "Webhook events",
  * support.atlassian.com "Event payloads", core.telegram.org/bots/api.
  */
@@ -37,7 +37,7 @@ const actors: readonly Place[] = [
 ]
 
 /**
- * Texts that name the actor. The first ones are nobody's in particular. GitLab's push: `user_username`, `user_name`, the latter in Slack's commands too. Slack's
+ * Texts that name the actor. The first ones are no sender's in particular. GitLab's push: `user_username`, `user_name`, the latter in Slack's commands too. Slack's
  * events: ids of users and bots; of an edited message, of its author, who alone can edit it (docs.slack.dev,
  * "message.message_changed"). PagerDuty: `event.agent`.
  */

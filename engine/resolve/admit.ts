@@ -1,17 +1,16 @@
-/** Owns admission: a draft becomes a frozen action with every default filled in, or a refusal that names each bad field. */
+/** Admits a draft: makes it a frozen action with every default filled in, or a refusal that names each bad field. */
 
 import { applyBoundary } from '../boundary/apply-boundary.ts'
 import { fence } from '../boundary/fence.ts'
 import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
-import { badAnswer } from './bad-answer.ts'
 import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
 import type { EffectivePolicy } from './effective-policy.ts'
 import { pointerTo, refusalAt } from './evaluate.ts'
 import { boundedKey } from './key.ts'
 import { type Meter, spendName } from './output.ts'
-import { type RefusalCode, RefusalError } from './refusal.ts'
+import { badAnswer, type RefusalCode, RefusalError } from './refusal.ts'
 import {
   type Checked,
   checkChannel,
@@ -194,7 +193,7 @@ interface Findings {
 
 function createFindings(draft: Draft): Findings {
   const details: FieldError[] = []
-  const told: string[] = []
+  const sentences: string[] = []
   let code: RefusalCode | undefined
 
   const check: Findings['check'] = (path, value, rule) => {
@@ -202,7 +201,7 @@ function createFindings(draft: Draft): Findings {
     if (!isProblem(checked)) return checked.value
     code ??= checked.code
     details.push({ pointer: pointerTo(path), message: checked.message })
-    told.push(`${writePath(path)} ${checked.message}`)
+    sentences.push(`${writePath(path)} ${checked.message}`)
     return undefined
   }
   const take: Findings['take'] = (name, rule) => check([name], draft.fields[name], rule)
@@ -217,8 +216,8 @@ function createFindings(draft: Draft): Findings {
     settle: () => {
       if (code === undefined) return
       if (draft.changed && isAtFault(draft.changed.fields, details))
-        throw badAnswer(draft.changed.by, told.join('; '))
-      throw new RefusalError(code, told.join('; '), details)
+        throw badAnswer(draft.changed.by, sentences.join('; '))
+      throw new RefusalError(code, sentences.join('; '), details)
     },
   }
 }

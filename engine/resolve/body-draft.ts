@@ -3,7 +3,7 @@
 import { type FieldName, fieldsOf } from '../config/fields.ts'
 import { nearestName } from '../config/nearest.ts'
 import type { FieldError, HookRequest } from './decision.ts'
-import { dayMs } from './dedupe.ts'
+import { dayMs } from './key.ts'
 import type { Draft } from './draft.ts'
 import { pointerTo } from './evaluate.ts'
 import { givenDedupe, keyInBody, keyInHeaders } from './idempotency-key.ts'

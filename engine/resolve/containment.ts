@@ -24,7 +24,7 @@ export class ContainmentLimit extends Error {
   override readonly name = 'ContainmentLimit'
 }
 
-/** For processes that serve nobody else, such as commands: nothing is refused. */
+/** For processes that serve one user, such as commands: nothing is refused. */
 export const uncontained: Containment = { begin: () => {}, checkTime: () => {} }
 
 /** How long one request may hold the main loop. Milliseconds. */

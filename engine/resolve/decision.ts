@@ -1,4 +1,4 @@
-/** Owns what goes into the engine and what comes out: a hook request, and the decision about it. */
+/** What goes into the engine and what comes out: a hook request, and the decision about it. */
 
 import type { Coalesce } from '../config/configuration.ts'
 
@@ -12,7 +12,7 @@ export interface HookRequest {
   readonly payload: unknown
   /** The payload is yet to be read from the body, because that may take long. Default: false. */
   readonly isUndecoded?: boolean
-  /** By whom requests share evaluator threads fairly: the sender's address. Absent: nobody's in particular. */
+  /** By whom requests share evaluator threads fairly: the sender's address. Absent: it counts for none. */
   readonly sender?: string
   /** The body as received, decoded from gzip and the like. */
   readonly rawBody: Uint8Array

@@ -1,4 +1,4 @@
-/** Owns the draft: an action as asked for, its fields not yet checked. */
+/** The draft: an action as asked for, its fields not yet checked. */
 
 import type { Segment } from '../boundary/segment.ts'
 import type { FieldName } from '../config/fields.ts'

@@ -1,8 +1,9 @@
-/** Owns evaluating one of a mapping's expressions, and saying where one failed. */
+/** Evaluates a mapping's expressions and its `vars`, and says where one failed. */
 
 import { type Path, writePath } from '../config/path.ts'
 import { AbsentValueError } from './output.ts'
-import { type Expression, ExpressionError } from './program.ts'
+import { type Expression, ExpressionError, type Program } from './program.ts'
+import type { Recorder } from './recorder.ts'
 import { RefusalError } from './refusal.ts'
 import type { Scope } from './scope.ts'
 
@@ -14,6 +15,18 @@ export async function evaluateAt(path: Path, expression: Expression, scope: Scop
     if (!(error instanceof ExpressionError)) throw error
     throw refusalAt(path, 'EXPRESSION_FAILED', error.message, error)
   }
+}
+
+/** The scope with the mapping's `vars`, computed in order, each seeing those before it. @throws RefusalError `EXPRESSION_FAILED` */
+export async function withVars(program: Program, scope: Scope, recorder?: Recorder): Promise<Scope> {
+  const values: Record<string, unknown> = Object.create(null)
+  const inner: Scope = { ...scope, vars: values }
+  for (const { name, evaluate } of program.vars) {
+    const value = await evaluateAt(['vars', name], evaluate, inner)
+    values[name] = value
+    recorder?.onVar(name, value)
+  }
+  return inner
 }
 
 /** As an error of the field at `path`: a value that is absent though it must not be, or a limit. Others stay as they are. */

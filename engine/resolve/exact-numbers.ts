@@ -70,7 +70,7 @@ function holdsDigitRun(body: Uint8Array | string): boolean {
   return false
 }
 
-/** A character that is none. Whoever sends it before digits, and nothing else, gets the digits as a number. */
+/** A character that is none. A sender that writes it before digits, and nothing else, gets the digits as a number. */
 const mark = '\ufdd0'
 const markUnit = 0xfdd0
 const marked = /^\ufdd0-?\d+$/

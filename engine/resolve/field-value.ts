@@ -1,4 +1,4 @@
-/** Owns what a field holds: read from the text of a template, or made of what an expression gave. */
+/** What a field holds: read from the text of a template, or made of what an expression gave. */
 
 import type { FieldName } from '../config/fields.ts'
 import { createOutput, jsonOf, type Meter, spend } from './output.ts'

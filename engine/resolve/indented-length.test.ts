@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { indentedLength } from './indented-length.ts'
+import { indentedLength } from './output.ts'
 
 test('the length of indented JSON is known from the compact one', () => {
   fc.assert(

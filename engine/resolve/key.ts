@@ -1,10 +1,15 @@
-/** Owns keys that a mapping renders for each action: the words by which requests are told to be one. */
+/**
+ * The keys that a mapping renders for each action. By that of `coalesce`, requests become one run. By that of `dedupe` an action
+ * is known to have been seen before: the key that the mapping says, else the id of the delivery, else the key that the sender gives.
+ */
 
 import { createHash } from 'node:crypto'
 import { isLiteral, plainText } from '../boundary/segment.ts'
+import type { AgentAction, Dedupe } from './decision.ts'
 import type { EffectivePolicy } from './effective-policy.ts'
 import { evaluateAt, locateError } from './evaluate.ts'
 import { fromResult } from './field-value.ts'
+import { givenDedupe, keyInHeaders } from './idempotency-key.ts'
 import { AbsentValueError, createOutput, type Meter } from './output.ts'
 import type { Expression, KeyField, Program, Template } from './program.ts'
 import type { Recorder } from './recorder.ts'
@@ -68,7 +73,7 @@ async function evaluateKey(
   return value
 }
 
-/** The key of one among several that were made at once; `key` and places tell them apart. */
+/** The key of one among several that were made at once, each at its place. */
 export function keyAt(key: string, place: number): string {
   return JSON.stringify([key, place])
 }
@@ -86,4 +91,63 @@ export function boundedKey(key: string): string {
   // In the very units of the text: UTF-8 would write one sign for any half of a pair.
   const digest = createHash('sha256').update(key, 'utf16le').digest('hex')
   return `${key.slice(0, shownOfLonger).toWellFormed()}… sha256:${digest}`
+}
+
+type Coalesce = AgentAction['coalesce']
+
+/**
+ * Nothing where the key gives nothing: the request then stands alone.
+ * @throws RefusalError
+ */
+export async function renderCoalesce(
+  { key, ...rest }: NonNullable<Program['coalesce']>,
+  rendering: Rendering,
+): Promise<Coalesce> {
+  const written = await renderKey('coalesce', key, rendering)
+  return written === undefined ? undefined : { key: written, ...rest }
+}
+
+/** For how long a key is known at least, where nothing says. */
+export const dayMs = 86_400_000
+
+/**
+ * Nothing where the key gives nothing: the action then counts each time.
+ * @throws RefusalError; `INVALID_FIELD` for a header that holds no key
+ */
+export async function renderDedupe(
+  { key, windowMs }: NonNullable<Program['dedupe']>,
+  rendering: Rendering,
+): Promise<Dedupe | undefined> {
+  const text = key === undefined ? deliveryKey(rendering) : await renderKey('dedupe', key, rendering)
+  const window = windowMs ?? horizonOf(rendering)
+  if (text !== undefined) return { key: text, windowMs: window, isGiven: false }
+  const given = senderKey(rendering)
+  return given === undefined ? undefined : givenDedupe(given, window)
+}
+
+/** Of several actions of one request each has its place. */
+function senderKey({ scope: { request, index }, recorder }: Rendering): string | undefined {
+  const given = keyInHeaders(request.headers)
+  if (given === undefined) return undefined
+  const { key, path } = given
+  recorder?.onField('dedupe.key', 'default', key, [{ value: key, path }])
+  return index === undefined ? key : keyAt(key, index)
+}
+
+function horizonOf({ endpointPolicy }: Rendering): number {
+  return Math.max(dayMs, endpointPolicy?.verify?.value.retryHorizonMs ?? 0)
+}
+
+/** One delivery may be many actions: each element of `forEach` has its place. */
+function deliveryKey({ endpointPolicy, scope, recorder }: Rendering): string | undefined {
+  const provider = endpointPolicy?.verify?.value
+  if (provider === undefined) return undefined
+  const { request, memory, index } = scope
+  memory.delivery ??= { id: provider.deliveryIdOf(request)?.trim() }
+  const { id } = memory.delivery
+  if (!id) {
+    recorder?.onField('dedupe.key', 'default', '')
+    return undefined
+  }
+  return index === undefined ? id : keyAt(id, index)
 }

@@ -1,4 +1,4 @@
-/** Owns reading how long this thread has worked, which other work on the machine does not move. */
+/** Reads how long this thread has worked, which other work on the machine does not change. */
 
 export function processorMs(): number {
   const { user, system } = process.threadCpuUsage()

@@ -39,7 +39,7 @@ export class ClauseError extends Error {
   }
 }
 
-/** An error counts as no match, but is told to whoever asks why nothing matched. */
+/** An error counts as no match, and is named in the reason why nothing matched. */
 export type Verdict = boolean | ClauseError
 
 /**

@@ -1,4 +1,4 @@
-/** Owns what resolving tells whoever wants to explain it; nobody listens on the way of a request. */
+/** What resolving reports to an explanation. Ordinary requests have no recorder. */
 
 import type { Segment } from '../boundary/segment.ts'
 import type { Action } from './decision.ts'
@@ -9,7 +9,7 @@ export interface Recorder {
   /** An action of that mapping begins; `index` is the element's, with `forEach`. */
   readonly onAction: (mapping: string, index: number | undefined) => void
   readonly onVar: (name: string, value: unknown) => void
-  /** Told again where the action is rendered again. */
+  /** Is called again where the action is rendered again. */
   readonly onField: (
     field: string,
     from: FieldTrace['from'],

@@ -1,4 +1,4 @@
-/** Owns how a value of a request is shown to people: secrets hidden, long values cut, and no more work than that takes. */
+/** Shows a value of a request to people: secrets are hidden, long values cut, and no more is read than that takes. */
 
 import { isLiteral, type Segment } from '../boundary/segment.ts'
 import { addressSecretsOf, isSecretKey, type Span } from '../config/secret.ts'
@@ -107,7 +107,7 @@ function isSecretName(name: string): boolean {
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const places = [
     ...secrets.flatMap((secret) => placesOf(secret, text)),
-    ...toldSecretsOf(text),
+    ...assignedSecretsOf(text),
     ...addressSecretsOf(text),
   ]
   places.sort((one, other) => one.start - other.start)
@@ -121,17 +121,17 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /** JSON in a text, escaped or not, and `name=value` of forms and addresses. */
-const told = /([\w-]{2,64})(?:=|\\*"\s*:\s*)(?:\\*"([^"\\]+)|([^\s"\\&,;<>{}[\]]+))/dg
+const assigned = /([\w-]{2,64})(?:=|\\*"\s*:\s*)(?:\\*"([^"\\]+)|([^\s"\\&,;<>{}[\]]+))/dg
 
-function toldSecretsOf(text: string): Span[] {
+function assignedSecretsOf(text: string): Span[] {
   const spans: Span[] = []
-  told.lastIndex = 0
-  for (let match = told.exec(text); match !== null; match = told.exec(text)) {
+  assigned.lastIndex = 0
+  for (let match = assigned.exec(text); match !== null; match = assigned.exec(text)) {
     const { 1: name = '', index, indices } = match
     const [start, end] = indices?.[2] ?? indices?.[3] ?? [index, index]
     if (isSecretName(name)) spans.push({ start, end })
-    // The value of a harmless name may tell of a secret in turn.
-    else told.lastIndex = index + name.length
+    // The value of a harmless name may hold a secret in turn.
+    else assigned.lastIndex = index + name.length
   }
   return spans
 }

@@ -1,4 +1,4 @@
-/** Owns the codes of the engine's refusals, and how one is thrown and answered. */
+/** The codes of the engine's refusals, and how one is thrown and answered. */
 
 import { formatPlace } from '../config/diagnostic/diagnostic-text.ts'
 import { TransformError } from '../transform/port.ts'
@@ -51,6 +51,11 @@ export class RefusalError extends Error {
     this.code = code
     this.details = details
   }
+}
+
+/** A transform's answer that cannot be used. `by`: the module, and the element of its list. `problem`: one sentence that names field and type. */
+export function badAnswer(by: string, problem: string): TransformError {
+  return new TransformError('TRANSFORM_FAILED', `${by} answered what cannot be used: ${problem}`)
 }
 
 /**

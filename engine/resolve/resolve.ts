@@ -6,7 +6,7 @@ import { type Containment, uncontained } from './containment.ts'
 import type { Action, Decision, HookRequest, Reply } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { type EffectivePolicy, ignoredActor } from './effective-policy.ts'
-import { evaluateAt } from './evaluate.ts'
+import { evaluateAt, withVars } from './evaluate.ts'
 import { createSearch, type MatchResult, type Search } from './match.ts'
 import { createMeter, type Meter } from './output.ts'
 import { decodePayload } from './payload.ts'
@@ -17,7 +17,6 @@ import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
 import { oneReply, type Transformed, transformDraft } from './transformed.ts'
-import { withVars } from './vars.ts'
 
 interface ResolveParts {
   /** The mappings that may match, in matching order. */

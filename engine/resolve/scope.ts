@@ -1,4 +1,4 @@
-/** Owns the names that templates and expressions see for one request. */
+/** The names that templates and expressions see for one request. */
 
 import { type Containment, uncontained } from './containment.ts'
 import type { HookRequest } from './decision.ts'

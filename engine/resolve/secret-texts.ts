@@ -1,4 +1,4 @@
-/** Owns finding the texts of a request that may not be shown, wherever an expression puts them. */
+/** Finds the texts of a request that may not be shown, wherever an expression puts them. */
 
 import type { HookRequest } from './decision.ts'
 import { parseTexts } from './exact-numbers.ts'
@@ -55,7 +55,7 @@ function* valuesBelow(payload: unknown, isSecretName: (name: string) => boolean)
     const { value, secret } = next
     if (secret && (typeof value === 'string' || typeof value === 'number')) yield value
     if (typeof value !== 'object' || value === null) continue
-    // The names of a long list would take longer to tell than its elements to see.
+    // The names of a long list would take longer to list than its elements to see.
     const names = Array.isArray(value) ? undefined : Object.keys(value)
     const length = names?.length ?? (value as readonly unknown[]).length
     for (let index = 0; index < length; index++) {

@@ -1,4 +1,4 @@
-/** Owns what `explain` answers: why each mapping did or did not match, and where every field of an action comes from. */
+/** What `explain` answers: why each mapping did or did not match, and where every field of an action comes from. */
 
 import type { Segment } from '../boundary/segment.ts'
 import type { FieldName } from '../config/fields.ts'
@@ -8,8 +8,8 @@ export interface Explanation {
   readonly endpoint: string
   readonly decision: Decision
   /**
-   * In matching order, every mapping whose path covers the endpoint; those that the decision index passed over are told
-   * as they would have failed.
+   * In matching order, every mapping whose path covers the endpoint; those that the decision index passed over are
+   * shown as they would have failed.
    */
   readonly candidates: readonly CandidateTrace[]
   /** As many as the decision has, in its order; of a refused request those that were rendered. */

@@ -1,15 +1,15 @@
-/** Owns a mapping's transform: calling it with the rendered action, and making drafts of what it answers. */
+/** Calls a mapping's transform with the rendered action, and makes drafts of what it answers. */
 
 import { plainText, type Segment } from '../boundary/segment.ts'
 import { type FieldName, fieldNames } from '../config/fields.ts'
 import { nearestName } from '../config/nearest.ts'
 import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../transform/port.ts'
-import { badAnswer } from './bad-answer.ts'
 import type { Reply } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { keyAt } from './key.ts'
 import { type Meter, spend } from './output.ts'
 import type { Program } from './program.ts'
+import { badAnswer } from './refusal.ts'
 import type { Scope } from './scope.ts'
 import type { Change, ChangedName } from './trace.ts'
 
@@ -48,10 +48,10 @@ export async function transformDraft(
     const action = whole ? rest : whole
     return action === null || isNone(action) ? [] : [{ action, index }]
   })
-  const told = reply && { reply }
-  if (kept.length === 0) return { drafts: [], skipped: reasonOf(answer.kind, answered), ...told }
+  const answering = reply && { reply }
+  if (kept.length === 0) return { drafts: [], skipped: reasonOf(answer.kind, answered), ...answering }
   return {
-    ...told,
+    ...answering,
     drafts: kept.map(({ action, index }) => {
       const name = nameOf(index)
       const change = changeOf(action, name)
@@ -134,7 +134,7 @@ function callOf(draft: Draft, { request, params, vars, item, index }: Scope, met
   }
 }
 
-/** What a field may hold besides null, and how that is told. */
+/** What a field may hold besides null, and the words for that. */
 const kinds: Readonly<Record<ChangedName, readonly ['string' | 'boolean' | 'number' | 'list', string]>> = {
   action: ['string', '"wake" or "agent"'],
   text: ['string', 'a string or a prompt'],
@@ -247,7 +247,7 @@ function applyChange(draft: Draft, change: Change, by: { module: string; name: s
   // An address belongs to its channel.
   if (given.has('channel') && !given.has('to')) fields.to = undefined
   const content = draft.fields[draft.kind === 'wake' ? 'text' : 'message']
-  // Whoever hands `base` on with its words hands on what the operator wrote among them.
+  // A transform that returns the words of `base` returns what the operator wrote among them.
   const rewritten = change.find(
     ([field, value, segments]) => field === own && (segments !== undefined || value !== content),
   )

@@ -1,4 +1,4 @@
-/** Owns watching, for tests, whether everything else has its turn while something is under way. */
+/** Watches, for tests, whether the event loop goes round while something is under way. */
 
 import { processorMs } from './processor-time.ts'
 

@@ -1,4 +1,4 @@
-/** Owns which words a JSON Schema may be written in, and what stands below each. */
+/** The words that a JSON Schema may be written in, and what stands below each. */
 
 import { isRecord } from '../../config/is-record.ts'
 

@@ -1,4 +1,4 @@
-/** Owns telling a sender what is wrong with its payload: where, and by which rule, and never what it sent. */
+/** Says to a sender what is wrong with its payload: where, and by which rule, and never what it sent. */
 
 import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../../resolve/decision.ts'
@@ -12,10 +12,10 @@ const longestList = 200
 /** The rule that refused first, then why the branches of a choice did. */
 export function describeErrors(errors: readonly ErrorObject[]): FieldError[] {
   // Ajv's last is the outermost, and `if` says nothing that the branch has not said.
-  const told = errors.toReversed()
-  while (told.length > 1 && told[0]?.keyword === 'if') told.shift()
+  const reported = errors.toReversed()
+  while (reported.length > 1 && reported[0]?.keyword === 'if') reported.shift()
   const details = new Map<string, FieldError>()
-  for (const error of told) {
+  for (const error of reported) {
     const detail = describe(error)
     details.set(`${detail.pointer} ${detail.message}`, detail)
     if (details.size === mostDetails) break
