@@ -79,7 +79,7 @@ export {
   type WatchOptions,
   type WatchSettings,
 } from './reload/watcher.ts'
-export type { Randomness } from './resolve/admit.ts'
+export type { Randomness } from './resolve/admit/admit.ts'
 export type {
   Action,
   AgentAction,
@@ -97,8 +97,6 @@ export {
   type PolicyValue,
   placeOfPolicyValue,
 } from './resolve/effective-policy.ts'
-export { decodePayload, isLongToRead } from './resolve/payload.ts'
-export { type RefusalCode, RefusalError, refusalCodes } from './resolve/refusal.ts'
 export type {
   ActionTrace,
   CandidateTrace,
@@ -106,7 +104,9 @@ export type {
   Explanation,
   FieldTrace,
   SourceTrace,
-} from './resolve/trace.ts'
+} from './resolve/explain/trace.ts'
+export { decodePayload, isLongToRead } from './resolve/payload.ts'
+export { type RefusalCode, RefusalError, refusalCodes } from './resolve/refusal.ts'
 export { backgroundTimers, realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'

@@ -4,7 +4,7 @@ import type { Snapshot } from '../compile/snapshot.ts'
 import type { Expectation } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
 import type { HookRequest } from '../resolve/decision.ts'
-import type { CandidateTrace, ClauseTrace } from '../resolve/trace.ts'
+import type { CandidateTrace, ClauseTrace } from '../resolve/explain/trace.ts'
 import { expectedOutcome } from './check-expectation.ts'
 import type { Observation } from './observation.ts'
 

@@ -1,7 +1,7 @@
 /** Compiles a configuration without a pause, for callers that serve nothing meanwhile. */
 
 import type { Configuration } from '../config/configuration.ts'
-import type { Randomness } from '../resolve/admit.ts'
+import type { Randomness } from '../resolve/admit/admit.ts'
 import type { Transforms } from '../transform/port.ts'
 import { atOnce } from '../turn.ts'
 import { type Compiled, compileSteps, createCompileCache } from './compile-steps.ts'

@@ -1,7 +1,7 @@
 /** Compiles one configuration after another while requests are served: in slices, and only the mappings that have changed. */
 
 import type { Configuration } from '../config/configuration.ts'
-import type { Randomness } from '../resolve/admit.ts'
+import type { Randomness } from '../resolve/admit/admit.ts'
 import type { Transforms } from '../transform/port.ts'
 import { inTurns } from '../turn.ts'
 import { noTransforms } from './compile-snapshot.ts'

@@ -1,7 +1,7 @@
 /** Lists the mappings that cover an endpoint, disabled ones among them, for explaining a decision. */
 
 import type { Configuration, MappingEntry, Origin } from '../config/configuration.ts'
-import type { Covering } from '../resolve/explain.ts'
+import type { Covering } from '../resolve/explain/explain.ts'
 import { builtInEndpoints, type DecisionIndex } from './match/decision-index.ts'
 import { createEndpointPaths, noParams } from './match/endpoint-paths.ts'
 

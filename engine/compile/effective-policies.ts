@@ -2,8 +2,8 @@
 
 import type { Configuration, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
 import { parseRate } from '../config/rate.ts'
-import { findActor } from '../resolve/actors.ts'
 import type { EffectivePolicy, Rates } from '../resolve/effective-policy.ts'
+import { findActor } from '../resolve/match/actors.ts'
 import { createProvider } from '../verify/provider.ts'
 import { compileBots } from './bots.ts'
 import { indexCascade } from './endpoint-policy.ts'

@@ -1,7 +1,7 @@
 /** Compiles the keys of `dedupe` and `coalesce`: a template where there is a placeholder, otherwise an expression. */
 
-import type { KeyOwner } from '../resolve/key.ts'
 import type { KeyField } from '../resolve/program.ts'
+import type { KeyOwner } from '../resolve/render/keys.ts'
 import { parseExpression } from './expression/parse.ts'
 import { bareExpression, unwrapExpression } from './expression.ts'
 import { compileField, compileWhole } from './field.ts'

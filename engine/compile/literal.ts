@@ -5,7 +5,6 @@ import type { FieldName } from '../config/fields.ts'
 import { nearestName } from '../config/nearest.ts'
 import type { Path } from '../config/path.ts'
 import { thinkingLevels } from '../config/settings.ts'
-import type { RefusalCode } from '../resolve/refusal.ts'
 import {
   type Checked,
   checkChannel,
@@ -19,7 +18,8 @@ import {
   isProblem,
   type Rules,
   wakeModes,
-} from '../resolve/rules.ts'
+} from '../resolve/admit/rules.ts'
+import type { RefusalCode } from '../resolve/refusal.ts'
 import type { Report } from './report.ts'
 
 /** `path` leads to the field, which may stand in `deliverTo`. */

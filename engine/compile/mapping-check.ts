@@ -2,7 +2,7 @@
 
 import type { MappingSource } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
-import type { Rules } from '../resolve/rules.ts'
+import type { Rules } from '../resolve/admit/rules.ts'
 import { checkLiteral } from './literal.ts'
 import type { CompiledMapping } from './mapping.ts'
 import { checkPlaceholder } from './placeholder.ts'

@@ -3,7 +3,7 @@
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
 import type { Path } from '../config/path.ts'
-import type { Rules } from '../resolve/rules.ts'
+import type { Rules } from '../resolve/admit/rules.ts'
 import { unwrapExpression } from './expression.ts'
 import type { Report } from './report.ts'
 

@@ -4,8 +4,8 @@ import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { EffectivePolicy } from '../resolve/effective-policy.ts'
+import type { Explanation } from '../resolve/explain/trace.ts'
 import type { ResolveOptions } from '../resolve/resolve.ts'
-import type { Explanation } from '../resolve/trace.ts'
 
 export interface Snapshot {
   /** SHA-256 of everything that the snapshot was made from, in hex. Same content, same digest. */

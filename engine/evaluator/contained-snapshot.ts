@@ -3,11 +3,11 @@
 import type { CompiledWithCoverage } from '../compile/compile-steps.ts'
 import type { Catalog, Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
-import type { Randomness } from '../resolve/admit.ts'
+import type { Randomness } from '../resolve/admit/admit.ts'
 import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
+import type { Explanation } from '../resolve/explain/trace.ts'
 import type { CallTransform } from '../resolve/resolve.ts'
-import type { Explanation } from '../resolve/trace.ts'
 import {
   EvaluationEnded,
   type Evaluators,

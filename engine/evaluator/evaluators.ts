@@ -6,7 +6,7 @@
 
 import { randomInt } from 'node:crypto'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { Explanation } from '../resolve/trace.ts'
+import type { Explanation } from '../resolve/explain/trace.ts'
 import type { Timers } from '../timers.ts'
 import { type TransformAnswer, type TransformCall, TransformError } from '../transform/port.ts'
 import { type FromThread, phases, type SliceContent } from './protocol.ts'

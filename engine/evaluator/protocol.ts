@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { Explanation } from '../resolve/trace.ts'
+import type { Explanation } from '../resolve/explain/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
 
 export interface ThreadData {

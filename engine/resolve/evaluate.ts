@@ -1,10 +1,10 @@
 /** Evaluates a mapping's expressions and its `vars`, and says where one failed. */
 
 import { type Path, writePath } from '../config/path.ts'
-import { AbsentValueError } from './output.ts'
+import type { Recorder } from './explain/recorder.ts'
 import { type Expression, ExpressionError, type Program } from './program.ts'
-import type { Recorder } from './recorder.ts'
 import { RefusalError } from './refusal.ts'
+import { AbsentValueError } from './render/output.ts'
 import type { Scope } from './scope.ts'
 
 /** @throws RefusalError `EXPRESSION_FAILED` */

@@ -5,9 +5,9 @@ import type { FieldName } from '../config/fields.ts'
 import type { TransformFunction } from '../transform/port.ts'
 import type { Containment } from './containment.ts'
 import type { FieldError } from './decision.ts'
-import type { Output } from './output.ts'
+import type { FailedClause } from './explain/trace.ts'
+import type { Output } from './render/output.ts'
 import type { Scope } from './scope.ts'
-import type { FailedClause } from './trace.ts'
 
 /** Renders into segments. Throws only the errors of output.ts. */
 export type Template = (scope: Scope, output: Output) => void

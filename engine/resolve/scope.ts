@@ -1,8 +1,8 @@
 /** The names that templates and expressions see for one request. */
 
+import { parseExact, parseTexts } from '../payload/exact-numbers.ts'
 import { type Containment, uncontained } from './containment.ts'
 import type { HookRequest } from './decision.ts'
-import { parseExact, parseTexts } from './exact-numbers.ts'
 
 export interface Scope {
   readonly request: HookRequest

@@ -2,8 +2,8 @@
 
 import { writePath } from '../../config/path.ts'
 import type { Containment } from '../../resolve/containment.ts'
+import type { FailedClause } from '../../resolve/explain/trace.ts'
 import { ClauseError } from '../../resolve/program.ts'
-import type { FailedClause } from '../../resolve/trace.ts'
 import type { BodyPattern } from './body-pattern.ts'
 import type { BodyTest } from './body-test.ts'
 import type { Scalar } from './scalar.ts'

@@ -1,9 +1,9 @@
 /** A clause: one condition of a `match` that is decided synchronously, and why it fails. */
 
 import type { Path } from '../../config/path.ts'
+import type { FailedClause } from '../../resolve/explain/trace.ts'
 import type { Equality } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
-import type { FailedClause } from '../../resolve/trace.ts'
 
 export interface Clause {
   /** From the mapping entry. */

@@ -1,5 +1,6 @@
 /** Compiles the clause of `match.when`, the only one that may have to be awaited. */
 
+import type { FailedClause } from '../../resolve/explain/trace.ts'
 import {
   ClauseError,
   type Equality,
@@ -9,7 +10,6 @@ import {
   type Verdict,
 } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
-import type { FailedClause } from '../../resolve/trace.ts'
 import type { Kind } from '../expression/kind.ts'
 import { bareExpression } from '../expression.ts'
 import { compileWhole } from '../field.ts'

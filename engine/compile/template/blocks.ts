@@ -1,8 +1,8 @@
 /** Compiles the block helpers `if`, `unless`, `each` and `with`, each with its `else`. */
 
 import { isHarmless } from '../../boundary/harmless.ts'
-import { isExactNumber } from '../../resolve/exact-numbers.ts'
-import { type Output, spend } from '../../resolve/output.ts'
+import { isExactNumber } from '../../payload/exact-numbers.ts'
+import { type Output, spend } from '../../resolve/render/output.ts'
 import { type Environment, inside } from './environment.ts'
 import { type Frame, innerFrame, type Reader, type Step } from './frame.ts'
 import { type Block, type Program, TemplateError } from './grammar.ts'

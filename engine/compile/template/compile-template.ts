@@ -1,9 +1,9 @@
 /** Compiles a template to closures, one per statement, so that rendering looks nothing up by name. */
 
 import { nearestName } from '../../config/nearest.ts'
-import { isInexact } from '../../resolve/exact-numbers.ts'
-import { emitLiteral, emitValue, refuseAbsent } from '../../resolve/output.ts'
+import { isInexact } from '../../payload/exact-numbers.ts'
 import type { Template } from '../../resolve/program.ts'
+import { emitLiteral, emitValue, refuseAbsent } from '../../resolve/render/output.ts'
 import { everyName, type ScopeNames } from '../../resolve/scope.ts'
 import type { RootName } from '../expression/names.ts'
 import { type BlockName, blockCompilers, blockNames } from './blocks.ts'

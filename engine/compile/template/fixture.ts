@@ -1,7 +1,7 @@
 /** Renders a template without a mapping around it; used by tests only. */
 
 import { plainText, type Segment } from '../../boundary/segment.ts'
-import { createMeter, createOutput, InexactNumberError } from '../../resolve/output.ts'
+import { createMeter, createOutput, InexactNumberError } from '../../resolve/render/output.ts'
 import { createScope, withExactNumbers } from '../../resolve/scope.ts'
 import { requestOf } from '../fixture.ts'
 import { compileTemplate } from './compile-template.ts'

@@ -1,6 +1,6 @@
 /** Describes a place in a template while it runs: the current value, the ones around it, and the pass of a loop. */
 
-import type { Output } from '../../resolve/output.ts'
+import type { Output } from '../../resolve/render/output.ts'
 import type { Scope } from '../../resolve/scope.ts'
 
 export interface Frame {

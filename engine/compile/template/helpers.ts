@@ -1,8 +1,8 @@
 /** The helpers that a template may call: plain functions from values to a value. */
 
 import { isRecord } from '../../config/is-record.ts'
-import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
-import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
+import { isExactNumber, isInexact } from '../../payload/exact-numbers.ts'
+import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/render/output.ts'
 import { formatDate, isTimeZone } from './date.ts'
 
 export interface Helper {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseTexts } from '../../resolve/exact-numbers.ts'
+import { parseTexts } from '../../payload/exact-numbers.ts'
 import { parsePayload } from './context.ts'
 
 test('an empty body is an empty object', () => {

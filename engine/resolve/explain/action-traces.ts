@@ -1,8 +1,8 @@
 /** Records where every field of an action comes from. */
 
-import { isLiteral, type Segment } from '../boundary/segment.ts'
-import type { Action } from './decision.ts'
-import { type EffectivePolicy, placeOfPolicyValue } from './effective-policy.ts'
+import { isLiteral, type Segment } from '../../boundary/segment.ts'
+import type { Action } from '../decision.ts'
+import { type EffectivePolicy, placeOfPolicyValue } from '../effective-policy.ts'
 import type { Recorder } from './recorder.ts'
 import type { Redactor } from './redact.ts'
 import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
-import type { HookRequest } from './decision.ts'
+import { type Fixture, type Mapping, requestOf, snapshotOf } from '../../compile/fixture.ts'
+import type { HookRequest } from '../decision.ts'
 import type { ActionTrace, Explanation } from './trace.ts'
 
 async function explain(

@@ -1,9 +1,9 @@
 /** Says what the settings allow in an action's fields, one check per field, for requests and for literals at load alike. */
 
-import { channelName } from '../config/channel-name.ts'
-import { type Settings, type ThinkingLevel, thinkingLevels } from '../config/settings.ts'
-import type { WakeMode } from './decision.ts'
-import type { RefusalCode } from './refusal.ts'
+import { channelName } from '../../config/channel-name.ts'
+import { type Settings, type ThinkingLevel, thinkingLevels } from '../../config/settings.ts'
+import type { WakeMode } from '../decision.ts'
+import type { RefusalCode } from '../refusal.ts'
 
 export interface Rules {
   /** Every channel that exists. */

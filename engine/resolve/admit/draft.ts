@@ -1,8 +1,8 @@
 /** The draft: an action as asked for, its fields not yet checked. */
 
-import type { Segment } from '../boundary/segment.ts'
-import type { FieldName } from '../config/fields.ts'
-import type { AgentAction, Dedupe } from './decision.ts'
+import type { Segment } from '../../boundary/segment.ts'
+import type { FieldName } from '../../config/fields.ts'
+import type { AgentAction, Dedupe } from '../decision.ts'
 
 export interface Draft {
   readonly kind: 'wake' | 'agent'

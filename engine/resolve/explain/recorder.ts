@@ -1,8 +1,8 @@
 /** What resolving reports to an explanation. Ordinary requests have no recorder. */
 
-import type { Segment } from '../boundary/segment.ts'
-import type { Action } from './decision.ts'
-import type { EffectivePolicy } from './effective-policy.ts'
+import type { Segment } from '../../boundary/segment.ts'
+import type { Action } from '../decision.ts'
+import type { EffectivePolicy } from '../effective-policy.ts'
 import type { Change, FieldTrace } from './trace.ts'
 
 export interface Recorder {

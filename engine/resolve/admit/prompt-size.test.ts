@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentOf, type Mapping, refusalOf, requestOf, snapshotOf } from '../compile/fixture.ts'
+import { agentOf, type Mapping, refusalOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
 
 const loop: Mapping = { message: '{{#each a}}{{this}}{{/each}}' }
 const marks = (count: number) => ({ a: Array.from({ length: count }, (_, index) => '!?;…'[index % 4]) })

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { answering, dayMs, dedupesOf, deduping, keysOf } from '../compile/dedupe-fixture.ts'
-import { actionOf, agentOf, compileFixture, refusalOf, requestOf, snapshotOf } from '../compile/fixture.ts'
-import type { AnsweredAction } from '../transform/port.ts'
+import { answering, dayMs, dedupesOf, deduping, keysOf } from '../../compile/dedupe-fixture.ts'
+import { actionOf, agentOf, compileFixture, refusalOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
+import type { AnsweredAction } from '../../transform/port.ts'
 
 test('an action has the key that its mapping renders, for the time that the mapping says or for a day', async () => {
   const action = await agentOf(deduping('{{repo}}:{{id}}'), { repo: 'a', id: 7 })

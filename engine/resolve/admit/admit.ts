@@ -1,16 +1,16 @@
 /** Admits a draft: makes it a frozen action with every default filled in, or a refusal that names each bad field. */
 
-import { applyBoundary } from '../boundary/apply-boundary.ts'
-import { fence } from '../boundary/fence.ts'
-import type { FieldName } from '../config/fields.ts'
-import { type Path, writePath } from '../config/path.ts'
-import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from './decision.ts'
+import { applyBoundary } from '../../boundary/apply-boundary.ts'
+import { fence } from '../../boundary/fence.ts'
+import type { FieldName } from '../../config/fields.ts'
+import { type Path, writePath } from '../../config/path.ts'
+import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from '../decision.ts'
+import type { EffectivePolicy } from '../effective-policy.ts'
+import { pointerTo, refusalAt } from '../evaluate.ts'
+import { badAnswer, type RefusalCode, RefusalError } from '../refusal.ts'
+import { boundedKey } from '../render/keys.ts'
+import { type Meter, spendName } from '../render/output.ts'
 import type { Draft } from './draft.ts'
-import type { EffectivePolicy } from './effective-policy.ts'
-import { pointerTo, refusalAt } from './evaluate.ts'
-import { boundedKey } from './key.ts'
-import { type Meter, spendName } from './output.ts'
-import { badAnswer, type RefusalCode, RefusalError } from './refusal.ts'
 import {
   type Checked,
   checkChannel,

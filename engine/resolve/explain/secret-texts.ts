@@ -1,7 +1,7 @@
 /** Finds the texts of a request that may not be shown, wherever an expression puts them. */
 
-import type { HookRequest } from './decision.ts'
-import { parseTexts } from './exact-numbers.ts'
+import { parseTexts } from '../../payload/exact-numbers.ts'
+import type { HookRequest } from '../decision.ts'
 
 /** A shorter text is found in too many others; a number of fewer digits is a year, a count or a price. */
 const shortestText = 4

@@ -1,9 +1,9 @@
 /** What a template renders into: segments, counted as they come. */
 
-import type { LiteralSegment, Segment } from '../boundary/segment.ts'
-import type { Containment } from './containment.ts'
-import { isExactNumber, isInexact, mayHoldInexact } from './exact-numbers.ts'
-import { RefusalError } from './refusal.ts'
+import type { LiteralSegment, Segment } from '../../boundary/segment.ts'
+import { isExactNumber, isInexact, mayHoldInexact } from '../../payload/exact-numbers.ts'
+import type { Containment } from '../containment.ts'
+import { RefusalError } from '../refusal.ts'
 
 /** What a request may still render, in UTF-8 bytes. One for all fields of all actions. */
 export interface Meter {

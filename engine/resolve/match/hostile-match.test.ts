@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createDecisionIndex } from '../compile/match/decision-index.ts'
-import { programOf } from '../compile/match/fixture.ts'
-import type { MappingSource } from '../config/configuration.ts'
-import { NeedsThread, onMainLoop, uncontained } from './containment.ts'
+import { createDecisionIndex } from '../../compile/match/decision-index.ts'
+import { programOf } from '../../compile/match/fixture.ts'
+import type { MappingSource } from '../../config/configuration.ts'
+import { NeedsThread, onMainLoop, uncontained } from '../containment.ts'
+import { processorMs } from '../processor-time.ts'
+import { createScope } from '../scope.ts'
 import { createSearch, type MatchResult } from './match.ts'
-import { processorMs } from './processor-time.ts'
-import { createScope } from './scope.ts'
 
 type Match = NonNullable<MappingSource['match']>
 

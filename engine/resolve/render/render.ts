@@ -1,17 +1,17 @@
 /** Renders a mapping's fields, for one action, into a draft. */
 
-import { isLiteral, plainText, type Segment } from '../boundary/segment.ts'
-import type { FieldName } from '../config/fields.ts'
-import { type Path, writePath } from '../config/path.ts'
-import type { Draft } from './draft.ts'
-import type { EffectivePolicy } from './effective-policy.ts'
-import { evaluateAt, locateError, refusalAt } from './evaluate.ts'
+import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
+import type { FieldName } from '../../config/fields.ts'
+import { type Path, writePath } from '../../config/path.ts'
+import type { Draft } from '../admit/draft.ts'
+import type { EffectivePolicy } from '../effective-policy.ts'
+import { evaluateAt, locateError, refusalAt } from '../evaluate.ts'
+import type { Recorder } from '../explain/recorder.ts'
+import type { Expression, Field, Program } from '../program.ts'
+import { type Scope, withExactNumbers } from '../scope.ts'
 import { fromResult, fromText } from './field-value.ts'
-import { type Rendering, renderCoalesce, renderDedupe } from './key.ts'
+import { type Rendering, renderCoalesce, renderDedupe } from './keys.ts'
 import { AbsentValueError, createOutput, InexactNumberError, type Meter, type Strictness } from './output.ts'
-import type { Expression, Field, Program } from './program.ts'
-import type { Recorder } from './recorder.ts'
-import { type Scope, withExactNumbers } from './scope.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
 

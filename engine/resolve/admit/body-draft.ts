@@ -1,13 +1,13 @@
 /** The bodies of the built-in endpoints: `/wake` and `/agent` take a draft as it is, and report what they do not take. */
 
-import { type FieldName, fieldsOf } from '../config/fields.ts'
-import { nearestName } from '../config/nearest.ts'
-import type { FieldError, HookRequest } from './decision.ts'
-import { dayMs } from './key.ts'
+import { type FieldName, fieldsOf } from '../../config/fields.ts'
+import { nearestName } from '../../config/nearest.ts'
+import type { FieldError, HookRequest } from '../decision.ts'
+import { pointerTo } from '../evaluate.ts'
+import { RefusalError } from '../refusal.ts'
+import { dayMs } from '../render/keys.ts'
 import type { Draft } from './draft.ts'
-import { pointerTo } from './evaluate.ts'
 import { givenDedupe, keyInBody, keyInHeaders } from './idempotency-key.ts'
-import { RefusalError } from './refusal.ts'
 import { checkAgentId, isProblem, type Rules } from './rules.ts'
 
 type Body = Readonly<Record<string, unknown>>

@@ -1,14 +1,14 @@
 /** Explains a request: resolves it once more with a recorder, and asks each mapping why it matched or did not. */
 
-import { writePath } from '../config/path.ts'
+import { writePath } from '../../config/path.ts'
+import { NeedsThread } from '../containment.ts'
+import type { Decision, HookRequest } from '../decision.ts'
+import type { Program } from '../program.ts'
+import { RefusalError } from '../refusal.ts'
+import { decodeRequest, type Resolve, type ResolveOptions } from '../resolve.ts'
+import { createScope, type Scope } from '../scope.ts'
 import { createActionTraces } from './action-traces.ts'
-import { NeedsThread } from './containment.ts'
-import type { Decision, HookRequest } from './decision.ts'
-import type { Program } from './program.ts'
 import { createRedactor, type Redactor } from './redact.ts'
-import { RefusalError } from './refusal.ts'
-import { decodeRequest, type Resolve, type ResolveOptions } from './resolve.ts'
-import { createScope, type Scope } from './scope.ts'
 import type { CandidateTrace, ClauseTrace, Explanation, FailedClause } from './trace.ts'
 
 /** A mapping whose path covers the endpoint. */

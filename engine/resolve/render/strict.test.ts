@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentOf, type Mapping, refusalOf } from '../compile/fixture.ts'
+import { agentOf, type Mapping, refusalOf } from '../../compile/fixture.ts'
 
 const strict = (mapping: Mapping): Mapping => ({ message: 'x', ...mapping, strict: true })
 

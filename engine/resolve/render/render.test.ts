@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { agentOf, type Mapping, refusalOf, requestOf, snapshotOf, wakeOf } from '../compile/fixture.ts'
+import { agentOf, type Mapping, refusalOf, requestOf, snapshotOf, wakeOf } from '../../compile/fixture.ts'
 
 test('a mapping renders its message plainly and its prompt with the boundary', async () => {
   const action = await agentOf(

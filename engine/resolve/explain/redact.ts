@@ -1,9 +1,9 @@
 /** Shows a value of a request to people: secrets are hidden, long values cut, and no more is read than that takes. */
 
-import { isLiteral, type Segment } from '../boundary/segment.ts'
-import { addressSecretsOf, isSecretKey, type Span } from '../config/secret.ts'
-import type { HookRequest } from './decision.ts'
-import { isExactNumber } from './exact-numbers.ts'
+import { isLiteral, type Segment } from '../../boundary/segment.ts'
+import { addressSecretsOf, isSecretKey, type Span } from '../../config/secret.ts'
+import { isExactNumber } from '../../payload/exact-numbers.ts'
+import type { HookRequest } from '../decision.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 
 /** In UTF-16 units. */

@@ -3,8 +3,8 @@
  * field of the body of a built-in endpoint. https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header
  */
 
-import type { Dedupe, HookRequest } from './decision.ts'
-import { RefusalError } from './refusal.ts'
+import type { Dedupe, HookRequest } from '../decision.ts'
+import { RefusalError } from '../refusal.ts'
 
 /** The first that is there counts. */
 const headerNames = [

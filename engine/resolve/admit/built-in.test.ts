@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileSnapshot } from '../compile/compile-snapshot.ts'
+import { compileSnapshot } from '../../compile/compile-snapshot.ts'
 import {
   actionOf,
   catalog,
@@ -9,10 +9,10 @@ import {
   type Fixture,
   requestOf,
   snapshotOf,
-} from '../compile/fixture.ts'
-import { channelName } from '../config/channel-name.ts'
-import type { AgentAction, Decision, WakeAction } from './decision.ts'
-import { refusalCodes } from './refusal.ts'
+} from '../../compile/fixture.ts'
+import { channelName } from '../../config/channel-name.ts'
+import type { AgentAction, Decision, WakeAction } from '../decision.ts'
+import { refusalCodes } from '../refusal.ts'
 
 async function post(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture): Promise<Decision> {
   return snapshotOf([], fixture).resolve(requestOf(body, { endpoint }))

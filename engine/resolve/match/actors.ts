@@ -1,6 +1,6 @@
 /** Finds who did what a payload is about. */
 
-import { memberOf, valueAt } from '../payload/payload-path.ts'
+import { memberOf, valueAt } from '../../payload/payload-path.ts'
 
 type Place = readonly string[]
 

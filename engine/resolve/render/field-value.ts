@@ -1,6 +1,6 @@
 /** What a field holds: read from the text of a template, or made of what an expression gave. */
 
-import type { FieldName } from '../config/fields.ts'
+import type { FieldName } from '../../config/fields.ts'
 import { createOutput, jsonOf, type Meter, spend } from './output.ts'
 
 /** A template gives text; the two fields that are no text are read from it where it reads as one. */

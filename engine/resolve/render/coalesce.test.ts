@@ -9,9 +9,9 @@ import {
   refusalOf,
   requestOf,
   snapshotOf,
-} from '../compile/fixture.ts'
-import type { AnsweredAction } from '../transform/port.ts'
-import type { AgentAction } from './decision.ts'
+} from '../../compile/fixture.ts'
+import type { AnsweredAction } from '../../transform/port.ts'
+import type { AgentAction } from '../decision.ts'
 
 const limits = { windowMs: 10_000, maxWaitMs: 300_000, keep: 'latest', maxRunsPerHour: 60 } as const
 

@@ -1,8 +1,8 @@
 /** What `explain` answers: why each mapping did or did not match, and where every field of an action comes from. */
 
-import type { Segment } from '../boundary/segment.ts'
-import type { FieldName } from '../config/fields.ts'
-import type { Decision } from './decision.ts'
+import type { Segment } from '../../boundary/segment.ts'
+import type { FieldName } from '../../config/fields.ts'
+import type { Decision } from '../decision.ts'
 
 export interface Explanation {
   readonly endpoint: string

@@ -4,16 +4,16 @@
  */
 
 import { createHash } from 'node:crypto'
-import { isLiteral, plainText } from '../boundary/segment.ts'
-import type { AgentAction, Dedupe } from './decision.ts'
-import type { EffectivePolicy } from './effective-policy.ts'
-import { evaluateAt, locateError } from './evaluate.ts'
+import { isLiteral, plainText } from '../../boundary/segment.ts'
+import { givenDedupe, keyInHeaders } from '../admit/idempotency-key.ts'
+import type { AgentAction, Dedupe } from '../decision.ts'
+import type { EffectivePolicy } from '../effective-policy.ts'
+import { evaluateAt, locateError } from '../evaluate.ts'
+import type { Recorder } from '../explain/recorder.ts'
+import type { Expression, KeyField, Program, Template } from '../program.ts'
+import type { Scope } from '../scope.ts'
 import { fromResult } from './field-value.ts'
-import { givenDedupe, keyInHeaders } from './idempotency-key.ts'
 import { AbsentValueError, createOutput, type Meter } from './output.ts'
-import type { Expression, KeyField, Program, Template } from './program.ts'
-import type { Recorder } from './recorder.ts'
-import type { Scope } from './scope.ts'
 
 /** What one action is rendered with. */
 export interface Rendering {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentOf, compileFixture, type Mapping, refusalOf } from '../compile/fixture.ts'
+import { agentOf, compileFixture, type Mapping, refusalOf } from '../../compile/fixture.ts'
 
 const routed = (deliverTo: Mapping['deliverTo'], more?: Partial<Mapping>): Mapping => ({
   message: 'x',

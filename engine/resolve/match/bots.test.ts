@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { octokitSamples, recordedSamples } from '../../test/sample-data.ts'
-import { resultOf } from '../cases/fixture.ts'
-import { type Fixture, requestOf, snapshotOf } from '../compile/fixture.ts'
-import type { Decision } from './decision.ts'
+import { octokitSamples, recordedSamples } from '../../../test/sample-data.ts'
+import { resultOf } from '../../cases/fixture.ts'
+import { type Fixture, requestOf, snapshotOf } from '../../compile/fixture.ts'
+import type { Decision } from '../decision.ts'
 
 async function resolve(bots: readonly string[], payload: unknown, endpoint = 'test'): Promise<Decision> {
   return snapshotOf([{ message: 'x' }], { endpoints: { test: { bots } } }).resolve(
