@@ -15,8 +15,8 @@ import type { Candidates, Expression, Program } from './program.ts'
 import { RefusalError, refuse } from './refusal.ts'
 import { createMeter, type Meter } from './render/output.ts'
 import { renderDraft } from './render/render.ts'
+import { oneReply, type Transformed, transformDraft } from './render/transformed.ts'
 import { createScope, type Scope } from './scope.ts'
-import { oneReply, type Transformed, transformDraft } from './transformed.ts'
 
 interface ResolveParts {
   /** The mappings that may match, in matching order. */

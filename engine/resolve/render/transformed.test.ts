@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { actionOf, type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
-import { isPrompt, prompt } from '../transform/define.ts'
+import { actionOf, type Fixture, type Mapping, requestOf, snapshotOf } from '../../compile/fixture.ts'
+import { isPrompt, prompt } from '../../transform/define.ts'
 import {
   type AnsweredAction,
   type TransformCall,
   TransformError,
   type TransformFunction,
-} from '../transform/port.ts'
-import type { AgentAction, Decision, HookRequest } from './decision.ts'
+} from '../../transform/port.ts'
+import type { AgentAction, Decision, HookRequest } from '../decision.ts'
 
 /** As a worker answers what a module returned. */
 function answering(result: (call: TransformCall) => unknown): TransformFunction {

@@ -1,17 +1,17 @@
 /** Calls a mapping's transform with the rendered action, and makes drafts of what it answers. */
 
-import { plainText, type Segment } from '../boundary/segment.ts'
-import { type FieldName, fieldNames } from '../config/fields.ts'
-import { nearestName } from '../config/nearest.ts'
-import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../transform/port.ts'
-import type { Draft } from './admit/draft.ts'
-import type { Reply } from './decision.ts'
-import type { Change, ChangedName } from './explain/trace.ts'
-import type { Program } from './program.ts'
-import { badAnswer } from './refusal.ts'
-import { keyAt } from './render/keys.ts'
-import { type Meter, spend } from './render/output.ts'
-import type { Scope } from './scope.ts'
+import { plainText, type Segment } from '../../boundary/segment.ts'
+import { type FieldName, fieldNames } from '../../config/fields.ts'
+import { nearestName } from '../../config/nearest.ts'
+import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../../transform/port.ts'
+import type { Draft } from '../admit/draft.ts'
+import type { Reply } from '../decision.ts'
+import type { Change, ChangedName } from '../explain/trace.ts'
+import type { Program } from '../program.ts'
+import { badAnswer } from '../refusal.ts'
+import type { Scope } from '../scope.ts'
+import { keyAt } from './keys.ts'
+import { type Meter, spend } from './output.ts'
 
 /** Actions to admit; where there are none, why. */
 export interface Transformed {
