@@ -28,7 +28,7 @@ export interface Asked {
   readonly compact?: Effects['compact']
 }
 
-/** The returned function @throws StoreError if the summary of the session could not be written */
+/** The returned function rejects with a StoreError if the summary of the session could not be written. */
 export function createAsk(options: PerformerOptions): (question: Question) => Promise<Asked> {
   const { current, now, progress, runner, timers } = options
   const loadContext = createSessionContext(options)

@@ -23,7 +23,7 @@ export interface GatewayAccess {
 export interface CallOptions extends GatewayAccess {
   readonly source: string
   readonly storage: SourceStorage
-  /** Undefined if the process receives no requests. */
+  /** The push handlers of the process, unless it receives no requests. */
   readonly pushHandlers: PushHandlers | undefined
   onReport(report: SourceReport): void
 }

@@ -137,7 +137,7 @@ export interface Attempt {
 export interface RunRecord {
   readonly id: Id
   readonly kind: 'run' | 'heartbeat'
-  /** Absent for heartbeats. */
+  /** The request that caused the run. A heartbeat has none. */
   readonly requestId?: Id
   readonly endpoint?: string
   readonly mapping?: string

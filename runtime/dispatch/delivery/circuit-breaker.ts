@@ -24,7 +24,7 @@ export interface DeliveryLimits {
   readonly pools: Readonly<Record<string, number>>
 }
 
-/** Whether the next part may be sent. */
+/** The answer to whether the next part may be sent. */
 export type SendPermit =
   /** The part is counted as sent now. `configurationVersion` is handed back with the outcome. */
   | { readonly kind: 'granted'; readonly configurationVersion: number }

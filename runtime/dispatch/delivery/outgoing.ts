@@ -8,7 +8,7 @@ import type { DispatchLog } from '../options.ts'
 import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
 
 export interface Outgoing {
-  /** Empty if the run delivers nothing. */
+  /** The deliveries of the reply, none if the run delivers nothing. */
   readonly deliveries: readonly DeliveryRecord[]
   /** One task for each delivery that is still to be sent. */
   readonly tasks: readonly NewTask[]

@@ -37,7 +37,7 @@ export interface TargetWindows {
 const mostTargets = 10_000
 
 export function createTargetWindows(): TargetWindows {
-  /** In the order in which the targets were last asked for. */
+  /** The targets are in the order in which they were last asked for. */
   const windows = new Map<string, SlidingWindow>()
 
   function forgetOld(pace: Pace, now: number) {

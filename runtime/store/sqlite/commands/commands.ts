@@ -5,7 +5,7 @@ import type { Command, CommandResult, Route } from '../../port.ts'
 import { type AdminSendParts, createAdminSend } from './admin-send.ts'
 import { createRunCommands, type RunCommandsParts } from './run-commands.ts'
 
-/** `claimed`: the task whose claim hears of the cancel, once this is committed. */
+/** Carries out a command. `claimed` names the task whose claim hears of the cancel once this is committed. */
 export type RunCommand = (command: Command) => CommandResult & { readonly claimed?: string }
 
 export type CommandParts = RunCommandsParts & AdminSendParts & { readonly db: DatabaseSync }

@@ -2,7 +2,7 @@
 
 export interface BoundedRows<Row> {
   readonly rows: Row[]
-  /** True when there were more rows than fit. */
+  /** Says whether there were more rows than fit. */
   readonly isCut: boolean
 }
 

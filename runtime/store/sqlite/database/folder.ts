@@ -106,7 +106,7 @@ function identityOf(file: string): string | undefined {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** Also undefined if the file cannot be examined: a restart could not use it either. */
+/** Returns undefined also if the file cannot be examined: a restart could not use it either. */
 function statOf(file: string) {
   try {
     return statSync(file, { throwIfNoEntry: false })
@@ -115,7 +115,7 @@ function statOf(file: string) {
   }
 }
 
-/** Empty if there is no such folder. */
+/** Returns an empty list if there is no such folder. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)

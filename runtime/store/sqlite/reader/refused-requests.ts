@@ -27,7 +27,7 @@ const longestName = 200
 const summedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 408, 413, 429, 503])
 
 export function createRefusedRequests(): RefusedRequests {
-  /** In the order of arrival: the first one is deleted next. */
+  /** The records are in the order of arrival, and the first one is deleted next. */
   const ring = new Map<Id, RequestRecord>()
   const sums = new Map<string, Id>()
 

@@ -1,9 +1,8 @@
 /** Adds up what runs have cost, by day (UTC) and scope. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { dayMs, dayOf } from '../../day.ts'
+import { dayOf } from '../../day.ts'
 import type { Effects, Spent, SpentToday, Work } from '../../port.ts'
-import type { Step } from '../retention/step.ts'
 
 /** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
 export type Spend = (effect: NonNullable<Effects['spend']>) => void
@@ -28,15 +27,6 @@ export function createSpending(db: DatabaseSync): Spend {
   return ({ day, budget, runs, tokens, reported = [] }) => {
     upsert.run(day, all, runs, tokens, reported.includes('all') ? 1 : 0)
     if (budget !== undefined) upsert.run(day, budget, runs, tokens, reported.includes('budget') ? 1 : 0)
-  }
-}
-
-/** Deletes old days. Two days always stay, for a clock that is set back. */
-export function spentStep(db: DatabaseSync): Step {
-  const remove = db.prepare('DELETE FROM spent WHERE day < ?')
-  return (_after, cutoff, now) => {
-    remove.run(dayOf(Math.max(0, Math.min(cutoff, now - 2 * dayMs))))
-    return undefined
   }
 }
 

@@ -6,10 +6,10 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { dayMs, dayOf } from '../../day.ts'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../port.ts'
 import { blobOfId, blobOfTime } from '../database/id-blob.ts'
 import { bytesInRow, type Counters } from '../records/counters.ts'
-import { spentStep } from '../records/spending.ts'
 import { countRemoved } from '../records/without-effect.ts'
 import { idleStep, runnerStateStep, turnStep } from './session-steps.ts'
 import { type Key, type Step, stride } from './step.ts'
@@ -179,5 +179,14 @@ function dedupeStep(db: DatabaseSync): Step {
     for (const row of rows) if (row.until <= now) remove.run(row.scope, row.key)
     const last = rows.at(-1)
     return rows.length < stride || last === undefined ? undefined : [last.scope, last.key]
+  }
+}
+
+/** Deletes old days. Two days always stay, for a clock that is set back. */
+function spentStep(db: DatabaseSync): Step {
+  const remove = db.prepare('DELETE FROM spent WHERE day < ?')
+  return (_after, cutoff, now) => {
+    remove.run(dayOf(Math.max(0, Math.min(cutoff, now - 2 * dayMs))))
+    return undefined
   }
 }

@@ -10,7 +10,7 @@ export type Fault =
   | 'commit-fails'
   /** The next COMMIT reports an I/O error and has happened. */
   | 'answer-lost'
-  /** As `answer-lost`, and calls a function with it. For tests that run the writer without its thread. */
+  /** Acts as `answer-lost` and calls a function with it, for tests that run the writer without its thread. */
   | { readonly answerLostWith: () => void }
   /** The next COMMIT ends only when the memory holds 1 in its first place and was notified. */
   | { readonly commitHangs: Int32Array<SharedArrayBuffer> }
