@@ -109,7 +109,7 @@ function bare(fault: Fault): string {
   return given(fault).replace(/^an? /, '')
 }
 
-/** Of a list, what it holds that it should not. */
+/** Names a list by the first element that it should not hold. */
 function inList({ value, type }: Fault): string {
   if (!Array.isArray(value)) return typeOf(value)
   const wanted = { numbers: 'number', strings: 'string', booleans: 'boolean', objects: 'object' }[type ?? '']

@@ -1,4 +1,4 @@
-/** Names what an author of another language wrote that is not JSONata, with the text that means it. */
+/** Recognizes the syntax of other languages in an expression, and gives the JSONata that means the same. */
 
 import jsonata from 'jsonata'
 
@@ -11,25 +11,25 @@ export interface Slip {
 }
 
 interface ForeignSyntax {
-  /** Texts, names in backquotes, comments and regular expressions are one character in what it is looked for in. */
+  /** Is searched for in the source with each text, name in backquotes, comment and regular expression as one character. */
   readonly find: RegExp
   readonly message: string
-  /** Put in place of what is found; absent where only the author can say. */
+  /** Replaces what is found; absent where only the author knows what is meant. */
   readonly mend?: string
-  /** Mended only where nothing else is wrong. */
+  /** Whether it is corrected only where nothing else is wrong. */
   readonly isLast?: true
-  /** Said where the text cannot be mended. */
+  /** The hint where the text cannot be corrected. */
   readonly hint: string
 }
 
-/** What is found, in small letters. */
+/** Gives what was found in small letters. */
 const smaller = 'lower case'
 
 /** A path, a variable or a text, with a call behind it: what an operator may stand beside. */
 const operand = String.raw`[$\w.\ue000-\uf8ff]+(?:\([^()]*\)|\[[^\[\]]*\])*`
 const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERAND', operand), 'g')
 
-/** The first one that is found names the mistake; all of them are mended. */
+/** The first one that is found names the mistake; all of them are corrected. */
 const foreign: readonly ForeignSyntax[] = [
   {
     find: /^\s*(?:if|unless|for|set|assign|include)\b[\s\S]*%\}/g,
@@ -222,7 +222,7 @@ const foreign: readonly ForeignSyntax[] = [
   },
 ]
 
-/** Calls as other languages write them, and what they are here. */
+/** Calls as other languages write them, and the same in JSONata. */
 const methods: readonly (readonly [find: RegExp, mend: string])[] = [
   [either(String.raw`(OPERAND)\.(?:includes|contains|has|indexOf)\(([^()]*)\)`), '$2 in $1'],
   [either(String.raw`(OPERAND)\.(?:toLowerCase|lower|downcase)\(\)`), '$$lowercase($1)'],
@@ -236,7 +236,7 @@ const methods: readonly (readonly [find: RegExp, mend: string])[] = [
   [either(String.raw`(?<![$.\w])len\((OPERAND)\)`), '$$count($1)'],
 ]
 
-/** The expression with calls of other languages mended, if that makes another that can be read. */
+/** Rewrites calls of other languages, and gives the expression if JSONata can read it then. */
 export function withoutMethods(source: string): string | undefined {
   const hidden = hideLiterals(source)
   const text = hidden.restore(mendMethods(hidden.text))
@@ -247,7 +247,7 @@ function mendMethods(text: string): string {
   return methods.reduce((before, [find, mend]) => before.replace(find, mend), text)
 }
 
-/** What the author of an expression that cannot be read may have meant. */
+/** Says what the author of an expression that cannot be read probably meant. */
 export function foreignSyntax(source: string): Slip | undefined {
   const hidden = hideLiterals(source)
   const found = foreign.find(({ find }) => hidden.text.search(find) !== -1)
@@ -263,7 +263,7 @@ function mendOne(text: string, { find, mend }: ForeignSyntax): string {
   return mend === smaller ? text.replace(find, (word) => word.toLowerCase()) : text.replace(find, mend)
 }
 
-/** The text in one line, if JSONata can read it. */
+/** Gives the text in one line, if JSONata can read it. */
 export function mended(text: string): string | undefined {
   try {
     jsonata(text)
@@ -276,7 +276,7 @@ export function mended(text: string): string | undefined {
 const literals =
   /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\/\*[\s\S]*?\*\/|(?<=[(,=~[:?]\s*)\/(?![/*])(?:[^/\\\n]|\\.)+\/[im]*/g
 
-/** Each literal is one character of the private use area, so that nothing is found within. */
+/** Puts one character of the private use area in place of each literal, so that nothing is found inside it. */
 function hideLiterals(source: string): { readonly text: string; restore(text: string): string } {
   const kept: string[] = []
   const text = source.replace(literals, (literal) => {

@@ -3,7 +3,7 @@
 import { functionTypes } from './functions.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
-/** `filtered`: a path that ends in a filter gives elements; `path`: whatever the payload holds there. */
+/** `filtered` is a path that ends in a filter and gives elements; `path` gives whatever the payload holds there. */
 export type Kind =
   | 'boolean'
   | 'number'
@@ -28,7 +28,7 @@ const kindsOfOperators: Readonly<Record<string, Kind>> = {
   ...{ '&': 'text', '..': 'list' },
 }
 
-/** What is absent counts as no kind at all: `$count(x)` is a number though it may give nothing. */
+/** An absent value has no kind of its own: `$lowercase(x)` is a text though it may give nothing. */
 export function kindOf(value: unknown): Kind {
   if (typeof value !== 'object' || value === null) return 'unknown'
   const node = value as SyntaxNode
@@ -88,16 +88,16 @@ function kindOfPath(steps: readonly SyntaxNode[]): Kind {
   const filters = (last['stages'] ?? last['predicate']) as readonly SyntaxNode[] | undefined
   if (filters !== undefined) return filters.every(isPosition) ? 'unknown' : 'filtered'
   if (last['type'] === 'name') return 'path'
-  // Behind a list a function gives one value for each element.
+  // As a step behind a list, a function gives one value for each element.
   return steps.length === 1 ? kindOf(last) : 'unknown'
 }
 
-/** `flags[0]`, `flags[-1]`. */
+/** Whether a filter is a position, as in `flags[0]` and `flags[-1]`. */
 function isPosition({ expr }: SyntaxNode): boolean {
   return kindOf(expr) === 'number'
 }
 
-/** The texts that an expression chooses between, where each is written in it; nothing where one is not. */
+/** Gives the texts that an expression chooses between, or nothing if one of them is not written in it. */
 export function choicesOf(value: unknown): readonly string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const node = value as SyntaxNode

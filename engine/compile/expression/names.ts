@@ -12,7 +12,7 @@ import type { SyntaxNode } from './syntax-tree.ts'
 /** A name that an expression or a template looks up at its root. */
 export interface RootName {
   readonly name: string
-  /** The name behind it, if one follows. */
+  /** The name after it in the path, if there is one. */
   readonly next: string | undefined
   /** Whether its first element is asked for, as in `messages[0]`. */
   readonly isFirst: boolean
@@ -20,7 +20,7 @@ export interface RootName {
   readonly offset: number
 }
 
-/** The variable that stands for one of our names. No variable of an author's can be called that. */
+/** Gives the variable that stands for one of our names. No author can write one with a blank. */
 export function variableOf(name: string): string {
   return ` ${name}`
 }
@@ -39,7 +39,7 @@ interface Reach {
   readonly span?: { readonly start: number; readonly end: number; readonly isAtRoot: boolean }
 }
 
-/** Without one of our names or a first element in its text, an expression need not be walked. */
+/** An expression whose text has none of our names and no `[0]` need not be walked. */
 const mayMatter = new RegExp(String.raw`\b(?:${[...everyName.ours].join('|')})\b|\[\s*0\s*\]`)
 
 /**
@@ -78,7 +78,7 @@ export function resolveNames(
     }
   }
 
-  /** What stands in `[…]` and `{…}` behind a node. */
+  /** Visits what stands in `[…]` and `{…}` behind a node. */
   function visitBrackets(node: SyntaxNode, context: Context): void {
     const { predicate, stages, group } = node
     for (const filters of [predicate, stages]) {
@@ -118,7 +118,7 @@ export function resolveNames(
       Object.assign(node, { type: 'variable', value: variableOf(name) })
   }
 
-  /** `$lookup($$, "headers")`. */
+  /** Finds `$lookup($$, "headers")`. */
   function visitLookup(node: SyntaxNode, context: Context): void {
     const [of, key] = node['arguments'] as readonly SyntaxNode[]
     if ((node['procedure'] as SyntaxNode)['value'] !== 'lookup' || key?.['type'] !== 'string') return
@@ -132,7 +132,7 @@ export function resolveNames(
   return found
 }
 
-/** By type: the parts of a node that are evaluated against what the node is; a function's body too. */
+/** By the type of a node: its parts that are evaluated in the node's own context. The body of a function counts as one. */
 const partsInContext: Readonly<Record<string, readonly string[]>> = {
   binary: ['lhs', 'rhs'],
   apply: ['lhs', 'rhs'],
@@ -145,7 +145,7 @@ const partsInContext: Readonly<Record<string, readonly string[]>> = {
   lambda: ['body'],
 }
 
-/** What the names behind a node are looked up in. */
+/** Gives what the names behind a node are looked up in. */
 function below({ type, value }: SyntaxNode, context: Context): Context {
   if (type !== 'variable') return 'inner'
   return value === '$' || (value === '' && context !== 'inner') ? 'payload' : 'inner'
@@ -172,7 +172,7 @@ function unreachable(reached: readonly Reach[], source: string, offset: number):
   )
 }
 
-/** At the root the name alone will do; further in, where names are those of an element, a variable hands it on. */
+/** At the root the name alone is enough; where names are those of an element, a variable is needed. */
 function mendReach(reached: readonly Reach[], source: string): string | undefined {
   const isAtRoot = reached.every(({ span }) => span?.isAtRoot)
   let text = source

@@ -1,4 +1,4 @@
-/** Finds what JSONata reads and nobody means: functions that there are not, texts that are added, brackets of a key. */
+/** Finds what JSONata reads but no author means: unknown functions, texts that are added, keys in brackets. */
 
 import { editDistance, nearestName } from '../../config/nearest.ts'
 import { startOfToken } from './fault.ts'
@@ -8,25 +8,25 @@ import { type Kind, kindOf } from './kind.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
-/** Looks at a node and says what is wrong with it. `isDoubtful`: it may be meant. */
+/** Says what is wrong with a node. `isDoubtful`: it may be meant after all. */
 type Check = (
   node: SyntaxNode,
   tree: SyntaxTree,
 ) => (Omit<Slip, 'place'> & { readonly isDoubtful?: true }) | undefined
 
-/** What the nodes of an expression say together. */
+/** The tree of an expression, with what its nodes say together. */
 export interface SyntaxTree {
   readonly source: string
   readonly nodes: readonly SyntaxNode[]
-  /** Variables that it gives a value itself: by `:=`, as a parameter of a function, and by `@` and `#`. */
+  /** The variables that the expression binds itself: by `:=`, as a parameter of a function, and by `@` and `#`. */
   readonly bound: ReadonlySet<string>
-  /** Nodes that are called. */
+  /** The nodes that are called as functions. */
   readonly called: ReadonlySet<unknown>
-  /** Of nothing in a program that gives the name of a function another meaning. */
+  /** Is `unknown` for every node of an expression that gives the name of a function another meaning. */
   readonly kindOf: (node: unknown) => Kind
 }
 
-/** `nodes`: each node of the tree once. */
+/** `nodes` holds each node of the tree once. */
 export function describeTree(nodes: readonly SyntaxNode[], source: string): SyntaxTree {
   const bound = new Set<string>()
   const called = new Set<unknown>()
@@ -46,7 +46,7 @@ export function describeTree(nodes: readonly SyntaxNode[], source: string): Synt
 }
 
 /**
- * What may be meant, though hardly, is given back.
+ * Gives back what is only doubtful.
  * @throws ExpressionSyntaxError for what cannot be meant
  */
 export function refuseSlips(tree: SyntaxTree, offset: number): readonly Slip[] {
@@ -74,7 +74,7 @@ function placeOf(node: SyntaxNode, source: string): number {
   return startOfToken(Number(position ?? 0), token, source)
 }
 
-/** By the type of the node. */
+/** The checks by the type of the node. */
 const checks: Readonly<Record<string, readonly Check[]>> = {
   variable: [unknownVariable],
   function: [callWithoutSign],
@@ -105,7 +105,7 @@ function unknownVariable(node: SyntaxNode, { bound, called }: SyntaxTree): Retur
   }
 }
 
-/** Names of other languages. */
+/** Functions as other languages call them, and their names in JSONata. */
 const foreignFunctions: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   len: 'count',
   size: 'count',
@@ -129,7 +129,7 @@ function nearestFunctions(name: string): string {
     : `Did you mean ${meant.join(' or ')}?`
 }
 
-/** `uper` and `uppercase`: an abbreviation with one mistake at most. */
+/** Whether a name abbreviates a known one with one mistake at most, as `uper` does `uppercase`. */
 function beginsAlike(name: string, known: string): boolean {
   const lengths = [name.length, name.length + 1]
   return (
@@ -138,7 +138,7 @@ function beginsAlike(name: string, known: string): boolean {
   )
 }
 
-/** `contains(title, 'x')`, `labels.includes('x')`. */
+/** Finds `contains(title, 'x')` and `labels.includes('x')`. */
 function callWithoutSign(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   const procedure = node['procedure'] as SyntaxNode | undefined
   if (procedure?.['type'] !== 'path') return undefined
@@ -184,7 +184,7 @@ function replaceOutsideTexts(source: string, find: RegExp, by: string): string {
 const comparisons = new Set<unknown>(['<', '>', '<=', '>='])
 const notOrdered = new Set<Kind>(['list', 'object', 'boolean', 'function'])
 
-/** `1 < x < 5` compares what the first comparison gave. */
+/** Finds `1 < x < 5`, which compares the result of the first comparison. */
 function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: SyntaxTree): ReturnType<Check> {
   if (!comparisons.has(value)) return undefined
   const wrong = [lhs, rhs].map(kindOf).find((kind) => notOrdered.has(kind))
@@ -197,7 +197,7 @@ function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: SyntaxT
 
 const comparing = new Set<unknown>([...comparisons, '=', '!='])
 
-/** `action = 'opened' & draft = false` compares what a comparison gave: `&` joins texts, before anything is compared. */
+/** Finds `action = 'opened' & draft = false`: `&` joins texts before anything is compared. */
 function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   const left = lhs as SyntaxNode | undefined
   if (value !== '=' && value !== '!=') return undefined
@@ -209,7 +209,7 @@ function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: SyntaxTr
   }
 }
 
-/** `ref = 'a' or 'b'`. */
+/** Finds `ref = 'a' or 'b'`. */
 function textAsCondition({ value, rhs, lhs }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   if (value !== 'or' && value !== 'and') return undefined
   if (![lhs, rhs].some((side) => (side as SyntaxNode)['type'] === 'string')) return undefined
@@ -229,7 +229,7 @@ function asList(source: string): string {
   )
 }
 
-/** `headers['x-id']` filters by a text, which holds for whatever is there. */
+/** Finds `headers['x-id']`, which filters by a text and so keeps everything. */
 function filterByText({ expr, position }: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   const text = expr as SyntaxNode | undefined
   if (text?.['type'] !== 'string') return undefined
@@ -249,7 +249,7 @@ function quoted(key: string): string {
   return /^[A-Za-z_]\w*$/.test(key) ? key : `\`${key}\``
 }
 
-/** Words of other languages, which are names of fields here. */
+/** Words of other languages that JSONata takes for names of fields. */
 const foreignWords: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   undefined: 'Whether a field is there is asked with `$exists(field)` and `$not($exists(field))`.',
   None: 'Write `null`; whether a field is there is asked with `$exists(field)`.',
@@ -261,7 +261,7 @@ const foreignWords: Readonly<Record<string, string>> = Object.assign(Object.crea
   FALSE: 'Write `false`.',
 })
 
-/** Truth is never a field; what is nothing may stand where nothing is meant, and compared it never holds. */
+/** `True` is never meant as a field. `undefined` may stand for nothing, but a comparison with it is never true. */
 function foreignWord(node: SyntaxNode): ReturnType<Check> {
   const { type, value, lhs, rhs } = node
   const isCompared = type === 'binary' && (value === '=' || value === '!=')
@@ -295,7 +295,7 @@ function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
   }
 }
 
-/** `headers.x-github-event` subtracts two fields from another. */
+/** Finds `headers.x-github-event`, which subtracts two fields from another. */
 function headerWithDashes(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
   if (node['value'] !== '-') return undefined
   const left = node['lhs'] as SyntaxNode
@@ -319,7 +319,7 @@ function headerWithCapitals(node: SyntaxNode): ReturnType<Check> {
   }
 }
 
-/** What other languages put values into. */
+/** Finds the placeholders of other languages. */
 function foreignText({ value }: SyntaxNode): ReturnType<Check> {
   const text = String(value)
   const placeholder = /\{\{\s*[#/]?([\w.@[\]-]+)\s*\}\}/.exec(text)

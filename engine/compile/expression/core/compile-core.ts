@@ -358,16 +358,18 @@ export function compileCore(
 
   try {
     const { evaluate, cost, size } = compile(ast, { isRoot: true, locals: new Map(), input: {} })
-    return {
-      cost: cost + size,
-      run: (payload, scope) => {
-        const frame: Frame = { root: payload, scope, locals: locals === 0 ? none : [] }
-        return evaluate(Array.isArray(payload) ? wrapRoot(payload) : payload, frame)
-      },
-    }
+    return { cost: cost + size, run: createRun(evaluate, locals > 0) }
   } catch (error) {
     if (error instanceof OutsideCoreError) return undefined
     throw error
+  }
+}
+
+/** A closure of its own: one of `compileCore` would hold on to all that compiles. */
+function createRun(evaluate: Evaluate, hasLocals: boolean): CoreProgram['run'] {
+  return (payload, scope) => {
+    const frame: Frame = { root: payload, scope, locals: hasLocals ? [] : none }
+    return evaluate(Array.isArray(payload) ? wrapRoot(payload) : payload, frame)
   }
 }
 
