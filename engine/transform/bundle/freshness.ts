@@ -21,9 +21,12 @@ export interface Decisive {
   readonly stamps: Stamps
 }
 
-/** A change of so short a time before the build may have come after the file was read; milliseconds. File systems with 2 s ticks exist. */
+/**
+ * A file that changed less than this before the build may have changed again after it was read, within one tick of the
+ * file system's clock, which may be two seconds. Milliseconds.
+ */
 const uncertainMs = 2_000
-/** Of a file that changed so shortly before; it equals no other stamp. */
+/** The stamp of such a file; it equals no other. */
 const uncertain = 'uncertain'
 const batch = 64
 

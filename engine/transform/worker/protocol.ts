@@ -15,8 +15,8 @@ export interface WorkerData {
 export const slots = { phase: 0, droppedLines: 1 } as const
 
 /**
- * The phases of the newest call, which change by atomic exchange: the worker turns `posted` into `begun`, or the main thread takes the
- * call back. Exactly one of them succeeds, so a call that is given to another worker has never run.
+ * The phases of the newest call, which change by atomic exchange: the worker turns `posted` into `begun`, or the main
+ * thread takes the call back. Exactly one of them succeeds, so a call that is given to another worker has never run.
  */
 export const phases = { none: 0, posted: 1, begun: 2, takenBack: 3 } as const
 

@@ -124,7 +124,8 @@ function portOf({ port }: StartOptions, { env }: Io): number | undefined {
 }
 
 /**
- * Opens the inspector of this process: with `NODE_OPTIONS=--inspect` the Node.js that only starts the gateway would take the port.
+ * Opens the inspector of this process. With `NODE_OPTIONS=--inspect` the Node.js that only starts the gateway would take
+ * the port.
  *
  * @throws CommandFailure
  */

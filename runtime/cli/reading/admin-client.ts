@@ -138,7 +138,10 @@ function refusedText(
   ].join(' ')
 }
 
-/** The address in REVEILLE_URL, unless `--config` is given, without a slash at its end. @throws CommandFailure where it is no URL */
+/**
+ * The address in REVEILLE_URL without a slash at its end, unless `--config` is given.
+ * @throws CommandFailure where it is no URL
+ */
 export function namedAddress(options: { readonly config?: string }, { env }: Io): string | undefined {
   const url = env['REVEILLE_URL']
   if (options.config !== undefined || !url) return undefined

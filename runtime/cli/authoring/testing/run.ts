@@ -38,7 +38,10 @@ export type TestRun = {
     }
 )
 
-/** `patterns`: files, folders, or parts of the names of tests, files and presets. A test that matches one of them is run; without patterns every test is. */
+/**
+ * `patterns`: files, folders, or parts of the names of tests, files and presets. A test that matches one of them is run;
+ * without patterns every test is.
+ */
 export async function runSource(source: TestSource, patterns: readonly string[], io: Io): Promise<TestRun> {
   const startedAt = performance.now()
   const loaded = await source.load()
