@@ -19,7 +19,7 @@ const bootstrap = [
 ]
 const posix = { skip: process.platform === 'win32' && 'the fake npm is a shell script' }
 
-/** A fresh clone in small: the real bootstrap, a job that tells what it was given, and an npm that only notes calls. */
+/** Creates a small clone: the real bootstrap, a job that prints its arguments, and an npm that records its calls. */
 async function createClone(t: TestContext, options: { npm?: string } = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-clone-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

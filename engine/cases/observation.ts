@@ -31,10 +31,10 @@ export function observe(decision: Decision, status: number): Observation {
     case 'skipped':
       return { outcome: 'skipped', status, reason: decision.reason, mapping: decision.mapping, actions: [] }
     default: {
-      const { outcome, code, message, told, details, mapping, cause } = decision
+      const { outcome, code, message, reason: given, details, mapping, cause } = decision
       // The cause of a failure is an error of the author's own code, or a bug to report.
       const beneath = outcome === 'failed' && cause instanceof Error ? ` (${cause.message})` : ''
-      const reason = told ?? `${message}${beneath}`
+      const reason = given ?? `${message}${beneath}`
       return { outcome, status, code, reason, details, mapping, actions: [] }
     }
   }

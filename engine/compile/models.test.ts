@@ -81,7 +81,7 @@ test('a transform that gives another model has failed, and the request is not to
   const decision = await snapshot.resolve(requestOf({}))
   assert.ok('code' in decision)
   assert.deepEqual([decision.outcome, decision.code], ['failed', 'TRANSFORM_FAILED'])
-  assert.match(decision.told ?? '', /model must be one of openai\/gpt-5/)
+  assert.match(decision.reason ?? '', /model must be one of openai\/gpt-5/)
 })
 
 test('without a list any model of a provider will do', async () => {

@@ -100,7 +100,7 @@ test('what a transform refuses or throws comes back from a thread as it would he
   assert.deepEqual([refused.code, refused.status, refused.message], ['TRANSFORM_REFUSED', 422, 'no title'])
   const failed = await snapshot.resolve(requestOf({ list: [1] }))
   assert.ok('code' in failed && failed.outcome === 'failed')
-  assert.match(failed.told ?? '', /a\.ts: no title \(.*a\.ts:3:1\)/)
+  assert.match(failed.reason ?? '', /a\.ts: no title \(.*a\.ts:3:1\)/)
   assert.equal((failed.cause as Error).message, 'no title')
 })
 

@@ -113,8 +113,8 @@ export interface Refusal {
   readonly message: string
   readonly details: readonly FieldError[]
   readonly mapping?: string
-  /** The same with its cause, for the log, the API and the console; absent where `message` says it all. */
-  readonly told?: string
+  /** The message with its cause, for the log, the API and the console. Default: the message. */
+  readonly reason?: string
   /** What lies beneath, for the log only. */
   readonly cause?: unknown
 }

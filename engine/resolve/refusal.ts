@@ -92,13 +92,13 @@ function failed(error: TransformError, folder: string, mapping?: string): Refusa
   const { code, message, place, refusal } = error
   const named = mapping === undefined ? '' : `mapping "${mapping}": `
   const at = place === undefined ? '' : ` (${formatPlace(place, folder)})`
-  const told = `${named}${message}${at}`
-  if (refusal) return { outcome: 'refused', code, ...refusal, told, details: [], mapping }
+  const reason = `${named}${message}${at}`
+  if (refusal) return { outcome: 'refused', code, ...refusal, reason, details: [], mapping }
   return {
     outcome: 'failed',
     code,
     message: `${named}${refusalCodes[code]}`,
-    told,
+    reason,
     details: [],
     mapping,
     // The author's own error, with the author's lines; ours has said what it knows.

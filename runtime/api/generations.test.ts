@@ -141,11 +141,14 @@ test('a watched file goes forward after a rollback', async (t) => {
   const installed = await install(t, { 'mappings/bell.yaml': mapping('one') }, { watch: true })
   const { write, line } = installed
   const live = (generation: number) =>
-    line('snapshot-swapped', (told) => told['generation'] === generation && told['rolledBack'] === undefined)
+    line(
+      'snapshot-swapped',
+      (facts) => facts['generation'] === generation && facts['rolledBack'] === undefined,
+    )
   await write('mappings/bell.yaml', mapping('two'))
   await live(2)
   assert.equal((await post(installed, '/api/generations/1/rollback')).status, 200)
-  assert.equal((await line('snapshot-swapped', (told) => told['rolledBack'] === true))['generation'], 1)
+  assert.equal((await line('snapshot-swapped', (facts) => facts['rolledBack'] === true))['generation'], 1)
   await write('mappings/bell.yaml', mapping('three'))
   await live(3)
 })

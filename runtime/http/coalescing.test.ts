@@ -1,4 +1,4 @@
-/** What becomes of a run that meets others: the key by which it joins them, its pool, and what its sender is told. */
+/** How runs join others or are rejected: the coalesce key, the pool, and what the sender is replied. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What is kept so that an action counts once, and what the sender of one that was there before is told. */
+/** What is stored so that an action counts once, and how a duplicate is answered. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

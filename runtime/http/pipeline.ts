@@ -252,7 +252,7 @@ function firstRunIn(action: Action): string | undefined {
 }
 
 function refusedByEngine(refusal: Refusal): RequestOutcome {
-  const { outcome, code, status, message, details, mapping, told: reason, cause } = refusal
+  const { outcome, code, status, message, details, mapping, reason, cause } = refusal
   if (!isErrorCode(code)) {
     const fault = new Error('The engine refused with a code that the table of errors lacks.', { cause })
     return { outcome: 'failed', code: 'INTERNAL', mapping, reason, fault }

@@ -1,4 +1,4 @@
-/** Owns a hook surface for tests: a hand-made snapshot, a store that remembers, a log to read, timers to fire. */
+/** Opens a hook surface for tests, with a snapshot, a store that remembers, a log to read, and timers to fire. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -56,7 +56,7 @@ export interface SurfaceFixture {
     /** What the store answers once `accept` has passed. */
     acceptance: Acceptance
   }
-  /** What a drain tells the surface. */
+  /** Aborted to begin a drain. */
   readonly draining: AbortController
   post(
     endpoint: string,

@@ -137,9 +137,9 @@ test('a failure of the engine is answered 500 and recorded with its body, and it
 })
 
 test('the reason of a failed transform goes to the log and the record, and not to the sender', async (t) => {
-  const told = 'mapping "m": review.ts: title is undefined (transforms/review.ts:3:7)'
+  const reason = 'mapping "m": review.ts: title is undefined (transforms/review.ts:3:7)'
   const message = 'mapping "m": The transform failed; the cause is in the log.'
-  const failure = { outcome: 'failed', message, told, details: [], mapping: 'm' } as const
+  const failure = { outcome: 'failed', message, reason, details: [], mapping: 'm' } as const
   const { post, notes, lines, state } = await openSurface(t)
   const { snapshot } = state.live
   for (const [code, status, retryAfter] of [
@@ -153,10 +153,10 @@ test('the reason of a failed transform goes to the log and the record, and not t
     assert.deepEqual([answer.status, answer.headers['retry-after']], [status, retryAfter])
     assert.doesNotMatch(answer.text, /title|review/)
     const note = notes.at(-1)
-    assert.deepEqual([note?.outcome, note?.status, note?.reason], ['failed', status, told])
+    assert.deepEqual([note?.outcome, note?.status, note?.reason], ['failed', status, reason])
     assert.equal(Buffer.from(note?.body ?? []).toString(), JSON.stringify({ a: code }))
-    const { level, event, reason } = lines.all.at(-1) ?? assert.fail()
-    assert.deepEqual([level, event, reason], ['error', 'request-failed', told])
+    const { level, event, reason: logged } = lines.all.at(-1) ?? assert.fail()
+    assert.deepEqual([level, event, logged], ['error', 'request-failed', reason])
   }
 })
 
@@ -303,13 +303,13 @@ test('fields without effect are named in the reply, and logged once a minute for
       warnings,
     }),
   })
-  const told = () => lines.all.filter(({ event }) => event === 'unknown-fields')
+  const warned = () => lines.all.filter(({ event }) => event === 'unknown-fields')
   for (const endpoint of ['agent', 'wake', 'agent']) {
     const { body } = await post(endpoint, {})
     assert.deepEqual(body['warnings'], warnings)
   }
   assert.deepEqual(
-    told().map(({ level, endpoint, fields, problems }) => [level, endpoint, fields, problems]),
+    warned().map(({ level, endpoint, fields, problems }) => [level, endpoint, fields, problems]),
     [
       ['warn', 'agent', 1, ['is not a field']],
       ['warn', 'wake', 1, ['is not a field']],
@@ -320,7 +320,7 @@ test('fields without effect are named in the reply, and logged once a minute for
   state.acceptance = { actions: [{ ...seen, request: '019c5b1e-0000-7000-8000-0000000000aa' }] }
   const again = await post('agent', {})
   assert.deepEqual([again.body['outcome'], again.body['warnings']], ['duplicate', warnings])
-  assert.equal(told().length, 3)
+  assert.equal(warned().length, 3)
 })
 
 test('hooks.allowQueryToken: false refuses tokens in the query', async (t) => {
@@ -683,9 +683,9 @@ test('nothing of a request shows in a log line, a reply or a record, except in i
     },
   })
   const { post, lines, notes, state } = fixture
-  const told: string[] = []
+  const shown: string[] = []
   const send = async (endpoint: string, body: unknown, headers: Record<string, string> = bearer) => {
-    told.push(JSON.stringify(await post(endpoint, body, headers)))
+    shown.push(JSON.stringify(await post(endpoint, body, headers)))
   }
   for (const way of ['accept', 'ignore', 'throw']) await send(`github?q=${canary}`, { way, canary })
   await send('wake', `{"${canary}`)
@@ -703,6 +703,6 @@ test('nothing of a request shows in a log line, a reply or a record, except in i
   state.accept = () => Promise.reject(new Error(canary))
   await send('wake', { text: canary })
   const withoutBodies = notes.map(({ body: _body, head: _head, ...note }) => note)
-  assert.equal(told.length, lines.all.length)
-  assert.doesNotMatch(JSON.stringify([told, lines.all, withoutBodies]), new RegExp(canary))
+  assert.equal(shown.length, lines.all.length)
+  assert.doesNotMatch(JSON.stringify([shown, lines.all, withoutBodies]), new RegExp(canary))
 })

@@ -43,12 +43,12 @@ test('a tried request has the same result as one that is sent', async (t) => {
     const received = { endpoint, headers, query: {}, body: Buffer.from(body, 'latin1'), now: 0 }
     const tried = await tryRequest(received, createSnapshot(options), trySurface)
 
-    const told = JSON.stringify({ endpoint, body: body.slice(0, 20), decision })
-    assert.equal(tried.status, sent.status, told)
+    const shown = JSON.stringify({ endpoint, body: body.slice(0, 20), decision })
+    assert.equal(tried.status, sent.status, shown)
     if ('code' in tried.decision && tried.decision.code !== 'NOBODY_KNOWS')
-      assert.equal(tried.decision.code, sent.body['code'], told)
-    assert.deepEqual(tried.request?.payload, asked[0]?.payload, told)
-    assert.equal(tried.request?.headers['x-github-event'], asked[0]?.headers['x-github-event'], told)
-    assert.equal(tried.request?.headers['x-gateway-token'], undefined, told)
+      assert.equal(tried.decision.code, sent.body['code'], shown)
+    assert.deepEqual(tried.request?.payload, asked[0]?.payload, shown)
+    assert.equal(tried.request?.headers['x-github-event'], asked[0]?.headers['x-github-event'], shown)
+    assert.equal(tried.request?.headers['x-gateway-token'], undefined, shown)
   }
 })

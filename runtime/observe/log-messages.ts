@@ -260,8 +260,8 @@ export const logMessages: Record<string, ((facts: Facts) => Line) | undefined> =
 }
 
 /** The times that a source reports: `watchEnds 2026-01-31T12:00:00.000Z`. */
-function times({ times: told }: Facts): string {
-  const named = Object.entries((told as Facts | undefined) ?? {})
+function times({ times: given }: Facts): string {
+  const named = Object.entries((given as Facts | undefined) ?? {})
   return named.map(([name, at]) => `${text(name)} ${text(at)}`).join('  ')
 }
 
@@ -297,9 +297,9 @@ function changes(facts: Facts): string {
 }
 
 /** The most frequent ones first. */
-function reasons({ reasons: told }: Facts): string {
-  if (typeof told !== 'object' || told === null) return ''
-  const list = Object.entries(told).sort(([, a], [, b]) => Number(b) - Number(a))
+function reasons({ reasons: given }: Facts): string {
+  if (typeof given !== 'object' || given === null) return ''
+  const list = Object.entries(given).sort(([, a], [, b]) => Number(b) - Number(a))
   return `: ${list.map(([code, times]) => `${text(times)} ${text(code)}`).join(', ')}`
 }
 

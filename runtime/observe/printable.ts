@@ -1,4 +1,4 @@
-/** Owns what of a text may reach a terminal: names in a log record can come from a payload. */
+/** Removes from a text what could steer a terminal, as names in a log record can come from a payload. */
 
 /** One line; control and format characters, which could move a cursor or reverse the reading order, become a space. */
 export function printable(text: unknown): string {

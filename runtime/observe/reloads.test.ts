@@ -32,7 +32,7 @@ const swapped: ReloadEvent = {
 }
 
 /** The events of the lines above `debug`. */
-function told(...events: ReloadEvent[]): string[] {
+function logged(...events: ReloadEvent[]): string[] {
   const lines: string[] = []
   const add = (facts: { event: string; isAgain?: boolean }) =>
     lines.push(facts.isAgain ? `${facts.event} again` : facts.event)
@@ -42,15 +42,15 @@ function told(...events: ReloadEvent[]): string[] {
 }
 
 test('a repeated refusal for the same reasons is logged in one line', () => {
-  assert.deepEqual(told(refused('a'), refused('a')), [
+  assert.deepEqual(logged(refused('a'), refused('a')), [
     'candidate-rejected',
     'diagnostic',
     'candidate-rejected again',
   ])
   const other = [{ ...bad, message: 'worse' }]
   for (const next of [refused('b'), refused('a', other)])
-    assert.deepEqual(told(refused('a'), next).slice(2), ['candidate-rejected', 'diagnostic'])
-  assert.deepEqual(told(refused('a'), swapped, refused('a')).slice(2), [
+    assert.deepEqual(logged(refused('a'), next).slice(2), ['candidate-rejected', 'diagnostic'])
+  assert.deepEqual(logged(refused('a'), swapped, refused('a')).slice(2), [
     'snapshot-swapped',
     'candidate-rejected',
     'diagnostic',
@@ -58,9 +58,9 @@ test('a repeated refusal for the same reasons is logged in one line', () => {
 })
 
 test('files that return to the live content after a refusal are logged once', () => {
-  assert.deepEqual(told(unchanged), [])
-  assert.deepEqual(told(refused('a'), unchanged, unchanged).slice(2), ['files-mended'])
-  assert.deepEqual(told(refused('a'), swapped, unchanged).slice(2), ['snapshot-swapped'])
+  assert.deepEqual(logged(unchanged), [])
+  assert.deepEqual(logged(refused('a'), unchanged, unchanged).slice(2), ['files-mended'])
+  assert.deepEqual(logged(refused('a'), swapped, unchanged).slice(2), ['snapshot-swapped'])
 })
 
 test('the first hundred of very many diagnostics are logged, and the number of the others', () => {

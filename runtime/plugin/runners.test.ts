@@ -238,8 +238,8 @@ test('a value of the wrong form is refused with what its key is for, and each mi
     () => checkPlugins(settings({ runners }).settings),
     (error) => {
       assert.ok(error instanceof PluginSetupError)
-      const told = error.problems.map(({ key, hint }) => [key, hint?.split(/[;:.]/)[0]])
-      assert.deepEqual(told, [
+      const shown = error.problems.map(({ key, hint }) => [key, hint?.split(/[;:.]/)[0]])
+      assert.deepEqual(shown, [
         ['agents.runners.relative.cwd', 'The folder that the program starts in'],
         ['agents.runners.nameless.command', undefined],
         ['agents.runners.addressless.url', 'Where the OpenClaw gateway is reached'],
@@ -322,11 +322,11 @@ test('a runner that keeps its own history is given none, even at the turn that s
 test('progress is passed on while the turn lasts, and its notes show no secret', async (t) => {
   const plugins = [await install('telling')]
   const { host } = await start(t, settings({ plugins, providers, runner: 'thinker' }))
-  const told: Progress[] = []
-  const onProgress = (progress: Progress) => void told.push(progress)
+  const reported: Progress[] = []
+  const onProgress = (progress: Progress) => void reported.push(progress)
   await host.runner('thinker')?.run(turn, { ...call, onProgress })
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-  assert.deepEqual(told, [{ note: 'calling with [redacted]', text: key }])
+  assert.deepEqual(reported, [{ note: 'calling with [redacted]', text: key }])
 })
 
 test('warnings, `handedOver` and errors show no secret, and a state is returned unchanged', async (t) => {

@@ -1,4 +1,4 @@
-/** Owns the bed that the host's tests run on: a host that logs into a list, and the least of a snapshot. */
+/** Creates what the tests of the host need: a host that logs into a list, and minimal settings. */
 
 import assert from 'node:assert/strict'
 import type { Settings } from '@reveille/engine'

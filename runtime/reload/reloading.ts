@@ -98,7 +98,7 @@ async function runOwnTests(
   return describeTests(await runTests({ tests, snapshot, surface: trySurface, isGivenUp, cache }))
 }
 
-/** What is wrong with a plugin is told with its place, like everything else that is wrong with a candidate. */
+/** Reports a problem of a plugin at its place, like every other problem of a candidate. */
 async function located<Result>(
   configuration: Configuration,
   step: () => Result | Promise<Result>,

@@ -1,4 +1,4 @@
-/** Owns the world of these tests: a server on loopback that stands for every https host, and timers that only tests end. */
+/** Creates a server on loopback that stands for every https host, and timers that only tests end. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -13,7 +13,7 @@ export interface WebFixture {
   answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void
   /** Resolves once the server was asked so often. */
   askedTimes(times: number): Promise<void>
-  /** Lets so long pass for whoever waits exactly that, now or next. */
+  /** Ends the present or next timer of exactly this length. */
   pass(ms: number): Promise<void>
   stop(): void
 }
@@ -21,14 +21,14 @@ export interface WebFixture {
 export async function createWebFixture(context: TestContext): Promise<WebFixture> {
   const stopping = new AbortController()
   const changed = new EventTarget()
-  const tell = () => changed.dispatchEvent(new Event('change'))
+  const notify = () => changed.dispatchEvent(new Event('change'))
   const until = async (holds: () => boolean) => {
     while (!holds()) await once(changed, 'change')
   }
   const timers = new Map<() => void, number>()
   const server = createServer((incoming, outgoing) => {
     fixture.asked.push(incoming.url ?? '')
-    tell()
+    notify()
     fixture.answer(incoming, outgoing)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -48,7 +48,7 @@ export async function createWebFixture(context: TestContext): Promise<WebFixture
       timers: {
         setTimeout(callback, ms) {
           timers.set(callback, ms)
-          tell()
+          notify()
           return callback
         },
         clearTimeout: (timer) => timers.delete(timer as () => void),

@@ -161,7 +161,7 @@ test('a list makes one action of each element, all of them or none', async () =>
   const broken = await failureFrom(() => [{ message: 'one' }, { message: 2 }])
   assert.equal(broken.code, 'TRANSFORM_FAILED')
   assert.match(
-    String(broken.told),
+    String(broken.reason),
     /review\.ts: element 1 answered .*`message` must be a string or a prompt, not a number/,
   )
 })
@@ -283,8 +283,8 @@ for (const [what, result, message] of unusable) {
   test(`${what} from a transform is the transform's failure, told to those who can mend it`, async () => {
     const failure = await failureFrom(() => result)
     assert.deepEqual([failure.outcome, failure.code], ['failed', 'TRANSFORM_FAILED'])
-    assert.match(String(failure.told), message)
-    assert.match(String(failure.told), /review\.ts/)
+    assert.match(String(failure.reason), message)
+    assert.match(String(failure.reason), /review\.ts/)
     assert.equal(
       failure.message,
       `mapping "review": The mapping's transform failed; the cause is in the log.`,
@@ -307,7 +307,7 @@ test("a transform's error is a failure with its place and its cause", async () =
     throw cause
   })
   assert.deepEqual([failure.outcome, failure.code, failure.cause], ['failed', 'TRANSFORM_TIMEOUT', cause])
-  assert.equal(failure.told, 'mapping "review": review.ts: took longer than 5 s (transforms/review.ts:3:9)')
+  assert.equal(failure.reason, 'mapping "review": review.ts: took longer than 5 s (transforms/review.ts:3:9)')
 })
 
 test('explaining tells which fields a transform gave, for each action that it made', async () => {
@@ -358,7 +358,7 @@ test('a request has one answer: elements may agree about it, and no more', async
   assert.equal(replyIn(agree)?.body, 'ok')
   const differ = await decide(({ item }) => ({ reply: `${item}` }), { list: [1, 2] }, { forEach: 'list' })
   assert.ok('code' in differ && differ.code === 'TRANSFORM_FAILED')
-  assert.match(String(differ.told), /`reply` is another one than that of an earlier element/)
+  assert.match(String(differ.reason), /`reply` is another one than that of an earlier element/)
 })
 
 for (const [reply, problem] of [
@@ -369,7 +369,7 @@ for (const [reply, problem] of [
   test(`a reply that ${problem} fails`, async () => {
     const decision = await decide(() => ({ reply }))
     assert.ok('code' in decision)
-    assert.match(String(decision.told), new RegExp(`\`reply\` ${problem}`))
+    assert.match(String(decision.reason), new RegExp(`\`reply\` ${problem}`))
   })
 }
 
@@ -385,7 +385,7 @@ test('one refusing element refuses the whole request, with the words of the tran
     code: 'TRANSFORM_REFUSED',
     status: 422,
     message: 'no order id',
-    told: 'mapping "review": review.ts refused it',
+    reason: 'mapping "review": review.ts refused it',
     details: [],
     mapping: 'review',
   })

@@ -1,4 +1,4 @@
-/** What an endpoint asks of its senders: a token, a signature, both or nothing; and what is told of those that lack it. */
+/** What an endpoint asks of its senders: a token, a signature, both or nothing; and what it replies to the others. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -87,12 +87,12 @@ test('the sender reads the same 401, whatever was missing or wrong', async (t) =
     await post('agent', body, signed),
     await post('agent', body, { ...bearer, ...forged }),
   ]
-  const told = answers.map(({ status, headers, body: { requestId, ...rest } }) => {
+  const replies = answers.map(({ status, headers, body: { requestId, ...rest } }) => {
     const { 'x-request-id': id, date, ...others } = headers
     return { status, others, rest, hasId: id === requestId, hasDate: date !== undefined }
   })
-  for (const each of told) assert.deepEqual(each, told[0])
-  assert.equal(told[0]?.others['www-authenticate'], 'Bearer')
+  for (const each of replies) assert.deepEqual(each, replies[0])
+  assert.equal(replies[0]?.others['www-authenticate'], 'Bearer')
 })
 
 test('the log and the record say why, and by how much a clock is off, and quote nothing of the request', async (t) => {

@@ -1,4 +1,4 @@
-/** Owns a provider for tests, made by hand: it signs with HMAC-SHA256 in the header `x-signature`. */
+/** A provider for tests, which signs with HMAC-SHA256 in the header `x-signature`. */
 
 import { createHmac } from 'node:crypto'
 import {
@@ -42,7 +42,7 @@ export function createProvider(parts: ProviderParts = {}): Provider {
   }
 }
 
-/** The terms of an endpoint whose policy is named as it is. */
+/** The effective policy of an endpoint whose policy has the given name. */
 export function policyFor(
   policy: string,
   provider: Provider,

@@ -10,7 +10,7 @@ export type RejectUnauthenticated = (
   failure: AuthFailure,
 ) => Promise<Refused>
 
-/** A wrong try is counted. After too many of them, a sender that shows nothing is told to wait as well. */
+/** A wrong try is counted. After too many of them, a sender that shows nothing has to wait as well. */
 export function createRejectUnauthenticated({
   wrong,
   blocked,

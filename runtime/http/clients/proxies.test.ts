@@ -72,7 +72,7 @@ test('a reload of the proxies applies to the next request on an open connection'
 const manyHops = Array.from({ length: 400 }, (_, hop) => `198.51.100.${hop % 256}`)
 
 /** What the forwarders on this machine, or at 10.x.x.x, may say; each line is a header of its own. */
-const told: readonly (readonly [client: string, ...lines: string[]])[] = [
+const chains: readonly (readonly [client: string, ...lines: string[]])[] = [
   ['127.0.0.1'],
   ['203.0.113.7', '203.0.113.7'],
   ['203.0.113.7', '127.0.0.1, 10.0.0.9, 192.0.2.1, 203.0.113.7'],
@@ -96,7 +96,7 @@ const told: readonly (readonly [client: string, ...lines: string[]])[] = [
 
 test('the client is the nearest forwarder that is not trusted, and what it says itself is not read', async (t) => {
   const { dial, entries } = await openSurface(t, { trustedProxies: [...loopback, ...inner] })
-  for (const [client, ...lines] of told) {
+  for (const [client, ...lines] of chains) {
     const sender = await dial()
     const headers = lines.map((line) => `X-Forwarded-For: ${line}`)
     const others = ['forwarded: for=192.0.2.66', 'x-real-ip: 192.0.2.66', 'x-forwarded-host: 192.0.2.66']

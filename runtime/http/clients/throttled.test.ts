@@ -1,4 +1,4 @@
-/** Where on the ladder the throttle is asked, and how a sender hears of it. */
+/** When the request pipeline asks the throttle, and what the sender is replied. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const rate = {
   policy: 'x',
 }
 
-/** A throttle that says what it was asked, and answers as it is told. */
+/** A throttle that records what it was asked, and returns what a test sets. */
 async function openThrottled(
   t: Parameters<typeof openSurface>[0],
   options: SnapshotOptions & SurfaceParts = {},

@@ -16,15 +16,15 @@ function openLines() {
     lines,
     timers,
     state,
-    /** Tells so many endings, and answers at which level. */
-    tell(client: string, times: number, result: RequestOutcome = wrong): string[] {
+    /** Logs so many outcomes, and returns at which levels. */
+    logLines(client: string, times: number, result: RequestOutcome = wrong): string[] {
       const from = lines.all.length
       for (let time = 0; time < times; time++) {
         logLimiter.logFor({ client }, result).info({ event: 'request-refused' })
       }
       return lines.all.slice(from).map(({ level }) => level)
     },
-    untold: () => lines.all.filter(({ event }) => event === 'requests-untold'),
+    suppressed: () => lines.all.filter(({ event }) => event === 'requests-untold'),
   }
 }
 
@@ -34,74 +34,76 @@ const levels = (info: number, debug: number) => [
 ]
 
 test('the first twenty-one refusals of a client within a minute are logged, and the others in one line at its end', () => {
-  const { tell, timers, untold } = openLines()
-  assert.deepEqual(tell('203.0.113.7', 25), levels(21, 4))
-  assert.deepEqual(tell('203.0.113.8', 1, refused('NOT_FOUND')), levels(1, 0), 'another one is told')
-  assert.deepEqual(tell('203.0.113.7', 2, refused('NOT_FOUND')), levels(0, 2))
-  assert.deepEqual(untold(), [])
+  const { logLines, timers, suppressed } = openLines()
+  assert.deepEqual(logLines('203.0.113.7', 25), levels(21, 4))
+  assert.deepEqual(logLines('203.0.113.8', 1, refused('NOT_FOUND')), levels(1, 0), 'another client is logged')
+  assert.deepEqual(logLines('203.0.113.7', 2, refused('NOT_FOUND')), levels(0, 2))
+  assert.deepEqual(suppressed(), [])
   timers.fire()
   const reasons = { TOKEN_WRONG: 4, NOT_FOUND: 2 }
-  assert.deepEqual(untold(), [{ level: 'info', event: 'requests-untold', count: 6, clients: 1, reasons }])
-  assert.deepEqual(tell('203.0.113.7', 1), levels(1, 0), 'a new minute')
+  assert.deepEqual(suppressed(), [
+    { level: 'info', event: 'requests-untold', count: 6, clients: 1, reasons },
+  ])
+  assert.deepEqual(logLines('203.0.113.7', 1), levels(1, 0), 'a new minute')
 })
 
 test('a client that has to wait is counted under that code, whatever it sends', () => {
-  const { tell, timers, untold } = openLines()
-  tell('203.0.113.7', 21)
-  tell('203.0.113.7', 3, { ...refused('TOO_MANY_TRIES'), failure: 'TOKEN_WRONG' })
+  const { logLines, timers, suppressed } = openLines()
+  logLines('203.0.113.7', 21)
+  logLines('203.0.113.7', 3, { ...refused('TOO_MANY_TRIES'), failure: 'TOKEN_WRONG' })
   timers.fire()
-  assert.deepEqual(untold()[0]?.['reasons'], { TOO_MANY_TRIES: 3 })
+  assert.deepEqual(suppressed()[0]?.['reasons'], { TOO_MANY_TRIES: 3 })
 })
 
 test('suppressed lines are reported with the next line if no timer has fired', () => {
-  const { tell, state, untold } = openLines()
-  tell('203.0.113.7', 22)
+  const { logLines, state, suppressed } = openLines()
+  logLines('203.0.113.7', 22)
   state.now += 60_000
-  tell('203.0.113.7', 1)
+  logLines('203.0.113.7', 1)
   assert.deepEqual(
-    untold().map(({ count }) => count),
+    suppressed().map(({ count }) => count),
     [1],
   )
 })
 
 test('two hundred lines of all clients are logged within a minute, and up to a thousand clients are counted', () => {
-  const { tell, timers, untold } = openLines()
-  let told = 0
+  const { logLines, timers, suppressed } = openLines()
+  let logged = 0
   for (let client = 0; client < 3000; client++) {
-    told += tell(`10.0.${client >> 8}.${client & 255}`, 1).filter((level) => level === 'info').length
+    logged += logLines(`10.0.${client >> 8}.${client & 255}`, 1).filter((level) => level === 'info').length
   }
-  assert.equal(told, 200)
+  assert.equal(logged, 200)
   assert.equal(timers.running, 1)
   timers.fire()
   assert.deepEqual(
-    untold().map(({ count, clients }) => [count, clients]),
+    suppressed().map(({ count, clients }) => [count, clients]),
     [[2800, 1000]],
   )
 })
 
 test('addresses in one /64 of IPv6 are one client', () => {
-  const { tell } = openLines()
-  const told = Array.from({ length: 30 }, (_, index) => tell(`2001:db8::${index + 1}`, 1)).flat()
-  assert.deepEqual(told, levels(21, 9))
+  const { logLines } = openLines()
+  const logged = Array.from({ length: 30 }, (_, index) => logLines(`2001:db8::${index + 1}`, 1)).flat()
+  assert.deepEqual(logged, levels(21, 9))
 })
 
 test('handshakes, which anybody may send, are limited too, and every other outcome is logged each time', () => {
-  const { tell } = openLines()
+  const { logLines } = openLines()
   const handshake: RequestOutcome = {
     outcome: 'handshake',
     handshake: { status: 200, body: '', reason: 'asked' },
   }
-  assert.deepEqual(tell('203.0.113.7', 22, handshake), levels(21, 1))
-  assert.deepEqual(tell('203.0.113.7', 30, { outcome: 'accepted', actions: [] }), levels(30, 0))
-  assert.deepEqual(tell('203.0.113.7', 30, { ...refused('INTERNAL'), outcome: 'failed' }), levels(30, 0))
+  assert.deepEqual(logLines('203.0.113.7', 22, handshake), levels(21, 1))
+  assert.deepEqual(logLines('203.0.113.7', 30, { outcome: 'accepted', actions: [] }), levels(30, 0))
+  assert.deepEqual(logLines('203.0.113.7', 30, { ...refused('INTERNAL'), outcome: 'failed' }), levels(30, 0))
 })
 
 test('the summary is a warning if one of the suppressed requests failed for a reason on our side', () => {
-  const { tell, close, untold, timers } = openLines()
-  tell('203.0.113.7', 22, { ...refused('STORE_UNAVAILABLE'), fault: new Error('no disk') })
+  const { logLines, close, suppressed, timers } = openLines()
+  logLines('203.0.113.7', 22, { ...refused('STORE_UNAVAILABLE'), fault: new Error('no disk') })
   close()
   assert.deepEqual(
-    untold().map(({ level }) => level),
+    suppressed().map(({ level }) => level),
     ['warn'],
   )
   assert.equal(timers.running, 0)
@@ -111,12 +113,12 @@ test('a surface logs twenty guesses, then the first wait, and the number of the 
   const { app, post, lines, notes } = await openSurface(t)
   for (let time = 0; time < 30; time++) await post('github', {}, { authorization: 'Bearer wrong' })
   assert.equal((await post('github', {}, bearer)).status, 200)
-  const told = lines.all.filter(({ event }) => event === 'request-refused')
+  const logged = lines.all.filter(({ event }) => event === 'request-refused')
   assert.deepEqual(
-    told.map(({ level }) => level),
+    logged.map(({ level }) => level),
     levels(21, 9),
   )
-  assert.deepEqual([told[19]?.['code'], told[20]?.['code']], ['UNAUTHORIZED', 'TOO_MANY_TRIES'])
+  assert.deepEqual([logged[19]?.['code'], logged[20]?.['code']], ['UNAUTHORIZED', 'TOO_MANY_TRIES'])
   assert.equal(notes.length, 30, 'records have them all')
   await app.close()
   assert.equal((await lines.line('requests-untold'))['count'], 9)

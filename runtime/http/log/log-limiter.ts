@@ -23,7 +23,7 @@ export interface LogLimiterOptions {
 }
 
 const minuteMs = 60_000
-/** All wrong tries that a client has, and the one after which it is told to wait. */
+/** All wrong tries that a client has, and the first one that has to wait. */
 const mostOfClient = 21
 const mostOfAll = 200
 /** How many different clients are counted among the suppressed lines. */
@@ -108,7 +108,7 @@ export function createLogLimiter({ log, clock, timers }: LogLimiterOptions): Log
   }
 }
 
-/** For a client that is told to wait, it does not matter what it would have been refused for. */
+/** For a client that has to wait, it does not matter what it would have been refused for. */
 function countedCode({ code, failure }: Extract<RequestOutcome, { code: unknown }>): string {
   return code === 'TOO_MANY_TRIES' ? code : (failure ?? code)
 }

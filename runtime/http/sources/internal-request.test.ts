@@ -1,4 +1,4 @@
-/** What a source posts: the same stops as for any request, but for proof. */
+/** Requests of a source pass the same steps as all others, except authentication. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ import { agent, openSurface, type SurfaceFixture, token, wake } from '../surface
 const by = 'source gmail'
 const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
 
-function ours({ app }: SurfaceFixture, request: Partial<InternalRequest> = {}): Promise<Posted> {
+function postInternally({ app }: SurfaceFixture, request: Partial<InternalRequest> = {}): Promise<Posted> {
   assert.ok(app.hookSurface)
   return app.hookSurface.post({ endpoint: 'github', body: '{"a":1}', by, ...request })
 }
@@ -21,7 +21,7 @@ test('an internal request is accepted like any other, and names its source', asy
     bodies: 'all',
     resolve: () => ({ outcome: 'accepted', actions: [agent, wake] }),
   })
-  assert.deepEqual(await ours(surface), { status: 202 })
+  assert.deepEqual(await postInternally(surface), { status: 202 })
   const { entries, asked, lines } = surface
   assert.deepEqual(asked[0]?.payload, { a: 1 })
   const record = entries[0]?.request
@@ -43,10 +43,10 @@ test('an internal request is accepted like any other, and names its source', asy
 })
 
 test('an internal request succeeds as a wake, and where no mapping matches it', async (t) => {
-  assert.deepEqual(await ours(await openSurface(t)), { status: 200 })
+  assert.deepEqual(await postInternally(await openSurface(t)), { status: 200 })
   const reason = 'no mapping'
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'ignored', reason }) })
-  assert.deepEqual(await ours(surface), { status: 200, isIgnored: true })
+  assert.deepEqual(await postInternally(surface), { status: 200, isIgnored: true })
   assert.deepEqual([surface.notes[0]?.outcome, surface.notes[0]?.client], ['ignored', by])
   assert.equal(surface.ignored.length, 1)
 })
@@ -58,7 +58,7 @@ for (const [auth, policy] of [
 ] as const) {
   test(`an internal request needs no credentials where the policy asks for ${auth}`, async (t) => {
     const surface = await openSurface(t, { policies: { github: policy } })
-    assert.deepEqual(await ours(surface), { status: 200 })
+    assert.deepEqual(await postInternally(surface), { status: 200 })
     assert.equal(surface.entries.length, 1)
   })
 }
@@ -67,15 +67,15 @@ test('an internal request is no handshake, whatever it holds', async (t) => {
   const answer = () => assert.fail('it was taken for a handshake')
   const provider = createProvider({ handshakes: { methods: [], unsigned: true, answer } })
   const surface = await openSurface(t, { policies: { github: policyFor('github', provider) } })
-  assert.deepEqual(await ours(surface), { status: 200 })
+  assert.deepEqual(await postInternally(surface), { status: 200 })
 })
 
 test('an internal request counts for the rate of the endpoint, and not for that of a client', async (t) => {
   const rate = { client: { most: 1, windowMs: 60_000 }, endpoint: { most: 2, windowMs: 60_000 } }
   const surface = await openSurface(t, { policies: { github: { rate: { value: rate, policy: 'github' } } } })
-  assert.equal((await ours(surface)).status, 200)
-  assert.equal((await ours(surface)).status, 200)
-  const { retryAfter, ...posted } = await ours(surface)
+  assert.equal((await postInternally(surface)).status, 200)
+  assert.equal((await postInternally(surface)).status, 200)
+  const { retryAfter, ...posted } = await postInternally(surface)
   assert.deepEqual(posted, {
     status: 429,
     code: 'RATE_LIMITED',
@@ -87,7 +87,7 @@ test('an internal request counts for the rate of the endpoint, and not for that 
 test('an internal request is refused like any other: size, JSON, endpoint, backlog, store, drain', async (t) => {
   const surface = await openSurface(t, { hooks: { maxBodyBytes: 100 } })
   const refusal = async (request?: Partial<InternalRequest>) => {
-    const { status, code, retryAfter } = await ours(surface, request)
+    const { status, code, retryAfter } = await postInternally(surface, request)
     return [status, code, retryAfter]
   }
   const long = JSON.stringify({ text: 'x'.repeat(100_000) })
@@ -108,11 +108,11 @@ test('an internal request is refused like any other: size, JSON, endpoint, backl
 
 test('an internal request is answered 404 while hooks are off, and with the refusals of the engine', async (t) => {
   const off = await openSurface(t, { hooks: { enabled: false } })
-  assert.equal((await ours(off)).code, 'NOT_FOUND')
+  assert.equal((await postInternally(off)).code, 'NOT_FOUND')
   const message = 'There are 101 actions.'
   const many = { outcome: 'refused', code: 'TOO_MANY_ACTIONS', message, details: [] } as const
   const surface = await openSurface(t, { resolve: () => many })
-  assert.deepEqual(await ours(surface), {
+  assert.deepEqual(await postInternally(surface), {
     status: 400,
     code: 'TOO_MANY_ACTIONS',
     message,
@@ -122,13 +122,13 @@ test('an internal request is answered 404 while hooks are off, and with the refu
 test('an internal request that came before is answered as a success', async (t) => {
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'accepted', actions: [agent] }) })
   surface.state.acceptance = { actions: [{ outcome: 'duplicate', original: 'run', request: 'request' }] }
-  assert.deepEqual(await ours(surface), { status: 200 })
+  assert.deepEqual(await postInternally(surface), { status: 200 })
 })
 
 test('an aborted internal request rejects with the reason at once', async (t) => {
   const surface = await openSurface(t)
   const before = AbortSignal.abort(new Error('the source ends'))
-  await assert.rejects(ours(surface, { signal: before }), /the source ends/)
+  await assert.rejects(postInternally(surface, { signal: before }), /the source ends/)
   assert.deepEqual(surface.asked, [])
 
   const abort = new AbortController()
@@ -138,7 +138,7 @@ test('an aborted internal request rejects with the reason at once', async (t) =>
     committing.resolve()
     return release.promise
   }
-  const posted = ours(surface, { signal: abort.signal })
+  const posted = postInternally(surface, { signal: abort.signal })
   await committing.promise
   abort.abort(new Error('the source ends'))
   await assert.rejects(posted, /the source ends/)
@@ -149,7 +149,7 @@ test('an aborted internal request rejects with the reason at once', async (t) =>
 test('nothing that a sender writes makes its request internal', async (t) => {
   const surface = await openSurface(t, { trustedProxies: [loopback], isBoundToLoopback: true })
   const { dial, entries, app } = surface
-  assert.deepEqual(await ours(surface), { status: 200 })
+  assert.deepEqual(await postInternally(surface), { status: 200 })
   const inside = entries.splice(0).map(({ request }) => request.client)
   const body = '{"a":1}'
   const heads = [
@@ -183,7 +183,7 @@ test('nothing that a sender writes makes its request internal', async (t) => {
   assert.equal(injected.statusCode, 401)
   assert.equal(entries.length, 0)
 
-  // Whoever has the token is not told as one of ours either.
+  // A sender with the token does not make an internal request either.
   const sender = await dial()
   const head = [
     `authorization: Bearer ${token}`,

@@ -1,4 +1,4 @@
-/** What a source takes over: who may post to it, how long they wait, and what is answered, recorded and told. */
+/** Who may push to a source, how long the sender waits, and what is replied, recorded and logged. */
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
@@ -188,7 +188,7 @@ test('a source handles a hundred requests of an endpoint at most, and is given m
   await all.promise
   assert.equal((await post()).json().code, 'RECEIVER_FAILED')
   assert.equal(surface.notes[0]?.reason, 'the source has too many to do')
-  // Their senders are told to come again, but the source is at it still.
+  // Their senders have to come again, but the source is still at work.
   surface.timers.fire()
   for (const answer of await Promise.all(waiting)) assert.equal(answer.statusCode, 503)
   assert.equal((await post()).json().code, 'RECEIVER_FAILED')

@@ -16,11 +16,11 @@ test('an error that shows a secret anywhere is replaced by one that says the sam
     new TypeError('key is wrong', { cause: new Error('s3cret/key') }),
     Object.assign(new TypeError('key is wrong'), { config: { headers: { authorization: 's3cret/key' } } }),
   ]) {
-    const told = redactError(error, redact)
-    assert.ok(told instanceof Error && told !== error)
-    assert.equal(told.name, 'TypeError')
-    assert.match(told.message, /^key (\[redacted\] )?is wrong$/)
-    assert.doesNotMatch(`${told.stack} ${JSON.stringify(told)} ${told.cause}`, /s3cret/)
+    const redacted = redactError(error, redact)
+    assert.ok(redacted instanceof Error && redacted !== error)
+    assert.equal(redacted.name, 'TypeError')
+    assert.match(redacted.message, /^key (\[redacted\] )?is wrong$/)
+    assert.doesNotMatch(`${redacted.stack} ${JSON.stringify(redacted)} ${redacted.cause}`, /s3cret/)
   }
   assert.equal((redactError('thrown text s3cret/key', redact) as Error).message, 'thrown text [redacted]')
 })
@@ -33,9 +33,9 @@ test('a redacted PluginError still says whether a retry can help', () => {
     maybeDelivered: true,
     cause: new Error('s3cret/key'),
   })
-  const told = redactError(error, redact)
-  assert.ok(isPluginError(told))
-  const { message, code, retryable, retryAfter, maybeDelivered, cause } = told
+  const redacted = redactError(error, redact)
+  assert.ok(isPluginError(redacted))
+  const { message, code, retryable, retryAfter, maybeDelivered, cause } = redacted
   assert.deepEqual(
     { message, code, retryable, retryAfter, maybeDelivered, cause },
     {

@@ -17,13 +17,13 @@ export function formatOutcome(endpoint: string, decision: Decision, status: numb
     return [mappings.length > 0 ? `${head}  by ${printable(mappings.join(', '))}` : head, ...warnings]
   }
   if (!('code' in decision)) return [`${head}  ${printable(decision.reason)}`]
-  const { code, message, told, details, cause } = decision
+  const { code, message, reason, details, cause } = decision
   const beneath =
-    told === undefined && decision.outcome === 'failed' && cause instanceof Error
+    reason === undefined && decision.outcome === 'failed' && cause instanceof Error
       ? [`  ${printable(cause.message)}`]
       : []
   const pointers = details.map(({ pointer, message }) => `  ${printable(pointer)}  ${printable(message)}`)
-  return [`${head}  ${code}  ${printable(told ?? message)}`, ...pointers, ...beneath]
+  return [`${head}  ${code}  ${printable(reason ?? message)}`, ...pointers, ...beneath]
 }
 
 /** Returns a line that says how a body was read that is no JSON, since its author may have meant JSON. */
