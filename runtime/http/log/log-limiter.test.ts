@@ -41,9 +41,7 @@ test('the first twenty-one refusals of a client within a minute are logged, and 
   assert.deepEqual(suppressed(), [])
   timers.fire()
   const reasons = { TOKEN_WRONG: 4, NOT_FOUND: 2 }
-  assert.deepEqual(suppressed(), [
-    { level: 'info', event: 'requests-untold', count: 6, clients: 1, reasons },
-  ])
+  assert.deepEqual(suppressed(), [{ level: 'info', event: 'requests-untold', count: 6, clients: 1, reasons }])
   assert.deepEqual(logLines('203.0.113.7', 1), levels(1, 0), 'a new minute')
 })
 
