@@ -90,14 +90,14 @@ test('of the pushes that GitHub documents, branches with commits give a run, and
     ({ headers }) => headers['x-github-event'] === 'push',
   )
   assert.ok(samples.length >= 7)
-  const told = samples.map(({ body, headers }) =>
+  const actions = samples.map(({ body, headers }) =>
     digest(exampleContext({ payload: JSON.parse(body), headers })),
   )
   assert.deepEqual(
-    told.map((action) => action !== null),
+    actions.map((action) => action !== null),
     samples.map(({ body }) => /"ref": ?"refs\/heads\//.test(body)),
   )
-  const [first] = told.filter((action) => action !== null)
+  const [first] = actions.filter((action) => action !== null)
   assert.equal(first?.sessionKey, 'hook:github:push:Codertocat/Hello-World:master')
   assert.match(
     String(first?.message),

@@ -130,10 +130,10 @@ for (const protocol of protocols) {
   test(`${name}: progress reports the reply as it grows`, async (t) => {
     const server = await open(t, protocol)
     server.play(stream(...protocol.events(['One', ' and ', 'two'])))
-    const told: Progress[] = []
-    await run(createRunner(server.url), turnTo(protocol), { onProgress: (each) => void told.push(each) })
+    const reported: Progress[] = []
+    await run(createRunner(server.url), turnTo(protocol), { onProgress: (each) => void reported.push(each) })
     assert.deepEqual(
-      told.filter(({ note }) => note === undefined).map(({ text }) => text),
+      reported.filter(({ note }) => note === undefined).map(({ text }) => text),
       ['One', ' and ', 'two'],
     )
   })
@@ -256,14 +256,14 @@ test('no progress is reported after the turn is aborted, even if more of the ans
   const server = await open(t, openai)
   server.play(stream(...openai.events(['One', ' two', ' three', ' four'])))
   const abort = new AbortController()
-  const told: Progress[] = []
+  const reported: Progress[] = []
   const onProgress = (progress: Progress) => {
-    told.push(progress)
+    reported.push(progress)
     if (progress.text !== undefined) abort.abort()
   }
   const error = await failureOf(
     run(createRunner(server.url), turnTo(openai), { signal: abort.signal, onProgress }),
   )
   assert.equal(error.code, 'aborted')
-  assert.deepEqual(told, [{ note: 'thinking' }, { text: 'One' }])
+  assert.deepEqual(reported, [{ note: 'thinking' }, { text: 'One' }])
 })

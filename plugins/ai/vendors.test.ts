@@ -38,20 +38,23 @@ after(() => mock.stop())
 
 for (const protocol of protocols) {
   const { name } = protocol
-  const ask = (prompt: string, more: { history?: Message[]; onProgress?: (told: Progress) => void } = {}) => {
+  const ask = (
+    prompt: string,
+    more: { history?: Message[]; onProgress?: (reported: Progress) => void } = {},
+  ) => {
     const { history = [], onProgress } = more
     const turn = turnTo(protocol, { prompt, history, systemPrompt: 'Be brief.' })
     return run(createRunner(mock.url), turn, { onProgress })
   }
 
   test(`${name}: a reply streams in, with usage and the model that answered`, async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const result = await ask('hello', {
-      onProgress: ({ text }) => void (text !== undefined && told.push(text)),
+      onProgress: ({ text }) => void (text !== undefined && reported.push(text)),
     })
     assert.equal(result.reply, long)
-    assert.ok(told.length > 10, `${told.length} pieces`)
-    assert.equal(told.join(''), long)
+    assert.ok(reported.length > 10, `${reported.length} pieces`)
+    assert.equal(reported.join(''), long)
     assert.deepEqual([result.usage?.inputTokens, result.usage?.outputTokens], [11, 7])
     // The mock leaves Gemini's version out.
     const model = name === 'google' ? protocol.model : 'the-one-that-answered'
@@ -59,11 +62,11 @@ for (const protocol of protocols) {
   })
 
   test(`${name}: thinking is reported as progress and is no part of the reply`, async () => {
-    const told: Progress[] = []
-    const { reply } = await ask('ponder', { onProgress: (each) => void told.push(each) })
+    const reported: Progress[] = []
+    const { reply } = await ask('ponder', { onProgress: (each) => void reported.push(each) })
     assert.equal(reply, 'Done.')
     // OpenAI's chat protocol does not show it.
-    if (name !== 'chat') assert.deepEqual(told[0], { note: 'thinking' })
+    if (name !== 'chat') assert.deepEqual(reported[0], { note: 'thinking' })
   })
 
   test(`${name}: three turns send everything that was said before`, async () => {

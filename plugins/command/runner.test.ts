@@ -92,10 +92,10 @@ test('an argument, or a list of them, is left out if one of its values is absent
   const bare = ['-n', '1', 'run of hook:pull:7', '{model} {}']
   assert.deepEqual(await argumentsOf(t, args, {}), bare)
   const full = turnOf('Look.', { model: 'x/y', thinking: 'low', timeoutSeconds: 9.9 })
-  const told = ['--model=x/y', '-t', 'low', ...bare, '9', '-o', 'low']
+  const given = ['--model=x/y', '-t', 'low', ...bare, '9', '-o', 'low']
   assert.deepEqual(
     await argumentsOf(t, [...args, '{timeoutSeconds}'], { thinking: { low: [['-o', 'low']] } }, full),
-    told,
+    given,
   )
 })
 
@@ -174,7 +174,7 @@ test('a compaction passes its history to a program that otherwise gets none', as
 test('the result warns about settings that the program cannot be given', async (t) => {
   const { runner } = await open(t, echoInput)
   const { warnings } = await runner.run(turnOf('Look.', { model: 'x/y', thinking: 'low' }), openCall())
-  assert.match(warnings?.join('\n') ?? '', /thinking low.*\n.*not told x\/y/)
+  assert.match(warnings?.join('\n') ?? '', /thinking low.*\n.*x\/y was ignored/)
 })
 
 test('an exit code fails the turn with the end of standard error, without secrets', async (t) => {

@@ -97,9 +97,9 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     const isModel = turn.model !== undefined && !names.has('model') && !names.has('modelName')
     return [
       ...(isThinking
-        ? [`${command} has no arguments for thinking ${turn.thinking}, so it was not told.`]
+        ? [`${command} has no arguments for thinking ${turn.thinking}, so the setting was ignored.`]
         : []),
-      ...(isModel ? [`${command} has no argument for a model, so it was not told ${turn.model}.`] : []),
+      ...(isModel ? [`${command} has no argument for a model, so ${turn.model} was ignored.`] : []),
     ]
   }
 

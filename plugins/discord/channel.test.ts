@@ -53,7 +53,7 @@ async function open(given: Partial<DiscordConfig> = {}) {
   return { vendor, clock, channel, send, failure, paths, [Symbol.asyncDispose]: () => vendor.close() }
 }
 
-test('a message mentions no one, shows no previews, and has a nonce that Discord is told to enforce', async () => {
+test('a message mentions no one, shows no previews, and has a nonce that Discord is asked to enforce', async () => {
   await using bed = await open()
   const [receipt] = await bed.send()
   const [request] = bed.vendor.requests

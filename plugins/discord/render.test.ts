@@ -110,7 +110,7 @@ test('italic text may hold underscores', () => {
 test('an address is not used as the label of its own link', () => {
   const address = 'https://example.org/~ada/@everyone'
   assert.deepEqual(read(address).links, [{ label: address, address }])
-  // The same host: the label misleads nobody, and stays.
+  // The host is the same, so that the label misleads no one and stays.
   const [link] = read(`[${address}](${address}?a=1)`).links
   assert.deepEqual([link?.label.replace('\u200b', ''), link?.address], [address, `${address}?a=1`])
   const evil = 'https://evil.example/'

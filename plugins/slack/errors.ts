@@ -22,7 +22,7 @@ export interface ErrorOptions {
 
 type Meaning =
   | 'credential'
-  | 'nobody'
+  | 'unknown'
   | 'forbidden'
   | 'refused'
   | 'too-long'
@@ -48,7 +48,7 @@ const words: Readonly<Record<Meaning, readonly string[]>> = {
     'accesslimited',
     'app_access_restricted',
   ],
-  nobody: [
+  unknown: [
     'channel_not_found',
     'is_archived',
     'user_not_found',
@@ -89,7 +89,7 @@ const meanings = new Map(
 
 const codes: Readonly<Record<Meaning, ChannelErrorCode>> = {
   credential: 'bad-credential',
-  nobody: 'bad-target',
+  unknown: 'bad-target',
   forbidden: 'forbidden',
   refused: 'bad-request',
   'too-long': 'too-long',
@@ -122,7 +122,7 @@ const fixes = new Map<string, string>([
 
 const openings: Readonly<Record<Meaning, string>> = {
   credential: 'Slack refuses the bot token',
-  nobody: 'Slack knows no such recipient, or none that takes messages',
+  unknown: 'Slack knows no such recipient, or none that takes messages',
   forbidden: 'The bot may not write there',
   refused: 'Slack refuses the message',
   'too-long': 'Slack refuses the message for its length',

@@ -243,7 +243,7 @@ const callsInPieces = [
 ]
 
 for (const format of ['html', 'plain'] as const) {
-  test(`nobody is called by what Telegram, or taking marks away, puts together: ${format}`, async () => {
+  test(`no mention arises when Telegram, or removing marks, joins texts: ${format}`, async () => {
     for (const text of callsInPieces) {
       await using bed = await open({ format })
       await bed.send(text)

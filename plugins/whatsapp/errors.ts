@@ -161,7 +161,7 @@ export function errorFrom(answer: VendorAnswer, options: ErrorOptions): PluginEr
     : refusal(answer, code, options)
 }
 
-/** Returns the error for a user who has to write first. `template` is the template that told them so, if there is one. */
+/** Returns the error for a user who has to write first. `template` is the template that was sent instead, if there is one. */
 export function closedWindow(template: string | undefined): PluginError {
   const rule = 'WhatsApp takes free text only within 24 hours of a message of theirs, and they have sent none'
   const fix =

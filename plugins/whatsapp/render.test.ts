@@ -9,7 +9,7 @@ function written(markdown: string): string {
     .join('\n\n')
 }
 
-/** What a person reads, without the joiners that nobody sees. */
+/** Returns what a person reads, without the invisible joiners. */
 function shown(markdown: string): string {
   return readMarkup(written(markdown)).replaceAll('\u2060', '')
 }

@@ -135,7 +135,7 @@ test('in one gateway', async (t) => {
   )
 
   await t.test(
-    'a GitHub review gives a run whose reply arrives on all eight surfaces, and calls nobody there',
+    'a GitHub review gives a run whose reply arrives on all eight surfaces and mentions no one',
     async () => {
       const runId = await send()
       for (const name of vendorNames) await ended(runId, name)
@@ -147,7 +147,7 @@ test('in one gateway', async (t) => {
         const shown = shownIn(vendor)
         for (const each of words) assert.ok(shown.includes(each), `${name} shows ${each}:\n${shown}`)
         assert.ok(!shown.includes('**right**') || name === 'signal', `${name} shows what is bold as bold`)
-        assert.deepEqual(vendor.pings ?? [], [], `${name} calls nobody`)
+        assert.deepEqual(vendor.pings ?? [], [], `${name} mentions no one`)
       }
       const { channels } = await read<{ channels: readonly ChannelState[] }>('/api/status')
       assert.deepEqual(channels.map(({ channel, state }) => `${channel} ${state}`).sort(), [
@@ -156,7 +156,7 @@ test('in one gateway', async (t) => {
     },
   )
 
-  await t.test('a request for patience is obeyed, and costs no attempt and no message', async () => {
+  await t.test("a vendor's request to wait is respected, and costs no attempt and no message", async () => {
     befall(vendors, ({ refusals }) => {
       const { headers, ...answer } = refusals.rateLimited(1)
       // Vendors that do not say how long are included.

@@ -27,8 +27,8 @@ channels:
       ({ channel }) => channel === 'slack',
     )
   const sends = () => slack.requests.filter(({ path }) => path.endsWith('chat.postMessage')).length
-  const told = await line('channel-check-failed')
-  assert.equal(told['channel'], 'slack')
+  const logged = await line('channel-check-failed')
+  assert.equal(logged['channel'], 'slack')
 
   for (const message of messages) {
     const body = { message, deliver: true, channel: 'slack', wakeMode: 'next-heartbeat' }

@@ -45,7 +45,7 @@ for (const surface of surfaces) {
           await assert.doesNotReject(channel.send(part, { target, key: `d${sent}:1`, signal }), reply.name)
         }
         assert.equal(vendor.messages.length, sent, `${reply.name} is stored as it was cut`)
-        assert.deepEqual(vendor.pings ?? [], [], `${reply.name} calls nobody`)
+        assert.deepEqual(vendor.pings ?? [], [], `${reply.name} mentions no one`)
       }
     })
 

@@ -104,9 +104,12 @@ test('an attempt that BlueBubbles is still sending may have arrived, and is not 
 
 test('a refusal of Messages is distinguished from a missing confirmation', async (t) => {
   const { send, failure, vendor } = await open(t)
-  const nobody = await failure(send('chat_guid:iMessage;-;+15550199999', 'Hello.'))
-  assert.deepEqual([nobody.code, nobody.retryable, nobody.maybeDelivered], ['bad-request', false, false])
-  assert.match(nobody.message, /error 22/)
+  const unregistered = await failure(send('chat_guid:iMessage;-;+15550199999', 'Hello.'))
+  assert.deepEqual(
+    [unregistered.code, unregistered.retryable, unregistered.maybeDelivered],
+    ['bad-request', false, false],
+  )
+  assert.match(unregistered.message, /error 22/)
 
   const error = { type: 'iMessage Error', message: 'Message send timeout' }
   vendor.script({

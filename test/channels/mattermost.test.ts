@@ -40,7 +40,7 @@ test('Mattermost’s own client posts to the fake server, and our channel sends 
   assert.ok(theirs && ours)
   assert.deepEqual(ours.json, theirs.json)
   assert.equal(ours.headers['authorization']?.toLowerCase(), theirs.headers['authorization']?.toLowerCase())
-  assert.equal(vendor.messages.length, 1, 'one pending id is one post, whoever sends it')
+  assert.equal(vendor.messages.length, 1, 'one pending id is one post, whichever client sends it')
 })
 
 test('Mattermost’s own client finds the user, and opens the channel that ours writes to', async () => {

@@ -46,7 +46,7 @@ function spoilt(bodies: readonly unknown[], secret: string): fc.Arbitrary<unknow
 }
 
 const statuses = [200, 200, 200, 201, 204, 301, 400, 401, 403, 404, 412, 413, 429, 429, 500, 502, 503, 504]
-const patience = [
+const waits = [
   undefined,
   '-1',
   'NaN',
@@ -138,7 +138,7 @@ for (const vendor of vendors) {
           },
           { weight: 1, arbitrary: fc.constantFrom('', '<html>no</html>', '{"ok":', `${secrets[0]}`, '[[[[') },
         ),
-        wait: fc.constantFrom(...patience),
+        wait: fc.constantFrom(...waits),
       })
       await fc.assert(
         fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 4 }), async (given) => {

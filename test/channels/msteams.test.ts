@@ -62,7 +62,7 @@ test('a second refusal is not answered with a third token', async () => {
   assert.equal(vendor.tokensIssued(), 2)
   vendor.always(undefined)
   await send()
-  assert.equal(vendor.messages.length, 1, 'and the next send begins anew')
+  assert.equal(vendor.messages.length, 1, 'and the next send requests a new one')
 })
 
 test('simultaneous sends request one token, also after it was revoked', async () => {

@@ -75,11 +75,11 @@ test('without a route `last` falls back to whatsapp, and the run succeeds though
   assert.match(String(delivery.reason), /channel whatsapp is not configured: /)
   assert.equal(delivery.text, run.reply, 'the reply is kept for later')
 
-  const nobody = await deliveryOf(installed, { channel: 'board' })
-  assert.deepEqual([nobody.delivery.state, nobody.delivery.code], ['parked', 'NO_ROUTE'])
-  assert.match(String(nobody.delivery.reason), /channel board has no recipient/)
-  const summary = await installed.read<EventRecord>(`/api/events/${nobody.run.summaryEventId}`)
-  assert.equal(summary.text, `Hook: ${nobody.run.reply}`)
+  const unrouted = await deliveryOf(installed, { channel: 'board' })
+  assert.deepEqual([unrouted.delivery.state, unrouted.delivery.code], ['parked', 'NO_ROUTE'])
+  assert.match(String(unrouted.delivery.reason), /channel board has no recipient/)
+  const summary = await installed.read<EventRecord>(`/api/events/${unrouted.run.summaryEventId}`)
+  assert.equal(summary.text, `Hook: ${unrouted.run.reply}`)
 })
 
 test("a channel's defaultTo is used if neither the request nor the route has an address", async (t) => {

@@ -106,7 +106,7 @@ test('a text is sent, and the command ends when it has arrived or cannot', async
     assert.deepEqual((await shown()).at(-1), { to: 'team', text: 'one\n\n  *zwei* — drei' })
   })
 
-  await t.test('what the gateway refuses is told with the field and what is possible', async () => {
+  await t.test('a refusal of the gateway names the field and the possible values', async () => {
     const count = (await read<Page<DeliveryRecord>>('/api/deliveries')).items.length
     assert.deepEqual(await run('send', '--channel', 'slack', 'Hello'), {
       code: 1,

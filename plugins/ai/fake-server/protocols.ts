@@ -1,4 +1,4 @@
-/** Owns the five wires: what each vendor is configured with, how it streams, and where a prompt stands in its requests. */
+/** Describes the five protocols: how each vendor is configured, how it streams, and where its requests hold the prompt. */
 
 import type { ProviderConfig } from '../providers.ts'
 import { type Asked, type Script, stream } from './capture-server.ts'

@@ -9,7 +9,7 @@
  *   request ends with code 1 and `is_error`, its reason in `result`.
  * - Levels of `--effort` are low, medium, high, xhigh and max; any other only earns a warning on standard error.
  * - Input tokens come without those read from and written to the cache.
- * - What needs a permission is denied when nobody can be asked, so tools want `--permission-mode` or `--allowed-tools`.
+ * - Tools that need a permission are denied when no one can grant it, so they want `--permission-mode` or `--allowed-tools`.
  */
 
 import type { Recipe } from '../configuration.ts'

@@ -3,7 +3,7 @@
  *
  * - `llm prompt` takes the prompt from standard input and prints the reply as it comes. Errors: `Error: …` on standard
  *   error, code 1.
- * - It continues conversations by `--cid`, but tells nobody their ids; so ours is the history, before each prompt.
+ * - It continues conversations by `--cid`, but prints no ids of them, so that our history is sent before each prompt.
  * - Thinking is an option of single models (`-o reasoning_effort high`) that others refuse: none is set here.
  * - Prompts and replies also go to a database of its own, unless `llm logs off` was said or `--no-log` is given.
  */

@@ -8,7 +8,7 @@
  * - `--session=<id>` continues a conversation; else "Session not found", code 1.
  * - Each step counts its tokens: input without the cache, output without thinking.
  * - Models are `<provider>/<model>` as here; `--variant` is their word for thinking, its levels differ by model.
- * - Permissions that nobody can give are rejected.
+ * - Permissions that no one can grant are rejected.
  */
 
 import type { Recipe } from '../configuration.ts'

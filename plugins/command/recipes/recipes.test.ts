@@ -13,7 +13,7 @@ import {
 
 interface Expectation {
   readonly model: string
-  /** What the program is told of it. */
+  /** The arguments that the program is given for it. */
   readonly modelTold: string
   readonly otherModel?: string
   readonly hasThinking: boolean

@@ -71,7 +71,7 @@ async function calledOff(
   await Promise.race([failing, within(used.vendor.untilHanging(), 'the message reaches the vendor')])
   abort.abort(reason)
   const error = await failing
-  await within(used.vendor.untilIdle(), 'the connection is let go of')
+  await within(used.vendor.untilIdle(), 'the connection is closed')
   return error
 }
 

@@ -140,17 +140,17 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
 
     test('reports progress while the turn lasts and never after it', async () => {
       await using used = await use(create)
-      const told: Progress[] = []
+      const reported: Progress[] = []
       const { signal } = new AbortController()
-      const call = { signal, onProgress: (progress: Progress) => void told.push(progress) }
+      const call = { signal, onProgress: (progress: Progress) => void reported.push(progress) }
       await within(used.fixture.runner.run(turnOf(1), call), 'the turn ends')
-      for (const { text, note } of told) {
-        assert.ok(text === undefined || typeof text === 'string', 'what is told is a text')
+      for (const { text, note } of reported) {
+        assert.ok(text === undefined || typeof text === 'string', 'reported text is a string')
         assert.ok(note === undefined || typeof note === 'string', 'what is noted is a text')
       }
-      const during = told.length
+      const during = reported.length
       await quiet()
-      assert.equal(told.length, during, 'nothing is told of a turn that is over')
+      assert.equal(reported.length, during, 'nothing is reported after the turn')
     })
 
     test('soon throws a PluginError when aborted before it starts', async () => {
@@ -220,7 +220,7 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       const { signal, left } = watchListeners(new AbortController().signal)
       await within(used.fixture.runner.run(turnOf(1), { signal }), 'the turn ends')
       await quiet()
-      assert.equal(left(), 0, 'nobody listens any more')
+      assert.equal(left(), 0, 'no listeners are left')
     })
 
     test('leaves nothing open after close', async () => {

@@ -100,7 +100,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
   const fixture = await setup.create({
     async deliver(endpoint, body) {
       const take = receivers.get(endpoint)
-      if (take === undefined) throw new Error(`nobody has taken over ${endpoint}`)
+      if (take === undefined) throw new Error(`no run receives ${endpoint}`)
       await take(body)
     },
   })

@@ -93,8 +93,8 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     const ids: string[] = []
     for (let count = 0; count < 12; count += 1) ids.push(await happen(host))
     await host.untilTaken(await host.begin(), ...ids)
-    for (const { body, ids: told } of host.posts) {
-      assert.ok(told.length <= 5, 'a post has no more events than actions may come of it')
+    for (const { body, ids: posted } of host.posts) {
+      assert.ok(posted.length <= 5, 'a post has no more events than actions may come of it')
       assert.ok(JSON.stringify(body).length <= 20_000, 'a post is no larger than a body may be')
     }
   },
@@ -177,7 +177,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     })
     try {
       assert.deepEqual(touched, [])
-      assert.deepEqual(getEventListeners(signal, 'abort'), [], 'nobody listens')
+      assert.deepEqual(getEventListeners(signal, 'abort'), [], 'no listeners are left')
       assert.deepEqual(await leaksOf(before), [], 'nothing is open')
     } finally {
       await provided.close?.()
@@ -226,9 +226,9 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
     const running = await host.beginWell()
     await host.untilTaken(running, await happen(host))
     await end(running)
-    assert.equal(host.clock.sleeping, 0, 'nobody sleeps')
+    assert.equal(host.clock.sleeping, 0, 'no sleep is waiting')
     assert.deepEqual(await leaksOf(before, ['Timeout']), [])
-    assert.equal(running.listeners(), 0, 'nobody listens to the signal')
+    assert.equal(running.listeners(), 0, 'no listeners are left on the signal')
   },
 
   async 'leaves nothing open after close'(setup) {

@@ -16,7 +16,7 @@ const given =
     run({ ...call, ...change(call, context) })
 
 const reporting = (change: (report: SourceReport, context: Context) => SourceReport) =>
-  given(({ report }, context) => ({ report: (told) => report(change(told, context)) }))
+  given(({ report }, context) => ({ report: (reported) => report(change(reported, context)) }))
 
 /** Moves the cursor to the end of the feed. */
 async function skip({ config, fetch }: Context, { storage }: SourceCall, signal: AbortSignal): Promise<void> {
