@@ -48,11 +48,11 @@ export function createThreadParser({
 
   async function parseNext(written: WrittenText): Promise<ParsedText> {
     if (isClosed) throw new ReadError('FILE_UNREADABLE', whileClosing)
+    clearTimeout(idle)
+    thread ??= start()
     const { promise, resolve, reject } = Promise.withResolvers<ParsedText>()
     const late = setTimeout(() => end(`takes longer than ${deadlineMs / 1000} seconds to parse`), deadlineMs)
-    clearTimeout(idle)
     fail = reject
-    thread ??= start()
     thread.ref()
     thread.once('message', resolve).postMessage(written)
     try {
