@@ -80,7 +80,7 @@ const gaps = [
  */
 export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [
-    ['timers.ts', 'turn.ts', 'boundary/', 'payload/', 'providers/'],
+    ['timers.ts', 'yield.ts', 'boundary/', 'payload/', 'providers/'],
     ['config/'],
     ['regex/', 'transform/', 'verify/'],
     ['resolve/'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { snapshotOf } from '../compile/fixture.ts'
-import { watchTurns } from '../resolve/watch-turns.ts'
+import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import { mismatchesOf, plainSurface, resultOf, testOf } from './fixture.ts'
 import { runTests } from './run-tests.ts'
 import { checkValue } from './value-check.ts'
@@ -185,9 +185,11 @@ test('a time that cannot be read fails its test and no other', async () => {
 test('many tests do not block the event loop, whether they pass or fail', async () => {
   const snapshot = snapshotOf([{ message: 'x' }])
   const tests = Array.from({ length: 2000 }, (_, index) => testOf({ message: index % 2 === 0 ? 'x' : 'y' }))
-  const { result, turns } = await watchTurns(() => runTests({ tests, snapshot, surface: plainSurface }))
+  const { result, iterations } = await watchEventLoop(() =>
+    runTests({ tests, snapshot, surface: plainSurface }),
+  )
   assert.equal(result.filter(({ passed }) => passed).length, 1000)
-  assert.ok(turns > 3, `${turns} turns`)
+  assert.ok(iterations > 3, `${iterations} iterations`)
 })
 
 test('tests are not run after the run was given up', async () => {

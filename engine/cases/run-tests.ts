@@ -4,7 +4,7 @@ import type { Snapshot } from '../compile/snapshot.ts'
 import type { TestEntry } from '../config/configuration.ts'
 import type { Place } from '../config/diagnostic/diagnostic.ts'
 import { defaultTestTime } from '../config/time.ts'
-import { backgroundMs, takeTurn } from '../turn.ts'
+import { backgroundMs, yieldIfDue } from '../yield.ts'
 import { checkExpectation } from './check-expectation.ts'
 import { type Observation, observe } from './observation.ts'
 import { type ReceivedRequest, type TrySurface, tryRequest } from './try-request.ts'
@@ -57,7 +57,7 @@ export async function runTests({
 }: RunTestsOptions): Promise<TestResult[]> {
   const results: TestResult[] = []
   for (const test of tests) {
-    await takeTurn(backgroundMs)
+    await yieldIfDue(backgroundMs)
     if (isGivenUp()) break
     const cached = cache?.get(test)
     const result = cached ?? (await runTest(test, snapshot, surface))

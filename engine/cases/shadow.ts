@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Action, Decision } from '../resolve/decision.ts'
-import { takeTurn } from '../turn.ts'
+import { yieldIfDue } from '../yield.ts'
 import { type ReceivedRequest, type TrySurface, tryRequest } from './try-request.ts'
 
 /** A past request, as it came in. */
@@ -61,7 +61,7 @@ export async function runShadow({
   const differences: ShadowDifference[] = []
   let compared = 0
   for (const request of requests) {
-    await takeTurn()
+    await yieldIfDue()
     if (isGivenUp()) break
     compared++
     const [before, after] = [

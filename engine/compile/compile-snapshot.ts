@@ -3,7 +3,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import type { Transforms } from '../transform/port.ts'
-import { atOnce } from '../turn.ts'
+import { runToEnd } from '../yield.ts'
 import { type Compiled, compileSteps, createCompileCache } from './compile-steps.ts'
 import type { Catalog } from './snapshot.ts'
 
@@ -20,7 +20,7 @@ export function compileSnapshot(
   transforms: Transforms = noTransforms,
 ): Compiled {
   const parts = { configuration, catalog, randomness, transforms }
-  return atOnce(compileSteps(parts, createCompileCache()))
+  return runToEnd(compileSteps(parts, createCompileCache()))
 }
 
 export const noTransforms: Transforms = { bind: () => undefined }

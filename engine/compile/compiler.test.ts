@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import { processorMs } from '../resolve/processor-time.ts'
-import { watchTurns } from '../resolve/watch-turns.ts'
+import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import type { TransformFunction, Transforms } from '../transform/port.ts'
-import { atOnce } from '../turn.ts'
+import { runToEnd } from '../yield.ts'
 import { type Compiled, compileSteps, createCompileCache } from './compile-steps.ts'
 import { createCompiler } from './compiler.ts'
 import { actionOf, catalog, configurationOf, type Fixture, type Mapping, requestOf } from './fixture.ts'
@@ -40,7 +40,7 @@ function snapshotOf(compiled: Compiled): Snapshot {
 function createProgramsOf() {
   const cache = createCompileCache()
   return (configuration: Configuration, transforms = noTransforms, names: Catalog = catalog) => {
-    atOnce(compileSteps({ configuration, catalog: names, randomness, transforms }, cache))
+    runToEnd(compileSteps({ configuration, catalog: names, randomness, transforms }, cache))
     const programs = configuration.mappings.map(({ value }) => cache.mappings.get(value)?.program)
     return { programs, cache }
   }
@@ -50,10 +50,10 @@ test('compiling ten thousand mappings yields to the event loop all the time', as
   const configuration = configurationOf(many(10_000))
   const { compile } = createCompiler({ randomness })
   const begun = processorMs()
-  const { result, turns, longest } = await watchTurns(() => compile(configuration, catalog))
+  const { result, iterations, longest } = await watchEventLoop(() => compile(configuration, catalog))
   const took = processorMs() - begun
   assert.equal(snapshotOf(result).mappings.length, 10_000)
-  assert.ok(turns >= 10, `${turns} turns`)
+  assert.ok(iterations >= 10, `${iterations} iterations`)
   assert.ok(longest < took / 3, `${longest} ms of ${took} ms without a turn`)
 })
 

@@ -3,7 +3,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import type { Transforms } from '../transform/port.ts'
-import { inTurns } from '../turn.ts'
+import { runYielding } from '../yield.ts'
 import { noTransforms } from './compile-snapshot.ts'
 import { type CompiledWithCoverage, compileSteps, createCompileCache } from './compile-steps.ts'
 import type { Catalog } from './snapshot.ts'
@@ -28,6 +28,6 @@ export function createCompiler({ randomness }: CompilerOptions): Compiler {
   const cache = createCompileCache()
   return {
     compile: (configuration, catalog, transforms = noTransforms) =>
-      inTurns(compileSteps({ configuration, catalog, randomness, transforms }, cache)),
+      runYielding(compileSteps({ configuration, catalog, randomness, transforms }, cache)),
   }
 }

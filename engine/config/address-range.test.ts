@@ -13,7 +13,7 @@ test('a range is an address, with or without how many of its bits count', () => 
   for (const [text, range] of Object.entries(known)) assert.deepEqual(parseAddressRange(text), [range])
 })
 
-test('three names stand for the ranges that nobody routes', () => {
+test('three names stand for the ranges that are not routed', () => {
   const textsOf = (name: string) =>
     parseAddressRange(name).map(({ address, prefix }) => `${address}/${prefix}`)
   assert.deepEqual(textsOf('loopback'), ['127.0.0.0/8', '::1/128'])

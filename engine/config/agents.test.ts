@@ -181,7 +181,7 @@ test('busy and coalesce say nothing about a wake, and busy nothing without a ses
     assert.deepEqual(await findings(context, mapping(good)), [], good)
 })
 
-test('what a policy says in vain about a built-in endpoint is told', async (context) => {
+test('what a policy says in vain about a built-in endpoint is a warning', async (context) => {
   const policy = '{ concurrency: 1, timeoutSeconds: 5, budget: { runs: 1 }, bots: [a] }'
   const found = await findings(context, {
     'reveille.yaml': `hooks: { endpoints: { agent: ${policy}, gh: ${policy} } }\n`,

@@ -17,7 +17,7 @@ test('anything else is refused, by the parser and by the pattern alike', () => {
   }
 })
 
-test('a limit is told in the largest unit that has two of them, and never as more than it is', () => {
+test('a limit is shown in the largest unit that has two of them, and never as more than it is', () => {
   const limits = { 2147483647: '24d', 86400000: '24h', 60000: '60s', 90500: '90s', 1: '1ms' }
   for (const [ms, text] of Object.entries(limits)) assert.equal(inLargestUnit(Number(ms)), text)
 })

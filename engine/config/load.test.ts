@@ -159,7 +159,7 @@ plugins: [./mine, a-package]
   assert.ok(Object.isFrozen(settings.hooks.tokens) && Object.isFrozen(settings.channels['slack']))
 })
 
-test('everything wrong is told at once, each where it stands', async (context) => {
+test('everything wrong is reported at once, each error where it stands', async (context) => {
   const diagnostics = await loadBad(context, {
     'reveille.yaml': `gateway:
   prot: 1

@@ -1,7 +1,7 @@
 /** Loads configuration file, environment and mapping files: they become one configuration, or everything that is wrong. */
 
 import { resolve } from 'node:path'
-import { nextTurn } from '../turn.ts'
+import { yieldToEventLoop } from '../yield.ts'
 import type { Configuration, Loaded } from './configuration.ts'
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import { createFindings, type Findings } from './diagnostic/findings.ts'
@@ -108,7 +108,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
 
   if (main && findings.errors().length === 0) reportUnused(main, entries, findings)
 
-  await nextTurn()
+  await yieldToEventLoop()
   const digest = reading.digest()
   const watched = reading.watched()
   const errors = findings.errors()

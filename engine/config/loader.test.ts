@@ -3,8 +3,8 @@ import { rename, rm } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { watchTurns } from '../resolve/watch-turns.ts'
-import { nextTurn } from '../turn.ts'
+import { watchEventLoop } from '../resolve/watch-event-loop.ts'
+import { yieldToEventLoop } from '../yield.ts'
 import type { Configuration, Loaded } from './configuration.ts'
 import { createLoader, type Loader, loadConfiguration } from './load.ts'
 import { createRandom, editText, type Random, sampleFiles } from './sample-edits.ts'
@@ -167,7 +167,7 @@ test('bytes decide: an edit that keeps time and length is seen', async (context)
   assert.notEqual(after.digest, digest)
 })
 
-test('what a warning says is said again as long as it holds', async (context) => {
+test('a warning is repeated as long as it holds', async (context) => {
   const text = 'mappings:\n  - id: a\n    message: x\n    text: y\n'
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': text })
   const first = await good(loader)
@@ -178,7 +178,7 @@ test('what a warning says is said again as long as it holds', async (context) =>
   assert.match(warning?.message ?? '', /mappings\[1\]\.text/)
 })
 
-test('a reference is resolved anew though its file did not change', async (context) => {
+test('a reference is resolved again though its file did not change', async (context) => {
   const env: Record<string, string> = { SIZE: '5' }
   const text = 'hooks: { endpoints: { x: { maxBodyBytes: "${SIZE}" } } }\n'
   const { folder, loader } = await setUp(context, { 'reveille.yaml': text }, env)
@@ -283,7 +283,7 @@ test('whatever is edited, a loader answers what a first load would', async (cont
   assert.ok(outcomes.good > rounds / 5 && outcomes.bad > rounds / 5, JSON.stringify(outcomes))
 })
 
-test('what no load of the last ones holds is forgotten', async (context) => {
+test('what neither of the last loads holds is forgotten', async (context) => {
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
   const old = await firstValue(loader)
   for (const word of ['uno', 'due']) {
@@ -292,13 +292,13 @@ test('what no load of the last ones holds is forgotten', async (context) => {
   }
   // What was looked at in a turn of the event loop lives until that turn is over.
   for (let tries = 0; tries < 10 && old.deref() !== undefined; tries++) {
-    await nextTurn()
+    await yieldToEventLoop()
     collectGarbage()
   }
   assert.equal(old.deref(), undefined)
 })
 
-test('an edit among a megabyte of mappings holds nobody up', async (context) => {
+test('an edit among a megabyte of mappings does not hold the event loop', async (context) => {
   const items = Array.from({ length: 2000 }, (_, index) => itemOf(index)).join('')
   assert.ok(items.length > 1_000_000, String(items.length))
   const { folder, loader } = await setUp(context, {
@@ -307,7 +307,7 @@ test('an edit among a megabyte of mappings holds nobody up', async (context) => 
   })
   const before = await good(loader)
   await folder.write('mappings/m.yaml', `mappings:\n${items.replace('Review 77 ', 'Look at 77 ')}`)
-  const warm = await watchTurns(() => good(loader))
+  const warm = await watchEventLoop(() => good(loader))
   assert.equal(warm.result.mappings.length, 2000)
   const changed = warm.result.mappings.filter(({ value }, index) => value !== before.mappings[index]?.value)
   assert.deepEqual(

@@ -40,7 +40,7 @@ test('a mailbox is a source, without what is said of its preset; an empty one is
     assert.deepEqual((await loadGood(context, none)).settings.sources, {}, none)
 })
 
-test('the preset gmail answers with the model and the thinking of the mailbox, unless it is told another', async (context) => {
+test('the preset gmail answers with the model and the thinking of the mailbox, unless it names another itself', async (context) => {
   const of = async (hooks: string) => {
     const { mappings } = await loadGood(context, `  gmail: { model: a/b, thinking: low }\n${hooks}`)
     const [{ value } = assert.fail()] = mappings

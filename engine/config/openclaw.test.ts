@@ -232,7 +232,7 @@ for (const [what, [text, key, severity, wanted]] of Object.entries(foreign)) {
   })
 }
 
-test('keys of OpenClaw that ask for what happens anyway load without a word, and leave nothing behind', async (context) => {
+test('keys of OpenClaw that ask for what happens anyway load without a warning, and leave nothing behind', async (context) => {
   const { mappings, settings, warnings } = await loadGood(
     context,
     `hooks:
@@ -262,7 +262,7 @@ test('keys of OpenClaw that ask for what happens anyway load without a word, and
   )
 })
 
-test('a mapping’s foreign key is said again at each load, whatever was remembered', async (context) => {
+test('a mapping’s foreign key is reported again at each load, whatever was cached', async (context) => {
   const folder = await createSampleFolder(context, {
     'reveille.yaml': 'hooks:\n  mappings:\n    - { id: a, message: x, agentId: reader }\n',
   })
@@ -304,7 +304,7 @@ test('session keys that the gateway hands out are keys that it takes', async (co
   }
 })
 
-test('the keys that hooks.gmail of OpenClaw has and ours does not are told one by one, its values nowhere', async (context) => {
+test('the keys that hooks.gmail of OpenClaw has and ours does not are reported one by one, without their values', async (context) => {
   const mailbox =
     'account: "a@b.example", topic: projects/p/topics/t, subscription: gog-gmail-watch-push, hookUrl: "http://x", pushToken: hush-hush, serve: { port: 8788 }, tailscale: { mode: funnel }'
   const text = `hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7cRtY, gmail: { ${mailbox} } }\n`
@@ -381,7 +381,7 @@ for (const [text, line, column] of [
   ['hooks:\n  mappings:\n    - message: // two\n', 3, 16],
   ['hooks: { presets: [gmail] } // mail\n', 1, 29],
 ] as const) {
-  test(`a comment of JSON5 in block style is told how it is written there: ${JSON.stringify(text)}`, async (context) => {
+  test(`a comment of JSON5 in block style is refused with how to write it: ${JSON.stringify(text)}`, async (context) => {
     const [finding] = await loadBad(context, text)
     assert.deepEqual(
       [finding?.code, finding?.place?.line, finding?.place?.column],
@@ -391,7 +391,7 @@ for (const [text, line, column] of [
   })
 }
 
-test('a comment without an end, an escaped apostrophe and a key without a space are told as what they are', async (context) => {
+test('a comment without an end, an escaped apostrophe and a key without a space are reported as what they are', async (context) => {
   for (const [text, code, column, hint] of [
     ['{ hooks: { /* path: "/hooks" } }\n', 'YAML_SYNTAX', 12, /^Write `\*\/` after it/],
     ["{ hooks: { path: '/it\\'s' } }\n", 'YAML_SYNTAX', 24, /^In single quotes/],

@@ -77,7 +77,7 @@ for (const [key, code] of Object.entries({
   })
 }
 
-test('limits of a module that no mapping names are told, and what was meant', async (context) => {
+test('limits of a module that no mapping names are reported, with a guess at the name', async (context) => {
   const text = `hooks:\n  transforms:\n    modules:\n      reveiw.ts: { memoryMb: 64 }\n      unlike: {}\n${mapping}`
   const { warnings } = await loadGood(context, text)
   assert.deepEqual(summary(warnings), [

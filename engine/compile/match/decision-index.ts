@@ -2,7 +2,7 @@
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
-import { atOnce } from '../../turn.ts'
+import { runToEnd } from '../../yield.ts'
 import type { Work } from '../slices.ts'
 import { noParams } from './endpoint-paths.ts'
 import { createGroupCache, type Group, type GroupCache, type Indexed, indexGroups } from './groups.ts'
@@ -25,7 +25,7 @@ type Params = Candidate['params']
 
 /** `mappings` in matching order. */
 export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
-  return atOnce(indexMappings(mappings, createGroupCache()))
+  return runToEnd(indexMappings(mappings, createGroupCache()))
 }
 
 /** The same in pieces. Groups that `cache` holds with the same mappings are not indexed again. */

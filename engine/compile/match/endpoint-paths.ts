@@ -1,6 +1,6 @@
 /** Finds paths by an endpoint's name: exact ones, and those with `:name` segments. */
 
-import { atOnce } from '../../turn.ts'
+import { runToEnd } from '../../yield.ts'
 import { smallPieces, type Work } from '../slices.ts'
 
 export interface CoveringPath<Value> {
@@ -23,7 +23,7 @@ export const noParams: Readonly<Record<string, string>> = Object.freeze({})
 export type FindPaths<Value> = (endpoint: string) => readonly CoveringPath<Value>[]
 
 export function createEndpointPaths<Value>(paths: ReadonlyMap<string, Value>): FindPaths<Value> {
-  return atOnce(indexPaths(paths))
+  return runToEnd(indexPaths(paths))
 }
 
 /** The same in pieces. */

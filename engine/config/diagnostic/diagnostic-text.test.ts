@@ -27,7 +27,7 @@ test('a diagnostic shows its place, its line with a caret, and its hint', () => 
   )
 })
 
-test('a preset is told by its name, unless its file is one to edit', () => {
+test('a preset is shown by its name, unless its file is one to edit', () => {
   const at = (file: string) =>
     formatPlace({ file, calledFile: 'preset forge', line: 4, column: 3, text: '' }, '/home/me')
   assert.equal(at('/opt/reveille/mappings/forge.yaml'), 'preset forge:4:3')

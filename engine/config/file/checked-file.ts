@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import type { ErrorObject } from 'ajv'
 import type { TSchema } from 'typebox'
-import { backgroundMs, takeTurn } from '../../turn.ts'
+import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { Diagnostic } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { isRecord } from '../is-record.ts'
@@ -157,7 +157,7 @@ async function checkItems(items: readonly unknown[], schema: TSchema): Promise<r
   if (known?.schema === schema) return known.checked
   const checked: CheckedItem[] = []
   for (const item of items) {
-    await takeTurn(backgroundMs)
+    await yieldIfDue(backgroundMs)
     const { value: made } = shapeValue(item, schema as SchemaNode)
     checked.push({ made, errors: validateValue(schema, made) })
   }

@@ -55,7 +55,7 @@ for (const [what, text] of [
   test(`what looks like a comment ${what} is text`, () => unchanged(text))
 }
 
-test('a comment that has no end is told by its place', () => {
+test('a comment that has no end is reported at its place', () => {
   assert.deepEqual(blankComments('{ a: /* x'), { text: '{ a: /* x', unclosed: 5 })
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { watchTurns } from '../../resolve/watch-turns.ts'
+import { watchEventLoop } from '../../resolve/watch-event-loop.ts'
 import type { WrittenText } from './parse-text.ts'
 import { createThreadParser, parserInPlace, type ThreadOptions } from './parser.ts'
 
@@ -36,7 +36,7 @@ test('a thread answers what parsing in place does', async (context) => {
 test('a text that takes too long is refused at its deadline, and the next one is parsed in a new thread', async (context) => {
   const parser = setUp(context, { deadlineMs: 300 })
   const endless = written(`a: [${'[[1, 2], {b: c}], '.repeat(300_000)}]`)
-  const { longest } = await watchTurns(() =>
+  const { longest } = await watchEventLoop(() =>
     assert.rejects(parser.parse(endless), {
       code: 'FILE_TOO_LARGE',
       message: 'takes longer than 0.3 seconds to parse',

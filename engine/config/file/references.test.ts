@@ -48,14 +48,14 @@ test('a value that does not fit names the key and never the value', async (conte
   assert.ok(!JSON.stringify(loaded.diagnostics).includes('eighty'))
 })
 
-test('a misspelt key is told for its name, also where its value is a reference', async (context) => {
+test('a misspelt key is reported for its name, also where its value is a reference', async (context) => {
   const files = { 'reveille.yaml': 'hooks: { tokn: "${HOOK}" }\n' }
   const loaded = await load(context, files, { HOOK: 'hunter2' })
   assert.ok(!loaded.ok)
   assert.match(loaded.diagnostics[0]?.hint ?? '', /`token`/)
 })
 
-test('every unset name is told with its key, and nothing follows from its absence', async (context) => {
+test('every unset name is reported with its key, and nothing follows from its absence', async (context) => {
   const text = 'gateway: { auth: { token: "${ADMIN}" } }\nhooks: { enabled: true, token: ["${ONE}${TWO}"] }\n'
   const loaded = await load(context, { 'reveille.yaml': text })
   assert.ok(!loaded.ok)

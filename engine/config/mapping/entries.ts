@@ -1,6 +1,6 @@
 /** Makes mapping entries of the items of `mappings:` lists: other names of a field are folded into one. */
 
-import { backgroundMs, takeTurn } from '../../turn.ts'
+import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -69,7 +69,7 @@ export async function createEntries(
   const replaced = new Map<string, Set<string>>()
   const taken = new Map<string, Item>()
   for (const item of items) {
-    await takeTurn(backgroundMs)
+    await yieldIfDue(backgroundMs)
     const { value, source, path, origin } = item
     if (!findings.isSound(source, path)) continue
     const id = value.id ?? `${origin.name}#${item.position}`

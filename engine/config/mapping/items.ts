@@ -1,6 +1,6 @@
 /** Gathers what the files of one load hold, in matching order: items of lists, and policies, each with its place. */
 
-import { backgroundMs, takeTurn } from '../../turn.ts'
+import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { Origin } from '../configuration.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
@@ -50,7 +50,7 @@ export async function mappingItems(
     put(itemsIn<MappingValue>(main.source, own, main.value.hooks?.mappings, ['hooks', 'mappings']))
   }
   for (const { source, value } of files) {
-    await takeTurn(backgroundMs)
+    await yieldIfDue(backgroundMs)
     put(itemsIn<MappingValue>(source, originOf('file', source), value.mappings, ['mappings']))
   }
   for (const { mappings } of presets) put(mappings)
@@ -65,7 +65,7 @@ export async function testItems(
 ): Promise<Item<TestValue>[]> {
   const items: Item<TestValue>[] = []
   for (const { source, value } of files) {
-    await takeTurn(backgroundMs)
+    await yieldIfDue(backgroundMs)
     for (const item of itemsIn<TestValue>(source, originOf('file', source), value.tests, ['tests']))
       items.push(item)
   }

@@ -89,7 +89,7 @@ test('an empty mapping file is good and worth a warning', async (context) => {
   )
 })
 
-test('a file that is a list is told where its entries belong', async (context) => {
+test('a file that is a list is refused with where its entries belong', async (context) => {
   const [diagnostic] = await loadBad(context, { 'mappings/a.yaml': '- message: x\n' })
   assert.match(diagnostic?.hint ?? '', /mappings:/)
 })

@@ -214,7 +214,7 @@ test('a path that can hardly be meant as it stands is a warning with what to wri
   for (const path of ['github', 'hooks', 'my hook', 'a/:id', '50%']) assert.deepEqual(await warned(path), [])
 })
 
-test('a whole address as a path is told to be a name alone', async (context) => {
+test('a whole address as a path is refused with the name to write', async (context) => {
   const [error] = await loadBad(
     context,
     file('{ match: { path: "https://example.com/hooks/github" }, message: x }'),
@@ -222,17 +222,17 @@ test('a whole address as a path is told to be a name alone', async (context) => 
   assert.match(error?.hint ?? '', /the name alone/)
 })
 
-test('a key that stands one level too high is told where it belongs', async (context) => {
+test('a key that stands one level too high is refused with where it belongs', async (context) => {
   const [error] = await loadBad(context, file('{ path: github, message: x }'))
   assert.deepEqual([error?.code, error?.hint], ['UNKNOWN_KEY', 'It belongs under `match`.'])
 })
 
-test('a number out of its range is not told to become a text', async (context) => {
+test('a number out of its range is not advised to become a text', async (context) => {
   const [error] = await loadBad(context, file('{ timeoutSeconds: 0, message: x }'))
   assert.deepEqual([error?.code, error?.hint], ['INVALID_VALUE', undefined])
 })
 
-test('a wake with a message is told what goes with one', async (context) => {
+test('a wake with a message is refused with what goes with one', async (context) => {
   const [error] = await loadBad(context, file('{ action: wake, message: x }'))
   assert.equal(error?.hint, 'With `message`, say `action: agent`.')
 })

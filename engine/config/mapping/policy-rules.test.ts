@@ -42,14 +42,14 @@ async function told(
 /** Of one endpoint, in the configuration. */
 const policy = (text: string) => `${start}  endpoints:\n    forge:\n${text.replace(/^/gm, '      ')}\n`
 
-test('tokens and secrets that nobody could guess are not spoken of', async (context) => {
+test('tokens and secrets that cannot be guessed get no warning', async (context) => {
   const text = policy(
     `auth: both\ntoken: [${good}, ${good}x]\nverify: { provider: github, secret: ${good}y }`,
   )
   assert.deepEqual(await told(context, text), { ok: true, codes: [], diagnostics: [] })
 })
 
-test('a token of fewer than 24 characters is a warning, and so is one that somebody typed', async (context) => {
+test('a token of fewer than 24 characters is a warning, and so is one that was typed by hand', async (context) => {
   const text = `gateway: { auth: { token: k3v9-pq2x-77 } }
 hooks:
   token: [${hook}, changeme-changeme-changeme]
@@ -90,7 +90,7 @@ test('an endpoint’s token that equals the hook token adds nothing, also when b
   assert.deepEqual((await told(context, files, { HOOK: hook, FORGE: good })).codes, [])
 })
 
-test('a token that nobody is asked for has no effect', async (context) => {
+test('a token that no request needs is reported as without effect', async (context) => {
   const signed = `verify: { provider: github, secret: ${good}x }`
   const cases: [string, string[]][] = [
     [`auth: none\ntoken: ${good}`, ['warning UNUSED_FIELD reveille.yaml:8:7']],
@@ -120,7 +120,7 @@ test('`auth: none` is for a gateway that only this machine reaches', async (cont
   assert.deepEqual(proxied, { ...proxied, ok: true, codes: ['warning AUTH_NONE_PROXIED reveille.yaml:5:7'] })
 })
 
-test('whoever says `auth` last is the one who is told, and one who is overruled is not', async (context) => {
+test('an error of `auth` is reported where it was said last, and not where it is overruled', async (context) => {
   const mappings = 'endpoints:\n  door: { auth: none }\n'
   const files = (own: string) => ({
     'reveille.yaml': `gateway: { host: 0.0.0.0 }\nhooks:\n  endpoints:\n    door: { ${own} }\n`,
@@ -151,7 +151,7 @@ test('a provider’s secret of fewer than 16 characters is a warning; what is no
   assert.match(diagnostics[0]?.message ?? '', /^`hooks\.endpoints\.forge\.verify\.secret` is shorter than 16/)
 })
 
-test('what stands around a secret is part of it, and told', async (context) => {
+test('blanks around a secret are part of it, and reported', async (context) => {
   const env = { PASTED: `${good}\n` }
   const { ok, codes } = await told(
     context,
@@ -172,7 +172,7 @@ test('what an endpoint asks for is no secret: the line that says it is shown', a
   assert.equal(await line(`auth: ${good}`), 'auth: …')
 })
 
-test('the secret of a preset is told where the preset names it', async (context) => {
+test('the secret of a preset is reported where the preset names it', async (context) => {
   const files = {
     'reveille.yaml': `${start}  presets: [forge]\n`,
     'shipped/forge.yaml':
@@ -233,7 +233,7 @@ test('`wake` and `agent` take signatures of senders that anybody can write, and 
   ])
 })
 
-test('a gateway that others reach is told the one line that keeps tokens out of addresses', async (context) => {
+test('a gateway that others reach is advised of the line that keeps tokens out of addresses', async (context) => {
   const text = (hooks: string) => `gateway:\n  host: 0.0.0.0\nhooks:\n  token: ${hook}\n${hooks}`
   const { codes, diagnostics } = await told(context, text('  enabled: true\n'))
   assert.deepEqual(codes, ['warning QUERY_TOKEN_PUBLIC reveille.yaml:2:9'])
@@ -242,7 +242,7 @@ test('a gateway that others reach is told the one line that keeps tokens out of 
   assert.deepEqual((await told(context, text('  enabled: false\n'))).codes, [])
 })
 
-test('ten thousand policies are checked in turns with everything else', async () => {
+test('checking ten thousand policies lets the event loop go on', async () => {
   const policyOf = (index: number): EndpointPolicy => ({
     auth: 'both',
     token: `${good}${index}`,
@@ -260,10 +260,10 @@ test('ten thousand policies are checked in turns with everything else', async ()
   const value = { gateway, hooks: { token: hook } } as unknown as ConfigurationValue
 
   const findings = createFindings()
-  let turns = 0
+  let iterations = 0
   let checked = false
   const others = () => {
-    turns += 1
+    iterations += 1
     if (!checked) setImmediate(others)
   }
   setImmediate(others)
@@ -273,7 +273,7 @@ test('ten thousand policies are checked in turns with everything else', async ()
     findings,
   )
   checked = true
-  assert.ok(turns > 2, 'nothing else had a turn')
+  assert.ok(iterations > 2, 'the event loop did not go on')
   assert.deepEqual(
     findings.warnings().map(({ code, message }) => [code, message]),
     [['SECRET_SHORT', '`endpoints.e9999.verify.secret` is shorter than 16 characters']],

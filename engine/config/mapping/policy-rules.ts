@@ -2,7 +2,7 @@
 
 import { hasMaterial } from '../../providers/material.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
-import { backgroundMs, takeTurn } from '../../turn.ts'
+import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { EndpointPolicy } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -38,7 +38,7 @@ export async function checkPolicies(
   const context = contextOf(main, findings)
   let count = 0
   for (const [name, policy] of Object.entries(endpoints)) {
-    if (++count % atOnce === 0) await takeTurn(backgroundMs)
+    if (++count % atOnce === 0) await yieldIfDue(backgroundMs)
     const { auth, token, verify } = policy
     if (auth === undefined && token === undefined && verify === undefined) continue
     const written = writtenAbout(name)

@@ -139,7 +139,7 @@ test('without shipped presets, naming one says so', async (context) => {
   assert.match(gone.diagnostics[0]?.message ?? '', /does not exist/)
 })
 
-test('what is wrong in a preset is told with the place in its file', async (context) => {
+test('what is wrong in a preset is reported with the place in its file', async (context) => {
   const { code, place } = await loadBad(context, 'presets: [shop]', {
     'shipped/shop.yaml': 'mappings:\n  - mesage: x\n',
   })
@@ -151,7 +151,7 @@ for (const use of [
   '{ name: forge, model: a/b }',
   '{ name: forge, channel: a, deliverTo: [{ channel: b }] }',
 ]) {
-  test(`a preset used as ${use} whose mapping and test are broken is told of, and nothing falls over`, async (context) => {
+  test(`a preset used as ${use} whose mapping and test are broken is reported, and nothing throws`, async (context) => {
     const broken = 'mappings:\n  - { action: fly, message: x }\n  - 5\ntests:\n  - { name: x }\n  - 5\n'
     const { loaded } = await load(context, `presets: [${use}]`, { 'shipped/forge.yaml': broken })
     assert.ok(!loaded.ok)

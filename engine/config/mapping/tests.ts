@@ -1,6 +1,6 @@
 /** Makes tests of the items of `tests:`: requests and expectations whose bodies are read. */
 
-import { backgroundMs, takeTurn } from '../../turn.ts'
+import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { TestEntry, TestSource } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -24,7 +24,7 @@ export async function createTests(
   const tests: TestEntry[] = []
   const taken = new Map<string, Item<TestValue>>()
   for (const item of items) {
-    await takeTurn(backgroundMs)
+    await yieldIfDue(backgroundMs)
     const { value, source, path } = item
     if (!findings.isSound(source, path)) continue
     const name = nameOf(item)

@@ -54,7 +54,7 @@ test('Meta without the token that it asks with is a warning: where the webhook i
   ])
 })
 
-test('a provider with all that it needs is not spoken of', async (context) => {
+test('a provider with all that it needs gets no finding', async (context) => {
   const hmac =
     'hmac: { header: x-sig, signed: "{id}.{timestamp}.{body}", idHeader: x-id, timestampHeader: x-time }'
   await assertTold(context, [
@@ -123,7 +123,7 @@ test('a challenge that could not be answered as it is written is reported with w
   assert.equal(diagnostics[0]?.hint, 'Keep one of the two.')
 })
 
-test('a provider that is missing or unknown is told, with the nearest name', async (context) => {
+test('a provider that is missing or unknown is reported, with the nearest name', async (context) => {
   await assertTold(context, [
     [`verify: { secret: ${good} }`, 'error MISSING_KEY 7'],
     [`verify: { provider: gihtub, secret: ${good} }`, 'error UNKNOWN_PROVIDER 27'],
@@ -184,7 +184,7 @@ test('what a preset’s provider needs is asked for where the operator gives the
   assert.deepEqual(empty.codes, ['warning VERIFY_NOT_YET reveille.yaml:7:17'])
 })
 
-test('a key that the provider does not read is told, with what to write instead', async (context) => {
+test('a key that the provider does not read is reported, with what to write instead', async (context) => {
   await assertTold(context, [
     [`verify: { provider: github, secret: ${good}, tolerance: 5m }`, 'warning UNUSED_FIELD 69'],
     [`verify: { provider: sentry, secret: ${good}, tolerance: 5m }`, 'warning UNUSED_FIELD 69'],
@@ -203,7 +203,7 @@ test('a key that the provider does not read is told, with what to write instead'
   assert.match(swapped.diagnostics[0]?.hint ?? '', /its secret as `secret`/)
 })
 
-test('secrets and keys that no signature could be verified with are told, and not shown', async (context) => {
+test('secrets and keys that no signature could be verified with are reported, and not shown', async (context) => {
   await assertTold(context, [
     ['verify: { provider: svix, secret: "whsec_k3v9!!k3v9-pq2x-77zz" }', 'error INVALID_VALUE 41'],
     [`verify: { provider: svix, secret: [${good}, "k3v9 k3v9 pq2x 77zz"] }`, 'error INVALID_VALUE 68'],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { weaknessOf } from './secret-strength.ts'
 
-test('what somebody typed can be guessed, however long it is', () => {
+test('what was typed by hand can be guessed, however long it is', () => {
   const typed = ['changeme', 'secret', 'Change-Me-Please', 'a'.repeat(40), 'abab'.repeat(9)]
   const long = ['my-secret-webhook-token-1234', 'your_hook_token_here_0000', '123456789012345678901234']
   for (const secret of [...typed.slice(0, 2), ...typed.slice(3), ...long, 'abcdefghijklmnopqrstuvwxyz'])
@@ -19,7 +19,7 @@ test('what was made at random is taken for that, whatever it is written in', () 
   }
 })
 
-test('a short one is told as short, and a word in a longer one is none', () => {
+test('a short secret is reported as short, and a word in a longer one does no harm', () => {
   assert.equal(weaknessOf('k3v9-pq2x-77', 24), 'short')
   assert.equal(weaknessOf('k3v9-pq2x-77', 12), undefined)
   assert.equal(weaknessOf('token-4fK29sLq0ZpVx81mWnB7', 24), undefined)

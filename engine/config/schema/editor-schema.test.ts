@@ -85,7 +85,7 @@ test('every key is shown with its line of documentation, and none of a later ver
   )
 })
 
-test('no word of ours is left in them', () => {
+test('they hold no keyword of our own', () => {
   const words = JSON.stringify(schemas).match(/"(expects|references|later|editor|atMostMs)":/g)
   assert.equal(words, null)
 })

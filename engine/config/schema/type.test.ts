@@ -26,7 +26,7 @@ test('a schema is the one that TypeBox makes', () => {
   assert.equal(JSON.stringify(write(Type)), JSON.stringify(write(TypeBox)))
 })
 
-test('a word changes no schema that it is given, and what is optional stays so in one place', () => {
+test('a schema word changes no schema that it is given, and what is optional stays so in one place', () => {
   const name = Type.String()
   Type.Optional(name)
   assert.deepEqual(Type.Object({ name }).required, ['name'])

@@ -30,7 +30,7 @@ test('of numbers that are asked for by name one in quotes is told apart from ano
   ])
 })
 
-test('what is empty is told for that, and a map by what may stand in it', () => {
+test('what is empty is reported as that, and a map by what may stand in it', () => {
   assert.deepEqual(told({ rate: {} }), [
     'rate: must be a map with something in it | Known here: endpoint, client.',
   ])
