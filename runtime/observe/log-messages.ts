@@ -288,8 +288,8 @@ function actions(facts: Facts): string {
 /** An action with its disposition, if it is no run of its own. */
 function action({ kind, id: of, became, request }: Facts): string {
   const duplicate = ` (came before, in request ${id(request)})`
-  const standing = { joined: ' (joined)', busy: ' (busy: cancelled)', duplicate }[String(became)] ?? ''
-  return `${text(kind)} ${id(of)}${standing}`
+  const coalesceStatus = { joined: ' (joined)', busy: ' (busy: cancelled)', duplicate }[String(became)] ?? ''
+  return `${text(kind)} ${id(of)}${coalesceStatus}`
 }
 
 function changes(facts: Facts): string {
