@@ -16,7 +16,7 @@ hooks: { enabled: true, token: ${hookToken} }
 
 test("when the store's thread dies, the gateway says so and exits with code 1", limit, async (t) => {
   const folder = await createFolder(t, { 'reveille.yaml': configuration })
-  const entry = fileURLToPath(new URL('./doomed-gateway.ts', import.meta.url))
+  const entry = fileURLToPath(new URL('./killable-store-gateway.ts', import.meta.url))
   const gateway = await startReveille(t, folder, { entry })
   gateway.send('SIGUSR2')
   assert.deepEqual(await gateway.ended, { code: 1, signal: null }, gateway.stderr())

@@ -90,7 +90,7 @@ test(
   limit,
   async (t) => {
     const folder = await openFolder(t)
-    const entry = fileURLToPath(new URL('./hasty-gateway.ts', import.meta.url))
+    const entry = fileURLToPath(new URL('./short-grace-gateway.ts', import.meta.url))
     const hasty = await startReveille(t, folder, { entry })
     const [quick, slow] = [
       await postRun(folder, hasty.address, 'hook:quick'),

@@ -17,7 +17,7 @@ export interface Vitals {
   readonly spent: number
 }
 
-const beatMs = 1
+const tickMs = 1
 
 let garbage = 0
 const observer = new PerformanceObserver((found) => {
@@ -26,28 +26,31 @@ const observer = new PerformanceObserver((found) => {
 observer.observe({ entryTypes: ['gc'] })
 
 const gateway = await createGateway({ configFile: process.argv[2] ?? '', env: {}, watch: false })
-process.on('message', (message) => void hear(message))
+process.on('message', (message) => void receive(message))
 process.on('disconnect', () => process.exit())
 process.send?.({ address: await gateway.listen() })
 
 let held = 0
 let last = { busy: busyMs(), at: performance.now() }
-setInterval(beat, beatMs)
+setInterval(tick, tickMs)
 
-function beat(): void {
+function tick(): void {
   const next = { busy: busyMs(), at: performance.now() }
   // The kernel counts in ticks of some milliseconds, so the clock may be more exact.
-  const busy = Math.min(next.busy - last.busy, next.at - last.at)
+  const passed = next.at - last.at
+  const busy = Math.min(next.busy - last.busy, passed)
   last = next
   // Collections are reported a little later, so a long hold is corrected when they are known.
-  if (busy > held) setTimeout(settle, 5, busy, garbage)
+  if (busy > held) setTimeout(settle, 5, busy, passed, garbage)
 }
 
-function settle(busy: number, garbageBefore: number): void {
-  held = Math.max(held, busy - (garbage - garbageBefore))
+/** Collections are timed by the clock, which a busy machine stretches like the whole hold: so their share of it counts. */
+function settle(busy: number, passed: number, garbageBefore: number): void {
+  const share = Math.min(1, (garbage - garbageBefore) / passed)
+  held = Math.max(held, busy * (1 - share))
 }
 
-async function hear(message: unknown): Promise<void> {
+async function receive(message: unknown): Promise<void> {
   if (message === 'close') {
     await gateway.close({ graceMs: 0 })
     process.exit()

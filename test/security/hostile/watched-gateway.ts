@@ -9,12 +9,10 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createGateway } from '../../../runtime/index.ts'
 
 export interface Report {
-  /** The longest hold of the event loop: milliseconds of processor time of this thread, which the machine's load does not change. */
-  readonly busy: number
-  /** How much of that was collecting garbage, by the clock. */
+  /** The longest hold of the event loop, without garbage: processor time of this thread, in milliseconds. */
+  readonly hold: number
+  /** The processor time of collecting garbage during that hold. Milliseconds. */
   readonly garbage: number
-  /** The processor time of this thread for the whole case. */
-  readonly total: number
   readonly heap: number
   readonly resident: number
 }
@@ -25,7 +23,9 @@ interface Hold {
   readonly end: number
 }
 
-/** Shorter holds are ignored. Milliseconds. */
+/** Shorter holds are not recorded. Milliseconds. */
+const shortestRecorded = 1
+/** Shorter holds do not count as work of the gateway. Milliseconds. */
 const shortHold = 5
 /** The gateway is at rest when it has done nothing for this long. Milliseconds. */
 const quietMs = 25
@@ -53,7 +53,7 @@ async function receive(message: unknown): Promise<void> {
     globalThis.gc?.()
     await yieldToEventLoop()
     globalThis.gc?.()
-    report(reportOf([], 0))
+    report(reportOf([]))
   } else await watch()
 }
 
@@ -62,42 +62,39 @@ async function watch(): Promise<void> {
   collections.length = 0
   report('watching')
   const holds: Hold[] = []
-  const began = busyMs()
   let quietSince = performance.now()
-  let last = { busy: began, at: quietSince }
+  let last = { busy: busyMs(), at: quietSince }
   while (!answered || last.at - quietSince < quietMs) {
     await yieldToEventLoop()
     const next = { busy: busyMs(), at: performance.now() }
     // The kernel counts in ticks of some milliseconds, so the clock may be more exact.
     const busy = Math.min(next.busy - last.busy, next.at - last.at)
     if (busy > shortHold) quietSince = next.at
-    if (busy > shortHold) holds.push({ busy, start: last.at, end: next.at })
+    if (busy > shortestRecorded) holds.push({ busy, start: last.at, end: next.at })
     last = next
   }
-  const total = last.busy - began
   // Collections are reported a little later.
   await new Promise((resolve) => setTimeout(resolve, 10))
-  report(reportOf(holds, total))
+  report(reportOf(holds))
 }
 
-function reportOf(holds: readonly Hold[], total: number): Report {
-  const [worst] = holds.toSorted((left, right) => right.busy - left.busy)
+function reportOf(holds: readonly Hold[]): Report {
+  const all = holds.map((each) => {
+    const garbage = each.busy * garbageShareOf(each)
+    return { hold: each.busy - garbage, garbage }
+  })
+  const [worst = { hold: 0, garbage: 0 }] = all.toSorted((left, right) => right.hold - left.hold)
   const { heapUsed, rss } = process.memoryUsage()
-  return {
-    busy: worst?.busy ?? 0,
-    garbage: worst === undefined ? 0 : garbageIn(worst),
-    total,
-    heap: heapUsed,
-    resident: rss,
-  }
+  return { ...worst, heap: heapUsed, resident: rss }
 }
 
-function garbageIn({ start, end }: Hold): number {
+/** Collections are timed by the clock, which a busy machine stretches like the whole hold: so their share of it counts. */
+function garbageShareOf({ start, end }: Hold): number {
   let sum = 0
   for (const each of collections) {
     if (each.start >= start && each.end <= end) sum += each.end - each.start
   }
-  return sum
+  return Math.min(1, sum / (end - start))
 }
 
 function busyMs(): number {
