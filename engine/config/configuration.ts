@@ -44,7 +44,7 @@ export interface EndpointPolicy {
   readonly maxBodyBytes?: number
   readonly maxActions?: number
   readonly maxRenderedBytes?: number
-  /** Runs at one time. */
+  /** How many runs may be under way at one time. */
   readonly concurrency?: number
   /** The time limit of runs that neither the request nor the mapping gives one. */
   readonly timeoutSeconds?: number
@@ -114,7 +114,7 @@ export interface Coalesce {
   readonly maxRunsPerHour: number
 }
 
-/** What makes a request one that was seen before. What is absent is the provider's. */
+/** What makes a request one that was seen before. For what is absent, the provider's way holds. */
 export interface DedupeSource {
   /** False: every request counts. */
   readonly enabled: boolean
@@ -212,7 +212,7 @@ export interface Expectation extends ExpectedAction {
   readonly code?: string
   /** Why it was ignored, skipped or refused. */
   readonly reason?: Expected
-  /** Several actions: as many, in this order. */
+  /** Exactly these actions, in this order. */
   readonly actions?: readonly ExpectedAction[]
 }
 
@@ -225,7 +225,7 @@ export interface ExpectedAction extends Readonly<Partial<Record<ExpectedField, E
   readonly trusted?: boolean
   /** The element's position, from 0, for a mapping with `forEach`. */
   readonly index?: number
-  /** As many targets, in this order. */
+  /** Exactly these targets, in this order. */
   readonly deliverTo?: readonly { readonly channel: Expected; readonly to?: Expected }[]
 }
 
@@ -248,7 +248,7 @@ export interface ExpectedTests {
   /** A regular expression that is found somewhere in it. */
   readonly pattern?: string
   readonly exists?: boolean
-  /** Must not hold; it holds no `not` itself. */
+  /** A test that must not hold; it has no `not` itself. */
   readonly not?: string | number | boolean | Omit<ExpectedTests, 'not'>
 }
 

@@ -42,7 +42,7 @@ export interface Settings {
     readonly transformsDir: string
     readonly transforms: {
       readonly defaults: TransformLimits
-      /** By module; what is not said for one is in `defaults`. */
+      /** Limits by module; what is not set for a module is in `defaults`. */
       readonly modules: Readonly<Record<string, Partial<TransformLimits>>>
     }
     readonly reload: { readonly requireTests: boolean; readonly debounceMs: number; readonly poll: boolean }
@@ -85,7 +85,7 @@ export interface Settings {
       /** How long a session lives whose key the gateway made. */
       readonly idleMs: number
     }
-    /** For all runs of one day (UTC). */
+    /** The budget of all runs of one day (UTC). */
     readonly budget?: Budget
     /** By the name that models begin with: the configuration of each, for the runner to validate. */
     readonly providers: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -113,7 +113,7 @@ export interface Settings {
   readonly plugins: readonly string[]
 }
 
-/** What runs may cost in one day (UTC). At least one of the two. */
+/** What runs may cost in one day (UTC). At least one of the two keys is there. */
 export interface Budget {
   readonly runs?: number
   /** Input and output together. */

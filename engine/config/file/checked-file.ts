@@ -55,7 +55,7 @@ const forbiddenHint =
 /** A file's text, read as YAML; or why it could not be. */
 export type Parsed = { readonly source: ParsedFile } | { readonly problems: readonly Diagnostic[] }
 
-/** What the next load needs of a parsed file. */
+/** What the next load needs in order to know a file again. */
 interface KnownFile {
   readonly text: string
   readonly parsed: Parsed

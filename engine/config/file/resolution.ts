@@ -71,7 +71,7 @@ export async function resolveReferences(
   }
 }
 
-/** Why a reference has no value. `name`: of the variable or file. */
+/** Why a reference has no value; `name` is the variable's or the file's. */
 interface Unset {
   readonly name: string
   readonly message: string

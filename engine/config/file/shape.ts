@@ -6,7 +6,7 @@
 import type { Path } from '../path.ts'
 import { mayHoldReference } from './reference.ts'
 
-/** What the walk reads of a schema. */
+/** The parts of a schema that the walk reads. */
 export interface SchemaNode {
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, SchemaNode>>
@@ -15,7 +15,7 @@ export interface SchemaNode {
   readonly references?: false
 }
 
-/** A text with `${` in it, and the place that its meaning goes to. */
+/** A text with `${` in it, and where its value goes. */
 export interface Pending {
   readonly path: Path
   readonly text: string

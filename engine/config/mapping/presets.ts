@@ -27,7 +27,7 @@ export async function loadPresets(
   return files.map((preset) => adjust(preset, main, findings))
 }
 
-/** What is different in all mappings of one preset. */
+/** What the configuration wants to be different in all mappings of one preset. */
 type Difference = PresetUse & Pick<MappingValue, 'allowUnsafeExternalContent'>
 
 /** What holds for all mappings of one preset. */

@@ -89,7 +89,7 @@ function* checkTextBody(body: unknown, path: Path): Iterable<Finding> {
   yield { path, code: 'TEXT_BODY', message, hint }
 }
 
-/** What speaks of the request as a whole, and may stand beside `actions`. */
+/** The keys that are about the request as a whole, and may stand beside `actions`. */
 const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
 
 function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Finding> {

@@ -37,7 +37,7 @@ function covers(outer: Finding['path'], inner: Finding['path']): boolean {
   return outer.length <= inner.length && touches(outer, inner)
 }
 
-/** Schemas are compiled at the first load and then kept: they never change. */
+/** Schemas never change, so each is compiled once, when it is first needed. */
 const validators = new WeakMap<TSchema, ValidateFunction>()
 let ajv: Ajv | undefined
 
@@ -53,11 +53,11 @@ function validatorOf(schema: TSchema): ValidateFunction {
 
 function createAjv(): Ajv {
   const created = new Ajv({
-    // At every start, the code would be made shorter for longer than it runs, and our schemas checked that tests check.
+    // Optimizing the code and checking the schemas would take longer at each start than they save; tests check the schemas.
     code: { optimize: false },
     validateSchema: false,
     meta: false,
-    // Inlined, a definition would be compiled once for each place that refers to it.
+    // A definition that is inlined would be compiled once for each place that refers to it.
     inlineRefs: false,
     allErrors: true,
     verbose: true,

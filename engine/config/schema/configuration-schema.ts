@@ -129,7 +129,7 @@ const reload = section(
   { description: 'How changed files go live.' },
 )
 
-/** Stand in `hooks.gmail` beside the mailbox. */
+/** Keys that stand in `hooks.gmail` beside the mailbox. */
 const ofGmailPreset = {
   model: text({
     description: 'Of the runs that the preset `gmail` makes; `hooks.presets` may say another.',
@@ -145,7 +145,7 @@ export function isOfGmailPreset(key: string): boolean {
   return Object.hasOwn(ofGmailPreset, key)
 }
 
-/** What it says of the mailbox is for the plugin to check. */
+/** The plugin checks what it says of the mailbox. */
 const gmail = Type.Unsafe<
   Record<string, unknown> & Pick<PresetUse, 'model' | 'thinking'> & { allowUnsafeExternalContent?: boolean }
 >({

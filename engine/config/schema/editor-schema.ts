@@ -29,7 +29,7 @@ function createDocument(name: string, title: string, schema: unknown): EditorSch
 
 type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
 
-/** What is read of our own schemas. */
+/** The parts of our own schemas that are read here. */
 interface Node {
   readonly type?: TypeName | readonly TypeName[]
   readonly description?: string
@@ -48,7 +48,7 @@ interface Node {
   readonly editor?: string
 }
 
-/** The keywords that go over as they are. Those of lists and maps hold schemas, or depend on some. */
+/** The keywords that are copied as they are. Those of lists and maps hold schemas, or depend on some. */
 const plainKeywords: Readonly<Record<TypeName, readonly string[]>> = {
   string: ['enum', 'minLength', 'maxLength', 'pattern'],
   number: ['minimum', 'maximum'],
@@ -71,7 +71,7 @@ function convert(node: Node, references: boolean): EditorSchema {
   }
 }
 
-/** A schema for each type: readers that are strict refuse keywords beside several types. */
+/** Splits a schema into one for each type: strict readers refuse keywords beside several types. */
 function alternatives(node: Node, open: boolean): EditorSchema[] {
   const types = node.type === undefined ? [] : [node.type].flat()
   const found = types.map((type) => ({
@@ -103,7 +103,7 @@ function oneOrAny(found: readonly EditorSchema[]): EditorSchema {
 function mapKeywords(node: Node, open: boolean): EditorSchema {
   const { properties, additionalProperties: rest, propertyNames: names } = node
   const known = Object.entries(properties ?? {}).filter(([, key]) => key.later !== true)
-  // What has a default is filled in before it is required.
+  // A key with a default is filled in before it is required, so editors need not ask for it.
   const required = node.required?.filter((name) => properties?.[name]?.default === undefined) ?? []
   return {
     ...(properties && {

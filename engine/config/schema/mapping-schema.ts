@@ -15,7 +15,7 @@ function template(description: string) {
 /** Longer than any use of it, and far shorter than a timer can wait. */
 const longestCoalesceMs = 86_400_000
 
-/** A key costs room for as long as it is known. */
+/** A key takes memory for as long as it is remembered. */
 const longestDedupeMs = 90 * 86_400_000
 
 /** One wanted header. */

@@ -8,7 +8,7 @@ import { type Static, type TOptional, type TUnsafe, Type } from './type.ts'
 
 const scalar = ['string', 'number', 'boolean'] as const
 
-/** The tests that a value can be held against. */
+/** The comparisons that an expected value can ask for. */
 const tests = {
   equals: Type.Optional(
     Type.Unsafe<string | number | boolean>({
