@@ -3,7 +3,7 @@
 import { type Import, library } from './import-graph.ts'
 
 const kit = 'plugins/kit/index.ts'
-const kitDoors = [kit, 'plugins/kit/markdown/index.ts', 'plugins/kit/fake-server/index.ts']
+const kitEntryPoints = [kit, 'plugins/kit/markdown/index.ts', 'plugins/kit/fake-server/index.ts']
 const engine = 'engine/index.ts'
 const define = 'engine/transform/define.ts'
 
@@ -20,7 +20,7 @@ const walls: readonly Wall[] = [
   { around: /^engine\//, allows: () => false, rule: 'engine imports nothing of ours' },
   {
     around: /^plugins\/[^/]+\//,
-    allows: (to) => kitDoors.includes(to),
+    allows: (to) => kitEntryPoints.includes(to),
     rule: 'a plugin imports only the kit',
   },
   {

@@ -21,11 +21,11 @@ const listeners = process.eventNames().length
 
 const { default: plugin } = await import(process.argv[1])
 step('import')
-const kept = { apiKey: 'key-of-the-vendor' }
+const provider = { apiKey: 'key-of-the-vendor' }
 const providers = {
-  openai: kept,
-  anthropic: kept,
-  google: kept,
+  openai: provider,
+  anthropic: provider,
+  google: provider,
   local: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1/v1' },
 }
 const fetch = async () => new Response('{}', { status: 500 })

@@ -25,7 +25,7 @@ async function create(): Promise<RunnerFixture> {
   play('answer')
   writeFileSync(path.join(cwd, 'program'), program)
   const abort = new AbortController()
-  const brought = await command.setup({
+  const provided = await command.setup({
     config: {
       command: '/bin/sh',
       args: [path.join(cwd, 'program'), ['--model', '{model}'], ['--thinking', '{thinking}']],
@@ -37,7 +37,7 @@ async function create(): Promise<RunnerFixture> {
     fetch,
     signal: abort.signal,
   })
-  const [runner] = brought.runners ?? []
+  const [runner] = provided.runners ?? []
   if (runner === undefined) throw new Error('the plugin brings a runner')
   return {
     runner,
@@ -50,7 +50,7 @@ async function create(): Promise<RunnerFixture> {
     fail: () => play('fail'),
     async close() {
       abort.abort()
-      await brought.close?.()
+      await provided.close?.()
       await rm(cwd, { recursive: true })
     },
   }

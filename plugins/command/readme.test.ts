@@ -48,14 +48,14 @@ test('the program of the page answers two turns of one conversation', async (t) 
   await writeFile(script, examplesOf('js')[0] ?? '')
   const { kind: _, ...given } = configured.at(-1)?.['mine'] ?? assert.fail('the page has an example')
   const abort = new AbortController()
-  const brought = await command.setup({
+  const provided = await command.setup({
     config: { ...given, command: process.execPath, args: [script], cwd: folder },
     log: { info() {}, warn() {}, error() {} },
     fetch,
     signal: abort.signal,
   })
-  atEnd(t, () => brought.close?.())
-  const [runner] = brought.runners ?? []
+  atEnd(t, () => provided.close?.())
+  const [runner] = provided.runners ?? []
   const first = await runner?.run(turnOf('One.'), openCall())
   assert.equal(first?.reply, 'That was number 1: One.')
   const second = await runner?.run(turnOf('Two.', { state: first?.state }), openCall())

@@ -26,19 +26,19 @@ async function open(t: TestContext, code: string, config: CommandConfiguration =
 function setUp(t: TestContext, config: CommandConfiguration) {
   const abort = new AbortController()
   const log = { info() {}, warn() {}, error() {} }
-  const brought = command.setup({
+  const provided = command.setup({
     config: { killGrace: '50ms', ...config },
     log,
     fetch,
     signal: abort.signal,
   })
-  assert.ok(!(brought instanceof Promise) && brought.runners?.[0] !== undefined)
+  assert.ok(!(provided instanceof Promise) && provided.runners?.[0] !== undefined)
   async function close() {
     abort.abort()
-    await (await brought).close?.()
+    await (await provided).close?.()
   }
   atEnd(t, close)
-  return { runner: brought.runners[0], close }
+  return { runner: provided.runners[0], close }
 }
 
 const echoArguments = 'console.log(JSON.stringify(process.argv.slice(2)))'

@@ -14,7 +14,7 @@ import { sessionIdOf } from './state.ts'
 
 type Settings = Parameters<typeof checkPlugins>[0]
 
-/** As `reveille check` does it: the schema, and none of the plugin's code. */
+/** Checks a configuration as `reveille check` does: by the schema, and by none of the plugin's code. */
 function check(runners: Readonly<Record<string, object>>): void {
   const named = Object.entries(runners).map(([name, config]) => [name, { kind: 'command', ...config }])
   const agents = { defaults: { runner: 'echo' }, runners: Object.fromEntries(named) }

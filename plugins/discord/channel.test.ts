@@ -208,7 +208,7 @@ for (const { what, answer, retryAfter, wholeChannel } of limits) {
   })
 }
 
-/** What Discord says, and what comes of it: code, whether to try again, whether it may have arrived. */
+/** Discord's answers, and the expected code, whether to retry, and whether the message may have arrived. */
 const refusals: readonly (readonly [FakeServerAnswer, string, boolean, boolean])[] = [
   [refusal(403, 50001, 'Missing Access'), 'forbidden', false, false],
   [refusal(403, 50013, 'Missing Permissions'), 'forbidden', false, false],

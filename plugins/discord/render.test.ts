@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readMarkup } from './fake-server/markup.ts'
 import { renderReply } from './render.ts'
 
-/** What Discord's clients make of the reply. */
+/** Returns the reply as Discord's clients show it. */
 function read(markdown: string) {
   const parts = renderReply(markdown)
   assert.equal(parts.length, 1)

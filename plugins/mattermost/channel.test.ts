@@ -105,7 +105,7 @@ test('a failed lookup has delivered nothing, and the next send repeats it', asyn
   assert.equal(vendor.messages.length, 1)
 })
 
-/** As the host's fetch tells of a connection that was cut after the request went out. */
+/** Creates the error of the host's fetch for a connection that was cut after the request was sent. */
 async function cutOff(): Promise<never> {
   throw new PluginError('cut', { code: 'network', retryable: true, maybeDelivered: true })
 }

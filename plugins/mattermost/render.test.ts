@@ -12,7 +12,7 @@ function write(markdown: string, linkPreviews = false): string {
   return part?.text ?? ''
 }
 
-/** What a person reads of it. */
+/** Returns what a person reads of a message. */
 function read(markdown: string): string {
   return readMarkup(write(markdown)).text.replaceAll('\u2060', '')
 }

@@ -77,7 +77,7 @@ function heartbeat(...texts: readonly string[]): Turn {
   return { ...rest, runId: 'beat', kind: 'heartbeat', sessionKey: 'main', prompt: 'Events.', events }
 }
 
-/** What it fails with, each fact that says something. */
+/** Returns the facts of the error. */
 async function failure(promise: Promise<unknown>) {
   const error = await promise.then(
     () => assert.fail('it fails'),

@@ -63,7 +63,7 @@ async function open(given: Partial<SignalConfig> = {}) {
 
 const { signal } = new AbortController()
 
-/** What a person sees of each style. */
+/** Returns the text of each style. */
 function seen({ text, styles }: { text: string; styles?: unknown }) {
   return (styles as string[]).map((range) => {
     const [start, length, style] = range.split(':')

@@ -7,7 +7,7 @@ import { renderReply } from './render.ts'
 
 const formats = ['markdown', 'mrkdwn'] as const
 
-/** Of each kind of markup a piece, whole and torn. */
+/** Pieces of each kind of markup, complete and incomplete. */
 const pieces = [
   ...['**', '*', '_', '~~', '`', '``', '[', '](https://example.org/x)', '!', '<', '>', '&', '&lt;', '\\'],
   ...[

@@ -63,7 +63,7 @@ async function open(given: Partial<TelegramConfig> = {}, options?: FakeTelegramO
   return { vendor, channel, warnings, send, failure, sent, [Symbol.asyncDispose]: () => vendor.close() }
 }
 
-/** What a person sees of each mark, by the entities that Telegram made. */
+/** Returns the text of each mark, by the entities that Telegram made. */
 async function shown(markdown: string) {
   await using bed = await open()
   await bed.send(markdown)

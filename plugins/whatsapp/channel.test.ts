@@ -211,7 +211,7 @@ test('the time to wait is read wherever an answer has one', async () => {
 
 type Facts = readonly [code: string, retryable: boolean, wholeChannel: boolean, maybeDelivered: boolean]
 
-/** By Meta's code, whatever the status is. */
+/** The expected results by Meta's code, whatever the status is. */
 const meanings: Readonly<Record<string, Facts>> = {
   '0 102 104 190 3 10 33 200 210 299 803': ['bad-credential', true, true, false],
   '131042 131045 133010': ['forbidden', true, true, false],

@@ -9,7 +9,7 @@ export interface Protocol {
   /** Everything but the key. */
   readonly config: (url: string) => ProviderConfig
   readonly model: string
-  /** Where requests go, below the server's address. */
+  /** The path of requests below the server's address. */
   readonly path: string
   /** A whole answer, one event each. */
   readonly events: (pieces: readonly string[], ending?: string) => string[]
@@ -20,7 +20,7 @@ export interface Protocol {
 }
 
 export const apiKey = 'key-of-the-vendor-0123456789'
-/** What every wire below says it took; vendors count what was cached and thought in different places. */
+/** The usage in every answer below. Vendors count cached and thinking tokens in different places. */
 export const usage = { inputTokens: 40, outputTokens: 30, cachedInputTokens: 8, reasoningTokens: 10 }
 
 const sse = (data: unknown, event?: string) =>

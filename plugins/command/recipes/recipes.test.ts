@@ -17,7 +17,7 @@ interface Expectation {
   readonly modelTold: string
   readonly otherModel?: string
   readonly hasThinking: boolean
-  /** By an argument; else before the first prompt of a conversation. */
+  /** Whether it is passed as an argument, and not before the first prompt of a conversation. */
   readonly isSystemPromptTold: boolean
   readonly failure: RegExp
   readonly usage?: Usage

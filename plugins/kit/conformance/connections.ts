@@ -10,7 +10,7 @@ export function connectionTests(options: VendorSetup): void {
   test('ends with its deadline and closes the connection when the vendor is silent', async () => {
     for (const kind of ['hang-before', 'hang-after'] as const) {
       await using used = await setUp(options)
-      const error = await calledOff(used, kind, new DOMException('The deadline is over.', 'TimeoutError'))
+      const error = await abortedSend(used, kind, new DOMException('The deadline is over.', 'TimeoutError'))
       assert.deepEqual([error.code, error.retryable], ['timeout', true])
       assertUnsure(used, error)
     }
@@ -18,7 +18,7 @@ export function connectionTests(options: VendorSetup): void {
 
   test('ends soon when aborted while the vendor works', async () => {
     await using used = await setUp(options)
-    const error = await calledOff(used, 'hang-after', new DOMException('The host drains.', 'AbortError'))
+    const error = await abortedSend(used, 'hang-after', new DOMException('The host drains.', 'AbortError'))
     assert.deepEqual([error.code, error.retryable], ['aborted', true])
     assertUnsure(used, error)
   })
@@ -60,7 +60,7 @@ export function connectionTests(options: VendorSetup): void {
 }
 
 /** Returns the error of a send that hangs and is then aborted. */
-async function calledOff(
+async function abortedSend(
   used: OpenVendor,
   kind: Extract<Fault['kind'], `hang-${string}`>,
   reason: DOMException,

@@ -169,7 +169,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
       listeners: () => watched.left(),
     }
 
-    /** For all that a run is given. */
+    /** Wraps everything that a run is given. */
     function step(what: string, isOver: boolean): void {
       if (isOver) late.push(what)
       else if (!isCut) onStep(++steps, running)
@@ -301,9 +301,9 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
   return host
 }
 
-/** For those that hang in spite of all, by the quick clock. Milliseconds. */
+/** How many milliseconds of the quick clock a hanging source has to end. */
 const graceMs = 20_000
-/** After which a run that ended is begun again, by the quick clock. Milliseconds. */
+/** How many milliseconds of the quick clock pass before a run that ended is repeated. */
 const againMs = 1000
 const forever = new AbortController().signal
 

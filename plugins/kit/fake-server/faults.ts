@@ -45,7 +45,7 @@ export interface FaultyVendor {
   isSend?(request: FakeServerRequest): boolean
 }
 
-/** What a request comes to. */
+/** The outcome of a request. */
 export type Outcome =
   | { readonly end: 'answer' | 'cut-answer'; readonly answer: FakeServerAnswer }
   | { readonly end: 'cut' | 'hang' }

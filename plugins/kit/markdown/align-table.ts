@@ -11,7 +11,7 @@ const narrow =
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** In columns: two for the letters of East Asia and for emoji, none for what is not seen. */
+/** Returns the columns of a text: two for East Asian characters and emoji, and none for invisible characters. */
 export function widthOf(text: string): number {
   if (narrow.test(text)) return text.length
   let width = 0

@@ -216,12 +216,12 @@ function readLine(line: string): string {
 /** Removes marks, which stand at the edges of words and never inside brackets. */
 function unmark(text: string): string {
   const pieces = text.split(/(<[^<>]*>)/)
-  let kept = pieces.map((piece, index) => (index % 2 === 1 ? `\ue000${index}\ue001` : piece)).join('')
-  for (let before = ''; before !== kept; ) {
-    before = kept
-    kept = kept.replaceAll(marks, '$2')
+  let rest = pieces.map((piece, index) => (index % 2 === 1 ? `\ue000${index}\ue001` : piece)).join('')
+  for (let before = ''; before !== rest; ) {
+    before = rest
+    rest = rest.replaceAll(marks, '$2')
   }
-  return kept.replaceAll(/\ue000(\d+)\ue001/g, (_, index: string) => pieces[Number(index)] ?? '')
+  return rest.replaceAll(/\ue000(\d+)\ue001/g, (_, index: string) => pieces[Number(index)] ?? '')
 }
 
 function brackets(text: string): string {

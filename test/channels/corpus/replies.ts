@@ -1,4 +1,4 @@
-/** Owns the replies that every channel is tried with: what agents write, what strangers make them write, and too much of it. */
+/** The replies that every channel is tested with: usual ones, hostile ones and very long ones. */
 
 import { readFileSync } from 'node:fs'
 
@@ -11,7 +11,7 @@ export interface Reply {
 const sentence =
   'The lamp of the signal box is lit, and nobody knows why it went out in the night of the storm. '
 
-/** What is long, or has signs that no editor shows. */
+/** The replies that are long or have characters that no editor shows. */
 const made: readonly Reply[] = [
   { name: 'a paragraph of 9,000 letters', text: sentence.repeat(95).slice(0, 9000).trim() },
   { name: 'a word of 9,000 letters', text: 'ab'.repeat(4500) },

@@ -4,31 +4,31 @@ import { createFaults, type FaultyVendor, type Outcome } from '../../fake-server
 import type { FakeServer } from '../../fake-server/index.ts'
 import { parseJson } from '../../record.ts'
 
-type Door = Pick<ReturnType<typeof createFaults<object>>, 'expect' | 'meet' | 'release'>
+type Server = Pick<ReturnType<typeof createFaults<object>>, 'expect' | 'meet' | 'release'>
 
-const doors = new Map<string, Door>()
+const servers = new Map<string, Server>()
 let opened = 0
 
 /** Opens a fake server that can be called by `fetchInMemory`. */
 export function openInMemory(options: FaultyVendor): FakeServer {
-  const { faults, ...door } = createFaults<object>(options)
+  const { faults, ...server } = createFaults<object>(options)
   opened += 1
   const host = `vendor-${opened}.test`
-  doors.set(host, door)
-  return { ...faults, url: `http://${host}`, close: async () => void doors.delete(host) }
+  servers.set(host, server)
+  return { ...faults, url: `http://${host}`, close: async () => void servers.delete(host) }
 }
 
 export const fetchInMemory: typeof globalThis.fetch = async (input, init = {}) => {
   const { method = 'GET', body, signal } = init
   signal?.throwIfAborted()
   const url = new URL(String(input))
-  const door = doors.get(url.host)
-  if (door === undefined) throw failed('ECONNREFUSED')
+  const server = servers.get(url.host)
+  if (server === undefined) throw failed('ECONNREFUSED')
   const text = String(body ?? '')
   const waiter = {}
-  door.expect(waiter)
+  server.expect(waiter)
   try {
-    const outcome = await door.meet(waiter, {
+    const outcome = await server.meet(waiter, {
       method,
       path: decodeURIComponent(url.pathname),
       query: url.searchParams,
@@ -38,7 +38,7 @@ export const fetchInMemory: typeof globalThis.fetch = async (input, init = {}) =
     })
     return await respond(outcome, signal)
   } finally {
-    door.release(waiter)
+    server.release(waiter)
   }
 }
 
