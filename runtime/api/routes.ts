@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { refuse } from './errors.ts'
 import { parseBodiesAsJson } from './json-body.ts'
 
-type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /** The one method by which an address that can be read is also written to, with a body of JSON. */
 export interface WriteRoute {
@@ -19,7 +19,7 @@ export function getRoute(
   api: FastifyInstance,
   url: string,
   options: RouteShorthandOptions,
-  answer: Answer,
+  answer: RouteHandler,
   write?: WriteRoute,
 ): void {
   api.get(url, options, answer)
@@ -27,14 +27,14 @@ export function getRoute(
     refuseOtherMethods(api, url, ['GET', 'HEAD'], 'This address can only be read.')
     return
   }
-  const { method, maxBytes, answer: take } = write
+  const { method, maxBytes, answer: handle } = write
   api.register(async (scope) => {
     parseBodiesAsJson(scope)
     scope.route({
       method,
       url,
       bodyLimit: maxBytes,
-      handler: (request, reply) => take(request.body, reply),
+      handler: (request, reply) => handle(request.body, reply),
     })
   })
   refuseOtherMethods(api, url, ['GET', 'HEAD', method], `This address takes GET and ${method} only.`)
@@ -45,7 +45,7 @@ export function postRoute(
   api: FastifyInstance,
   url: string,
   options: RouteShorthandOptions,
-  answer: Answer,
+  answer: RouteHandler,
 ): void {
   api.register(async (scope) => {
     // Fastify would refuse an invalid content type before it asks the parser.

@@ -62,12 +62,12 @@ export interface SurfaceFixture {
     endpoint: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<{ status: number; headers: Record<string, unknown>; body: Answer; text: string }>
+  ): Promise<{ status: number; headers: Record<string, unknown>; body: ReplyBody; text: string }>
   /** On a port of this machine. */
   dial(): Promise<Sender>
 }
 
-export interface Answer {
+export interface ReplyBody {
   readonly [name: string]: unknown
   readonly requestId?: string
 }

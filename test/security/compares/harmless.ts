@@ -30,9 +30,11 @@ export const harmless: readonly Harmless[] = [
     'asks for the placeholders of a configuration, which are no secrets',
     ['noSecrets.has(value)'],
   ),
-  ...of('engine/resolve/redact.ts', 'finds what the request itself told, to hide it in its own trace', [
-    'text[end] === secret[end - start]',
-  ]),
+  ...of(
+    'engine/resolve/explain/redact.ts',
+    'finds the secrets that the request itself holds, to hide them in its own trace',
+    ['text[end] === secret[end - start]'],
+  ),
   ...of('plugins/msteams/token.ts', 'two tokens that the plugin was given by its vendor', [
     'current?.token === token',
   ]),
@@ -89,9 +91,6 @@ export const harmless: readonly Harmless[] = [
     'filesDigest !== digest',
   ]),
   ...of('engine/transform/bundle/bundle-cache.ts', ofContent, ['digests.has(digest)']),
-  ...of('engine/transform/host/mask.ts', 'finds a secret in order to hide it', [
-    'whole.lastIndexOf(form.slice(0, shortestSecret))',
-  ]),
   ...of('engine/transform/host/host.ts', ofContent, ['sets.get(digest)', 'sets.get(digest) === set']),
   ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
