@@ -70,7 +70,7 @@ export function testDuplicates(kills: number): void {
     }
     const unheard = deliveries - first.size
     t.diagnostic(
-      `${sender.acknowledged.length} answers; of ${unheard} deliveries the first answer was lost, and a duplicate told of the run`,
+      `${sender.acknowledged.length} answers; of ${unheard} deliveries the first answer was lost, and a duplicate named the run`,
     )
   })
 }

@@ -26,7 +26,7 @@ export interface RetryOptions {
 /** Codes of a bad consent, which only a person can fix. */
 const consentCodes = new Set(['consent-revoked', 'bad-client', 'missing-scope'])
 /** Codes that the caller handles. */
-const answers = new Set([...consentCodes, 'history-expired', 'label-changed'])
+const callerCodes = new Set([...consentCodes, 'history-expired', 'label-changed'])
 /** A failure that the next try ends within this time is not reported. */
 const shortestProblemMs = 5 * secondMs
 
@@ -34,9 +34,9 @@ export function needsConsent(error: unknown): error is PluginError {
   return isPluginError(error) && consentCodes.has(error.code)
 }
 
-export const isTransient = (error: PluginError) => error.retryable && !answers.has(error.code)
+export const isTransient = (error: PluginError) => error.retryable && !callerCodes.has(error.code)
 /** Holds also for errors that a person has to fix: the call is repeated in case they did. */
-export const isRecoverable = (error: PluginError) => !answers.has(error.code)
+export const isRecoverable = (error: PluginError) => !callerCodes.has(error.code)
 
 /**
  * Performs a call, again after failures. @throws errors that should not be retried; errors that are no PluginError,
