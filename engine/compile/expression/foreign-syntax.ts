@@ -22,8 +22,8 @@ interface ForeignSyntax {
   readonly hint: string
 }
 
-/** Gives what was found in small letters. */
-const smaller = 'lower case'
+/** Stands for a replacement by the same text in lower case. */
+const inLowerCase = 'in lower case'
 
 /** A path, a variable or a text, with a call behind it: what an operator may stand beside. */
 const operand = String.raw`[$\w.\ue000-\uf8ff]+(?:\([^()]*\)|\[[^\[\]]*\])*`
@@ -81,7 +81,7 @@ const foreign: readonly ForeignSyntax[] = [
   {
     find: /\b(AND|OR|IN)\b/g,
     message: '`and`, `or` and `in` are written in small letters',
-    mend: smaller,
+    mend: inLowerCase,
     hint: 'Write `a and b`.',
   },
   {
@@ -260,7 +260,7 @@ export function foreignSyntax(source: string): Slip | undefined {
 
 function mendOne(text: string, { find, mend }: ForeignSyntax): string {
   if (mend === undefined) return text
-  return mend === smaller ? text.replace(find, (word) => word.toLowerCase()) : text.replace(find, mend)
+  return mend === inLowerCase ? text.replace(find, (word) => word.toLowerCase()) : text.replace(find, mend)
 }
 
 /** Gives the text in one line, if JSONata can read it. */

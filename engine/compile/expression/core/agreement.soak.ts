@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkAgreement } from './agreement.ts'
+import { checkAgreement } from './agreement-fixture.ts'
 
 for (let seed = 1; seed <= 20; seed++) {
   test(`compiled expressions give what the library gives, with seed ${seed}`, async () => {

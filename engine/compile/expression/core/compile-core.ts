@@ -9,8 +9,9 @@ import type { Regex } from '../../../regex/regex.ts'
 import type { Scope } from '../../../resolve/scope.ts'
 import type { SyntaxNode } from '../syntax-tree.ts'
 import type { Evaluate, Frame } from './frame.ts'
-import { coreFunctions, createCall, createSearch, locateFault } from './functions.ts'
-import { operators, safeOperators } from './operators.ts'
+import { coreFunctions, createCall, createSearch } from './functions.ts'
+import { isLiteral, literalsOf, numbersOf } from './literals.ts'
+import { createEquality, createLogical, createOperation, operators, safeOperators } from './operators.ts'
 import { applyFilter, createPath, type Filter, type Path, type Step } from './path.ts'
 import {
   BeyondCoreError,
@@ -59,8 +60,6 @@ const mostDepth = 200
 /** How much longer than looking at a value it takes to compare it with another one, or to search it with a regular expression. */
 const costOfEquality = 3
 const costOfSearch = 10
-/** Numbers of a range that is written out. */
-const mostNumbers = 1_000
 
 /** Nothing where a part of the expression is not known to be linear. `ast`: as the library has read it. */
 export function compileCore(
@@ -171,7 +170,9 @@ export function compileCore(
   function compileVariable(node: SyntaxNode, context: Context): Part {
     const name = String(node['value'])
     const known = { cost: 1, size: 1, mayFail: false }
-    if (name === '') return { ...known, evaluate: readInput }
+    const isKept = node['keepArray'] === true
+    // Inside of a list that begins a path, the input is a sequence.
+    if (name === '') return { ...known, evaluate: (input) => unwrapSequence(readInput(input), isKept) }
     const local = context.locals.get(name)
     if (local !== undefined) {
       if (local.context !== context.input) throw new OutsideCoreError('reads a variable for each element')
@@ -414,40 +415,12 @@ function compileName({ value, keepArray }: SyntaxNode): Part {
   }
 }
 
+/** The library copies both sides of `a ?? b` as JSON, of which a regular expression may come back as an empty object. */
 function regexOf({ value, predicate }: SyntaxNode): Regex {
-  if (value instanceof RegExp || predicate !== undefined)
+  const regex = value as Regex
+  if (regex instanceof RegExp || typeof regex.test !== 'function' || predicate !== undefined)
     throw new OutsideCoreError('a regular expression that is not compiled')
-  return value as Regex
-}
-
-function isLiteral({ type, predicate }: SyntaxNode): boolean {
-  return predicate === undefined && (type === 'string' || type === 'number' || type === 'value')
-}
-
-/** Of a list of literals. */
-function literalsOf({ expressions }: SyntaxNode): readonly unknown[] | undefined {
-  const nodes = expressions as readonly SyntaxNode[]
-  return nodes.every(isLiteral) ? nodes.map(({ value }) => value) : undefined
-}
-
-/** Of a list of numbers and of ranges between two, all of them written out: `[0, 5..9]`. */
-function numbersOf({ type, value, predicate, expressions }: SyntaxNode): readonly number[] | undefined {
-  if (type !== 'unary' || value !== '[' || predicate !== undefined) return undefined
-  const numbers: number[] = []
-  for (const each of expressions as readonly SyntaxNode[]) {
-    const [from, to] = each['value'] === '..' ? [each['lhs'], each['rhs']] : [each, each]
-    const first = numberOf(from as SyntaxNode)
-    const last = numberOf(to as SyntaxNode)
-    if (first === undefined || last === undefined || each['predicate'] !== undefined) return undefined
-    if (from !== to && !(Number.isInteger(first) && Number.isInteger(last))) return undefined
-    if (numbers.length + last - first > mostNumbers) return undefined
-    for (let number = first; number <= last; number++) numbers.push(number)
-  }
-  return numbers
-}
-
-function numberOf({ type, value, predicate }: SyntaxNode): number | undefined {
-  return type === 'number' && predicate === undefined ? Number(value) : undefined
+  return regex
 }
 
 function beginningOf({ type, consarray, value, predicate }: SyntaxNode): Path['beginsWith'] {
@@ -457,7 +430,7 @@ function beginningOf({ type, consarray, value, predicate }: SyntaxNode): Path['b
   return 'list'
 }
 
-const readInput: Evaluate = (input) => {
+function readInput(input: unknown): unknown {
   const given = input as { readonly outerWrapper?: unknown; readonly 0?: unknown } | null | undefined
   return given?.outerWrapper ? given[0] : input
 }
@@ -476,47 +449,4 @@ function itemOf(input: unknown, { isRoot }: Context): unknown {
   if (input.length === 1 && !(isRoot && Array.isArray(only))) return only
   if (isRoot || input.length === 0) throw new BeyondCoreError('an object is made of a list')
   return input.flat()
-}
-
-function createLogical(value: 'and' | 'or', left: Evaluate, right: Evaluate, position: unknown): Evaluate {
-  const isDecisive = value === 'or'
-  const test = (given: unknown): boolean => {
-    if (typeof given === 'boolean') return given
-    try {
-      return isTrue(given)
-    } catch (error) {
-      throw locateFault(error, position, value)
-    }
-  }
-  return (input, frame) => {
-    const first = test(left(input, frame))
-    return first === isDecisive ? first : test(right(input, frame))
-  }
-}
-
-/** Of a value that is written out, which is no list and no object. */
-function createEquality(value: '=' | '!=', left: Evaluate, literal: unknown): Evaluate {
-  if (value === '=') return (input, frame) => left(input, frame) === literal
-  return (input, frame) => {
-    const given = left(input, frame)
-    return given !== undefined && given !== literal
-  }
-}
-
-function createOperation(
-  operator: (left: unknown, right: unknown) => unknown,
-  left: Evaluate,
-  right: Evaluate,
-  position: unknown,
-  token: unknown,
-): Evaluate {
-  return (input, frame) => {
-    const first = left(input, frame)
-    const second = right(input, frame)
-    try {
-      return operator(first, second)
-    } catch (error) {
-      throw locateFault(error, position, token)
-    }
-  }
 }

@@ -3,7 +3,7 @@
 import { type Regex, RegexLimitError } from '../../../regex/regex.ts'
 import { libraryDefinition } from '../library.ts'
 import type { Evaluate, Frame } from './frame.ts'
-import { BeyondCoreError, isTrue, lookUp, refuseMarked, writeText } from './values.ts'
+import { BeyondCoreError, isTrue, locateFault, lookUp, refuseMarked, writeText } from './values.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has values of its own.
 type Implementation = (this: Frame, ...values: any[]) => unknown
@@ -145,11 +145,6 @@ function fitsAsScalar(value: unknown, type: CoreFunction['types'][number]): bool
 
 function refuseFunction(value: unknown): void {
   if (typeof value === 'object' && value !== null) refuseMarked(value)
-}
-
-/** What the library throws says where; errors of the language and of ours stay as they are. */
-export function locateFault(fault: unknown, position: unknown, token: unknown): unknown {
-  return fault instanceof Error ? fault : { position, token, ...(fault as object) }
 }
 
 function count(values: unknown): number {

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { compareWithLibrary } from './agreement.ts'
+import { compareWithLibrary } from './agreement-fixture.ts'
 
 const project = fileURLToPath(new URL('../../../..', import.meta.url))
 const folder = join(resolve(project, process.env['REVEILLE_TEST_DATA'] ?? '../shared'), 'jsonata-suite')

@@ -1,6 +1,7 @@
-/** The operators between two values, which fail with the codes of the library. */
+/** The operators between two values, and the closures that apply them. They fail with the codes of the library. */
 
-import { isEqual, isNumeric, writeText } from './values.ts'
+import type { Evaluate } from './frame.ts'
+import { isEqual, isNumeric, isTrue, locateFault, writeText } from './values.ts'
 
 type Operator = (left: unknown, right: unknown) => unknown
 
@@ -51,5 +52,53 @@ function calculateBy(calculate: (left: number, right: number) => number): Operat
     if (left !== undefined && !isNumeric(left)) throw { code: 'T2001', value: left }
     if (right !== undefined && !isNumeric(right)) throw { code: 'T2002', value: right }
     return left === undefined || right === undefined ? undefined : calculate(left, right)
+  }
+}
+
+export function createLogical(
+  value: 'and' | 'or',
+  left: Evaluate,
+  right: Evaluate,
+  position: unknown,
+): Evaluate {
+  const isDecisive = value === 'or'
+  const test = (given: unknown): boolean => {
+    if (typeof given === 'boolean') return given
+    try {
+      return isTrue(given)
+    } catch (error) {
+      throw locateFault(error, position, value)
+    }
+  }
+  return (input, frame) => {
+    const first = test(left(input, frame))
+    return first === isDecisive ? first : test(right(input, frame))
+  }
+}
+
+/** Of a value that is written out, which is no list and no object. */
+export function createEquality(value: '=' | '!=', left: Evaluate, literal: unknown): Evaluate {
+  if (value === '=') return (input, frame) => left(input, frame) === literal
+  return (input, frame) => {
+    const given = left(input, frame)
+    return given !== undefined && given !== literal
+  }
+}
+
+export function createOperation(
+  operator: (left: unknown, right: unknown) => unknown,
+  left: Evaluate,
+  right: Evaluate,
+  position: unknown,
+  token: unknown,
+): Evaluate {
+  return (input, frame) => {
+    const first = left(input, frame)
+    const second = right(input, frame)
+    try {
+      return operator(first, second)
+    } catch (error) {
+      throw locateFault(error, position, token)
+    }
   }
 }

@@ -16,6 +16,11 @@ export class BeyondCoreError extends Error {
   override readonly name = 'BeyondCoreError'
 }
 
+/** Adds the place to what the library would throw. Errors of the language and of ours stay as they are. */
+export function locateFault(fault: unknown, position: unknown, token: unknown): unknown {
+  return fault instanceof Error ? fault : { position, token, ...(fault as object) }
+}
+
 export function createSequence(...elements: readonly unknown[]): Sequence {
   const sequence: Sequence = [...elements]
   sequence.sequence = true
