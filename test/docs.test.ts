@@ -10,7 +10,12 @@ import { createCommandLine } from '../runtime/cli/io-fixture.ts'
 
 const root = join(import.meta.dirname, '..')
 test('each YAML example of the pages is valid', async () => {
-  const pages = ['README.md', 'mappings/README.md', ...globSync('docs/*.md', { cwd: root })]
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'mappings/README.md',
+    ...globSync('docs/**/*.md', { cwd: root }),
+  ]
   const examples = (await Promise.all(pages.map(examplesOf))).flat()
   assert.ok(examples.length > 5)
   for (const example of examples) assert.doesNotThrow(() => parse(example), example)

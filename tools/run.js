@@ -23,6 +23,7 @@ const jobs = new Map([
   ['pack', './pack.ts'],
   ['release', './release.ts'],
   ['schemas', './schemas.ts'],
+  ['decisions', './decisions.ts'],
 ])
 
 /** Errors that are shown by their message alone. */

@@ -33,7 +33,8 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
   return result.exitCode
 }
 
-function createProgram(io: Io, result: { exitCode: number }): Command {
+/** Registers every command. Tests compare the reference page with it. */
+export function createProgram(io: Io, result: { exitCode: number }): Command {
   const own: Io & { config?: string } = { ...io }
   const program = new Command('reveille')
     .description('The webhook gateway that wakes AI agents and can prove what happened.')

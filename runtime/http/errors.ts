@@ -96,7 +96,7 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errorTable, text)
 }
 
-/** The table as the README shows it. */
+/** Renders the table as docs/reference/http.md shows it. */
 export function renderErrorTable(): string {
   const rows = Object.entries<ErrorRow>(errorTable).map(
     ([code, { status, sentence, retry }]) =>
