@@ -119,8 +119,7 @@ export {
   type TransformListener,
 } from './transform/port.ts'
 export { createSecretMatcher, type SecretMatcher } from './verify/compare.ts'
-export { diagnose } from './verify/diagnosis/diagnose.ts'
-export type { Diagnosis, Finding } from './verify/diagnosis/diagnosis.ts'
+export { comparedOf, type Diagnosis, diagnose } from './verify/diagnosis/diagnose.ts'
 export type { Handshake, HandshakeRequest, Handshakes } from './verify/handshakes/handshake.ts'
 export type { Provider } from './verify/provider.ts'
 export {

@@ -21,34 +21,24 @@ type FileIo = Pick<Io, 'cwd' | 'input'>
 const longestFile = 32 * 1024 * 1024
 /** As much as Node.js accepts. */
 const longestHead = 64 * 1024
-const lineFeed = 0x0a
 
 /** @throws CommandFailure (bad usage) with the place of the fault, which quotes nothing of the file */
 export async function readRequestFile(file: string, io: FileIo): Promise<FiledRequest> {
-  const bytes = withoutMark(file === '-' ? await readInput(io) : await readBounded(file, io))
+  const bytes = file === '-' ? await io.input?.() : await readBounded(file, io)
+  if (bytes === undefined)
+    throw new CommandFailure(2, 'There is no standard input; name the file with --request FILE.')
   const shown = file === '-' ? 'standard input' : shownPath(path.resolve(io.cwd, file), io)
   if (bytes.length > longestFile) throw new CommandFailure(2, `${shown} is larger than 32 MiB.`)
-  return parseMessage(bytes, (line, message) => {
+  return parseMessage(withoutMark(Buffer.from(bytes)), (line, message) => {
     throw new CommandFailure(2, `${shown}:${line}:1: error: ${message}`)
   })
-}
-
-async function readInput(io: FileIo): Promise<Buffer> {
-  const input = await io.input?.()
-  if (input === undefined)
-    throw new CommandFailure(2, 'There is no standard input; name the file with --request FILE.')
-  return Buffer.from(input)
 }
 
 /** Reads one byte more than allowed at most, because the path may name a device that does not end. */
 async function readBounded(file: string, io: FileIo): Promise<Buffer> {
   try {
-    const handle = await open(path.resolve(io.cwd, file))
-    try {
-      return Buffer.concat(await handle.createReadStream({ end: longestFile, autoClose: false }).toArray())
-    } finally {
-      await handle.close()
-    }
+    await using handle = await open(path.resolve(io.cwd, file))
+    return Buffer.concat(await handle.createReadStream({ end: longestFile, autoClose: false }).toArray())
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     throw new CommandFailure(2, isMissing ? `There is no ${file}.` : `${file} cannot be read.`, { cause })
@@ -57,39 +47,26 @@ async function readBounded(file: string, io: FileIo): Promise<Buffer> {
 
 /** Removes the byte order mark that some editors put before a text; that of a body stands behind the headers. */
 function withoutMark(bytes: Buffer): Buffer {
-  return bytes.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf])) ? bytes.subarray(3) : bytes
+  return bytes.subarray(0, 3).equals(Buffer.from('\ufeff')) ? bytes.subarray(3) : bytes
 }
 
 function parseMessage(file: Buffer, fail: (line: number, message: string) => never): FiledRequest {
+  // The gateway reads the bytes of headers as Latin-1 too.
+  const start = file.toString('latin1', 0, longestHead)
+  const { 0: blank = '', index: end = start.length } = /\r?\n\r?\n/.exec(start) ?? {}
+  const [first = '', ...lines] = start.slice(0, end).split(/\r?\n/)
+  const isWhole = blank !== '' || file.length <= longestHead
+  if (!isWhole) fail(lines.length + 1, 'The request line and headers are longer than 64 KiB.')
+  const [, method, target] = /^([A-Z]{1,20}) (\S+) HTTP\/[0-9](?:\.[0-9])?$/.exec(first) ?? []
+  if (method === undefined || target === undefined)
+    return fail(1, file.length === 0 ? 'There is no request in it.' : notARequest)
   const headers: Record<string, string> = Object.create(null)
-  let method = ''
-  let target = ''
-  let at = 0
-  for (let line = 1; ; line++) {
-    const lineEnd = file.indexOf(lineFeed, at)
-    const isLast = lineEnd === -1
-    const end = isLast ? file.length : lineEnd
-    if (end > longestHead) fail(line, 'The request line and headers are longer than 64 KiB.')
-    // The gateway reads the bytes of headers as Latin-1 too.
-    const text = file.toString('latin1', at, end).replace(/\r$/, '')
-    at = isLast ? end : end + 1
-    if (line === 1) {
-      const [, verb, path] = /^([A-Z]{1,20}) (\S+) HTTP\/[0-9](?:\.[0-9])?$/.exec(text) ?? []
-      if (verb === undefined || path === undefined)
-        return fail(1, file.length === 0 ? 'There is no request in it.' : notARequest)
-      method = verb
-      target = path
-    } else if (text === '') break
-    else if (!addHeader(headers, text))
-      fail(line, 'This is no header. Write `name: value`, and a blank line before the body.')
-    if (isLast) break
+  for (const [index, line] of lines.entries()) {
+    if (line !== '' && !addHeader(headers, line))
+      fail(index + 2, 'This is no header. Write `name: value`, and a blank line before the body.')
   }
-  return {
-    method,
-    target,
-    headers,
-    rawBody: withoutEditorsBreak(file.subarray(at), headers['content-length']),
-  }
+  const rest = file.subarray(end + blank.length)
+  return { method, target, headers, rawBody: withoutEditorsBreak(rest, headers['content-length']) }
 }
 
 /** The first of these headers counts (https://nodejs.org/api/http.html#messageheaders); all others are joined. */

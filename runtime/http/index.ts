@@ -1,6 +1,9 @@
 /** The public face of the hook surface. */
 
+export { isWrongTry, sentenceOf } from './auth/auth-failure.ts'
+export { authenticate } from './auth/authenticate.ts'
 export { createEndpointAuthTables, type EndpointAuth } from './auth/endpoint-auth.ts'
+export { payloadIn } from './auth/handshakes.ts'
 export { presentedToken } from './auth/presented-token.ts'
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
 export type { HookLog } from './log/request-log.ts'

@@ -1,203 +1,213 @@
 /**
- * Diagnoses one request: whether its endpoint would accept it, and if not, what differs. It asks the gateway's verifiers,
- * with one thing changed at a time, so that it can be wrong only where they are. It never shows a signature that would be
- * right, because anybody could sign with that.
+ * Diagnoses the signature of one request: whether its endpoint would accept it, and if not, what differs. It asks the
+ * gateway's verifiers, with one thing changed at a time, so that it can be wrong only where they are. It never shows a
+ * signature that would be right, because anybody could sign with that.
  */
 
 import { hash } from 'node:crypto'
-import type { Auth } from '../../config/configuration.ts'
+import { parseDuration } from '../../config/duration.ts'
 import { providerRows } from '../../providers/index.ts'
 import { rowOf } from '../../providers/material.ts'
+import type { Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
-import type { Handshakes } from '../handshakes/handshake.ts'
+import { otherAddress } from '../families/hmac.ts'
 import { headerOf } from '../header.ts'
 import { createProvider } from '../provider.ts'
-import type { SignedRequest, VerifyDependencies } from '../verifier.ts'
-import type { OtherPolicy } from './changes.ts'
-import { type Compared, type Diagnosis, type Finding, finding, findingCodes } from './diagnosis.ts'
-import { explainFailure, headersOf, verifyAsGateway } from './explain.ts'
+import {
+  type Headers,
+  isSignatureRight,
+  type SignatureFailure,
+  type SignedRequest,
+  signatureFailures,
+  UnavailableError,
+  unverified,
+  type VerifyDependencies,
+  type VerifyResult,
+} from '../verifier.ts'
+import { type OtherPolicy, trialsOf } from './trials.ts'
 
-/** What is known of the endpoint that the request came to. */
-export interface DiagnosedEndpoint {
-  readonly auth?: Auth
-  readonly verify?: VerifyPolicy
-  /** What the host says of the token that came. */
-  readonly token: 'right' | 'older' | 'wrong' | 'missing'
+/** The names of the fields are printed by `doctor signature --json`. No field holds a secret or a part of the request. */
+export interface Diagnosis {
+  /** Whether the gateway would accept the request as one of its sender. */
+  readonly taken: boolean
+  /** The code that the log and the record of a refused request have. */
+  readonly code: 'TAKEN' | SignatureFailure
+  /** One sentence, without a full stop. */
+  readonly told: string
+  readonly scheme?: string
+  /** The number of the secret that matched, from 1, the newest first. */
+  readonly secret?: number
+  readonly secrets?: number
+  /** By how many seconds the signature's time is off; negative where it lies in the past. */
+  readonly skewSeconds?: number
+  /** What the code does not explain, the most telling finding first. */
+  readonly findings: readonly Finding[]
 }
 
-type Result = Omit<Diagnosis, 'provider' | 'compared'>
+export interface Finding {
+  /** The codes are stable, because programs read them. The sentences are not. */
+  readonly code: FindingCode
+  readonly told: string
+  /** What to do about it, in one sentence or two. */
+  readonly advice: string
+}
+
+export type FindingCode = keyof typeof advice
+
+const advice = {
+  OLDER_SECRET: 'Keep it until the sender signs with the newest one, then take it out of the list.',
+  CLOCK:
+    'Of a request that was recorded, say when it arrived (`--now`). Else compare both clocks with the time of a public server; `verify.tolerance` allows more. Years are seconds and milliseconds that were mixed up.',
+  HEADER_MISSING:
+    'Either the sender does not sign, often because no secret is set on its page, or something on the way dropped the header.',
+  WEAKER_ONLY:
+    'Have the sender sign with the stronger one too; if it does, something on the way dropped the header.',
+  OTHER_ENDPOINT:
+    'The sender was given that secret: put it here too, or have the sender call the other address. A token that opens endpoints is no secret to sign with.',
+  URL: 'Give `verify.publicUrl` the address exactly as it was given to the sender. The query is taken as it came: where that differs, something on the way changed it.',
+  BODY_FORM:
+    'A signature is made over bytes: have the proxy, function or recorder in between pass the body on as it came.',
+  UNEXPLAINED:
+    'Copy the secret or key again from the page of the sender, and compare `verify.publicUrl` where there is one. If that does not help: compare the digest of the body with that of what was sent.',
+} as const
+
+function finding(code: FindingCode, told: string): Finding {
+  return { code, told, advice: advice[code] }
+}
 
 /** @param others what other endpoints are verified with, because a sender may have been given the wrong secret */
 export async function diagnose(
   request: SignedRequest,
-  endpoint: DiagnosedEndpoint,
+  verify: VerifyPolicy,
   others: readonly OtherPolicy[],
   dependencies: VerifyDependencies,
 ): Promise<Diagnosis> {
-  const { verify } = endpoint
-  const result = await judge(request, endpoint, others, dependencies)
-  const provider = verify?.provider
-  return { ...(provider !== undefined && { provider }), ...result, compared: compare(request, verify) }
+  const schemes = rowOf(verify)?.schemes ?? []
+  const result = await verifyAsGateway(verify, request, dependencies)
+  if (result.ok) {
+    const { scheme, secret } = result
+    const secrets = secretsOf(verify.secret).length || secretsOf(verify.publicKey).length
+    const older = 'an older secret fits: the newest one is not in use at the sender yet'
+    return {
+      taken: true,
+      code: 'TAKEN',
+      told: 'the signature is right',
+      scheme,
+      ...(secrets > 0 && { secret: secret + 1, secrets }),
+      findings: secret > 0 ? [finding('OLDER_SECRET', older)] : [],
+    }
+  }
+  const { code, reason, skewSeconds } = result
+  const refused = { taken: false, code, told: reason ?? signatureFailures[code] }
+  const clock = (skew = 0) => finding('CLOCK', clockSentence(skew, verify, schemes))
+  if (code === 'TIMESTAMP_OUTSIDE' || code === 'TOKEN_EXPIRED')
+    return { ...refused, skewSeconds, findings: [clock(skewSeconds)] }
+  const missing = missingHeader(code, request.headers, schemes)
+  if (missing !== undefined) return { ...refused, findings: [missing] }
+  if (code !== 'SIGNATURE_MISMATCH' && !code.endsWith('_MALFORMED')) return { ...refused, findings: [] }
+  for (const trial of trialsOf(request, verify, schemes, others)) {
+    const tried = await verifyAsGateway(trial.verify, trial.request, dependencies)
+    if (!isSignatureRight(tried)) continue
+    const match = finding(trial.code, trial.told)
+    return { ...refused, findings: tried.ok ? [match] : [match, clock(tried.skewSeconds)] }
+  }
+  const isOpen = code === 'SIGNATURE_MISMATCH' && (reason === undefined || reason === otherAddress)
+  const told = unexplained[schemes[0]?.family ?? 'hmac']
+  return { ...refused, findings: isOpen ? [finding('UNEXPLAINED', told)] : [] }
 }
 
-/** Looks at the same things as the gateway, in the same order. */
-async function judge(
+/** Verifies as the gateway does, with a result of its own for keys that cannot be fetched. */
+async function verifyAsGateway(
+  verify: VerifyPolicy,
   request: SignedRequest,
-  endpoint: DiagnosedEndpoint,
-  others: readonly OtherPolicy[],
   dependencies: VerifyDependencies,
-): Promise<Result> {
-  const { verify } = endpoint
-  const { verifier, handshakes } = verify ? createProvider(verify) : {}
-  const auth = endpoint.auth ?? (verifier === undefined ? 'token' : 'signature')
-  if (request.method !== 'POST') {
-    const isKnown = handshakes?.methods.includes(request.method)
-    return (
-      (isKnown && answerHandshake(handshakes, request, false)) || refused('METHOD_NOT_ALLOWED', methodAdvice)
-    )
-  }
-
-  const asksSignature = auth === 'signature' || auth === 'both'
-  const token = auth === 'token' || auth === 'both' ? judgeToken(endpoint.token) : undefined
-  const about = asksSignature ? [] : [whyNoSignature(auth, verify, verifier !== undefined)]
-  const isLacking =
-    token?.code === 'TOKEN_MISSING' || (asksSignature && !verifier?.isPresent(request.headers))
-  // A sender that shows a wrong token is guessing, and gets no answer to a handshake.
-  if (isLacking && token?.code !== 'TOKEN_WRONG' && handshakes?.unsigned) {
-    const unsigned = answerHandshake(handshakes, request, false)
-    if (unsigned) return unsigned
-  }
-  if (token?.taken === false) return { ...token, findings: [...about, ...token.findings] }
-  if (!asksSignature) {
-    const handshake = answerHandshake(handshakes, request, auth !== 'none')
-    return handshake ?? { ...(token ?? nothingAsked), findings: [...about, ...(token?.findings ?? [])] }
-  }
-  if (verify === undefined || verifier === undefined) return withoutKey(verify)
-
-  const verified = await verifyAsGateway(verifier, request, dependencies)
-  if (!verified.ok) {
-    const schemes = rowOf(verify)?.schemes ?? []
-    return explainFailure(verified, { request, verify, schemes, others, dependencies })
-  }
-  const handshake = answerHandshake(handshakes, request, true)
-  if (handshake?.taken === false) return handshake
-  const secrets = secretsOf(verify.secret).length || secretsOf(verify.publicKey).length
-  const older = verified.secret > 0 ? [finding('OLDER_SECRET', undefined, olderAdvice)] : []
-  return {
-    taken: true,
-    code: 'TAKEN',
-    told: 'the signature is right',
-    ...handshake,
-    scheme: verified.scheme,
-    ...(secrets > 0 && { secret: verified.secret + 1, secrets }),
-    findings: [...(handshake?.findings ?? []), ...older, ...(token?.findings ?? [])],
-  }
-}
-
-const methodAdvice = 'A right signature changes nothing about that: choose POST at the sender.'
-const olderAdvice = 'Keep it until the sender signs with the newest one, then take it out of the list.'
-const tokenAdvice = 'Send it as `Authorization: Bearer …` or as `x-gateway-token`.'
-const verifyAdvice = 'To have signatures verified, give the endpoint `verify`.'
-const keyAdvice =
-  'Set what `verify` names, in the environment or in `.env`; `reveille doctor` says what that is.'
-const handshakeAdvice =
-  'See that what the provider shows is what is configured: `verify.verifyToken`, `topicArns` or `allowedOrigins`.'
-
-const nothingAsked: Result = {
-  taken: true,
-  code: 'TAKEN',
-  told: 'nothing is asked of a sender on this machine',
-  findings: [],
-}
-
-function judgeToken(token: DiagnosedEndpoint['token']): Result {
-  switch (token) {
-    case 'missing':
-      return refused('TOKEN_MISSING', tokenAdvice)
-    case 'wrong':
-      return refused('TOKEN_WRONG')
-    case 'older':
-      return { taken: true, code: 'TAKEN', told: 'the token is right', findings: [finding('OLDER_TOKEN')] }
-    case 'right':
-      return { taken: true, code: 'TAKEN', told: 'the token is right', findings: [] }
-  }
-}
-
-function whyNoSignature(auth: Auth, verify: VerifyPolicy | undefined, hasVerifier: boolean): Finding {
-  if (auth === 'none') return finding('NOTHING_ASKED')
-  if (verify === undefined) return finding('NO_VERIFY', undefined, verifyAdvice)
-  const signsNothing = verify.provider === undefined || rowOf(verify)?.schemes.length === 0
-  if (signsNothing) return finding('SIGNS_NOTHING')
-  return hasVerifier ? finding('SIGNATURE_NOT_ASKED') : finding('NO_SECRET', undefined, keyAdvice)
-}
-
-function refused(code: 'METHOD_NOT_ALLOWED' | 'TOKEN_MISSING' | 'TOKEN_WRONG', advice?: string): Result {
-  return { taken: false, code, told: findingCodes[code], findings: [finding(code, undefined, advice)] }
-}
-
-function withoutKey(verify: VerifyPolicy | undefined): Result {
-  const found =
-    verify === undefined
-      ? finding('NO_VERIFY', undefined, verifyAdvice)
-      : finding('NO_SECRET', undefined, keyAdvice)
-  return { taken: false, code: 'SECRET_MISSING', told: 'there is nothing to verify with', findings: [found] }
-}
-
-/** Answers as the gateway does. Returns undefined where the request is not a handshake. */
-function answerHandshake(
-  handshakes: Handshakes | undefined,
-  { method, target, headers, rawBody }: SignedRequest,
-  isTrusted: boolean,
-): Result | undefined {
-  const query = queryOf(target)
-  const handshake = handshakes?.answer({ method, headers, query, payload: payloadOf(rawBody), isTrusted })
-  if (handshake === undefined) return undefined
-  const { status, reason } = handshake
-  const taken = status < 400
-  return {
-    taken,
-    code: taken ? 'HANDSHAKE' : 'HANDSHAKE_WRONG',
-    told: reason,
-    status,
-    findings: [taken ? finding('HANDSHAKE') : finding('HANDSHAKE_WRONG', undefined, handshakeAdvice)],
-  }
-}
-
-/** A name that comes more than once gives a list, as everywhere in the gateway. */
-function queryOf(target: string): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = Object.create(null)
-  const mark = target.indexOf('?')
-  for (const [name, value] of mark === -1 ? [] : new URLSearchParams(target.slice(mark + 1))) {
-    const earlier = query[name]
-    query[name] = earlier === undefined ? value : [earlier, value].flat()
-  }
-  return query
-}
-
-/** No handshake is longer, and the gateway reads no more of an unauthenticated request. */
-const longestHandshake = 16_384
-
-function payloadOf(body: Uint8Array): unknown {
-  if (body.length === 0 || body.length > longestHandshake) return undefined
+): Promise<VerifyResult> {
   try {
-    return JSON.parse(Buffer.from(body).toString())
-  } catch {
-    return undefined
+    const result = await createProvider(verify).verifier?.verify(request, dependencies)
+    return result ?? unverified('SIGNATURE_MISMATCH')
+  } catch (error) {
+    if (error instanceof UnavailableError) return unverified('KEYS_UNAVAILABLE')
+    throw error
   }
 }
 
-/** Only headers that some provider signs with are named, because a sender can choose any other name. */
-function compare({ rawBody, headers, now }: SignedRequest, verify: VerifyPolicy | undefined): Compared {
-  const schemes = [
-    ...((verify && rowOf(verify)?.schemes) ?? []),
-    ...providerRows.flatMap((row) => row.schemes),
-  ]
-  const names = [...new Set(schemes.flatMap(headersOf))]
+const otherSecret =
+  'nothing that was tried fits: the secret is another one, the body was changed, or the sender calls another address'
+const otherKey = 'the public key is another one, or the request was changed'
+const forged = 'the request was changed on its way, or is forged'
+const unexplained = {
+  hmac: otherSecret,
+  token: otherSecret,
+  ed25519: otherKey,
+  ecdsa: otherKey,
+  oidc: forged,
+  sns: forged,
+}
+
+function clockSentence(skewSeconds: number, verify: VerifyPolicy, schemes: readonly Scheme[]): string {
+  const usual = schemes.map((scheme) => ('timestamp' in scheme ? scheme.timestamp?.tolerance : undefined))
+  const allowed =
+    verify.tolerance === undefined ? usual.find(Boolean) : parseDuration(verify.tolerance) / 1000
+  const limit = allowed === undefined ? '' : `, where ${inWords(allowed)} are allowed`
+  const side = skewSeconds < 0 ? 'past' : 'future'
+  return `the signature is right, but its time lies ${inWords(Math.abs(skewSeconds))} in the ${side}${limit}`
+}
+
+/** Writes a time in the unit that says it best: `301 s`, `75 min`, `26 h`, `12 d`. */
+function inWords(seconds: number): string {
+  if (seconds < 600 && Math.round(seconds) % 60 !== 0) return `${Math.round(seconds)} s`
+  if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`
+  return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`
+}
+
+function missingHeader(
+  code: SignatureFailure,
+  headers: Headers,
+  schemes: readonly Scheme[],
+): Finding | undefined {
+  const came = (name: string) => headerOf(headers, name) !== undefined
+  const places = schemes.map(headersOf)
+  const what = code === 'TIMESTAMP_MISSING' ? 'time' : 'signature'
+  const absent = quoted(places.flatMap((place) => place[what].filter((name) => !came(name))))
+  const weaker = quoted(places.flatMap((place) => place.weaker.filter(came)))
+  if (code === 'SIGNATURE_WEAKER')
+    return finding(
+      'WEAKER_ONLY',
+      `${weaker} came, and ${absent} did not: the weaker one is never taken alone`,
+    )
+  if (!code.endsWith('_MISSING') || absent === '') return undefined
+  return finding('HEADER_MISSING', `${absent} is missing: that is where the ${what} is looked for`)
+}
+
+function quoted(names: readonly string[]): string {
+  return [...new Set(names)].map((name) => `\`${name}\``).join(' or ')
+}
+
+/** The headers in lower case that say something about a signature of the scheme; of numbered ones the first. */
+function headersOf(scheme: Scheme): Readonly<Record<'signature' | 'time' | 'weaker', readonly string[]>> {
+  const { family } = scheme
+  const place = 'signature' in scheme && 'headers' in scheme.signature ? scheme.signature.headers : []
+  const time = 'timestamp' in scheme ? scheme.timestamp?.from : undefined
+  const alone = family === 'token' ? [scheme.header] : family === 'oidc' ? ['authorization'] : []
+  return {
+    signature: [...place.map((name) => name.replace('*', '1')), ...alone],
+    time: time && 'header' in time ? time.header : [],
+    weaker: family === 'hmac' ? (scheme.weaker ?? []) : [],
+  }
+}
+
+/**
+ * Says what was looked at, so that the operator can compare it with what the sender sent. Only headers that some provider
+ * signs with are named, because a sender can choose any other name.
+ */
+export function comparedOf({ rawBody, headers, now }: SignedRequest, verify: VerifyPolicy = {}) {
+  const schemes = [...(rowOf(verify)?.schemes ?? []), ...providerRows.flatMap((row) => row.schemes)]
+  const names = new Set(schemes.flatMap((scheme) => Object.values(headersOf(scheme)).flat()))
   return {
     bodyBytes: rawBody.length,
     bodySha256: hash('sha256', rawBody),
     now: new Date(now).toISOString(),
-    headers: names.filter((name) => headerOf(headers, name) !== undefined),
+    headers: [...names].filter((name) => headerOf(headers, name) !== undefined),
   }
 }

@@ -27,7 +27,7 @@ const json = JSON.stringify({
   id: 'evt_1',
   type: canary,
   url: 'https://a.example/b',
-  name: 'Zoë',
+  name: 'Zoë & co',
   list: [1, 2],
 })
 const hmac = (hash: string, key: string | Buffer, text: string) => createHmac(hash, key).update(text)

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { hmacOf, signedByStripe } from '../../../test/signed.ts'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import {
+  createDiscordKeys,
+  hmacOf,
+  signedByDiscord,
+  signedBySlack,
+  signedByStripe,
+} from '../../../test/signed.ts'
 import { createCommandLine } from '../io-fixture.ts'
 
 const secret = 'sekret-of-github-0123456789'
@@ -148,6 +156,112 @@ test('the report says that an endpoint accepts the token, and whether the right 
   const { code, out } = await run(...plain, 'wrong.http')
   assert.equal(code, 1)
   assert.match(out, /^\/plain {2}401 {2}refused {2}TOKEN_WRONG/)
+})
+
+const discord = createDiscordKeys()
+const at = Date.UTC(2026, 2, 2, 12) / 1000
+const verifyGithub = `{ provider: github, secret: ${secret} }`
+
+const askingConfiguration = `hooks:
+  enabled: true
+  token: [${hookToken}, ${older}]
+  endpoints:
+    slack: { verify: { provider: slack, secret: sekret-of-slack-0123456789 } }
+    discord: { verify: { provider: discord, publicKey: "${discord.publicKey}" } }
+    meta: { verify: { provider: meta, secret: ${secret}, verifyToken: sekret-verify-token-0123 } }
+    monday: { verify: { provider: monday } }
+    open: { auth: none, verify: ${verifyGithub} }
+    opendiscord: { auth: none, verify: { provider: discord, publicKey: "${discord.publicKey}" } }
+    bytoken: { auth: token, verify: ${verifyGithub} }
+    both: { auth: both, verify: ${verifyGithub} }
+    plain: { maxBodyBytes: 1000 }
+    empty: { verify: { provider: github, secret: "" } }
+`
+
+/** Asks about requests that are made from their lines, and returns the code, the first finding and the status of each result. */
+async function createAsking(t: TestContext) {
+  const { run, cwd } = await createCommandLine(t, { 'reveille.yaml': askingConfiguration })
+  return async (
+    endpoint: string,
+    headers: Readonly<Record<string, string>>,
+    text: string,
+    target = `POST /hooks/${endpoint}`,
+  ) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    await writeFile(path.join(cwd, 'asked.http'), [`${target} HTTP/1.1`, ...lines, '', text].join('\n'))
+    const { out } = await run(
+      'doctor',
+      'signature',
+      '--endpoint',
+      endpoint,
+      '--request',
+      'asked.http',
+      '--json',
+    )
+    assertDiscreet(out)
+    const [{ taken, code, status, findings }] = JSON.parse(out).results
+    return [taken, code, status ?? findings[0]?.code]
+  }
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+test('signed handshakes are reported as handshakes, and refused without a signature', async (t) => {
+  const ask = await createAsking(t)
+  const challenge = JSON.stringify({ type: 'url_verification', challenge: 'canary', token: 'x' })
+  const signed = signedBySlack(challenge, 'sekret-of-slack-0123456789', at)
+  assert.deepEqual(await ask('slack', signed, challenge), [true, 'HANDSHAKE', 200])
+  assert.deepEqual(await ask('slack', {}, challenge), [false, 'SIGNATURE_MISSING', 'HEADER_MISSING'])
+  const ping = JSON.stringify({ type: 1, id: '1' })
+  const ofDiscord = signedByDiscord(ping, discord.privateKey, at)
+  assert.deepEqual(await ask('discord', ofDiscord, ping), [true, 'HANDSHAKE', 200])
+})
+
+test('an unsigned handshake is answered, but not to a sender with a wrong token', async (t) => {
+  const ask = await createAsking(t)
+  const challenge = JSON.stringify({ challenge: 'canary' })
+  assert.deepEqual(await ask('monday', {}, challenge), [true, 'HANDSHAKE', 200])
+  assert.deepEqual(await ask('monday', bearer('another'), challenge), [false, 'TOKEN_WRONG', 'SIGNS_NOTHING'])
+  const ping = JSON.stringify({ type: 1, id: '1' })
+  assert.deepEqual(
+    (await ask('opendiscord', {}, ping)).slice(0, 2),
+    [true, 'TAKEN'],
+    'the sender is not authenticated',
+  )
+})
+
+test("Meta's question with the wrong token is reported as wrong, and a GET that asks nothing has the wrong method", async (t) => {
+  const ask = await createAsking(t)
+  const question = (token: string) =>
+    `GET /hooks/meta?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`
+  assert.deepEqual(await ask('meta', {}, '', question('sekret-verify-token-0123')), [true, 'HANDSHAKE', 200])
+  assert.deepEqual(await ask('meta', {}, '', question('another')), [false, 'HANDSHAKE_WRONG', 403])
+  assert.deepEqual(await ask('meta', {}, '', 'GET /hooks/meta'), [false, 'METHOD_NOT_ALLOWED', undefined])
+})
+
+test('an endpoint that looks at no signature accepts the token, and the report says why', async (t) => {
+  const ask = await createAsking(t)
+  assert.deepEqual(await ask('plain', {}, body), [false, 'TOKEN_MISSING', 'NO_VERIFY'])
+  assert.deepEqual(await ask('empty', bearer(hookToken), body), [true, 'TAKEN', 'NO_SECRET'])
+  assert.deepEqual(await ask('monday', bearer(hookToken), body), [true, 'TAKEN', 'SIGNS_NOTHING'])
+  assert.deepEqual(await ask('bytoken', bearer('another'), body), [
+    false,
+    'TOKEN_WRONG',
+    'SIGNATURE_NOT_ASKED',
+  ])
+  assert.deepEqual(await ask('open', {}, body), [true, 'TAKEN', 'SIGNATURE_NOT_ASKED'])
+})
+
+test('where both are asked for, the token is checked first, and the signature too', async (t) => {
+  const ask = await createAsking(t)
+  const signed = { 'x-hub-signature-256': signatureOf(body) }
+  assert.deepEqual((await ask('both', signed, body)).slice(0, 2), [false, 'TOKEN_MISSING'])
+  assert.deepEqual(await ask('both', { ...signed, ...bearer(hookToken) }, body), [true, 'TAKEN', undefined])
+  assert.deepEqual(await ask('both', { ...signed, ...bearer(hookToken) }, `${body}\n`), [
+    false,
+    'SIGNATURE_MISMATCH',
+    'BODY_FORM',
+  ])
 })
 
 test('a signature made with the hook token or with the secret of another endpoint is reported with the place of that secret', async (t) => {

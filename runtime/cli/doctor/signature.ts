@@ -3,22 +3,36 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import {
+  comparedOf,
+  type Diagnosis,
   diagnose,
   holdsUnset,
   parseFields,
+  realTimers,
   type Snapshot,
   UnavailableError,
   type VerifyDependencies,
   writePath,
 } from '@reveille/engine'
-import { createEndpointAuthTables, presentedToken } from '../../http/index.ts'
+import {
+  authenticate,
+  createEndpointAuthTables,
+  type EndpointAuth,
+  isWrongTry,
+  payloadIn,
+  presentedToken,
+  sentenceOf,
+} from '../../http/index.ts'
+import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
 import { createDownloads } from '../../trust/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { formatFacts } from '../facts.ts'
 import { type Io, paintFor } from '../io.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
-import { formatDiagnosis } from './signature-text.ts'
+import { signsNothing } from './checks/signatures.ts'
 
 export interface SignatureOptions {
   readonly config?: string
@@ -29,116 +43,167 @@ export interface SignatureOptions {
   readonly json?: boolean
 }
 
+/** What the gateway would answer, and why. The names of the fields are printed by `--json`. */
+interface Judgement extends Omit<Diagnosis, 'code' | 'findings'> {
+  /** The codes that the log and the record of a refused request have, and two for requests that are accepted. */
+  readonly code: string
+  /** The status of the answer to a handshake. */
+  readonly status?: number
+  readonly findings: readonly { readonly code: string; readonly told: string; readonly advice?: string }[]
+}
+
 /** Resolves with the exit code: 0 where the request would be accepted, else 1. @throws CommandFailure */
 export async function doctorSignature(given: SignatureOptions, io: Io): Promise<number> {
   const now = given.now === undefined ? io.now() : parseTime(given.now)
-  if (now === undefined)
+  if (Number.isNaN(new Date(now).getTime()))
     throw new CommandFailure(2, '--now wants a time such as 2026-01-31T12:00:00Z, or Unix seconds.')
-  if (isRecordId(given.request, io)) throw new CommandFailure(2, idIsNotEnough)
-  const request = await readRequestFile(given.request, io)
+  // Other commands take the id of a request, which may be given here by mistake.
+  const isId = /^[0-9a-f-]{4,36}$/i.test(given.request) && !existsSync(path.resolve(io.cwd, given.request))
+  if (isId) throw new CommandFailure(2, idIsNotEnough)
+  const request = { ...(await readRequestFile(given.request, io)), now }
   return withSnapshot(given, io, async (snapshot) => {
     const endpoint = endpointIn(given.endpoint, snapshot.settings.hooks.path)
-    checkKeys(endpoint, snapshot)
+    const asked = createEndpointAuthTables()(snapshot).authFor(endpoint)
+    const { verify } = snapshot.policyOf(endpoint) ?? {}
+    const isTokenAsked = asked.auth === 'token' || asked.auth === 'both'
+    if ([verify, isTokenAsked && snapshot.settings.hooks.tokens].some(holdsUnset))
+      throw new CommandFailure(1, `Not checked: what /${endpoint} is verified with is not set.`)
     if (!snapshot.covers(endpoint)) return reportUnknown(endpoint, snapshot, given, io)
     const closing = new AbortController()
-    const dependencies = given.offline ? offline : createOnline(io, closing.signal)
-    try {
-      const asked = endpointOf(endpoint, request, snapshot)
-      const diagnosis = await diagnose(
-        { ...request, now },
-        asked,
-        othersThan(endpoint, snapshot),
-        dependencies,
-      )
-      if (given.json)
-        io.out(`${JSON.stringify({ ok: diagnosis.taken, endpoint, results: [diagnosis] }, null, 2)}\n`)
-      else
-        io.out(
-          formatDiagnosis(diagnosis, {
-            endpoint,
-            isNowGiven: given.now !== undefined,
-            paint: paintFor(io),
-            columns: io.columns,
-          }),
-        )
-      if (!snapshot.settings.hooks.enabled)
-        io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
-      return diagnosis.taken ? 0 : 1
-    } finally {
-      closing.abort()
-    }
+    const web = { fetch: io.fetch, timers: realTimers, signal: closing.signal }
+    const dependencies = given.offline ? offline : createDownloads({ web, now: io.now })
+    const explain = () => diagnose(request, verify ?? {}, othersThan(endpoint, snapshot), dependencies)
+    const judged = await judge(request, asked, snapshot, explain).finally(() => closing.abort())
+    const result = { provider: verify?.provider, ...judged, compared: comparedOf(request, verify) }
+    if (given.json) io.out(`${JSON.stringify({ ok: judged.taken, endpoint, results: [result] }, null, 2)}\n`)
+    else io.out(formatResult(result, endpoint, given.now !== undefined, io))
+    if (!snapshot.settings.hooks.enabled)
+      io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
+    return judged.taken ? 0 : 1
   })
-}
-
-/** Other commands take the id of a request, which may be given here by mistake. */
-function isRecordId(given: string, { cwd }: Io): boolean {
-  return /^[0-9a-f-]{4,36}$/i.test(given) && !existsSync(path.resolve(cwd, given))
 }
 
 const idIsNotEnough =
   'An id is not enough: the gateway does not store the bodies of requests that it refuses. Save what was sent as an HTTP message, and name that file.'
 
-/** Above this a number counts milliseconds: as seconds it would be the year 5138. */
-const mostSeconds = 100_000_000_000
-
-/** Parses ISO 8601, Unix seconds or milliseconds into milliseconds since the Unix epoch; undefined for anything else. */
-function parseTime(given: string): number | undefined {
-  const time = /^\d{1,15}(?:\.\d{1,9})?$/.test(given)
-    ? Math.round(Number(given) * (Number(given) < mostSeconds ? 1000 : 1))
-    : Date.parse(/^\d{4}-\d{2}-\d{2}/.test(given) ? given : '')
-  return Number.isNaN(new Date(time).getTime()) ? undefined : time
-}
-
-/** Refuses to verify with a text that only replaces a secret which is not set. @throws CommandFailure */
-function checkKeys(endpoint: string, snapshot: Snapshot): void {
-  const { verify } = snapshot.policyOf(endpoint) ?? {}
-  const { auth } = createEndpointAuthTables()(snapshot).authFor(endpoint)
-  const keys = [verify, ...(auth === 'token' || auth === 'both' ? [snapshot.settings.hooks.tokens] : [])]
-  if (!keys.some(holdsUnset)) return
-  throw new CommandFailure(1, `Not checked: what /${endpoint} is verified with is not set.`)
-}
-
-/** Says what the endpoint asks for, and whether the gateway would accept the token that came. */
-function endpointOf(
-  endpoint: string,
-  { headers, target }: FiledRequest,
-  snapshot: Snapshot,
-): Parameters<typeof diagnose>[1] {
-  const { auth, verify: provider, findToken } = createEndpointAuthTables()(snapshot).authFor(endpoint)
-  const { verify } = snapshot.policyOf(endpoint) ?? {}
-  const query = parseFields(target.split('?').slice(1).join('?'))
-  const signedTokens = auth === 'both' ? provider?.value.tokenHeaders : undefined
-  const given = presentedToken(headers, query, snapshot.settings.hooks.allowQueryToken, signedTokens)
-  if (given === undefined) return { auth, verify, token: 'missing' }
-  const match = findToken(given.token)
-  if (match === undefined) return { auth, verify, token: 'wrong' }
-  return { auth, verify, token: match.index === 0 ? 'right' : 'older' }
-}
-
-/** Returns the other configured secrets, which the sender may have been given in place of the right one. */
-function othersThan(endpoint: string, { endpoints, settings }: Snapshot) {
-  const others = Object.entries(endpoints).flatMap(([name, { verify }]) =>
-    verify === undefined || name === endpoint
-      ? []
-      : [{ place: writePath(['endpoints', name, 'verify']), verify }],
-  )
-  return [...others, { place: 'hooks.token', verify: { secret: settings.hooks.tokens } }]
-}
-
-function createOnline(io: Io, signal: AbortSignal): VerifyDependencies {
-  const timers = { setTimeout: (callback: () => void, ms: number) => setTimeout(callback, ms), clearTimeout }
-  return createDownloads({ web: { fetch: io.fetch, timers, signal }, now: io.now })
-}
-
 const offline: VerifyDependencies = {
   download: () => Promise.reject(new UnavailableError('Nothing is fetched with --offline.')),
 }
 
-function reportUnknown(endpoint: string, snapshot: Snapshot, { json }: SignatureOptions, io: Io): number {
-  if (json) io.out(`${JSON.stringify({ ok: false, endpoint, code: 'NOT_FOUND', results: [] }, null, 2)}\n`)
-  else {
-    const head = `/${endpoint}  404  refused  NOT_FOUND  no mapping and no policy covers this endpoint`
-    io.out(`${[head, '', ...describeEndpoints(endpoint, snapshot)].join('\n')}\n`)
+/** Above this a number counts milliseconds: as seconds it would be the year 5138. */
+const mostSeconds = 100_000_000_000
+
+/** Parses ISO 8601, Unix seconds or milliseconds into milliseconds since the Unix epoch; NaN for anything else. */
+function parseTime(given: string): number {
+  if (!/^\d{1,15}(?:\.\d{1,9})?$/.test(given))
+    return Date.parse(/^\d{4}-\d{2}-\d{2}/.test(given) ? given : '')
+  return Math.round(Number(given) * (Number(given) < mostSeconds ? 1000 : 1))
+}
+
+/** Returns the other configured secrets, which the sender may have been given in place of the right one. */
+function othersThan(endpoint: string, { endpoints, settings }: Snapshot) {
+  const others = Object.entries(endpoints)
+    .filter(([name]) => name !== endpoint)
+    .map(([name, { verify = {} }]) => ({ place: writePath(['endpoints', name, 'verify']), verify }))
+  return [...others, { place: 'hooks.token', verify: { secret: settings.hooks.tokens } }]
+}
+
+/** Takes the steps of the request pipeline that authenticate a sender, in their order. */
+async function judge(
+  { method, headers, target, rawBody }: FiledRequest,
+  asked: EndpointAuth,
+  { settings }: Snapshot,
+  explain: () => Promise<Diagnosis>,
+): Promise<Judgement> {
+  const { auth, verify } = asked
+  const handshakes = verify?.value.handshakes
+  const query = parseFields(target.split('?').slice(1).join('?'))
+  const answerHandshake = (isTrusted: boolean): Judgement | undefined => {
+    const payload = payloadIn('agent', Buffer.from(rawBody), headers['content-type'])
+    const answer = handshakes?.answer({ method, headers, query, payload, isTrusted })
+    if (answer === undefined) return undefined
+    const { status, reason: told } = answer
+    const taken = status < 400
+    return { taken, code: taken ? 'HANDSHAKE' : 'HANDSHAKE_WRONG', told, status, findings: [] }
   }
+  if (method !== 'POST') {
+    const told = 'the method is not POST, and it is no handshake'
+    const answer = handshakes?.methods.includes(method) ? answerHandshake(false) : undefined
+    return answer ?? { taken: false, code: 'METHOD_NOT_ALLOWED', told, findings: [] }
+  }
+  const owned = auth === 'both' ? verify?.value.tokenHeaders : undefined
+  const presented = presentedToken(headers, query, settings.hooks.allowQueryToken, owned)
+  const shown = authenticate(asked, headers, presented, () => true)
+  const findings = unsignedFindings(asked)
+  if (shown.kind === 'failed') {
+    // A sender that shows a wrong token is guessing, and gets no answer to a handshake.
+    const answer = handshakes?.unsigned && !isWrongTry(shown) ? answerHandshake(false) : undefined
+    const known = shown.failure === 'SIGNATURE_MISSING' ? (await explain()).findings : findings
+    return answer ?? { taken: false, code: shown.failure, told: sentenceOf(shown), findings: known }
+  }
+  const told = shown.kind === 'open' ? 'nothing is asked of a sender on this machine' : 'the token is right'
+  const taken = { taken: true, code: 'TAKEN', told, findings }
+  const judged = shown.kind === 'signature' ? await explain() : taken
+  const answer = judged.taken ? answerHandshake(shown.kind !== 'open') : undefined
+  return { ...judged, ...answer, findings: judged.findings }
+}
+
+const unsigned = {
+  NO_VERIFY: 'the endpoint has no `verify`: it looks at no signature until it is given one',
+  SIGNS_NOTHING: 'its provider signs nothing: it takes the token',
+  NO_SECRET: 'there is nothing to verify with yet: `reveille doctor` says what to set for `verify`',
+  SIGNATURE_NOT_ASKED: '`auth` does not ask for a signature: none is looked at',
+} as const
+
+/** Says why no signature is looked at, where that is so. */
+function unsignedFindings({ auth, verify }: EndpointAuth): Judgement['findings'] {
+  const isAsked = auth === 'signature' || auth === 'both'
+  const { name, verifier } = verify?.value ?? {}
+  if (isAsked && verifier !== undefined) return []
+  const ofProvider = verifier === undefined ? 'NO_SECRET' : 'SIGNATURE_NOT_ASKED'
+  const code = name === undefined ? 'NO_VERIFY' : signsNothing(name) ? 'SIGNS_NOTHING' : ofProvider
+  return [{ code, told: unsigned[code] }]
+}
+
+type Result = Judgement & {
+  readonly provider: string | undefined
+  readonly compared: ReturnType<typeof comparedOf>
+}
+
+/** Says for people what the result is, what explains it, what to do, and what was looked at. The text ends with a line break. */
+function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io: Io): string {
+  const { taken, code, told, status, findings, provider, scheme, secret, secrets, compared } = result
+  const paint = paintFor(io)
+  const { columns = Number.POSITIVE_INFINITY } = io
+  // The status of an accepted request is 200 or 202, depending on what it asks for.
+  const usual = taken ? '2xx' : ({ METHOD_NOT_ALLOWED: '405', KEYS_UNAVAILABLE: '503' }[code] ?? '401')
+  const accepted = paint.green(code === 'HANDSHAKE' ? 'handshake' : 'taken')
+  const outcome = taken ? accepted : `${paint.red('refused')}  ${code}`
+  const wrapped = (text: string, first: string, next: string) =>
+    wrapWords(printable(text), columns - next.length).map((line, at) => `${at === 0 ? first : next}${line}`)
+  const lines = findings.flatMap((each, index) => [
+    ...wrapped(
+      `${each.told} [${each.code}]`,
+      taken || index > 0 ? `${paint.yellow('!')} ` : `${paint.red('✗')} `,
+      '  ',
+    ),
+    ...(each.advice === undefined ? [] : wrapped(each.advice, `  ${paint.cyan('→')} `, '    ')),
+  ])
+  const facts = {
+    provider: scheme === undefined || scheme === 'default' ? provider : `${provider}, ${scheme}`,
+    secret: secret === undefined ? undefined : `${secret} of ${secrets}`,
+    headers: compared.headers.join(', ') || undefined,
+    body: `${compared.bodyBytes.toLocaleString('en')} bytes`,
+    'SHA-256': compared.bodySha256,
+    clock: isNowGiven ? `${compared.now}, by --now` : compared.now,
+  }
+  const head = `/${printable(endpoint)}  ${paint.bold(String(status ?? usual))}  ${outcome}  ${printable(told)}`
+  return [head, '', ...lines, ...(lines.length > 0 ? [''] : []), formatFacts(facts)].join('\n')
+}
+
+function reportUnknown(endpoint: string, snapshot: Snapshot, { json }: SignatureOptions, io: Io): number {
+  const head = `/${endpoint}  404  refused  NOT_FOUND  no mapping and no policy covers this endpoint`
+  if (json) io.out(`${JSON.stringify({ ok: false, endpoint, code: 'NOT_FOUND', results: [] }, null, 2)}\n`)
+  else io.out(`${[head, '', ...describeEndpoints(endpoint, snapshot)].join('\n')}\n`)
   return 1
 }

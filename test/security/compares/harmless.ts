@@ -71,7 +71,6 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/verify/families/hmac.ts', 'asks how long the signature of the sender is', [
     'bytes?.length === digestLengths[hash]',
   ]),
-  ...of('engine/verify/diagnosis/diagnose.ts', ofGrammar, ['switch (token)']),
   ...of('engine/compile/expression/fault.ts', ofGrammar, [
     'source.lastIndexOf(token, position - token.length)',
   ]),

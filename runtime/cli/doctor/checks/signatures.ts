@@ -56,6 +56,6 @@ function rest(results: readonly Result[]): Result {
 }
 
 /** A policy without a provider only answers a challenge. */
-function signsNothing(provider: string): boolean {
+export function signsNothing(provider: string): boolean {
   return provider === '' || providerRow(provider)?.schemes.length === 0
 }
