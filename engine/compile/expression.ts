@@ -86,7 +86,7 @@ export function compileExpression(
   const whole = createLibraryExpression(source, (tree) => void resolveNames(tree, source, offset, names))
   const evaluateInLibrary = async (scope: Scope): Promise<unknown> => {
     try {
-      scope.containment.begin('expression')
+      scope.containment.beginUnbounded()
       const payload = expressionPayload(scope)
       return await whole.evaluate(payload, valuesOf(readers, scope, payload), scope.request.now)
     } catch (cause) {
@@ -100,7 +100,7 @@ export function compileExpression(
   if (core === undefined) return { evaluate: evaluateInLibrary, ...known }
   const evaluate: Expression = (scope) => {
     try {
-      if (core.cost * scope.request.rawBody.length > mostOnMainLoop) scope.containment.begin('expression')
+      if (core.cost * scope.request.rawBody.length > mostOnMainLoop) scope.containment.beginUnbounded()
       return makePlain(core.run(expressionPayload(scope), scope))
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause

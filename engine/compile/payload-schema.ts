@@ -58,7 +58,7 @@ function checkerOf(validate: ValidateFunction, isLinear: boolean, searches: Sear
   return (payload, containment) => {
     searches.containment = containment
     try {
-      if (!isLinear) containment.begin('schema')
+      if (!isLinear) containment.beginUnbounded()
       return validate(payload) ? [] : describeErrors(validate.errors ?? [])
     } catch (error) {
       return [{ pointer: '', message: limitOf(error) }]
@@ -105,7 +105,7 @@ function createSearches(): Searches {
   const createRegExp = (source: string) => {
     const regex = compileRegex(source)
     const test = (text: string): boolean => {
-      if (regex.isSlow(text)) searches.containment.begin('schema')
+      if (regex.isSlow(text)) searches.containment.beginUnbounded()
       return regex.test(text)
     }
     return { test, toString: () => `/${source}/` }

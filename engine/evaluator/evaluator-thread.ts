@@ -70,7 +70,7 @@ async function run(order: RunOrder): Promise<void> {
 function containmentOf({ failed }: RunOrder): Containment {
   let work = 0
   return {
-    begin: () => {
+    beginUnbounded: () => {
       work += 1
       Atomics.store(shared, slots.work, work)
       if (failed.includes(work)) throw new ContainmentLimit()

@@ -191,7 +191,7 @@ export function createResolve(parts: ResolveParts): Resolve {
 /** The request with its payload. @throws RefusalError where its body cannot be read, NeedsThread */
 export function decodeRequest(request: HookRequest, containment: Containment = uncontained): HookRequest {
   if (request.isUndecoded !== true) return request
-  containment.begin('text')
+  containment.beginUnbounded()
   const { 'content-type': contentType } = request.headers
   const type = typeof contentType === 'string' ? contentType : undefined
   return { ...request, ...decodePayload(request.endpoint, request.rawBody, type), isUndecoded: false }

@@ -113,7 +113,7 @@ export function compileSearch(regex: Regex, clause: string): Holds {
   return (value, containment) => {
     if (typeof value !== 'string') return false
     try {
-      if (regex.isSlow(value)) containment.begin('pattern')
+      if (regex.isSlow(value)) containment.beginUnbounded()
       const isFound = regex.test(value)
       containment.checkTime()
       return isFound

@@ -62,7 +62,7 @@ function compileEach({ block, environment, subject, steps }: BlockParts): Step {
     if (count === 0) return inverse(frame, output)
 
     const name = subject.name(frame)
-    if (isNested) frame.scope.containment.begin('template')
+    if (isNested) frame.scope.containment.beginUnbounded()
     for (let index = 0; index < count; index++) {
       // A pass costs a byte even if it prints nothing, or nested loops over a hostile payload would not end.
       spend(output.meter, 1)
