@@ -1,6 +1,6 @@
 /** What the registrations of commands share: how an action is run, and the options and help that recur. */
 
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import type { Io } from './io.ts'
 
 /** What the actions of all commands are given. */
@@ -23,4 +23,12 @@ export function configOption(): Option {
 
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+}
+
+/** Returns a parser of a whole number from 1 to `most`. */
+export function parseLimit(most: number): (text: string) => string {
+  return (text) => {
+    if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return text
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`)
+  }
 }

@@ -24,25 +24,29 @@ const longestHead = 64 * 1024
 
 /** @throws CommandFailure (bad usage) with the place of the fault, which quotes nothing of the file */
 export async function readRequestFile(file: string, io: FileIo): Promise<FiledRequest> {
-  const bytes = file === '-' ? await io.input?.() : await readBounded(file, io)
+  const bytes = file === '-' ? await io.input?.() : await readGivenFile(file, io)
   if (bytes === undefined)
     throw new CommandFailure(2, 'There is no standard input; name the file with --request FILE.')
   const shown = file === '-' ? 'standard input' : shownPath(path.resolve(io.cwd, file), io)
-  if (bytes.length > longestFile) throw new CommandFailure(2, `${shown} is larger than 32 MiB.`)
   return parseMessage(withoutMark(Buffer.from(bytes)), (line, message) => {
     throw new CommandFailure(2, `${shown}:${line}:1: error: ${message}`)
   })
 }
 
+/** @throws CommandFailure (bad usage) for a file that is missing, is a folder or is too large */
+export async function readGivenFile(file: string, io: Pick<Io, 'cwd'>): Promise<Buffer> {
+  const bytes = await readBounded(path.resolve(io.cwd, file)).catch((cause: NodeJS.ErrnoException) => {
+    const message = cause.code === 'ENOENT' ? `There is no ${file}.` : `${file} cannot be read.`
+    throw new CommandFailure(2, message, { cause })
+  })
+  if (bytes.length > longestFile) throw new CommandFailure(2, `${file} is larger than 32 MiB.`)
+  return bytes
+}
+
 /** Reads one byte more than allowed at most, because the path may name a device that does not end. */
-async function readBounded(file: string, io: FileIo): Promise<Buffer> {
-  try {
-    await using handle = await open(path.resolve(io.cwd, file))
-    return Buffer.concat(await handle.createReadStream({ end: longestFile, autoClose: false }).toArray())
-  } catch (cause) {
-    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new CommandFailure(2, isMissing ? `There is no ${file}.` : `${file} cannot be read.`, { cause })
-  }
+async function readBounded(file: string): Promise<Buffer> {
+  await using handle = await open(file)
+  return Buffer.concat(await handle.createReadStream({ end: longestFile, autoClose: false }).toArray())
 }
 
 /** Removes the byte order mark that some editors put before a text; that of a body stands behind the headers. */

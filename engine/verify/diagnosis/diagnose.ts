@@ -31,8 +31,8 @@ import { type OtherPolicy, trialsOf } from './trials.ts'
 export interface Diagnosis {
   /** Whether the gateway would accept the request as one of its sender. */
   readonly taken: boolean
-  /** The code that the log and the record of a refused request have. */
-  readonly code: 'TAKEN' | SignatureFailure
+  /** The code that the log and the record of a refused request have; `TAKEN` or `HANDSHAKE` for one that is accepted. */
+  readonly code: string
   /** One sentence, without a full stop. */
   readonly told: string
   readonly scheme?: string
@@ -41,19 +41,19 @@ export interface Diagnosis {
   readonly secrets?: number
   /** By how many seconds the signature's time is off; negative where it lies in the past. */
   readonly skewSeconds?: number
+  /** The status of the answer to a handshake. */
+  readonly status?: number
   /** What the code does not explain, the most telling finding first. */
   readonly findings: readonly Finding[]
 }
 
-export interface Finding {
+interface Finding {
   /** The codes are stable, because programs read them. The sentences are not. */
-  readonly code: FindingCode
+  readonly code: string
   readonly told: string
   /** What to do about it, in one sentence or two. */
-  readonly advice: string
+  readonly advice?: string
 }
-
-export type FindingCode = keyof typeof advice
 
 const advice = {
   OLDER_SECRET: 'Keep it until the sender signs with the newest one, then take it out of the list.',
@@ -72,7 +72,7 @@ const advice = {
     'Copy the secret or key again from the page of the sender, and compare `verify.publicUrl` where there is one. If that does not help: compare the digest of the body with that of what was sent.',
 } as const
 
-function finding(code: FindingCode, told: string): Finding {
+function finding(code: keyof typeof advice, told: string): Finding {
   return { code, told, advice: advice[code] }
 }
 

@@ -43,15 +43,6 @@ export interface SignatureOptions {
   readonly json?: boolean
 }
 
-/** What the gateway would answer, and why. The names of the fields are printed by `--json`. */
-interface Judgement extends Omit<Diagnosis, 'code' | 'findings'> {
-  /** The codes that the log and the record of a refused request have, and two for requests that are accepted. */
-  readonly code: string
-  /** The status of the answer to a handshake. */
-  readonly status?: number
-  readonly findings: readonly { readonly code: string; readonly told: string; readonly advice?: string }[]
-}
-
 /** Resolves with the exit code: 0 where the request would be accepted, else 1. @throws CommandFailure */
 export async function doctorSignature(given: SignatureOptions, io: Io): Promise<number> {
   const now = given.now === undefined ? io.now() : parseTime(given.now)
@@ -74,7 +65,12 @@ export async function doctorSignature(given: SignatureOptions, io: Io): Promise<
     const dependencies = given.offline ? offline : createDownloads({ web, now: io.now })
     const explain = () => diagnose(request, verify ?? {}, othersThan(endpoint, snapshot), dependencies)
     const judged = await judge(request, asked, snapshot, explain).finally(() => closing.abort())
-    const result = { provider: verify?.provider, ...judged, compared: comparedOf(request, verify) }
+    const { provider } = verify ?? {}
+    const result = {
+      ...(provider !== undefined && { provider }),
+      ...judged,
+      compared: comparedOf(request, verify),
+    }
     if (given.json) io.out(`${JSON.stringify({ ok: judged.taken, endpoint, results: [result] }, null, 2)}\n`)
     else io.out(formatResult(result, endpoint, given.now !== undefined, io))
     if (!snapshot.settings.hooks.enabled)
@@ -114,11 +110,11 @@ async function judge(
   asked: EndpointAuth,
   { settings }: Snapshot,
   explain: () => Promise<Diagnosis>,
-): Promise<Judgement> {
+): Promise<Diagnosis> {
   const { auth, verify } = asked
   const handshakes = verify?.value.handshakes
   const query = parseFields(target.split('?').slice(1).join('?'))
-  const answerHandshake = (isTrusted: boolean): Judgement | undefined => {
+  const answerHandshake = (isTrusted: boolean): Diagnosis | undefined => {
     const payload = payloadIn('agent', Buffer.from(rawBody), headers['content-type'])
     const answer = handshakes?.answer({ method, headers, query, payload, isTrusted })
     if (answer === undefined) return undefined
@@ -156,7 +152,7 @@ const unsigned = {
 } as const
 
 /** Says why no signature is looked at, where that is so. */
-function unsignedFindings({ auth, verify }: EndpointAuth): Judgement['findings'] {
+function unsignedFindings({ auth, verify }: EndpointAuth): Diagnosis['findings'] {
   const isAsked = auth === 'signature' || auth === 'both'
   const { name, verifier } = verify?.value ?? {}
   if (isAsked && verifier !== undefined) return []
@@ -165,10 +161,7 @@ function unsignedFindings({ auth, verify }: EndpointAuth): Judgement['findings']
   return [{ code, told: unsigned[code] }]
 }
 
-type Result = Judgement & {
-  readonly provider: string | undefined
-  readonly compared: ReturnType<typeof comparedOf>
-}
+type Result = Diagnosis & { readonly provider?: string; readonly compared: ReturnType<typeof comparedOf> }
 
 /** Says for people what the result is, what explains it, what to do, and what was looked at. The text ends with a line break. */
 function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io: Io): string {
@@ -181,12 +174,9 @@ function formatResult(result: Result, endpoint: string, isNowGiven: boolean, io:
   const outcome = taken ? accepted : `${paint.red('refused')}  ${code}`
   const wrapped = (text: string, first: string, next: string) =>
     wrapWords(printable(text), columns - next.length).map((line, at) => `${at === 0 ? first : next}${line}`)
+  const marked = (isReason: boolean) => (isReason ? paint.red('✗') : paint.yellow('!'))
   const lines = findings.flatMap((each, index) => [
-    ...wrapped(
-      `${each.told} [${each.code}]`,
-      taken || index > 0 ? `${paint.yellow('!')} ` : `${paint.red('✗')} `,
-      '  ',
-    ),
+    ...wrapped(`${each.told} [${each.code}]`, `${marked(!taken && index === 0)} `, '  '),
     ...(each.advice === undefined ? [] : wrapped(each.advice, `  ${paint.cyan('→')} `, '    ')),
   ])
   const facts = {

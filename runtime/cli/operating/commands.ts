@@ -1,7 +1,7 @@
 /** Registers the commands that set a gateway up, run it and look after its data: their names, options and help. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
+import { type CommandContext, configOption, examples, parseLimit, reachHelp } from '../command-parts.ts'
 
 const startHelp = `
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
@@ -45,7 +45,7 @@ export function addReloadCommands(program: Command, { io, finish }: CommandConte
     .description('have a running gateway read its files again; changed files go live by themselves')
     .addOption(configOption())
     .option('--dry-run', 'only say what would change, for requests that are stored too')
-    .option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', parseLimit)
+    .option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', parseLimit(10_000))
     .option('--json', 'answer as JSON')
     .addHelpText(
       'after',
@@ -102,11 +102,6 @@ export function addRunCommands(program: Command, { io, finish }: CommandContext)
     .option('--json', 'answer as JSON: {items}')
     .addHelpText('after', `${reachHelp}\n${examples('reveille resume 3f9a1c', 'reveille resume --all')}`)
     .action((runs, options) => order('resume', runs, options))
-}
-
-function parseLimit(text: string): string {
-  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 10_000) return text
-  throw new InvalidArgumentError('It must be a whole number from 1 to 10000.')
 }
 
 function parseGeneration(text: string): string {

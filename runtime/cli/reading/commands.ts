@@ -1,7 +1,7 @@
 /** Registers the commands that read what a running gateway holds: their names, options and help. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
+import { type Command, Option } from 'commander'
+import { type CommandContext, configOption, examples, parseLimit, reachHelp } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
 
 export function addReadingCommands(program: Command, { io, finish }: CommandContext): void {
@@ -53,7 +53,7 @@ export function addReadingCommands(program: Command, { io, finish }: CommandCont
     .description('list the conversations that are kept, the latest first; with a key, show one whole')
     .argument('[key]', 'a session key, such as hook:github:42, or main')
     .addOption(configOption())
-    .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit)
+    .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit(500))
     .option('--cursor <cursor>', 'go on where a list ended')
     .option('--json', 'answer as JSON: {items, next}, or {key, messages}')
     .addHelpText(
@@ -70,7 +70,7 @@ export function addReadingCommands(program: Command, { io, finish }: CommandCont
       .description(`list ${description}, newest first; with an id, show one whole`)
       .argument('[id]', 'an id, or at least the last 4 characters of a recent one')
       .addOption(configOption())
-      .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit)
+      .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit(500))
       .option('--cursor <cursor>', 'go on where a list ended')
     for (const filter of filters) command.addOption(filter)
     command
@@ -83,9 +83,4 @@ export function addReadingCommands(program: Command, { io, finish }: CommandCont
         finish(import('./records.ts').then(({ showRecords }) => showRecords(kind, id, options, io))),
       )
   }
-}
-
-function parseLimit(text: string): string {
-  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 500) return text
-  throw new InvalidArgumentError('It must be a whole number from 1 to 500.')
 }

@@ -1,11 +1,9 @@
 /** Reads the request that `try` and `explain` are given, as the gateway would receive it. */
 
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { authOf, nearestName, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
-import { readRequestFile } from '../../request-file.ts'
+import { readGivenFile, readRequestFile } from '../../request-file.ts'
 
 export interface RequestOptions {
   readonly config?: string
@@ -33,29 +31,15 @@ export async function readRequest(
     given[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
   }
   const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
-  const filed = payload.endsWith('.http') ? await readMessage(payload, io) : undefined
+  const filed = payload.endsWith('.http') ? await readRequestFile(payload, io) : undefined
   const headers = { ...filed?.headers, ...given }
   const isForm = payload.endsWith('.form') && headers['content-type'] === undefined
   if (isForm) headers['content-type'] = 'application/x-www-form-urlencoded'
-  const asked = new URLSearchParams([...new URLSearchParams(filed?.query), ...pairs])
-  const body = filed?.body ?? (await readBody(payload, io))
+  const sent = filed?.target.split('?').slice(1).join('?')
+  const asked = new URLSearchParams([...new URLSearchParams(sent), ...pairs])
+  const standardInput = payload === '-' ? ((await io.input?.()) ?? new Uint8Array()) : undefined
+  const body = filed?.rawBody ?? standardInput ?? (await readGivenFile(payload, io))
   return { headers, query: parseFields(asked.toString()), body, now: io.now() }
-}
-
-/** An HTTP message, as `doctor signature` reads it. @throws CommandFailure (bad usage) */
-async function readMessage(file: string, io: Io) {
-  const { headers, target, rawBody } = await readRequestFile(file, io)
-  return { headers, query: target.split('?').slice(1).join('?'), body: rawBody }
-}
-
-async function readBody(file: string, io: Io): Promise<Uint8Array> {
-  if (file === '-') return (await io.input?.()) ?? new Uint8Array()
-  try {
-    return await readFile(path.resolve(io.cwd, file))
-  } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new CommandFailure(2, missing ? `There is no ${file}.` : `${file} cannot be read.`, { cause })
-  }
 }
 
 function pairOf(text: string, separator: string, usage: string): [string, string] {
