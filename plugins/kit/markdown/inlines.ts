@@ -40,18 +40,7 @@ function readTag(text: string): Tag | undefined {
 
 /** Converts tokens so that adjacent texts are joined, `break` separates lines, and no line has white space at its ends. */
 export function toInlines(tokens: readonly Token[]): Inline[] {
-  return trimInlines(trimLines(joinTexts(convert(tokens))))
-}
-
-/** Removes white space beside the ends of lines. */
-function trimLines(inlines: readonly Inline[]): Inline[] {
-  if (!inlines.some((each) => each.type === 'break')) return [...inlines]
-  return inlines.flatMap((each, index): Inline[] => {
-    if (each.type !== 'text') return [each]
-    const left = inlines[index - 1]?.type === 'break' ? each.text.replace(/^[ \t]+/, '') : each.text
-    const text = inlines[index + 1]?.type === 'break' ? trimEnd(left) : left
-    return text === '' ? [] : [{ type: 'text', text }]
-  })
+  return trimInlines(joinTexts(convert(tokens)))
 }
 
 /** How many nested tags become marks; deeper ones stay text. */
@@ -166,7 +155,7 @@ function image(given: string, written: string): Inline[] {
 
 function texts(text: string): Inline[] {
   return text
-    .split(/[ \t]*\n[ \t]*/)
+    .split('\n')
     .flatMap((line, index): Inline[] => [
       ...(index === 0 ? [] : [{ type: 'break' } as const]),
       ...(line === '' ? [] : [{ type: 'text', text: line } as const]),
@@ -177,12 +166,14 @@ function append(target: Inline[], more: readonly Inline[]): void {
   for (const each of more) target.push(each)
 }
 
-/** Joins adjacent texts, and removes marks without content. */
+/** Joins adjacent texts, and removes marks without content and white space beside the ends of lines. */
 export function joinTexts(inlines: readonly Inline[]): Inline[] {
   const joined: Inline[] = []
   let run: string[] = []
-  function endRun() {
-    const text = run.join('')
+  function endRun(next?: Inline) {
+    let text = run.join('')
+    if (joined.at(-1)?.type === 'break') text = text.replace(/^[ \t]+/, '')
+    if (next?.type === 'break') text = trimEnd(text)
     if (text !== '') joined.push({ type: 'text', text })
     run = []
   }
@@ -192,7 +183,7 @@ export function joinTexts(inlines: readonly Inline[]): Inline[] {
       continue
     }
     if ('children' in each && each.children.length === 0) continue
-    endRun()
+    endRun(each)
     joined.push(each)
   }
   endRun()

@@ -11,9 +11,9 @@ const deepest = 12
  * How many times its length a text may take to read; beyond that it is shown as it was written. The lexer reads the content
  * of quotes and lists again at each level, and again for each of their lines that lacks a marker.
  */
-const mostPasses = 8
+const mostPasses = 4
 /** The work that is allowed in addition, so that short texts are always read. */
-const freeWork = 65_536
+const freeWork = 32_768
 /** The longest chunk in which inline marks are looked for, since the lexer's time grows with the square of it. */
 const longestChunk = 2048
 /** The longest quote, for the same reason. A longer one becomes two. */
@@ -26,7 +26,7 @@ const mostRules = 8
 
 /** Returns the blocks of a text whose lines end with line feeds. Never throws. */
 export function lexBlocks(text: string): Token[] {
-  const lexer = new BoundedLexer(new Budget(mostPasses * text.length + freeWork))
+  const lexer = new BoundedLexer(mostPasses * text.length + freeWork)
   try {
     lexer.blockTokens(text, lexer.tokens)
   } catch (error) {
@@ -41,19 +41,6 @@ export function lexBlocks(text: string): Token[] {
 
 class Exhausted extends Error {}
 
-class Budget {
-  #left: number
-
-  constructor(most: number) {
-    this.#left = most
-  }
-
-  spend(work: number): void {
-    this.#left -= work
-    if (this.#left < 0) throw new Exhausted()
-  }
-}
-
 function asText(raw: string): Tokens.Text {
   return { type: 'text', raw, text: raw }
 }
@@ -61,36 +48,19 @@ function asText(raw: string): Tokens.Text {
 class BoundedTokenizer extends Tokenizer {
   /** Whether emphasis is looked for. The search for one end reads everything that may begin or end another. */
   marksEmphasis = true
-  readonly #budget: Budget
-
-  constructor(budget: Budget) {
-    super()
-    this.#budget = budget
-  }
 
   override blockquote(source: string) {
-    const isLong = source.length > longestQuote
-    const end = isLong ? source.lastIndexOf('\n', longestQuote) : -1
-    const token = super.blockquote(isLong ? source.slice(0, end < 0 ? longestQuote : end + 1) : source)
-    if (token !== undefined) this.#budget.spend(token.raw.length)
-    return token
-  }
-
-  override list(source: string) {
-    const token = super.list(source)
-    if (token !== undefined) this.#budget.spend(token.raw.length)
-    return token
+    return super.blockquote(firstLines(source, longestQuote) || source.slice(0, longestQuote))
   }
 
   override lheading(source: string) {
-    const isLong = source.length > longestHeading
-    return super.lheading(isLong ? source.slice(0, source.lastIndexOf('\n', longestHeading) + 1) : source)
+    return super.lheading(firstLines(source, longestHeading))
   }
 
   override paragraph(source: string) {
-    const near = source.slice(0, longestAmongRules)
+    const near = firstLines(source, longestAmongRules)
     const hasManyRules = (near.match(/\n {0,3}[|:-][|:\- ]*(?=\n)/g)?.length ?? 0) > mostRules
-    return super.paragraph(hasManyRules ? near.slice(0, near.lastIndexOf('\n') + 1) : source)
+    return super.paragraph(hasManyRules ? near : source)
   }
 
   override emStrong(source: string, masked: string, previous?: string) {
@@ -106,17 +76,13 @@ class BoundedTokenizer extends Tokenizer {
    * is read only if the first two lines are those of a table.
    */
   override table(source: string) {
-    const headEnd = source.indexOf('\n')
-    const ruleEnd = source.indexOf('\n', headEnd + 1)
-    if (
-      headEnd < 0 ||
-      !/^[\s|:-]*-[\s|:-]*$/.test(source.slice(headEnd + 1, ruleEnd < 0 ? undefined : ruleEnd))
-    )
-      return
-    if (super.table(ruleEnd < 0 ? source : source.slice(0, ruleEnd + 1)) === undefined) return
+    const [twoLines] = /^.*\n.*(?:\n|$)/.exec(source) ?? []
+    if (twoLines === undefined) return
+    const head = super.table(twoLines)
+    if (head === undefined) return
     const end = source.indexOf('\n\n')
     const text = end < 0 ? source : source.slice(0, end)
-    const cells = count(text.slice(0, headEnd), '|') * count(text, '\n')
+    const cells = head.header.length * text.split('\n').length
     return cells > 20_000 && cells > 2 * text.length ? undefined : super.table(source)
   }
 
@@ -134,18 +100,19 @@ class BoundedTokenizer extends Tokenizer {
 
 class BoundedLexer extends Lexer {
   readonly #tokenizer: BoundedTokenizer
-  readonly #budget: Budget
+  #work: number
   #depth = 0
 
-  constructor(budget: Budget) {
-    const tokenizer = new BoundedTokenizer(budget)
+  constructor(mostWork: number) {
+    const tokenizer = new BoundedTokenizer()
     super({ gfm: true, tokenizer })
     this.#tokenizer = tokenizer
-    this.#budget = budget
+    this.#work = mostWork
   }
 
   override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] & Lexer['tokens'] {
-    this.#budget.spend(source.length)
+    this.#work -= source.length
+    if (this.#work < 0) throw new Exhausted()
     if (this.#depth > deepest) {
       tokens.push({ type: 'paragraph', raw: source, text: source, tokens: this.inline(source) })
       return tokens as Lexer['tokens']
@@ -222,8 +189,7 @@ function isHighSurrogate(unit = ''): boolean {
   return unit >= '\ud800' && unit <= '\udbff'
 }
 
-function count(text: string, sign: string): number {
-  let found = 0
-  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) found += 1
-  return found
+/** Returns the text, or as many of its first lines as are at most that long. */
+function firstLines(text: string, longest: number): string {
+  return text.length > longest ? text.slice(0, text.lastIndexOf('\n', longest) + 1) : text
 }

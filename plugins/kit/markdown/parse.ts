@@ -54,13 +54,7 @@ function toBlock(token: Token): Block[] {
     case 'html':
       return paragraph(toInlines([{ ...token, type: 'html', raw: token.raw.trim() }]))
     default:
-      return paragraph(
-        toInlines(
-          ('tokens' in token ? token.tokens : undefined) ?? [
-            { type: 'text', raw: token.raw, text: token.raw },
-          ],
-        ),
-      )
+      return paragraph(toInlines(('tokens' in token ? token.tokens : undefined) ?? [token]))
   }
 }
 
@@ -73,10 +67,8 @@ function filled(children: Inline[], block: (children: Inline[]) => Block): Block
   return isSeen ? [block(children)] : []
 }
 
-function languageOf(info: unknown): string {
-  return typeof info === 'string'
-    ? (/^[\p{L}\p{N}_+#.-]{1,40}(?=$|[\s,{:])/u.exec(info.trim())?.[0] ?? '')
-    : ''
+function languageOf(info = ''): string {
+  return /^[\p{L}\p{N}_+#.-]{1,40}(?=$|[\s,{:])/u.exec(info.trim())?.[0] ?? ''
 }
 
 function toCode(token: Tokens.Code): Block[] {
