@@ -105,7 +105,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 /** Returns one sentence for each broken rule. Tests and tools may import anything. */
 export function findViolations(imports: readonly Import[]): string[] {
   const ours = imports.filter(({ from }) => !isFree(from))
-  return [...breaches(ours), ...leaks(ours), ...crossings(ours), ...climbs(ours), ...circles(imports)]
+  return [...breaches(ours), ...leaks(ours), ...crossings(ours), ...upwardImports(ours), ...circles(imports)]
 }
 
 function isFree(file: string): boolean {
@@ -144,7 +144,7 @@ function crossings(imports: readonly Import[]): string[] {
   )
 }
 
-function climbs(imports: readonly Import[]): string[] {
+function upwardImports(imports: readonly Import[]): string[] {
   return imports.flatMap(({ from, to }) => {
     const own = findFloor(from)
     const other = findFloor(to)

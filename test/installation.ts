@@ -183,32 +183,32 @@ function createLines() {
       next = Promise.withResolvers()
     },
     async line(event: string, passes: (line: LogLine) => boolean = () => true): Promise<LogLine> {
-      const patience = AbortSignal.timeout(patienceMs)
+      const timeout = AbortSignal.timeout(timeoutMs)
       for (;;) {
         const found = lines.find((line) => line.event === event && passes(line))
         if (found) return found
-        if (patience.aborted) throw new Error(`Waited in vain for a line ${event} in:\n${text}`)
-        await Promise.race([next.promise, pause(patienceMs / 10, undefined, { ref: false })])
+        if (timeout.aborted) throw new Error(`Waited in vain for a line ${event} in:\n${text}`)
+        await Promise.race([next.promise, pause(timeoutMs / 10, undefined, { ref: false })])
       }
     },
   }
 }
 
 /** A test that waits longer fails. Milliseconds. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
-/** Asks until the answer is good. `patience` limits the wait, in milliseconds. */
+/** Asks until the answer is good. `timeout` limits the wait, in milliseconds. */
 export async function until<Value>(
   ask: () => Promise<Value | undefined> | Value | undefined,
   what: string,
-  patience = patienceMs,
+  timeout = timeoutMs,
 ): Promise<Value> {
   const began = Date.now()
-  for (let waited = 0; waited < patience; waited = Date.now() - began) {
+  for (let waited = 0; waited < timeout; waited = Date.now() - began) {
     const value = await ask()
     if (value !== undefined) return value
     // Asking may cost a request or a process, so the pauses grow with its time.
     await pause(Math.min(5 + waited / 8, 50))
   }
-  throw new Error(`Waited ${patience / 1000} s in vain for ${what}.`)
+  throw new Error(`Waited ${timeout / 1000} s in vain for ${what}.`)
 }

@@ -19,9 +19,9 @@ const unreachable = new Set([
 testPackages(async (cwd, packages) => {
   // Optional packages are left out: a whole Node.js, for machines whose own is too old.
   const options = ['--omit=dev', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline']
-  const patience = ['--fetch-retries=0', '--fetch-timeout=10000', '--loglevel=error']
+  const retryOptions = ['--fetch-retries=0', '--fetch-timeout=10000', '--loglevel=error']
   try {
-    await runNpm(['install', ...options, ...patience, ...packages.map(({ file }) => file)], { cwd, env })
+    await runNpm(['install', ...options, ...retryOptions, ...packages.map(({ file }) => file)], { cwd, env })
   } catch (error) {
     const { stderr } = error as { stderr: string }
     const [, code] = /^npm error code (\S+)/m.exec(stderr) ?? []

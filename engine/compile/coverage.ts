@@ -5,7 +5,7 @@ import type { Covering } from '../resolve/explain/explain.ts'
 import { builtInEndpoints, type DecisionIndex } from './match/decision-index.ts'
 import { createEndpointPaths, noParams } from './match/endpoint-paths.ts'
 
-interface Placed {
+interface CoveringInOrder {
   readonly covering: Covering
   /** How many of the enabled mappings come before it. */
   readonly position: number
@@ -16,7 +16,7 @@ export function createCoverage(
   { mappings, disabled }: Pick<Configuration, 'mappings' | 'disabled'>,
   index: DecisionIndex,
 ): (endpoint: string) => readonly Covering[] {
-  let disabledAt: ((endpoint: string) => readonly Placed[]) | undefined
+  let disabledAt: ((endpoint: string) => readonly CoveringInOrder[]) | undefined
   let positions: ReadonlyMap<string, number> | undefined
 
   return (endpoint) => {
@@ -45,7 +45,7 @@ export function createCoverage(
 function indexDisabled(
   disabled: readonly MappingEntry[],
   mappings: readonly MappingEntry[],
-): (endpoint: string) => readonly Placed[] {
+): (endpoint: string) => readonly CoveringInOrder[] {
   type Off = { readonly entry: MappingEntry; readonly position: number; readonly order: number }
   const placeOf = createPlaceFinder(mappings)
   const everywhere: Off[] = []

@@ -33,7 +33,7 @@ test('a request may ask for what the list has, by name or alias, and gets the mo
   assert.equal((actionOf(await post({ thinking: 'xhigh' })) as AgentAction).thinking, 'xhigh')
 })
 
-for (const [field, value, code, told] of [
+for (const [field, value, code, expected] of [
   [
     'model',
     'openai/gpt-4',
@@ -54,12 +54,12 @@ for (const [field, value, code, told] of [
     const decision = await post({ [field]: value })
     assert.ok('code' in decision)
     assert.deepEqual([decision.outcome, decision.code], ['refused', code])
-    assert.deepEqual(decision.details, [{ pointer: `/${field}`, message: told }])
+    assert.deepEqual(decision.details, [{ pointer: `/${field}`, message: expected }])
     const compiled = compileFixture([{ message: 'x', [field]: value }], fixture)
     assert.ok(!compiled.ok)
     const [first] = compiled.diagnostics
     assert.deepEqual([compiled.diagnostics.length, first?.code], [1, code])
-    assert.equal(first?.message, `\`${field}\` of mapping "first": ${told}`)
+    assert.equal(first?.message, `\`${field}\` of mapping "first": ${expected}`)
     assert.equal(first?.place?.text, `    ${field}: ${value}`)
   })
 }

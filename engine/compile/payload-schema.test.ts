@@ -132,9 +132,9 @@ const bad: readonly (readonly [string, Schema, string, RegExp, RegExp])[] = [
 
 for (const [what, schema, place, message, hint] of bad) {
   test(`refuses ${what} in a schema at load, with its place`, () => {
-    const [found, told, hinted] = problemOf(schema)
+    const [found, reported, hinted] = problemOf(schema)
     assert.equal(found, place)
-    assert.match(told, message)
+    assert.match(reported, message)
     assert.match(hinted ?? '', hint)
   })
 }

@@ -9,7 +9,7 @@ import { freezeDeep } from './freeze-deep.ts'
  */
 export interface LoadCache {
   /** What earlier loads noted, the last one's first. */
-  recall<Made>(kind: string, name: string): readonly Made[]
+  lookUp<Made>(kind: string, name: string): readonly Made[]
   note(kind: string, name: string, made: unknown): void
   /** Frozen; the very tree that an earlier load kept under this name, if it says the same. */
   keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree
@@ -36,14 +36,14 @@ export function createLoadCache(): <Loaded extends { readonly ok: boolean }>(
 }
 
 function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]): LoadCache {
-  const recall = <Made>(kind: string, name: string): Made[] =>
+  const lookUp = <Made>(kind: string, name: string): Made[] =>
     earlier.map((one) => one.get(`${kind} ${name}`) as Made).filter((made) => made !== undefined)
   const note = (kind: string, name: string, made: unknown) => void notes.set(`${kind} ${name}`, made)
   return {
-    recall,
+    lookUp,
     note,
     keep(kind, name, tree) {
-      const same = recall<typeof tree>(kind, name).find((one) => saysTheSame(one, tree))
+      const same = lookUp<typeof tree>(kind, name).find((one) => saysTheSame(one, tree))
       const kept = same ?? freezeDeep(tree)
       note(kind, name, kept)
       return kept

@@ -192,9 +192,9 @@ test('a reference is resolved again though its file did not change', async (cont
 })
 
 /** Everything that an answer says, the places of every entry included. */
-function told(loaded: Loaded): unknown {
+function outcomeOf(loaded: Loaded): unknown {
   if (!loaded.ok) {
-    const rest = loaded.rest && told({ ok: true, configuration: loaded.rest })
+    const rest = loaded.rest && outcomeOf({ ok: true, configuration: loaded.rest })
     return { ...loaded, watched: loaded.watched.toSorted(), rest }
   }
   const { locate, mappings, disabled, tests, sources, watched, ...rest } = loaded.configuration
@@ -275,7 +275,11 @@ test('whatever is edited, a loader answers what a first load would', async (cont
   for (let round = 0; round < rounds; round++) {
     const undo = await change(random, folder, texts, env)
     const kept = await loader.load()
-    assert.deepEqual(told(kept), told(await loadConfiguration(options)), `seed ${seed}, round ${round}`)
+    assert.deepEqual(
+      outcomeOf(kept),
+      outcomeOf(await loadConfiguration(options)),
+      `seed ${seed}, round ${round}`,
+    )
     outcomes[kept.ok ? 'good' : 'bad']++
     // What is wrong is mended, so that mistakes do not pile up.
     if (!kept.ok || undo.isNeeded || random.chance(0.3)) await undo()

@@ -46,7 +46,7 @@ const bodies = {
     a: repeatTo(bytes / 2 - 64, 'a'),
     b: `${repeatTo(bytes / 4 - 64, 'a')}b${repeatTo(bytes / 4 - 64, 'a')}`,
   }),
-  numbersAndPictures: (bytes: number) => ({
+  numbersAndFormats: (bytes: number) => ({
     a: 1e15,
     b: repeatTo(bytes / 2, 'x'),
     n: 9_007_199_254_740_991,
@@ -293,7 +293,7 @@ const sources: Readonly<Record<keyof typeof bodies, readonly string[]>> = {
     '$formatNumber(1, a)',
     '$fromMillis(1, a)',
   ],
-  numbersAndPictures: [
+  numbersAndFormats: [
     '$pad(b, n)',
     '$pad(b, -n)',
     '[1..n]',

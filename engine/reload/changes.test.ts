@@ -118,8 +118,8 @@ test('where nothing served before, everything is new and no setting has changed'
     'reveille.yaml': 'hooks: { token: t }\n',
     'mappings/a.yaml': mappings(mapping('a')),
   })
-  const { mappings: told, settings } = findChanges(undefined, after)
-  assert.deepEqual([told.added, settings], [['a'], []])
+  const { mappings: mappingChanges, settings } = findChanges(undefined, after)
+  assert.deepEqual([mappingChanges.added, settings], [['a'], []])
 })
 
 test('keys that wait for a restart are among the settings that changed', async (context) => {

@@ -27,8 +27,8 @@ async function createBench(context: TestContext, folder: SampleFolder) {
     watchSettings: { debounceMs: 20 },
   })
   context.after(() => reloader.close())
-  const told: ReloadEvent[] = []
-  reloader.subscribe((event) => told.push(event))
+  const seen: ReloadEvent[] = []
+  reloader.subscribe((event) => seen.push(event))
   const started = await reloader.start()
   assert.ok(started.ok, JSON.stringify(started))
   const live = () => reloader.current().snapshot.mappings as unknown as readonly string[]
@@ -44,7 +44,7 @@ async function createBench(context: TestContext, folder: SampleFolder) {
 
   return {
     reloader,
-    told,
+    seen,
     live,
     /** Waits until exactly these messages are live. */
     becomes: (expected: readonly string[], step: () => Promise<unknown>) =>

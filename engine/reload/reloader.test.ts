@@ -54,7 +54,7 @@ function createBench(options: Partial<ReloaderOptions> = {}) {
     load() {
       const load = Promise.withResolvers<Loaded>()
       loads.push(load)
-      for (const told of begun.splice(0)) told()
+      for (const lastEvent of begun.splice(0)) lastEvent()
       return load.promise
     },
     compile,
@@ -73,7 +73,7 @@ function createBench(options: Partial<ReloaderOptions> = {}) {
   })
   reloader.subscribe((event) => events.push(event))
   async function began(index: number): Promise<void> {
-    while (loads.length <= index) await new Promise<void>((told) => begun.push(told))
+    while (loads.length <= index) await new Promise<void>((lastEvent) => begun.push(lastEvent))
   }
   return {
     reloader,
@@ -183,10 +183,10 @@ for (const [what, { options, loaded, code }] of Object.entries(refusals)) {
     await answer(1, loaded)
     assert.equal((await reloaded).ok, false)
     assert.equal(reloader.current(), before)
-    const told = events.at(-1)
-    assert.ok(told?.type === 'candidate-rejected')
+    const lastEvent = events.at(-1)
+    assert.ok(lastEvent?.type === 'candidate-rejected')
     assert.deepEqual(
-      told.diagnostics.map((diagnostic) => diagnostic.code),
+      lastEvent.diagnostics.map((diagnostic) => diagnostic.code),
       [code],
     )
     const mended = reloader.reload()

@@ -115,8 +115,8 @@ test('an old generation serves again under its own number, and says so', async (
   })
   assert.deepEqual(bench.live(), ['one', 1])
   assert.deepEqual(states(bench), ['1 live', '3 retired', '2 retired'])
-  const told = bench.events.at(-1)
-  assert.ok(told?.type === 'snapshot-swapped' && told.rolledBack)
+  const lastEvent = bench.events.at(-1)
+  assert.ok(lastEvent?.type === 'snapshot-swapped' && lastEvent.rolledBack)
 })
 
 test('a reload of files that did not change leaves it serving, and says why', async () => {
@@ -173,8 +173,8 @@ test('going back to what the files say is no rollback', async () => {
   await bench.reloader.rollback(1)
   const back = await bench.reloader.rollback(3)
   assert.deepEqual([back.generation, back.rolledBack], [3, undefined])
-  const told = bench.events.at(-1)
-  assert.ok(told?.type === 'snapshot-swapped' && told.rolledBack === undefined)
+  const lastEvent = bench.events.at(-1)
+  assert.ok(lastEvent?.type === 'snapshot-swapped' && lastEvent.rolledBack === undefined)
   const result = await bench.reloader.reload()
   assert.deepEqual([result.outcome, result.diagnostics], ['unchanged', []])
 })
@@ -218,8 +218,8 @@ test('an old generation that cannot be built any more is refused, and says what 
   fails = true
   const result = await bench.reloader.rollback(1)
   assert.deepEqual([result.outcome, result.generation], ['rejected', 3])
-  const told = bench.events.at(-1)
-  assert.ok(told?.type === 'candidate-rejected' && told.rollbackTo === 1)
+  const lastEvent = bench.events.at(-1)
+  assert.ok(lastEvent?.type === 'candidate-rejected' && lastEvent.rollbackTo === 1)
   fails = false
   assert.equal((await bench.reloader.reload()).outcome, 'unchanged')
 })

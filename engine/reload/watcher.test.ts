@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { appendFile, chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createSampleFolder } from '../config/sample-folder.ts'
 import { type CreateFolderEvents, createFolderEvents } from './watch/folder-events.ts'
 import { WatchError } from './watch/watch-error.ts'
@@ -11,13 +11,13 @@ const never = Number.POSITIVE_INFINITY
 
 /** A watcher, and its hints to wait for. */
 function createWatching(context: TestContext, options: Partial<WatchOptions> = {}) {
-  let told: (() => void) | undefined
+  let reported: (() => void) | undefined
   let count = 0
   const watcher = createWatcher({
     debounceMs: 20,
     onChange() {
       count++
-      told?.()
+      reported?.()
     },
     onError: (error) => assert.fail(String(error)),
     ...options,
@@ -29,7 +29,7 @@ function createWatching(context: TestContext, options: Partial<WatchOptions> = {
     /** Does something to the files and waits for the hint that follows. */
     async after(step: () => Promise<unknown>) {
       const hint = new Promise<void>((resolve) => {
-        told = resolve
+        reported = resolve
       })
       await step()
       await hint
@@ -216,8 +216,8 @@ test(
     for (const code of ['ENOSPC', 'EMFILE', 'ENFILE']) {
       const asked: number[] = []
       const silence = createSilence((folders) => asked.push(folders))
-      const told: unknown[] = []
-      const onError = (error: unknown) => told.push(error)
+      const reported: unknown[] = []
+      const onError = (error: unknown) => reported.push(error)
       const { watcher, after } = createWatching(context, { ...silence, onError, scanMs: never, pollMs: 20 })
       await after(async () => watcher.watch([folder.at('mappings')]))
       for (let time = 0; time < 3; time++) silence.fail(Object.assign(new Error('watch'), { code }))
@@ -226,8 +226,8 @@ test(
       watcher.configure({ poll: false })
       await after(() => atomicSave(file, `third after ${code}`))
       assert.equal(asked.at(-1), 0, 'what is still open is closed')
-      assert.equal(told.length, 1)
-      const [error] = told
+      assert.equal(reported.length, 1)
+      const [error] = reported
       assert.ok(error instanceof WatchError && error.code === 'WATCH_LIMIT')
       assert.match(error.message, new RegExp(`${code}.*every 0.02 s.*[Rr]aise .* --poll`))
       await watcher.close()
@@ -241,14 +241,14 @@ test(
   async (context) => {
     const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
     const silence = createSilence()
-    const told: unknown[] = []
-    const options = { ...silence, onError: (error: unknown) => told.push(error), scanMs: 20 }
+    const reported: unknown[] = []
+    const options = { ...silence, onError: (error: unknown) => reported.push(error), scanMs: 20 }
     const { watcher, after } = createWatching(context, options)
     await after(async () => watcher.watch([folder.at('mappings')]))
     for (const code of ['EIO', 'EACCES', 'ENOENT', 'EIO']) silence.fail(Object.assign(new Error(), { code }))
     await after(() => atomicSave(folder.at('mappings/a.yaml'), 'x'))
     assert.deepEqual(
-      told.map((error) => [(error as WatchError).code, (error as WatchError).message]),
+      reported.map((error) => [(error as WatchError).code, (error as WatchError).message]),
       [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
     )
   },
@@ -262,7 +262,7 @@ test('scans of files at rest signal nothing, and no two of them overlap', limit,
   let underWay = 0
   const { createEvents } = createSilence(async () => {
     assert.equal(++underWay, 1)
-    await nextTurn()
+    await yieldToEventLoop()
     underWay--
     if (++scans === 30) enough.resolve()
   })
@@ -317,6 +317,6 @@ test('closing leaves no timer and no watched folder behind', limit, async (conte
   assert.ok(held().includes('FSEventWrap') && held().includes('Timeout'))
   await writeFile(folder.at('reveille.yaml'), 'just before the end')
   await watcher.close()
-  while (held().length > before.length) await nextTurn()
+  while (held().length > before.length) await yieldToEventLoop()
   assert.deepEqual(held(), before)
 })

@@ -32,13 +32,13 @@ test('an editor completes exactly the fields of a result, in every form that aut
     rootUri: pathToFileURL(folder).href,
     capabilities: {},
   })
-  editor.tell('initialized', {})
+  editor.notify('initialized', {})
   const found: Record<string, readonly string[]> = {}
   for (const [index, [shape, body]] of Object.entries(shapes).entries()) {
     const text = `import { defineTransform, type TransformContext } from '${define}'\nexport default ${body}\n`
     const before = text.slice(0, text.indexOf('|')).split('\n')
     const uri = pathToFileURL(path.join(folder, `shape-${index}.ts`)).href
-    editor.tell('textDocument/didOpen', {
+    editor.notify('textDocument/didOpen', {
       textDocument: { uri, languageId: 'typescript', version: 1, text: text.replace('|', '') },
     })
     const position = { line: before.length - 1, character: before.at(-1)?.length ?? 0 }
@@ -105,7 +105,7 @@ function startLanguageServer(t: TestContext, cwd: string) {
     server.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
   }
   return {
-    tell: (method: string, params: object) => send({ method, params }),
+    notify: (method: string, params: object) => send({ method, params }),
     ask(method: string, params: object) {
       const id = ++newest
       // biome-ignore lint/suspicious/noExplicitAny: as above

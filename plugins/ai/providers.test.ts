@@ -24,7 +24,7 @@ const read = (given: Record<string, unknown>) =>
 const { signal } = new AbortController()
 const create = (config: AiConfig) => createAiRunner({ config, fetch, signal })
 
-function complaint(config: AiConfig): string {
+function messageFor(config: AiConfig): string {
   try {
     create(config)
   } catch (error) {
@@ -91,10 +91,10 @@ test('the schema refuses a model without a provider, and settings out of range',
 
 test('setup reports everything that is missing at once, with what to write', () => {
   assert.match(
-    complaint({}),
+    messageFor({}),
     /No provider is configured; write `openai: \{ apiKey: "\$\{OPENAI_API_KEY\}" \}` under `agents\.providers`/,
   )
-  const message = complaint({
+  const message = messageFor({
     providers: {
       openai: {},
       anthropic: { apiKey: 'none' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { isPluginError } from '@reveille/kit'
 import { channelConformance } from '@reveille/kit/conformance'
 import { createTerminalChannel, type TerminalStream } from './channel.ts'
@@ -127,7 +127,7 @@ test('a send waits until a slow reader has taken the text', async () => {
   const sending = channel.send({ text: 'x' }, call).then(() => {
     isSent = true
   })
-  await nextTurn()
+  await yieldToEventLoop()
   assert.equal(isSent, false)
   taking[0]?.()
   await sending

@@ -51,8 +51,8 @@ test('a heartbeat that outlasts the grace leaves its events pending', async (t) 
   await bed.until(async () => bed.turns.length === 1)
   const drained = dispatch.drain(0)
   await drained
-  const [beat] = await bed.heartbeats()
-  assert.deepEqual([beat?.state, beat?.error?.code], ['failed', 'INTERRUPTED'])
+  const [heartbeat] = await bed.heartbeats()
+  assert.deepEqual([heartbeat?.state, heartbeat?.error?.code], ['failed', 'INTERRUPTED'])
   assert.equal((await bed.read().events({ state: 'pending' })).items.length, 1)
 })
 

@@ -12,4 +12,4 @@ export { createApp, ListenError, type ListenErrorCode, listen } from './server/s
 export { type InternalRequest, type PostInternally, postLimitsOf } from './sources/internal-request.ts'
 export type { PushHandler } from './sources/push-handling.ts'
 export { createHookSurface, type HookSurfaceOptions } from './surface.ts'
-export { trySurface } from './trial.ts'
+export { trySurface } from './try-surface.ts'

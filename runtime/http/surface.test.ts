@@ -163,7 +163,7 @@ test('the reason of a failed transform goes to the log and the record, and not t
 test('the log has the stack of an error in a transform, and none for a limit that was reached', async (t) => {
   const { post, lines, state } = await openSurface(t)
   const { snapshot } = state.live
-  const errorTold = async (cause: Error) => {
+  const loggedError = async (cause: Error) => {
     const resolve = () =>
       ({
         outcome: 'failed',
@@ -177,8 +177,8 @@ test('the log has the stack of an error in a transform, and none for a limit tha
     await post('github', {})
     return lines.all.at(-1)?.['err']
   }
-  assert.ok(await errorTold(new TypeError('of the author')))
-  assert.equal(await errorTold(new TransformError('TRANSFORM_TIMEOUT', 'took longer than 5 s')), undefined)
+  assert.ok(await loggedError(new TypeError('of the author')))
+  assert.equal(await loggedError(new TransformError('TRANSFORM_TIMEOUT', 'took longer than 5 s')), undefined)
 })
 
 test('an engine that throws, or refuses with an unknown code, is answered with a bare 500', async (t) => {

@@ -478,7 +478,7 @@ test('an error is shown with its frames and its causes', () => {
     stack: 'StoreError\n    at commit (writer.ts:1:2)',
     cause: { type: 'Error', stack: 'Error: ENOSPC\n    at write' },
   }
-  const told = [
+  const expectedLines = [
     'the disk is full',
     'StoreError',
     '    at commit (writer.ts:1:2)',
@@ -488,7 +488,7 @@ test('an error is shown with its frames and its causes', () => {
   const reason = { status: 503, code: 'STORE_FULL', reason: 'No room.' }
   assert.equal(
     shown({ ...request, ...reason, event: 'request-refused', err }, { level: 'error' }),
-    `refused     /github  503 STORE_FULL  No room.  request f544ad${told.join('')}`,
+    `refused     /github  503 STORE_FULL  No room.  request f544ad${expectedLines.join('')}`,
   )
   assert.equal(
     shown({ event: 'task-faulted', err: 'text' }, { level: 'error' }),
@@ -566,9 +566,9 @@ test('every event that the runtime logs has a message or a text', () => {
   for (const known of ['run-retried', 'query-token-used', 'delivery-parked'])
     assert.ok(events.has(known), `the search finds ${known}`)
   // These have an error, which says the rest.
-  const told = ['settings-not-applied', 'plugin-close-failed']
+  const withoutWords = ['settings-not-applied', 'plugin-close-failed']
   const mute = [...events].filter(
-    ([event, { hasMessage }]) => !logMessages[event] && !hasMessage && !told.includes(event),
+    ([event, { hasMessage }]) => !logMessages[event] && !hasMessage && !withoutWords.includes(event),
   )
   assert.deepEqual(mute, [])
 })

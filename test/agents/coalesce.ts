@@ -52,9 +52,9 @@ export function testBurst(options: { readonly window: number; readonly betweenMs
       run.coalesce?.requestIds,
       answers.map(({ body }) => body['requestId']),
     )
-    const told = [...new Set(run.reply?.match(/\bc\d{3}\b/g))]
+    const named = [...new Set(run.reply?.match(/\bc\d{3}\b/g))]
     assert.deepEqual(
-      told,
+      named,
       answers.map((_, index) => `c${String(index + 1).padStart(3, '0')}`),
       'the agent read of all of them, the oldest first',
     )

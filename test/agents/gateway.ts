@@ -27,7 +27,7 @@ export interface KillableGateway extends GatewayProcess {
 }
 
 /** Longer than anything takes. Milliseconds. */
-const patience = 30_000
+const timeoutMs = 30_000
 
 /** Not started yet. `more`: the configuration besides `gateway` and `hooks`; `{folder}` in it is the folder. */
 export async function createKillableGateway(
@@ -78,7 +78,7 @@ ${options.more.replaceAll('{folder}', folder)}
       return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
     },
     async run(id, holds) {
-      for (const deadline = Date.now() + patience; ; ) {
+      for (const deadline = Date.now() + timeoutMs; ; ) {
         const run = await read<RunRecord>(`/api/runs/${id}`)
         if (holds(run)) return run
         if (Date.now() > deadline) throw new Error(`waited in vain for ${JSON.stringify(run)}`)

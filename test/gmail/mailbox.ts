@@ -3,7 +3,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { SourceState } from '../../runtime/sources/index.ts'
 import { createManualSourceClock } from '../../runtime/sources/test-bed.ts'
 import type { Page, RunRecord } from '../../runtime/store/port.ts'
@@ -111,7 +111,7 @@ export async function watchMailbox(
       const until = manualClock.now() + ms
       for (let left = ms; left >= 0; left = until - manualClock.now()) {
         manualClock.advance(Math.min(left, manualClock.sleepers()[0] ?? left))
-        await nextTurn()
+        await yieldToEventLoop()
         if (left === 0) return
       }
     },

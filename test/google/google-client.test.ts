@@ -40,7 +40,7 @@ interface Pulled {
   }[]
 }
 
-function told({ receivedMessages = [] }: Pulled): unknown[] {
+function noticesIn({ receivedMessages = [] }: Pulled): unknown[] {
   return receivedMessages.map(({ message }) => JSON.parse(Buffer.from(message.data, 'base64').toString()))
 }
 
@@ -55,14 +55,14 @@ test("Google's own client watches, pulls, and reads history and mails without a 
   assert.equal(Number(watched.data.expiration), google.now() + 7 * 86_400_000)
   const since = watched.data.historyId ?? ''
   const first = await pubsub<Pulled>('POST', `${subscription}:pull`, { maxMessages: 10 })
-  assert.deepEqual(told(first), [{ emailAddress: google.account, historyId: Number(since) }])
+  assert.deepEqual(noticesIn(first), [{ emailAddress: google.account, historyId: Number(since) }])
   const ackIds = first.receivedMessages?.map(({ ackId }) => ackId)
   assert.deepEqual(await pubsub('POST', `${subscription}:acknowledge`, { ackIds }), {})
   assert.equal(google.unacknowledged, 0)
 
   const waiting = pubsub<Pulled>('POST', `${subscription}:pull`, { maxMessages: 10 })
   const id = google.deliver({ subject: 'Lunch?', text: 'At noon & on time', html: '<p>At noon</p>' })
-  const [news] = told(await waiting) as { historyId: number }[]
+  const [news] = noticesIn(await waiting) as { historyId: number }[]
   const history = await users.history.list(
     { userId: 'me', startHistoryId: since, labelId: 'INBOX', historyTypes: ['messageAdded'] },
     at,

@@ -28,7 +28,7 @@ export interface FakeGoogleOptions {
 }
 
 /** A test that waits longer fails. Milliseconds. */
-const patienceMs = 20_000
+const timeoutMs = 20_000
 /** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
 const publisher = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
 const publisherRole = 'roles/pubsub.publisher'
@@ -272,7 +272,7 @@ export async function createFakeGoogle(options: FakeGoogleOptions = {}): Promise
       return new Promise((resolve, reject) => {
         const end = (settle: () => void) => {
           listeners.delete(look)
-          clearTimeout(patience)
+          clearTimeout(timeout)
           settle()
         }
         const look = () => {
@@ -282,9 +282,9 @@ export async function createFakeGoogle(options: FakeGoogleOptions = {}): Promise
             end(() => reject(error))
           }
         }
-        const patience = setTimeout(
-          () => end(() => reject(new Error(`Google waited ${patienceMs / 1000} s in vain until ${isSo}.`))),
-          patienceMs,
+        const timeout = setTimeout(
+          () => end(() => reject(new Error(`Google waited ${timeoutMs / 1000} s in vain until ${isSo}.`))),
+          timeoutMs,
         )
         listeners.add(look)
         look()

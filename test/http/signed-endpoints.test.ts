@@ -192,8 +192,8 @@ test('endpoints of real providers', async (t) => {
     const kept = join(folder, 'data', 'entrusted')
     const [file = ''] = await readdir(kept)
     assert.match(await readFile(join(kept, file), 'utf8'), new RegExp(value))
-    const told = JSON.stringify(await requests('limit=500'))
-    assert.doesNotMatch(told + log(), /c4n4ry/)
+    const everything = JSON.stringify(await requests('limit=500'))
+    assert.doesNotMatch(everything + log(), /c4n4ry/)
   })
 
   await t.test(
@@ -226,8 +226,8 @@ test('endpoints of real providers', async (t) => {
   })
 
   await t.test('no secret appears in the log, the answers or the admin API', async () => {
-    const told = log() + JSON.stringify(await requests('limit=500'))
-    for (const secret of Object.values(secrets)) assert.ok(!told.includes(secret))
+    const everything = log() + JSON.stringify(await requests('limit=500'))
+    for (const secret of Object.values(secrets)) assert.ok(!everything.includes(secret))
   })
 })
 

@@ -217,8 +217,8 @@ const versions: Readonly<Record<string, readonly [string, readonly string[], Exp
 for (const [version, [configuration, warnings, expect]] of Object.entries(versions)) {
   test(`a configuration from the documentation of OpenClaw ${version} loads with warnings alone, and its requests are answered`, async (t) => {
     const { post, lines, ended } = await install(t, { 'reveille.yaml': configuration })
-    const told = lines('diagnostic').map(({ code, msg }) => `${code} ${String(msg).split('`')[1]}`)
-    assert.deepEqual(told.sort(), warnings)
+    const reported = lines('diagnostic').map(({ code, msg }) => `${code} ${String(msg).split('`')[1]}`)
+    assert.deepEqual(reported.sort(), warnings)
     await asEveryVersion(post)
     await expect(post, ended)
   })

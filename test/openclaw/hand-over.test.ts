@@ -104,9 +104,9 @@ test('events reach OpenClaw soon, whether their mode is now or next-heartbeat', 
       const event = await read<EventRecord>(`/api/events/${body['eventId']}`)
       return event.state === 'consumed' ? event : undefined
     }, 'the event to be consumed')
-    const beat = await read<RunRecord>(`/api/runs/${consumed.consumedBy}`)
-    assert.match(beat.handedOver ?? '', /^OpenClaw, \d events?$/)
-    assert.deepEqual(beat.deliveryIds, [])
+    const heartbeat = await read<RunRecord>(`/api/runs/${consumed.consumedBy}`)
+    assert.match(heartbeat.handedOver ?? '', /^OpenClaw, \d events?$/)
+    assert.deepEqual(heartbeat.deliveryIds, [])
   }
   assert.equal((await taken(2)).length, 2, 'each of them once')
 })

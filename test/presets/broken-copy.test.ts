@@ -86,13 +86,17 @@ test("a session key with a misspelt field is reported with the field's name", as
   assert.match(out, /sessionKey: needs issue\.nr, which is absent or blank/)
 })
 
-interface Told extends Answer {
+interface TestedCopy extends Answer {
   /** Returns the place of the copy's line with these words: `mappings/github.yaml:12:`. */
   place(words: string): RegExp
 }
 
 /** Returns what `reveille test` prints for a preset that was copied beside a configuration and changed. */
-async function testCopy(t: TestContext, preset: string, change: (text: string) => string): Promise<Told> {
+async function testCopy(
+  t: TestContext,
+  preset: string,
+  change: (text: string) => string,
+): Promise<TestedCopy> {
   const text = change(await readFile(join(presetsFolder(), `${preset}.yaml`), 'utf8'))
   const { run } = await createCommandLine(t, {
     'reveille.yaml': 'hooks: { enabled: true, token: hook-token }\n',

@@ -16,7 +16,7 @@ import {
   type TryResult,
   tryRequest,
 } from '@reveille/engine'
-import { trySurface } from '../../runtime/http/trial.ts'
+import { trySurface } from '../../runtime/http/try-surface.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
 import type { Sample } from '../sample-data.ts'
 

@@ -50,20 +50,20 @@ for (const { preset, body, changes, mapping } of changedBodies) {
     const presets = await all
     const other = withChanges(sample, changes)
     assert.equal(outcomeOf(await trySample(presets.snapshot, preset, other)), mapping)
-    await assertWellTold(presets, preset, other)
+    await assertWellRendered(presets, preset, other)
   })
 }
 
 test("the prompt of a real body has no gaps, and strangers' words stand only inside the fence", async () => {
   const presets = await all
-  for (const [preset, sample] of everySample()) await assertWellTold(presets, preset, sample)
+  for (const [preset, sample] of everySample()) await assertWellRendered(presets, preset, sample)
 })
 
 test('any text that people wrote stays inside the fence and changes no session', async () => {
   const presets = await all
   for (const [preset, sample] of everySample()) {
     const hostile = withHostileTexts(sample)
-    if (hostile) await assertWellTold(presets, preset, hostile)
+    if (hostile) await assertWellRendered(presets, preset, hostile)
   }
 })
 
@@ -139,7 +139,7 @@ function outcomeOf({ decision }: TryResult): string {
   return 'code' in decision ? JSON.stringify(decision) : decision.outcome
 }
 
-async function assertWellTold(presets: SoundPresets, preset: string, sample: Sample): Promise<void> {
+async function assertWellRendered(presets: SoundPresets, preset: string, sample: Sample): Promise<void> {
   const { decision, request } = await trySample(presets.snapshot, preset, sample)
   assert.ok(!('code' in decision), `${sample.name}: ${JSON.stringify(decision)}`)
   if (decision.outcome !== 'accepted') return

@@ -12,7 +12,7 @@ import { build, limit, runReveille, startReveille } from './reveille-process.ts'
 before(build)
 
 /** Returns the output that is no log line. */
-function told(err: string): string[] {
+function linesOf(err: string): string[] {
   return err.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
 }
 
@@ -21,7 +21,7 @@ async function startIn(t: TestContext, cwd: string) {
   assert.equal(out, '', 'standard output stays empty')
   assert.doesNotMatch(err, new RegExp(`${gatewayToken}|${hookToken}`))
   assert.doesNotMatch(err, /^ {4}at /m, 'no stack')
-  return { code, err, told: told(err) }
+  return { code, err, lines: linesOf(err) }
 }
 
 test(
@@ -32,8 +32,8 @@ test(
     const first = await startReveille(t, folder)
     const second = await startIn(t, folder)
     assert.equal(second.code, 1)
-    assert.equal(second.told.length, 1, second.err)
-    assert.match(second.told[0] ?? '', /^Another process uses the data folder .*data: stop it first\.$/)
+    assert.equal(second.lines.length, 1, second.err)
+    assert.match(second.lines[0] ?? '', /^Another process uses the data folder .*data: stop it first\.$/)
     assert.doesNotMatch(second.err, /snapshot-swapped/, 'what never served is not called live')
     assert.equal((await fetch(`${first.address}/readyz`)).status, 200)
   },
@@ -45,10 +45,10 @@ test('a port in use is reported in one line, with exit code 1', limit, async (t)
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
   const folder = await createFolder(t, { 'reveille.yaml': configuration.replace('port: 0', `port: ${port}`) })
-  const { code, told, err } = await startIn(t, folder)
+  const { code, lines, err } = await startIn(t, folder)
   assert.equal(code, 1)
-  assert.equal(told.length, 1, err)
-  assert.match(told[0] ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use`))
+  assert.equal(lines.length, 1, err)
+  assert.match(lines[0] ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use`))
 })
 
 const mistakes: Record<string, [Record<string, string>, RegExp[]]> = {
@@ -79,10 +79,10 @@ for (const [mistake, [files, expected]] of Object.entries(mistakes)) {
     limit,
     async (t) => {
       const folder = await createFolder(t, files)
-      const { code, err, told } = await startIn(t, folder)
+      const { code, err, lines } = await startIn(t, folder)
       assert.equal(code, 1)
       for (const pattern of expected) {
-        assert.equal(told.filter((line) => pattern.test(line.trim())).length, 1, `${pattern} in:\n${err}`)
+        assert.equal(lines.filter((line) => pattern.test(line.trim())).length, 1, `${pattern} in:\n${err}`)
       }
       assert.doesNotMatch(err, /"event":"(candidate-rejected|diagnostic|snapshot-swapped)"/)
       assert.deepEqual(
@@ -98,9 +98,9 @@ test(
   limit,
   async (t) => {
     const folder = await createFolder(t, {})
-    const { code, told } = await startIn(t, folder)
+    const { code, lines } = await startIn(t, folder)
     assert.equal(code, 2)
-    assert.match(told.join('\n'), /reveille init/)
+    assert.match(lines.join('\n'), /reveille init/)
     assert.deepEqual(await readdir(folder), [])
   },
 )

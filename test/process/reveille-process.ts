@@ -27,7 +27,7 @@ export interface SpawnOptions {
   readonly entry?: string
 }
 
-const patienceMs = 20_000
+const timeoutMs = 20_000
 /** For `test`: a hanging process fails its test after this time. Milliseconds. */
 export const limit = { timeout: 30_000 }
 
@@ -75,12 +75,12 @@ export async function spawnReveille(
     stderr: () => err,
     lines,
     async line(event) {
-      const patience = AbortSignal.timeout(patienceMs)
+      const timeout = AbortSignal.timeout(timeoutMs)
       for (;;) {
         const found = lines().find((line) => line.event === event)
         if (found) return found
         if (isOver) throw new Error(`It ended without a line ${event}:\n${err}\n${out}`)
-        await Promise.race([once(child.stderr, 'data', { signal: patience }), ended])
+        await Promise.race([once(child.stderr, 'data', { signal: timeout }), ended])
       }
     },
     send: (signal) => void child.kill(signal),

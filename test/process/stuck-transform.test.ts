@@ -39,8 +39,8 @@ test(
       return [answer.status, ((await answer.json()) as { code?: string }).code]
     }
     assert.deepEqual(await post({ stuck: true }), [500, 'TRANSFORM_TIMEOUT'])
-    const { module: told, level } = await gateway.line('worker-abandoned')
-    assert.deepEqual([told, level], ['stuck.mjs', 50])
+    const { module: abandoned, level } = await gateway.line('worker-abandoned')
+    assert.deepEqual([abandoned, level], ['stuck.mjs', 50])
     assert.deepEqual(await post({}), [202, undefined])
     gateway.send('SIGTERM')
     assert.deepEqual(await gateway.ended, { code: null, signal: 'SIGTERM' })

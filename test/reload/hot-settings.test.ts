@@ -260,8 +260,11 @@ test('boot-only keys keep their values, and are reported as waiting for a restar
     gateway: 'port: 1, host: 127.0.0.9, dataDir: ./elsewhere',
     hooks: `enabled: true, token: ${hookToken}, path: /in`,
   })
-  const told = await line('restart-required')
-  assert.deepEqual([told['keys'], told.level], [['gateway.host', 'gateway.port', 'gateway.dataDir'], 40])
+  const warning = await line('restart-required')
+  assert.deepEqual(
+    [warning['keys'], warning.level],
+    [['gateway.host', 'gateway.port', 'gateway.dataDir'], 40],
+  )
   assert.equal((await fetch(`${address}/readyz`)).status, 200, 'it listens where it did')
   assert.equal(await statusOf(installed, '/in/wake'), 200, 'what is hot in the same edit went live')
   assert.ok(!existsSync(join(folder, 'elsewhere')))

@@ -100,8 +100,8 @@ test(
     ]
     for (const [content, place, code] of broken) {
       await write('mappings/bell.yaml', content)
-      const told = await line('diagnostic', (line) => code.test(String(line['code'])))
-      const { file, line: row, column, msg, level } = told
+      const reported = await line('diagnostic', (line) => code.test(String(line['code'])))
+      const { file, line: row, column, msg, level } = reported
       assert.equal(file, `${installed.folder}/mappings/bell.yaml`)
       assert.ok(`${row}:${column}`.startsWith(place), `${row}:${column}`)
       assert.ok(String(msg).includes(`${file}:${row}:${column}: error: `), String(msg))

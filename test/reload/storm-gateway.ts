@@ -3,7 +3,7 @@
 import { createGateway } from '../../runtime/index.ts'
 
 const [configFile = ''] = process.argv.slice(2)
-const gateway = await createGateway({ configFile, env: {}, watch: true, logStream: { write: tell } })
+const gateway = await createGateway({ configFile, env: {}, watch: true, logStream: { write: report } })
 const url = await gateway.listen()
 process.send?.({ url })
 
@@ -26,7 +26,7 @@ async function measure() {
 }
 
 /** Passes on only the events that a test waits for. */
-function tell(line: string): void {
+function report(line: string): void {
   const { event, level, ...facts } = JSON.parse(line)
   if (/^(snapshot-swapped|candidate-rejected|content-unchanged)$/.test(event) || level >= 50) {
     process.send?.({ line: { event, ...facts } })

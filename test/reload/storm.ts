@@ -89,15 +89,15 @@ async function startGateway(t: TestContext): Promise<StormGateway> {
   })
   const child = fork(gatewayProcess, [join(folder, 'reveille.yaml')], { execArgv: ['--expose-gc'] })
   const lines: Line[] = []
-  const told = Promise.withResolvers<string>()
+  const address = Promise.withResolvers<string>()
   let measured = Promise.withResolvers<Memory>()
   child.on('message', (message: { url?: string; line?: Line; memory?: Memory }) => {
-    if (message.url) told.resolve(message.url)
+    if (message.url) address.resolve(message.url)
     if (message.line) lines.push(message.line)
     if (message.memory) measured.resolve(message.memory)
   })
   const exit = once(child, 'exit').then(() => {
-    for (const waiting of [told, measured]) waiting.reject(new Error('the gateway ended'))
+    for (const waiting of [address, measured]) waiting.reject(new Error('the gateway ended'))
   })
   measured.promise.catch(() => {})
   atEnd(t, async () => {
@@ -105,7 +105,7 @@ async function startGateway(t: TestContext): Promise<StormGateway> {
     await exit
   })
   return {
-    url: await told.promise,
+    url: await address.promise,
     lines: (event) => lines.filter((line) => line.event === event),
     edit(number) {
       const [file, content] = edits[number % edits.length] as (typeof edits)[number]

@@ -108,10 +108,13 @@ test('no diagnostic shows a secret, however the line that holds it is mistyped',
 
     const error = await install(t, { ...good, 'reveille.yaml': content }).catch((error) => error)
     assert.ok(error instanceof ConfigurationError, mistake)
-    const told = [error.message, JSON.stringify(error.diagnostics), error.stack, String(error.cause)].join(
-      '\n',
-    )
-    assert.deepEqual(found(told), [], `${mistake}: ${told}`)
+    const everything = [
+      error.message,
+      JSON.stringify(error.diagnostics),
+      error.stack,
+      String(error.cause),
+    ].join('\n')
+    assert.deepEqual(found(everything), [], `${mistake}: ${everything}`)
   }
   assert.equal(installed.gateway.current().generation, 1)
   assert.deepEqual(found(installed.log()), [], installed.log())

@@ -62,9 +62,9 @@ test('a secret and a token are rotated in three steps without refusing a request
 
   await change([newSecret, oldSecret], [newToken, oldToken])
   for (const event of ['old-secret-used', 'old-token-used']) {
-    const told = lines(event)
-    assert.equal(told.length, 1, `${event} is told once a minute`)
-    assert.doesNotMatch(JSON.stringify(told), /that-is/)
+    const reported = lines(event)
+    assert.equal(reported.length, 1, `${event} is told once a minute`)
+    assert.doesNotMatch(JSON.stringify(reported), /that-is/)
   }
   Object.assign(held, { secret: newSecret, token: newToken })
   await sendBoth()

@@ -66,8 +66,8 @@ test('a client that guesses tokens is refused after twenty, alone, until it send
     assert.deepEqual(await send(path, disguises[tries % 4] ?? '', wrong), unauthorized)
   }
   for (const forwardedFor of disguises) {
-    const { seconds, ...told } = await guess(forwardedFor)
-    assert.deepEqual(told, { status: 429, code: 'TOO_MANY_TRIES' })
+    const { seconds, ...refusal } = await guess(forwardedFor)
+    assert.deepEqual(refusal, { status: 429, code: 'TOO_MANY_TRIES' })
     assert.ok(isWait(seconds, 60), `${seconds}`)
   }
   assert.deepEqual(await guess('203.0.113.8'), unauthorized, 'another client is not concerned')
@@ -120,8 +120,8 @@ test('requests above a rate are told how long to wait, for one client and for al
     return all
   }
   assert.deepEqual(await statuses('/hooks/ci', '203.0.113.7', 4), [200, 200, 200, 429])
-  const { seconds, ...told } = await send('/hooks/ci', '203.0.113.7')
-  assert.deepEqual(told, { status: 429, code: 'RATE_LIMITED' })
+  const { seconds, ...refusal } = await send('/hooks/ci', '203.0.113.7')
+  assert.deepEqual(refusal, { status: 429, code: 'RATE_LIMITED' })
   assert.ok(isWait(seconds, 3600) && !isWait(seconds, 3500), `${seconds}`)
   assert.deepEqual(await statuses('/hooks/ci', '203.0.113.8', 3), [200, 200, 429])
   const ofAll = await send('/hooks/ci', '203.0.113.9')

@@ -35,9 +35,9 @@ export default defineTransform(({ payload }) =>
 test('a refusing transform answers its status and words, does nothing, and the request is kept with its body', async (t) => {
   const { post, read, line } = await install(t, files)
   const { status, body } = await post('/hooks/orders', { orders: [{ id: 1 }, {}] })
-  const { requestId, ...told } = body
+  const { requestId, ...answer } = body
   assert.deepEqual(
-    [status, told],
+    [status, answer],
     [422, { ok: false, error: 'an order has no id', code: 'TRANSFORM_REFUSED' }],
   )
   const record = await until(async () => {

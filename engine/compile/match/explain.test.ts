@@ -179,8 +179,8 @@ test('an expression tells its result, or its error', async () => {
 })
 
 test('a clause that cannot be decided is shown with the reason', async () => {
-  const told = await blameBody({ a: { pattern: 'x' } }, { a: 'y'.repeat(300_000) })
-  assert.match(String(told), /^match\.body\.a.*: text matching \/x\/; .*not searched/)
+  const blamed = await blameBody({ a: { pattern: 'x' } }, { a: 'y'.repeat(300_000) })
+  assert.match(String(blamed), /^match\.body\.a.*: text matching \/x\/; .*not searched/)
 })
 
 test('wording an enormous list takes no longer than finding that it does not match', async () => {

@@ -52,9 +52,9 @@ function nodeAt(root: Node, path: readonly string[]): Node {
   return node
 }
 
-type Found = (bucket: Bucket) => void
+type OnBucket = (bucket: Bucket) => void
 
-function walk(node: Node, value: unknown, found: Found): void {
+function walk(node: Node, value: unknown, found: OnBucket): void {
   if (!Array.isArray(value)) {
     visit(node, value, found)
     return
@@ -65,7 +65,7 @@ function walk(node: Node, value: unknown, found: Found): void {
   })
 }
 
-function visit(node: Node, value: unknown, found: Found): void {
+function visit(node: Node, value: unknown, found: OnBucket): void {
   if (typeof value === 'object' && value !== null) {
     if (node.children.size > 0) descend(node.children, value, found)
     return
@@ -75,7 +75,7 @@ function visit(node: Node, value: unknown, found: Found): void {
 }
 
 /** Goes through the fields that patterns name or those that the payload has, whichever are fewer. */
-function descend(children: Node['children'], value: object, found: Found): void {
+function descend(children: Node['children'], value: object, found: OnBucket): void {
   const keys = children.size > fewChildren ? Object.keys(value) : undefined
   if (keys !== undefined && keys.length < children.size) {
     for (const key of keys) {

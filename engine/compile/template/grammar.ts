@@ -122,9 +122,10 @@ function unreadable(
   offsetAt: (line: number, column: number) => number,
 ): TemplateError {
   if (isLocated(cause)) {
-    const told = cause.message.replace(/ - \d+:\d+$/, '')
-    const [, opened, closed] = /^(\S+) doesn't match (\S+)$/.exec(told) ?? []
-    const message = opened === undefined ? told : `the block {{#${opened}}} is closed by {{/${closed}}}`
+    const parserMessage = cause.message.replace(/ - \d+:\d+$/, '')
+    const [, opened, closed] = /^(\S+) doesn't match (\S+)$/.exec(parserMessage) ?? []
+    const message =
+      opened === undefined ? parserMessage : `the block {{#${opened}}} is closed by {{/${closed}}}`
     const hint = opened === undefined ? undefined : `Close it with {{/${opened}}}.`
     return new TemplateError(message, offsetAt(cause.lineNumber, cause.column), hint, { cause })
   }

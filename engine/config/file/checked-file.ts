@@ -65,7 +65,7 @@ interface KnownFile {
 export async function parseFile(written: WrittenText, reading: Reading): Promise<Parsed> {
   const { kind, file, calledFile, text } = written
   const { cache, parser } = reading
-  const known = cache.recall<KnownFile>(kind, file).find((one) => one.text === text)
+  const known = cache.lookUp<KnownFile>(kind, file).find((one) => one.text === text)
   if (known) {
     cache.note(kind, file, known)
     return known.parsed

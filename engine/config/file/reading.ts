@@ -126,7 +126,7 @@ export function createReading(options: ReadingOptions): Reading {
 
   /** The same string as before where it is equal, so that a text is not kept twice. */
   function known(path: string, text: string): KnownText {
-    const same = cache.recall<KnownText>('text', path).find((one) => one.text === text)
+    const same = cache.lookUp<KnownText>('text', path).find((one) => one.text === text)
     const made = same ?? { text, digest: createHash('sha256').update(text).digest('hex') }
     cache.note('text', path, made)
     return made

@@ -16,7 +16,7 @@ const good = 'uG3jQ9dT5hE1oS6xAaVzP8yM'
 const start = `gateway: { auth: { token: ${admin} } }\nhooks:\n  enabled: true\n  token: ${hook}\n`
 
 /** Everything that is said of it, by code and place; no secret stands in any of it. */
-async function told(
+async function diagnose(
   context: TestContext,
   files: string | Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
@@ -46,7 +46,7 @@ test('tokens and secrets that cannot be guessed get no warning', async (context)
   const text = policy(
     `auth: both\ntoken: [${good}, ${good}x]\nverify: { provider: github, secret: ${good}y }`,
   )
-  assert.deepEqual(await told(context, text), { ok: true, codes: [], diagnostics: [] })
+  assert.deepEqual(await diagnose(context, text), { ok: true, codes: [], diagnostics: [] })
 })
 
 test('a token of fewer than 24 characters is a warning, and so is one that was typed by hand', async (context) => {
@@ -56,7 +56,7 @@ hooks:
   endpoints:
     forge: { token: [${good}, aaaaaaaaaaaaaaaaaaaaaaaaaaaa, k3v9] }
 `
-  const { ok, codes, diagnostics } = await told(context, text)
+  const { ok, codes, diagnostics } = await diagnose(context, text)
   assert.ok(ok)
   assert.deepEqual(codes, [
     'warning TOKEN_SHORT reveille.yaml:1:27',
@@ -70,7 +70,7 @@ hooks:
 
 test('an endpoint’s token is one that a header can carry, and not that of the admin', async (context) => {
   const text = policy(`token: ["", "two\\nlines of k3v9 text to be long", ${admin}]`)
-  const { ok, codes } = await told(context, text)
+  const { ok, codes } = await diagnose(context, text)
   assert.ok(!ok)
   assert.deepEqual(codes.sort(), [
     'error TOKEN_EMPTY reveille.yaml:7:15',
@@ -84,10 +84,10 @@ test('an endpoint’s token that equals the hook token adds nothing, also when b
     'reveille.yaml': 'hooks: { enabled: true, token: "${HOOK}" }\n',
     'mappings/forge.yaml': 'endpoints:\n  forge:\n    token: "${FORGE}"\n',
   }
-  const { codes, diagnostics } = await told(context, files, { HOOK: hook, FORGE: hook })
+  const { codes, diagnostics } = await diagnose(context, files, { HOOK: hook, FORGE: hook })
   assert.deepEqual(codes, ['warning TOKEN_REPEATED mappings/forge.yaml:3:12'])
   assert.match(diagnostics[0]?.message ?? '', /adds nothing: it equals `hooks\.token`/)
-  assert.deepEqual((await told(context, files, { HOOK: hook, FORGE: good })).codes, [])
+  assert.deepEqual((await diagnose(context, files, { HOOK: hook, FORGE: good })).codes, [])
 })
 
 test('a token that no request needs is reported as without effect', async (context) => {
@@ -104,19 +104,19 @@ test('a token that no request needs is reported as without effect', async (conte
     [`auth: token\n${signed}\ntoken: ${good}`, []],
   ]
   for (const [text, expected] of cases)
-    assert.deepEqual((await told(context, policy(text))).codes, expected, text)
+    assert.deepEqual((await diagnose(context, policy(text))).codes, expected, text)
 })
 
 test('`auth: none` is for a gateway that only this machine reaches', async (context) => {
   const text = (gateway: string) =>
     `gateway: { ${gateway} }\nhooks:\n  endpoints:\n    door:\n      auth: none\n`
   for (const host of ['127.0.0.1', '127.8.9.10', '"::1"', 'localhost'])
-    assert.deepEqual((await told(context, text(`host: ${host}`))).codes, [], host)
+    assert.deepEqual((await diagnose(context, text(`host: ${host}`))).codes, [], host)
   for (const host of ['0.0.0.0', '"::"', '192.168.1.5', 'gateway.example']) {
-    const { ok, codes } = await told(context, text(`host: ${host}`))
+    const { ok, codes } = await diagnose(context, text(`host: ${host}`))
     assert.deepEqual({ ok, codes }, { ok: false, codes: ['error AUTH_NONE_PUBLIC reveille.yaml:5:7'] }, host)
   }
-  const proxied = await told(context, text('trustedProxies: [loopback]'))
+  const proxied = await diagnose(context, text('trustedProxies: [loopback]'))
   assert.deepEqual(proxied, { ...proxied, ok: true, codes: ['warning AUTH_NONE_PROXIED reveille.yaml:5:7'] })
 })
 
@@ -126,11 +126,11 @@ test('an error of `auth` is reported where it was said last, and not where it is
     'reveille.yaml': `gateway: { host: 0.0.0.0 }\nhooks:\n  endpoints:\n    door: { ${own} }\n`,
     'mappings/door.yaml': mappings,
   })
-  assert.deepEqual((await told(context, files('auth: token'))).codes, [])
-  assert.deepEqual((await told(context, files('concurrency: 1'))).codes, [
+  assert.deepEqual((await diagnose(context, files('auth: token'))).codes, [])
+  assert.deepEqual((await diagnose(context, files('concurrency: 1'))).codes, [
     'error AUTH_NONE_PUBLIC mappings/door.yaml:2:11',
   ])
-  assert.deepEqual((await told(context, files('auth: none'))).codes, [
+  assert.deepEqual((await diagnose(context, files('auth: none'))).codes, [
     'error AUTH_NONE_PUBLIC reveille.yaml:4:13',
   ])
 })
@@ -141,7 +141,7 @@ test('a provider’s secret of fewer than 16 characters is a warning; what is no
   secret: [k3v9-pq2x, "", changemechangeme]
   publicKey: abc
   verifyToken: abc`)
-  const { ok, codes, diagnostics } = await told(context, text)
+  const { ok, codes, diagnostics } = await diagnose(context, text)
   assert.ok(ok)
   assert.deepEqual(codes, [
     'warning SECRET_SHORT reveille.yaml:9:18',
@@ -153,7 +153,7 @@ test('a provider’s secret of fewer than 16 characters is a warning; what is no
 
 test('blanks around a secret are part of it, and reported', async (context) => {
   const env = { PASTED: `${good}\n` }
-  const { ok, codes } = await told(
+  const { ok, codes } = await diagnose(
     context,
     policy(`verify: { provider: github, secret: ["\${PASTED}", " ${good}", ${good}] }`),
     env,
@@ -165,9 +165,10 @@ test('blanks around a secret are part of it, and reported', async (context) => {
 })
 
 test('what an endpoint asks for is no secret: the line that says it is shown', async (context) => {
-  const line = async (text: string) => (await told(context, policy(text))).diagnostics[0]?.place?.text.trim()
+  const line = async (text: string) =>
+    (await diagnose(context, policy(text))).diagnostics[0]?.place?.text.trim()
   assert.equal(await line('auth: both'), 'auth: both')
-  const { diagnostics } = await told(context, `${start}  endpoints:\n    open: { auth: both }\n`)
+  const { diagnostics } = await diagnose(context, `${start}  endpoints:\n    open: { auth: both }\n`)
   assert.equal(diagnostics[0]?.place?.text.trim(), 'open: { auth: both }')
   assert.equal(await line(`auth: ${good}`), 'auth: …')
 })
@@ -178,8 +179,8 @@ test('the secret of a preset is reported where the preset names it', async (cont
     'shipped/forge.yaml':
       'endpoints:\n  forge: { verify: { provider: github, secret: "${FORGE:-}" } }\nmappings:\n  - id: f\n    match: { path: forge }\n    message: x\n',
   }
-  assert.deepEqual((await told(context, files)).codes, [])
-  assert.deepEqual((await told(context, files, { FORGE: 'k3v9-pq' })).codes, [
+  assert.deepEqual((await diagnose(context, files)).codes, [])
+  assert.deepEqual((await diagnose(context, files, { FORGE: 'k3v9-pq' })).codes, [
     'warning SECRET_SHORT preset forge:2:48',
   ])
 })
@@ -196,7 +197,7 @@ test('what a provider holds opens nothing else', async (context) => {
     ],
   ] as const
   for (const [text, place, message] of cases) {
-    const { ok, codes, diagnostics } = await told(context, policy(text))
+    const { ok, codes, diagnostics } = await diagnose(context, policy(text))
     assert.deepEqual(
       { ok, codes },
       { ok: false, codes: [`error SECRET_SHARED reveille.yaml:${place}`] },
@@ -209,7 +210,7 @@ test('what a provider holds opens nothing else', async (context) => {
 test('a public address without TLS is a warning, one of this machine is not', async (context) => {
   const text = (url: string) =>
     policy(`verify: { provider: twilio, secret: ${good}, publicUrl: "${url}/hooks/forge" }`)
-  assert.deepEqual((await told(context, text('http://hooks.example.com'))).codes, [
+  assert.deepEqual((await diagnose(context, text('http://hooks.example.com'))).codes, [
     'warning PUBLIC_URL_PLAIN reveille.yaml:7:80',
   ])
   for (const url of [
@@ -218,16 +219,16 @@ test('a public address without TLS is a warning, one of this machine is not', as
     'http://[::1]:8787',
     'http://localhost',
   ])
-    assert.deepEqual((await told(context, text(url))).codes, [], url)
+    assert.deepEqual((await diagnose(context, text(url))).codes, [], url)
 })
 
 test('`wake` and `agent` take signatures of senders that anybody can write, and are no place for the others', async (context) => {
   const text = (verify: string) =>
     `${start}  endpoints:\n    wake: { verify: { ${verify}, secret: ${good} } }\n    agent: { verify: { ${verify}, secret: ${good} } }\n`
-  assert.deepEqual((await told(context, text('provider: standard-webhooks'))).codes, [])
+  assert.deepEqual((await diagnose(context, text('provider: standard-webhooks'))).codes, [])
   const hmac = 'provider: hmac, hmac: { header: x-signature, signed: "{body}" }'
-  assert.deepEqual((await told(context, text(hmac))).codes, [])
-  assert.deepEqual((await told(context, text('provider: github'))).codes, [
+  assert.deepEqual((await diagnose(context, text(hmac))).codes, [])
+  assert.deepEqual((await diagnose(context, text('provider: github'))).codes, [
     'warning PROVIDER_UNFIT reveille.yaml:6:33',
     'warning PROVIDER_UNFIT reveille.yaml:7:34',
   ])
@@ -235,11 +236,11 @@ test('`wake` and `agent` take signatures of senders that anybody can write, and 
 
 test('a gateway that others reach is advised of the line that keeps tokens out of addresses', async (context) => {
   const text = (hooks: string) => `gateway:\n  host: 0.0.0.0\nhooks:\n  token: ${hook}\n${hooks}`
-  const { codes, diagnostics } = await told(context, text('  enabled: true\n'))
+  const { codes, diagnostics } = await diagnose(context, text('  enabled: true\n'))
   assert.deepEqual(codes, ['warning QUERY_TOKEN_PUBLIC reveille.yaml:2:9'])
   assert.match(diagnostics[0]?.hint ?? '', /^Write `allowQueryToken: false` under `hooks:`/)
-  assert.deepEqual((await told(context, text('  enabled: true\n  allowQueryToken: false\n'))).codes, [])
-  assert.deepEqual((await told(context, text('  enabled: false\n'))).codes, [])
+  assert.deepEqual((await diagnose(context, text('  enabled: true\n  allowQueryToken: false\n'))).codes, [])
+  assert.deepEqual((await diagnose(context, text('  enabled: false\n'))).codes, [])
 })
 
 test('checking ten thousand policies lets the event loop go on', async () => {

@@ -201,13 +201,13 @@ test('a time may name another zone, or a day alone', async (context) => {
 })
 
 test('a body that is JSON in quotes is an error: it would be sent as a text', async (context) => {
-  const told = async (body: string) => {
+  const codesFor = async (body: string) => {
     const { loaded } = await load(context, {
       'mappings/a.yaml': `tests: [{ request: { endpoint: a, body: ${body} }, expect: { outcome: ignored } }]\n`,
     })
     return loaded.ok ? [] : loaded.diagnostics.map(({ code }) => code)
   }
-  assert.deepEqual(await told(`'{"action": "opened"}'`), ['TEXT_BODY'])
-  assert.deepEqual(await told('a word'), [])
-  assert.deepEqual(await told('{ action: opened }'), [])
+  assert.deepEqual(await codesFor(`'{"action": "opened"}'`), ['TEXT_BODY'])
+  assert.deepEqual(await codesFor('a word'), [])
+  assert.deepEqual(await codesFor('{ action: opened }'), [])
 })

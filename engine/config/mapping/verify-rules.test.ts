@@ -12,7 +12,7 @@ const spki = p256.export({ type: 'spki', format: 'der' }).toString('base64')
 const start = 'hooks:\n  enabled: true\n  token: p0Yt7RcB1WmX8vZq4LsK2fNd\n'
 
 /** What is said, by code and place; of a preset by its name. */
-async function told(
+async function diagnose(
   context: TestContext,
   files: Readonly<Record<string, string>>,
 ): Promise<{ codes: string[]; diagnostics: readonly Diagnostic[] }> {
@@ -33,10 +33,10 @@ async function told(
 
 /** Of one endpoint, in the configuration: on its sixth line. */
 function ofPolicy(context: TestContext, policy: string) {
-  return told(context, { 'reveille.yaml': `${start}  endpoints:\n    forge:\n      ${policy}\n` })
+  return diagnose(context, { 'reveille.yaml': `${start}  endpoints:\n    forge:\n      ${policy}\n` })
 }
 
-async function assertTold(context: TestContext, cases: readonly (readonly [string, ...string[]])[]) {
+async function assertDiagnosed(context: TestContext, cases: readonly (readonly [string, ...string[]])[]) {
   for (const [policy, ...expected] of cases) {
     const { codes } = await ofPolicy(context, policy)
     assert.deepEqual(
@@ -48,7 +48,7 @@ async function assertTold(context: TestContext, cases: readonly (readonly [strin
 }
 
 test('Meta without the token that it asks with is a warning: where the webhook is set up, it works', async (context) => {
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     [`verify: { provider: meta, secret: ${good} }`, 'warning HANDSHAKE_UNANSWERED 7'],
     ['verify: { provider: meta }'],
   ])
@@ -57,7 +57,7 @@ test('Meta without the token that it asks with is a warning: where the webhook i
 test('a provider with all that it needs gets no finding', async (context) => {
   const hmac =
     'hmac: { header: x-sig, signed: "{id}.{timestamp}.{body}", idHeader: x-id, timestampHeader: x-time }'
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     [`verify: { provider: github, secret: ${good} }`],
     [`verify: { provider: slack, secret: [${good}, ${good}x], tolerance: 1m }`],
     [`verify: { provider: twilio, secret: ${good}, publicUrl: "https://hooks.example.com/hooks/forge" }`],
@@ -91,7 +91,7 @@ test('a challenge that could not be answered as it is written is reported with w
   const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
   const signsForm = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{form}" }`
   const signsNoBody = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{url}" }, publicUrl: "https://a.example/"`
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     ['verify: { challenge: { query: challenge } }'],
     ['verify: { challenge: { method: HEAD } }'],
     ['verify: { challenge: {} }'],
@@ -124,7 +124,7 @@ test('a challenge that could not be answered as it is written is reported with w
 })
 
 test('a provider that is missing or unknown is reported, with the nearest name', async (context) => {
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     [`verify: { secret: ${good} }`, 'error MISSING_KEY 7'],
     [`verify: { provider: gihtub, secret: ${good} }`, 'error UNKNOWN_PROVIDER 27'],
     [`verify: { provider: constructor, secret: ${good} }`, 'error UNKNOWN_PROVIDER 27'],
@@ -146,7 +146,7 @@ test('what a provider needs besides its secret is asked for once there is one', 
     assert.equal(diagnostics[0]?.message, '`hooks.endpoints.forge.verify.publicUrl` is missing')
   }
   const url = 'hmac: { header: x-sig, signed: "{url}{body}" }'
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     [`verify: { provider: hmac, secret: ${good}, ${url} }`, 'error MISSING_KEY 7'],
     [`verify: { provider: discord, secret: ${good} }`, 'error MISSING_KEY 7', 'warning UNUSED_FIELD 36'],
     ['verify: { provider: aws-sns }', 'error MISSING_KEY 7'],
@@ -165,7 +165,7 @@ test('a preset may name its provider before there is anything to verify with', a
       'reveille.yaml': `${start}  presets: [forge]\n`,
       'shipped/forge.yaml': preset(`provider: ${provider}, secret: "\${FORGE:-}", publicKey: "\${FORGE:-}"`),
     }
-    assert.deepEqual((await told(context, files)).codes, [], provider)
+    assert.deepEqual((await diagnose(context, files)).codes, [], provider)
   }
 })
 
@@ -174,18 +174,18 @@ test('what a preset’s provider needs is asked for where the operator gives the
     'reveille.yaml': `${start}  presets: [forge]\n  endpoints:\n    forge:\n      verify: { ${verify} }\n`,
     'shipped/forge.yaml': preset(`provider: ${provider}`),
   })
-  const secret = await told(context, files(`secret: ${good}`, 'twilio'))
+  const secret = await diagnose(context, files(`secret: ${good}`, 'twilio'))
   assert.deepEqual(secret.codes, ['error MISSING_KEY reveille.yaml:7:7'])
   const whole = `secret: ${good}, publicUrl: "https://hooks.example.com/hooks/forge"`
-  assert.deepEqual((await told(context, files(whole, 'twilio'))).codes, [])
-  const account = await told(context, files('serviceAccount: push@p.example', 'google-pubsub'))
+  assert.deepEqual((await diagnose(context, files(whole, 'twilio'))).codes, [])
+  const account = await diagnose(context, files('serviceAccount: push@p.example', 'google-pubsub'))
   assert.deepEqual(account.codes, ['error MISSING_KEY reveille.yaml:7:7'])
-  const empty = await told(context, files('secret: ""', 'github'))
+  const empty = await diagnose(context, files('secret: ""', 'github'))
   assert.deepEqual(empty.codes, ['warning VERIFY_NOT_YET reveille.yaml:7:17'])
 })
 
 test('a key that the provider does not read is reported, with what to write instead', async (context) => {
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     [`verify: { provider: github, secret: ${good}, tolerance: 5m }`, 'warning UNUSED_FIELD 69'],
     [`verify: { provider: sentry, secret: ${good}, tolerance: 5m }`, 'warning UNUSED_FIELD 69'],
     [
@@ -204,7 +204,7 @@ test('a key that the provider does not read is reported, with what to write inst
 })
 
 test('secrets and keys that no signature could be verified with are reported, and not shown', async (context) => {
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     ['verify: { provider: svix, secret: "whsec_k3v9!!k3v9-pq2x-77zz" }', 'error INVALID_VALUE 41'],
     [`verify: { provider: svix, secret: [${good}, "k3v9 k3v9 pq2x 77zz"] }`, 'error INVALID_VALUE 68'],
     ['verify: { provider: gitlab, secret: "whsec_k3v9!!k3v9-pq2x-77zz" }', 'error INVALID_VALUE 43'],
@@ -233,7 +233,7 @@ test('secrets and keys that no signature could be verified with are reported, an
 })
 
 test('an empty secret that the operator wrote is a warning, since the endpoint takes a token meanwhile', async (context) => {
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     ['verify: { provider: github, secret: "" }', 'warning VERIFY_NOT_YET 35'],
     ['verify: { provider: discord, publicKey: ["", " "] }', 'warning VERIFY_NOT_YET 36'],
     ['verify: { provider: github }'],
@@ -243,12 +243,12 @@ test('an empty secret that the operator wrote is a warning, since the endpoint t
 
 test('a copy of a preset is as quiet as the preset', async (context) => {
   const files = { 'reveille.yaml': start, 'mappings/forge.yaml': preset('provider: github, secret: ""') }
-  assert.deepEqual((await told(context, files)).codes, [])
+  assert.deepEqual((await diagnose(context, files)).codes, [])
 })
 
 test('a signature is never asked for where none could be verified', async (context) => {
   for (const auth of ['signature', 'both']) {
-    await assertTold(context, [
+    await assertDiagnosed(context, [
       [`{ auth: ${auth} }`, 'error AUTH_UNVERIFIABLE 15'],
       [`{ auth: ${auth}, verify: { provider: github, secret: "" } }`, 'error AUTH_UNVERIFIABLE 15'],
       [`{ auth: ${auth}, verify: { provider: monday } }`, 'error AUTH_UNVERIFIABLE 15'],
@@ -259,7 +259,7 @@ test('a signature is never asked for where none could be verified', async (conte
 test('a scheme of one’s own says where everything stands that it signs', async (context) => {
   const hmac = (text: string) =>
     `verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, ${text} } }`
-  await assertTold(context, [
+  await assertDiagnosed(context, [
     [hmac('signed: "{timestamp}.{body}"'), 'error MISSING_KEY 98'],
     [hmac('signed: "{id}.{body}"'), 'error MISSING_KEY 98'],
     [hmac('signed: "{bdy}"'), 'error INVALID_VALUE 98', 'warning BODY_NOT_SIGNED 98'],

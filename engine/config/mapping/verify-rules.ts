@@ -228,11 +228,11 @@ function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Po
   for (const key of ['secret', 'publicKey'] as const) {
     const keys = ['verify', key]
     if (!keysReadBy(row).has(key) || originOf(keys) !== 'configuration') continue
-    yield [keys, (at) => toldNotYet(at, row)]
+    yield [keys, (at) => warnOfNoSecret(at, row)]
   }
 }
 
-function* toldNotYet({ path, name }: WrittenKey, row: ProviderRow): Iterable<Finding> {
+function* warnOfNoSecret({ path, name }: WrittenKey, row: ProviderRow): Iterable<Finding> {
   yield {
     severity: 'warning',
     path,

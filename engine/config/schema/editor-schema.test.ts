@@ -22,7 +22,7 @@ function validatorOf(name: keyof typeof schemas): ValidateFunction {
 }
 
 /** What an editor would underline, by path. */
-function complaints(name: keyof typeof schemas, text: string): string[] {
+function violations(name: keyof typeof schemas, text: string): string[] {
   const validate = validatorOf(name)
   return validate(parse(text)) ? [] : [...new Set(validate.errors?.map(({ instancePath }) => instancePath))]
 }
@@ -91,8 +91,8 @@ test('they hold no keyword of our own', () => {
 })
 
 test('what has a default need not be written', () => {
-  assert.deepEqual(complaints('configuration', '{}'), [])
-  assert.deepEqual(complaints('mappings', '{}'), [])
+  assert.deepEqual(violations('configuration', '{}'), [])
+  assert.deepEqual(violations('mappings', '{}'), [])
   const { port } = (schemas.configuration as unknown as { properties: { gateway: Shown } }).properties.gateway
     .properties as unknown as { port: { default: unknown } }
   assert.equal(port.default, 8787)
@@ -100,13 +100,13 @@ test('what has a default need not be written', () => {
 
 test('the configuration that init writes, its mappings and every preset are sound', async () => {
   const template = join(root, 'runtime/scaffold/template')
-  assert.deepEqual(complaints('configuration', await readFile(join(template, 'reveille.yaml'), 'utf8')), [])
+  assert.deepEqual(violations('configuration', await readFile(join(template, 'reveille.yaml'), 'utf8')), [])
   let files = 0
   for (const folder of [join(template, 'mappings'), join(root, 'mappings')]) {
     for (const name of await readdir(folder)) {
       if (!name.endsWith('.yaml')) continue
       files++
-      assert.deepEqual(complaints('mappings', await readFile(join(folder, name), 'utf8')), [], name)
+      assert.deepEqual(violations('mappings', await readFile(join(folder, name), 'utf8')), [], name)
     }
   }
   assert.ok(files >= 2)
@@ -126,7 +126,7 @@ history: { keep: 7d }
 agents: { defaults: { models: { openai/gpt-5: { alias: fast } } }, runners: { claude: { kind: command, preset: claude } } }
 channels: { terminal: {}, slack: { botToken: "\${TOKEN}" } }
 `
-  assert.deepEqual(complaints('configuration', text), [])
+  assert.deepEqual(violations('configuration', text), [])
 })
 
 test('a body pattern is sound in each of its forms', () => {
@@ -142,7 +142,7 @@ test('a body pattern is sound in each of its forms', () => {
         author: { anything-but: [a, null], suffix: x }
         labels: [bug, null, 5, { name: { prefix: area/ } }, { prefix: odd, other: [{ pattern: x }] }]
 `
-  assert.deepEqual(complaints('mappings', text), [])
+  assert.deepEqual(violations('mappings', text), [])
 })
 
 const wrong: Readonly<
@@ -176,7 +176,7 @@ const wrong: Readonly<
 
 for (const [what, [schema, text, at]] of Object.entries(wrong)) {
   test(`${what} is underlined`, () => {
-    const found = complaints(schema, text)
+    const found = violations(schema, text)
     assert.ok(found.includes(at), `${at} is not among ${found.join(' ')}`)
   })
 }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { describeErrors, validateValue } from './check.ts'
 import { configurationSchema } from './configuration-schema.ts'
 
-function told(endpoint: unknown): string[] {
+function violationsOf(endpoint: unknown): string[] {
   const value = { hooks: { endpoints: { forge: endpoint } } }
   return describeErrors(validateValue(configurationSchema, value), value).map(
     ({ path, message, hint }) =>
@@ -12,30 +12,32 @@ function told(endpoint: unknown): string[] {
 }
 
 test('quotes are advised only where the value would be good in them', () => {
-  assert.match(told({ bots: [7] })[0] ?? '', /Put it in quotes\.$/)
-  assert.match(told({ token: 7 })[0] ?? '', /Put it in quotes\.$/)
+  assert.match(violationsOf({ bots: [7] })[0] ?? '', /Put it in quotes\.$/)
+  assert.match(violationsOf({ token: 7 })[0] ?? '', /Put it in quotes\.$/)
   for (const bad of [{ rate: { client: 60 } }, { auth: 1 }, { auth: true }, { verify: { tolerance: 5 } }]) {
-    const [finding = ''] = told(bad)
+    const [finding = ''] = violationsOf(bad)
     assert.match(finding, /must be /)
     assert.doesNotMatch(finding, /quotes/)
   }
 })
 
 test('of numbers that are asked for by name one in quotes is told apart from another text', () => {
-  assert.deepEqual(told({ verify: { signatureVersion: '2' } }), [
+  assert.deepEqual(violationsOf({ verify: { signatureVersion: '2' } }), [
     'verify.signatureVersion: must be one of 1, 2 | Write it without quotes and without a unit.',
   ])
-  assert.deepEqual(told({ verify: { signatureVersion: 'two' } }), [
+  assert.deepEqual(violationsOf({ verify: { signatureVersion: 'two' } }), [
     'verify.signatureVersion: must be one of 1, 2',
   ])
 })
 
 test('what is empty is reported as that, and a map by what may stand in it', () => {
-  assert.deepEqual(told({ rate: {} }), [
+  assert.deepEqual(violationsOf({ rate: {} }), [
     'rate: must be a map with something in it | Known here: endpoint, client.',
   ])
-  assert.deepEqual(told({ token: [] }), [
+  assert.deepEqual(violationsOf({ token: [] }), [
     'token: must be a list with something in it | Write what belongs into it, or remove the key.',
   ])
-  assert.deepEqual(told({ rate: '60/1m' }), ['rate: must be a map of keys | Known here: endpoint, client.'])
+  assert.deepEqual(violationsOf({ rate: '60/1m' }), [
+    'rate: must be a map of keys | Known here: endpoint, client.',
+  ])
 })

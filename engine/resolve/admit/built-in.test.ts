@@ -313,7 +313,7 @@ async function warningsOf(endpoint: 'wake' | 'agent', body: unknown, fixture?: F
 }
 
 test('a field that the endpoint does not have is reported, with the one that was meant', async () => {
-  for (const [endpoint, field, told] of [
+  for (const [endpoint, field, message] of [
     ['agent', { sesionKey: 'x' }, '/sesionKey is not a field of /agent; did you mean `sessionKey`?'],
     ['agent', { session_key: 'x' }, '/session_key is not a field of /agent; did you mean `sessionKey`?'],
     ['agent', { colour: 1 }, '/colour is not a field of /agent'],
@@ -326,7 +326,7 @@ test('a field that the endpoint does not have is reported, with the one that was
       (
         await warningsOf(endpoint, { text: 'x', ...(endpoint === 'agent' && { message: 'x' }), ...field })
       ).filter((one) => !one.startsWith('/text')),
-      [told],
+      [message],
     )
 })
 
@@ -341,7 +341,7 @@ test('what is blank was not given, and what is known is not reported', async () 
   )
 })
 
-for (const [field, told] of [
+for (const [field, message] of [
   [{ agentId: 'hooks' }, /^\/agentId has no effect: there is one agent here, `main`/],
   [{ accountId: 'work' }, /^\/accountId has no effect: a channel has one account here$/],
   [{ waitForCompletion: true }, /^\/waitForCompletion has no effect: with the header `Prefer: wait=60`/],
@@ -355,7 +355,7 @@ for (const [field, told] of [
 ] as const) {
   test(`OpenClaw's ${Object.keys(field)[0]} of ${JSON.stringify(field)} is reported to the sender`, async () => {
     const [first, ...rest] = await warningsOf('agent', { message: 'x', ...field })
-    assert.match(first ?? '', told)
+    assert.match(first ?? '', message)
     assert.deepEqual(rest, [])
   })
 }
@@ -378,12 +378,12 @@ test('fields of OpenClaw that ask for what happens anyway are not reported', asy
 test('names that a sender makes up are bounded, printable and five at most', async () => {
   const names = ['\u202egnp', '\ud800', `x${'y'.repeat(5000)}`, '__proto__', 'a\nb', 'sixth', 'seventh']
   const body = JSON.parse(`{"text":"x",${names.map((name) => `${JSON.stringify(name)}:1`).join()}}`)
-  const told = await warningsOf('wake', body)
+  const message = await warningsOf('wake', body)
   assert.deepEqual(
-    told.map((one) => one.split(' ')[0]),
+    message.map((one) => one.split(' ')[0]),
     ['/\\u{202e}gnp', '/\ufffd', `/x${'y'.repeat(59)}…`, '/__proto__', '/a\\u{a}b'],
   )
-  for (const one of told) assert.ok(one.length < 200 && one.isWellFormed(), one)
+  for (const one of message) assert.ok(one.length < 200 && one.isWellFormed(), one)
 })
 
 test('a refused request hears what was misspelt, too', async () => {

@@ -352,9 +352,9 @@ test('a session key of the configuration and a dedupe key of the sender are told
       request: { headers: { 'idempotency-key': 'k1' } },
     },
   )
-  const told = actions[0]?.fields.filter(({ field }) => field === 'sessionKey' || field === 'dedupe.key')
+  const shown = actions[0]?.fields.filter(({ field }) => field === 'sessionKey' || field === 'dedupe.key')
   assert.deepEqual(
-    told?.map(({ value, from, sources }) => [value, from, sources.map(({ path }) => path)]),
+    shown?.map(({ value, from, sources }) => [value, from, sources.map(({ path }) => path)]),
     [
       ['hook:all', 'default', ['hooks.defaultSessionKey']],
       ['k1', 'default', ['headers.idempotency-key']],

@@ -190,8 +190,8 @@ test('explain tells the key with what went into it, and that busy was written', 
     },
   ])
   const alone = (await template.explain(requestOf({ repo: 'a' }))).actions[0]
-  const told = alone?.fields.find(({ field }) => field === 'coalesce.key')
-  assert.equal(told?.value, 'nothing, so the request stands alone')
+  const keyField = alone?.fields.find(({ field }) => field === 'coalesce.key')
+  assert.equal(keyField?.value, 'nothing, so the request stands alone')
   const expression = snapshotOf([coalescing('token')])
   const [hidden] = (await expression.explain(requestOf({ token: 'sekret-value' }))).actions
   assert.deepEqual(hidden?.fields.at(-1), {

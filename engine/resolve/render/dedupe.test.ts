@@ -41,8 +41,8 @@ test('a key that gives nothing lets every request count, and explain says so', a
     'd:{{#if none}}{{none}}{{/if}}',
   ]) {
     assert.ok(!('dedupe' in (await agentOf(deduping(key), payload))), key)
-    const [told] = (await snapshotOf([deduping(key)]).explain(requestOf(payload))).actions
-    const field = told?.fields.find(({ field }) => field === 'dedupe.key')
+    const [explained] = (await snapshotOf([deduping(key)]).explain(requestOf(payload))).actions
+    const field = explained?.fields.find(({ field }) => field === 'dedupe.key')
     assert.equal(field?.value, 'nothing, so every request counts', key)
   }
 })
@@ -103,8 +103,8 @@ test('no two keys become one by being cut, or by being written as UTF-8', async 
 })
 
 test('explain tells the key with what went into it, secrets hidden', async () => {
-  const [told] = (await snapshotOf([deduping('{{id}}')]).explain(requestOf({ id: 'e1' }))).actions
-  assert.deepEqual(told?.fields.at(-1), {
+  const [explained] = (await snapshotOf([deduping('{{id}}')]).explain(requestOf({ id: 'e1' }))).actions
+  assert.deepEqual(explained?.fields.at(-1), {
     field: 'dedupe.key',
     value: 'e1',
     from: 'template',

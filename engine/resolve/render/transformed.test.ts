@@ -313,11 +313,11 @@ test("a transform's error is a failure with its place and its cause", async () =
 test('explaining tells which fields a transform gave, for each action that it made', async () => {
   const transforms = { 'review.ts': answering(() => [{ message: 'one' }, { name: 'two' }]) }
   const { actions } = await snapshotOf([mapping], { transforms }).explain(requestOf({ title: 'ok' }))
-  const told = actions.map(({ fields }) =>
+  const answered = actions.map(({ fields }) =>
     Object.fromEntries(fields.map(({ field, from, value }) => [field, `${from}: ${value}`])),
   )
   assert.deepEqual(
-    told.map(({ message, name }) => [message, name]),
+    answered.map(({ message, name }) => [message, name]),
     [
       ['transform: one', 'literal: Review'],
       ['template: Review ok', 'transform: two'],
@@ -337,13 +337,13 @@ const replyIn = (decision: Decision) => ('reply' in decision ? decision.reply : 
 const json = (body: string) => ({ contentType: 'application/json; charset=utf-8', body })
 
 test('a transform answers the sender in our place, in JSON, text or XML', async () => {
-  const told = async (reply: unknown) => replyIn(await decide(() => ({ reply })))
-  assert.deepEqual(await told({ text: 'On it' }), json('{"text":"On it"}'))
-  assert.deepEqual(await told([1]), json('[1]'))
-  assert.deepEqual(await told('ok'), { contentType: 'text/plain; charset=utf-8', body: 'ok' })
+  const answered = async (reply: unknown) => replyIn(await decide(() => ({ reply })))
+  assert.deepEqual(await answered({ text: 'On it' }), json('{"text":"On it"}'))
+  assert.deepEqual(await answered([1]), json('[1]'))
+  assert.deepEqual(await answered('ok'), { contentType: 'text/plain; charset=utf-8', body: 'ok' })
   const xml = '<?xml version="1.0"?><Response/>'
-  assert.deepEqual(await told(xml), { contentType: 'application/xml; charset=utf-8', body: xml })
-  assert.equal(await told(null), undefined)
+  assert.deepEqual(await answered(xml), { contentType: 'application/xml; charset=utf-8', body: xml })
+  assert.equal(await answered(null), undefined)
   const none = await decide(() => ({ action: null, reply: 'challenge' }))
   assert.deepEqual(none, {
     outcome: 'skipped',

@@ -25,21 +25,21 @@ test('each connection that a transform opens is reported to a call that watches 
       }
       export default async ({ payload: { how, port } }: any) => { await ways[how](port); return null }`,
   })
-  const toldOf = async (how: string) => {
+  const connectionsOf = async (how: string) => {
     const reports: string[] = []
     const onCall = (module: string, target: string) => void reports.push(`${module} ${target}`)
     await callOne(opened, 'calls.ts', { payload: { how, port }, onCall })
     return reports
   }
-  assert.deepEqual(await toldOf('fetch'), [`calls.ts http://127.0.0.1:${port}`])
+  assert.deepEqual(await connectionsOf('fetch'), [`calls.ts http://127.0.0.1:${port}`])
   assert.deepEqual(
-    await toldOf('again'),
+    await connectionsOf('again'),
     [`calls.ts http://127.0.0.1:${port}`],
     'over a connection that is open',
   )
-  assert.deepEqual(await toldOf('http'), ['calls.ts http://127.0.0.1'])
-  assert.deepEqual(await toldOf('net'), [`calls.ts 127.0.0.1:${port}`])
-  assert.deepEqual(await toldOf('name'), ['calls.ts http://nowhere.invalid'])
-  assert.deepEqual(await toldOf('nothing'), [])
+  assert.deepEqual(await connectionsOf('http'), ['calls.ts http://127.0.0.1'])
+  assert.deepEqual(await connectionsOf('net'), [`calls.ts 127.0.0.1:${port}`])
+  assert.deepEqual(await connectionsOf('name'), ['calls.ts http://nowhere.invalid'])
+  assert.deepEqual(await connectionsOf('nothing'), [])
   await callOne(opened, 'calls.ts', { payload: { how: 'net', port } })
 })

@@ -14,11 +14,11 @@ import {
 interface Expectation {
   readonly model: string
   /** The arguments that the program is given for it. */
-  readonly modelTold: string
+  readonly modelGiven: string
   readonly otherModel?: string
   readonly hasThinking: boolean
   /** Whether it is passed as an argument, and not before the first prompt of a conversation. */
-  readonly isSystemPromptTold: boolean
+  readonly isSystemPromptGiven: boolean
   readonly failure: RegExp
   readonly usage?: Usage
   readonly progress: RegExp
@@ -30,10 +30,10 @@ const usage = { inputTokens: 12, outputTokens: 5, cachedInputTokens: 3 }
 const expectations: Readonly<Record<Preset, Expectation>> = {
   claude: {
     model: 'anthropic/claude-sonnet-4-5',
-    modelTold: 'claude-sonnet-4-5',
+    modelGiven: 'claude-sonnet-4-5',
     otherModel: 'openai/gpt-5',
     hasThinking: true,
-    isSystemPromptTold: true,
+    isSystemPromptGiven: true,
     failure: /claude ended with code 1: API Error: 529 overloaded/,
     usage,
     progress: /uses Read/,
@@ -41,10 +41,10 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
   },
   codex: {
     model: 'openai/gpt-5-codex',
-    modelTold: 'gpt-5-codex',
+    modelGiven: 'gpt-5-codex',
     otherModel: 'anthropic/claude-sonnet-4-5',
     hasThinking: true,
-    isSystemPromptTold: false,
+    isSystemPromptGiven: false,
     failure: /codex ended with code 1: stream disconnected before completion/,
     usage: { ...usage, reasoningTokens: 2 },
     progress: /command_execution/,
@@ -52,10 +52,10 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
   },
   gemini: {
     model: 'google/gemini-2.5-pro',
-    modelTold: 'gemini-2.5-pro',
+    modelGiven: 'gemini-2.5-pro',
     otherModel: 'openai/gpt-5',
     hasThinking: false,
-    isSystemPromptTold: false,
+    isSystemPromptGiven: false,
     failure: /gemini ended with code 1: .*quota/s,
     usage: { ...usage, reasoningTokens: 2 },
     progress: /^$/,
@@ -63,10 +63,10 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
   },
   opencode: {
     model: 'openrouter/anthropic/claude-sonnet-4',
-    modelTold: 'openrouter/anthropic/claude-sonnet-4',
+    modelGiven: 'openrouter/anthropic/claude-sonnet-4',
     otherModel: 'sonnet',
     hasThinking: true,
-    isSystemPromptTold: false,
+    isSystemPromptGiven: false,
     failure: /opencode ended with code 1: Rate limited/,
     usage: { inputTokens: 12, outputTokens: 4, cachedInputTokens: 4, reasoningTokens: 2 },
     progress: /used read/,
@@ -74,9 +74,9 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
   },
   llm: {
     model: 'openai/gpt-4o-mini',
-    modelTold: 'gpt-4o-mini',
+    modelGiven: 'gpt-4o-mini',
     hasThinking: false,
-    isSystemPromptTold: true,
+    isSystemPromptGiven: true,
     failure: /llm ended with code 1: Error: No key found/,
     progress: /Look at #7\./,
     keepsHistory: false,
@@ -94,15 +94,15 @@ for (const [name, expected] of Object.entries(expectations)) {
     test('passes model, thinking and system prompt, and continues the conversation', async (t) => {
       const { runner } = await open(t, preset)
       assert.equal(runner.keepsHistory, expected.keepsHistory)
-      const { model, modelTold, hasThinking, isSystemPromptTold } = expected
+      const { model, modelGiven, hasThinking, isSystemPromptGiven } = expected
       const asked = { model, thinking: 'high', systemPrompt: 'Be brief.' }
       const call = openCall()
       const first = await runner.run(turnOf('Look at #7.', asked), call)
-      assert.match(first.reply, new RegExp(`^model=${modelTold}$`, 'm'))
+      assert.match(first.reply, new RegExp(`^model=${modelGiven}$`, 'm'))
       assert.ok(first.reply.endsWith('Look at #7.'))
       assert.equal(first.reply.includes('thinking=high'), hasThinking)
       assert.equal(first.warnings === undefined, hasThinking, String(first.warnings))
-      assert.match(first.reply, isSystemPromptTold ? /^system=Be brief\.$/m : /^Be brief\.\n\nLook at/m)
+      assert.match(first.reply, isSystemPromptGiven ? /^system=Be brief\.$/m : /^Be brief\.\n\nLook at/m)
       assert.deepEqual(first.usage, expected.usage)
       assert.match(call.reported.map(({ note, text }) => note ?? text).join('\n'), expected.progress)
 
@@ -116,8 +116,8 @@ for (const [name, expected] of Object.entries(expectations)) {
       const second = await runner.run(turnOf('And #8?', { ...asked, state, history }), openCall())
       const continued = /\[user\]\nLook at #7\.\n\n\[assistant\]\nIt is fine\.\n\n.*\n\nAnd #8\?$/
       assert.match(second.reply, expected.keepsHistory ? /^turn=2$/m : continued)
-      assert.match(second.reply, new RegExp(`^model=${modelTold}$`, 'm'))
-      assert.equal(second.reply.includes('Be brief.'), isSystemPromptTold)
+      assert.match(second.reply, new RegExp(`^model=${modelGiven}$`, 'm'))
+      assert.equal(second.reply.includes('Be brief.'), isSystemPromptGiven)
       assert.deepEqual(second.usage, expected.usage, 'a turn costs what it costs, whatever went before')
     })
 

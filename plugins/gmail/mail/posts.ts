@@ -75,7 +75,7 @@ function bytesOf(value: unknown): number {
 /** How much of a body the preset `gmail` shows, in UTF-16 units. */
 const shownOfBody = 12_000
 /** More than the preset's own words, and the names under which a prompt shows values. */
-const ownWords = 2_048
+const ownTextBytes = 2_048
 
 /**
  * Estimates what the preset renders of one mail: each field once, and the id and the account in its keys too. Another
@@ -86,7 +86,7 @@ function renderedBytesOf(mail: MailItem, { account }: Envelope): number {
   const shown = mail.body === '' ? mail.snippet : mail.body.slice(0, shownOfBody)
   const texts = [mail.from, mail.to, mail.date, mail.subject, mail.labels.join(', '), shown]
   const ids = 2 * Buffer.byteLength(mail.id) + 2 * Buffer.byteLength(account)
-  return ownWords + ids + texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return ownTextBytes + ids + texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
 /** In this order each text loses half of its length, until nothing is left. */

@@ -122,8 +122,10 @@ function link(given: string, inside: readonly Inline[]): Inline[] {
   const children = address === undefined ? inside : joinTexts(inside.map(asLabel))
   const label = readInlines(children)
   if (address === undefined) {
-    const tells = given !== '' && given !== label && !given.startsWith('#') && !/^data:/i.test(given)
-    return tells ? [...children, { type: 'text', text: label === '' ? given : ` (${given})` }] : [...children]
+    const addsText = given !== '' && given !== label && !given.startsWith('#') && !/^data:/i.test(given)
+    return addsText
+      ? [...children, { type: 'text', text: label === '' ? given : ` (${given})` }]
+      : [...children]
   }
   const shown = address.replace(/^(?:mailto|tel):/i, '')
   const bare: Inline = { type: 'link', address, children: [{ type: 'text', text: shown }] }

@@ -11,14 +11,14 @@ export interface ReadMarkup {
 }
 
 /** The result that is filled while a text is read. */
-interface Found {
+interface Collected {
   readonly words: Set<string>
   readonly bareAddresses: string[]
   readonly images: string[]
 }
 
 export function readMarkup(markup: string): ReadMarkup {
-  const found: Found = { words: new Set(), bareAddresses: [], images: [] }
+  const found: Collected = { words: new Set(), bareAddresses: [], images: [] }
   const text = readBlocks(markup.replaceAll('\u00a0', ' ').split('\n'), found).join('\n')
   return { text, ...found }
 }
@@ -31,7 +31,7 @@ const item = /^( *)([*+-]|\d+\.) +/
 const tableRule = /^ *\|?[-:| ]*-[-:| ]*$/
 const underline = /^ *(?:=|-){2,} *$/
 
-function readBlocks(lines: readonly string[], found: Found): string[] {
+function readBlocks(lines: readonly string[], found: Collected): string[] {
   const shown: string[] = []
   let at = 0
   const line = () => lines[at] ?? ''
@@ -164,7 +164,7 @@ function marked(found: RegExpExecArray | null) {
 /** Splits text so that a run of backticks and a character reference are one piece each. */
 const plain = /^(?:`+|&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot);|[\s\S])/iu
 
-function readInline(source: string, found: Found, isLabel = false): string {
+function readInline(source: string, found: Collected, isLabel = false): string {
   let shown = ''
   /** The text in which the server looks for names; code and links separate it. */
   let spoken = ''

@@ -8,13 +8,13 @@ export interface ReadMarkup {
   readonly images: readonly string[]
 }
 
-interface Found {
+interface Collected {
   readonly named: string[]
   readonly images: string[]
 }
 
 export function readMarkup(markup: string): ReadMarkup {
-  const found: Found = { named: [], images: [] }
+  const found: Collected = { named: [], images: [] }
   const text = readBlocks(markup.split('\n'), found).join('\n')
   return { text, ...found }
 }
@@ -24,7 +24,7 @@ const quote = /^ {0,3}> ?/
 const item = /^( *)([*+-]|\d{1,9}[.)])( +|$)/
 
 /** Reads blocks. Headings and rules are not among them, since some of Teams' clients show their marks. */
-function readBlocks(lines: readonly string[], found: Found): string[] {
+function readBlocks(lines: readonly string[], found: Collected): string[] {
   const shown: string[] = []
   let at = 0
   const line = () => lines[at] ?? ''
@@ -83,7 +83,7 @@ const tag = /^<\/?[a-z][^>]*>/i
 const entity = /^&(#\d+|#x[\da-f]+|amp|lt|gt|quot|nbsp);/i
 const isWord = /[\p{L}\p{N}]/u
 
-function readInline(source: string, found: Found): string {
+function readInline(source: string, found: Collected): string {
   let shown = ''
   let before = ''
   for (let rest = source; rest !== ''; ) {
@@ -102,7 +102,7 @@ interface Piece {
   readonly inner?: string
 }
 
-function readOne(rest: string, before: string, found: Found): Piece {
+function readOne(rest: string, before: string, found: Collected): Piece {
   const [whole, sign] = escaped.exec(rest) ?? []
   if (whole !== undefined) return { whole, text: sign ?? '' }
   const [span, , content = ''] = code.exec(rest) ?? []

@@ -8,7 +8,7 @@ import { type Answer, createCommandLine } from '../io-fixture.ts'
 
 const limit = { timeout: 30_000 }
 
-interface Told {
+interface CheckResult {
   readonly check: string
   readonly state: string
   readonly code?: string
@@ -18,9 +18,9 @@ interface Told {
 }
 
 /** Returns the results of one check, and asserts that no answer holds a secret. */
-function resultsOf({ out }: Answer, check: string): readonly Told[] {
+function resultsOf({ out }: Answer, check: string): readonly CheckResult[] {
   for (const secret of [gatewayToken, hookToken, typed]) assert.ok(!out.includes(secret), 'a secret is shown')
-  const { results } = JSON.parse(out) as { results: readonly Told[] }
+  const { results } = JSON.parse(out) as { results: readonly CheckResult[] }
   return results.filter((result) => result.check === check)
 }
 

@@ -270,12 +270,12 @@ test('a signature made with the hook token or with the secret of another endpoin
     'token.http': message(signatureOf(body, hookToken)),
     'stripe.http': message(signatureOf(body, 'whsec_sekret-of-stripe-0123456789')),
   })
-  for (const [file, told] of [
+  for (const [file, expected] of [
     ['token.http', /^✗ it fits the secret of hooks\.token \[OTHER_ENDPOINT\]$/m],
     ['stripe.http', /^✗ it fits the secret of endpoints\.stripe\.verify \[OTHER_ENDPOINT\]$/m],
   ] as const) {
     const { out } = await run(...github, file)
-    assert.match(out, told)
+    assert.match(out, expected)
     assertDiscreet(out)
   }
 })

@@ -96,12 +96,12 @@ export function person(answers: Readonly<Record<string, readonly string[]>>) {
   async function reply({ message, fallback = '', validate }: Question): Promise<string> {
     for (;;) {
       const answer = nextFor(message)
-      const complaint = validate?.(answer)
-      if (complaint === undefined) {
+      const problem = validate?.(answer)
+      if (problem === undefined) {
         output.push(`? ${message}`)
         return answer === '' ? fallback : answer
       }
-      output.push(`${answer}: ${complaint}`)
+      output.push(`${answer}: ${problem}`)
     }
   }
   const prompts: Prompts = {

@@ -125,10 +125,10 @@ test('what prevents a run is reported before anything starts', async (t) => {
     [configuration, { env: { REVEILLE_URL: 'hooks' } }, 2, /REVEILLE_URL must be a URL/],
     [configuration.replace('topic: t', 'topik: t'), {}, 1, /hooks\.gmail\.topik.*is not a known key/],
   ]
-  for (const [text, overrides, expected, complaint] of cases) {
+  for (const [text, overrides, expected, problem] of cases) {
     const { start } = await begin(t, overrides, text)
     const { code, err } = await start().ended
-    assert.match(err, complaint)
+    assert.match(err, problem)
     assert.equal(code, expected, err)
   }
 })

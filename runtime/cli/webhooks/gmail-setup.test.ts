@@ -296,7 +296,7 @@ test('without a terminal, missing values are reported at once', async (t) => {
 
 test('a client file that cannot be used is bad usage, and nothing of it is shown', async (t) => {
   const { setup } = await begin(t, {}, { 'broken.json': `{"secret": "${clientSecret}"`, 'list.json': '[]' })
-  for (const [file, complaint] of [
+  for (const [file, problem] of [
     ['none.json', /There is no such file/],
     ['mail', /It is a folder/],
     ['broken.json', /It is no JSON/],
@@ -304,11 +304,11 @@ test('a client file that cannot be used is bad usage, and nothing of it is shown
   ] as const) {
     const { code: exit, err } = await setup('--client-file', file)
     assert.equal(exit, 2)
-    assert.match(err, complaint)
+    assert.match(err, problem)
     assert.ok(!err.includes(clientSecret))
     const asked = await setup('--client-file', file, '--json')
     assert.equal(asked.code, 2)
-    assert.match(JSON.parse(asked.out).message, complaint, 'who reads JSON is output in JSON')
+    assert.match(JSON.parse(asked.out).message, problem, 'who reads JSON is output in JSON')
   }
 })
 

@@ -41,7 +41,7 @@ export function createChannelChecks(
     if (outcome.kind === 'interrupted' || questions.get(name) !== question) return
     // The channel has no `check`.
     if (outcome.kind === 'answered' && outcome.answer === undefined) return
-    const { ok, code, detail } = verdictOf(outcome)
+    const { ok, code, detail } = checkResultOf(outcome)
     question.health = { ok, ...(detail !== undefined && { detail }), at: now() }
     if (ok) log.info({ event: 'channel-checked', channel: name, detail }, 'the channel is good')
     else
@@ -70,13 +70,13 @@ export function createChannelChecks(
   }
 }
 
-interface Verdict {
+interface CheckResult {
   readonly ok: boolean
   readonly code?: string
   readonly detail?: string
 }
 
-function verdictOf(outcome: CallOutcome<ChannelHealth | undefined>): Verdict {
+function checkResultOf(outcome: CallOutcome<ChannelHealth | undefined>): CheckResult {
   if (outcome.kind === 'answered') {
     const { ok, detail } = outcome.answer ?? { ok: false }
     return { ok: ok === true, ...(typeof detail === 'string' && { detail: cut(detail, longestDetail) }) }

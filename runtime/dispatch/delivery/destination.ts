@@ -45,8 +45,8 @@ export function resolveDestination(
   const name = wanted.channel === 'last' ? (last ?? fallbackRoute(channels)).channel : wanted.channel
   const found = channel(name)
   if (!found) {
-    const isStandIn = wanted.channel === 'last' && last === undefined
-    const reason = isStandIn ? noStandIn(name, Object.keys(channels)) : noChannel(name)
+    const isAssumed = wanted.channel === 'last' && last === undefined
+    const reason = isAssumed ? noAssumedRoute(name, Object.keys(channels)) : noChannel(name)
     return { ok: false, channel: name, ...explicit(wanted), code: 'NO_ROUTE', reason }
   }
   const to = wanted.to ?? (last?.channel === name ? last.to : undefined) ?? found.defaultTo
@@ -70,7 +70,7 @@ function noChannel(name: string): string {
 }
 
 /** The reason for a reply to `last` while no last route is set and the assumed channel is not configured. */
-function noStandIn(name: string, channels: readonly string[]): string {
+function noAssumedRoute(name: string, channels: readonly string[]): string {
   const [only, ...others] = channels.filter((each) => each !== 'terminal')
   const missing = `channel ${name} is not configured: `
   if (only === undefined)

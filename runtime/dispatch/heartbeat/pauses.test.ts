@@ -241,8 +241,11 @@ test('the events of a main session that lives elsewhere wait for no timer and no
   assert.deepEqual([bed.turns[0]?.events[0]?.text, bed.turns[0]?.events[1]?.mode], ['fire', 'next-heartbeat'])
   assert.equal((await bed.read().events({ state: 'pending' })).items.length, 0)
   assert.equal((await bed.read().event(id))?.consumedBy, bed.turns[0]?.runId)
-  const [beat] = await bed.heartbeats()
-  assert.deepEqual([beat?.stage, beat?.handedOver, beat?.deliveryIds], ['delivered', 'run 7', []])
+  const [heartbeat] = await bed.heartbeats()
+  assert.deepEqual(
+    [heartbeat?.stage, heartbeat?.handedOver, heartbeat?.deliveryIds],
+    ['delivered', 'run 7', []],
+  )
   assert.deepEqual([await bed.deliveries(), await bed.read().session('main')], [[], undefined])
 })
 

@@ -8,8 +8,8 @@ const quiet = { run: async () => ({ reply: 'HEARTBEAT_OK' }) }
 
 async function untilHeartbeats(bed: TestBed, count: number, state = 'succeeded') {
   return bed.until(async () => {
-    const beats = await bed.heartbeats()
-    return beats.filter((beat) => beat.state === state).length === count && beats
+    const heartbeats = await bed.heartbeats()
+    return heartbeats.filter((heartbeat) => heartbeat.state === state).length === count && heartbeats
   })
 }
 
@@ -24,11 +24,11 @@ test('an event that asks for now is shown at once, and consumed by the turn that
   await bed.start()
   const id = await bed.acceptEvent('the door bell rang')
   bed.clock.advance(250)
-  const [beat] = await untilHeartbeats(bed, 1)
+  const [heartbeat] = await untilHeartbeats(bed, 1)
   const event = await bed.read().event(id)
-  assert.deepEqual([event?.state, event?.consumedBy], ['consumed', beat?.id])
+  assert.deepEqual([event?.state, event?.consumedBy], ['consumed', heartbeat?.id])
   assert.deepEqual(
-    [beat?.kind, beat?.sessionKey, beat?.stage, beat?.eventIds, beat?.generation],
+    [heartbeat?.kind, heartbeat?.sessionKey, heartbeat?.stage, heartbeat?.eventIds, heartbeat?.generation],
     ['heartbeat', 'main', 'delivered', [id], 3],
   )
   const [turn] = bed.turns
@@ -46,8 +46,8 @@ test('a burst within 250 ms becomes one heartbeat', async (t) => {
   bed.clock.advance(200)
   await bed.acceptEvent('two')
   bed.clock.advance(50)
-  const [beat] = await untilHeartbeats(bed, 1)
-  assert.equal(beat?.eventIds?.length, 2)
+  const [heartbeat] = await untilHeartbeats(bed, 1)
+  assert.equal(heartbeat?.eventIds?.length, 2)
 })
 
 test('an event for the next heartbeat waits for the timer', async (t) => {
@@ -87,8 +87,8 @@ test('fifty events are shown, those that asked for now first, and the number of 
   await acceptEvents(bed, 60, 'next-heartbeat', 'old')
   await bed.acceptEvent('urgent', 'now')
   bed.clock.advance(250)
-  const [beat] = await untilHeartbeats(bed, 1)
-  assert.equal(beat?.eventIds?.length, 50)
+  const [heartbeat] = await untilHeartbeats(bed, 1)
+  assert.equal(heartbeat?.eventIds?.length, 50)
   assert.equal(bed.turns[0]?.events[0]?.text, 'urgent')
   assert.match(bed.turns[0]?.prompt ?? '', /^50 system events; 11 more waiting/)
   const pending = await bed.read().events({ state: 'pending' })
@@ -103,9 +103,9 @@ test('events that asked for now and did not fit make the next heartbeat due at o
   bed.clock.advance(250)
   await untilHeartbeats(bed, 1)
   bed.clock.advance(250)
-  const beats = await untilHeartbeats(bed, 2)
+  const heartbeats = await untilHeartbeats(bed, 2)
   assert.deepEqual(
-    beats.map((beat) => beat.eventIds?.length),
+    heartbeats.map((heartbeat) => heartbeat.eventIds?.length),
     [50, 1],
   )
 })
@@ -116,8 +116,8 @@ test('only the events whose text fits into 32 KiB are shown and consumed', async
   await bed.acceptEvent('a'.repeat(30_000))
   await bed.acceptEvent('b'.repeat(30_000))
   bed.clock.advance(250)
-  const [beat] = await untilHeartbeats(bed, 1)
-  assert.equal(beat?.eventIds?.length, 1)
+  const [heartbeat] = await untilHeartbeats(bed, 1)
+  assert.equal(heartbeat?.eventIds?.length, 1)
   assert.equal((await bed.read().events({ state: 'pending' })).items.length, 1)
 })
 
@@ -143,8 +143,8 @@ test('a heartbeat that fails consumes nothing and backs off, up to half an hour'
     bed.clock.advance(1)
   }
   assert.deepEqual(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1280, 1800, 1800])
-  const beats = await untilHeartbeats(bed, 1)
-  assert.deepEqual([beats.at(-1)?.eventIds?.length, beats[0]?.error?.code], [1, 'bad-credential'])
+  const heartbeats = await untilHeartbeats(bed, 1)
+  assert.deepEqual([heartbeats.at(-1)?.eventIds?.length, heartbeats[0]?.error?.code], [1, 'bad-credential'])
 })
 
 test('a failing heartbeat waits as long as the vendor asks, up to half an hour', async (t) => {
@@ -236,15 +236,15 @@ test('its reply goes to the last route', async (t) => {
   await bed.start()
   await bed.acceptEvent('bell')
   bed.clock.advance(250)
-  const [beat] = await bed.until(async () => {
-    const beats = await bed.heartbeats()
-    return beats[0]?.stage === 'delivered' && beats
+  const [heartbeat] = await bed.until(async () => {
+    const heartbeats = await bed.heartbeats()
+    return heartbeats[0]?.stage === 'delivered' && heartbeats
   })
   assert.deepEqual(
     bed.sent.map(({ text, to }) => [text, to]),
     [['Somebody is at the door.', 'Grace']],
   )
-  assert.equal(beat?.deliveryIds.length, 1)
+  assert.equal(heartbeat?.deliveryIds.length, 1)
 })
 
 test('a reply that is only the acknowledgement is not delivered', async (t) => {
@@ -319,9 +319,9 @@ test('a heartbeat that a crash cut off is recorded as interrupted, and another s
   await bed.startDoomed('heartbeat')
   await bed.crash()
   await bed.start()
-  const beats = await untilHeartbeats(bed, 1)
+  const heartbeats = await untilHeartbeats(bed, 1)
   assert.deepEqual(
-    beats.map(({ state, error, attempts }) => [
+    heartbeats.map(({ state, error, attempts }) => [
       state,
       error?.code,
       attempts[0]?.outcome,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Decision, type HookRequest, tryRequest } from '@reveille/engine'
 import type { RequestRecord } from '../../store/port.ts'
 import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
-import { trySurface } from '../trial.ts'
+import { trySurface } from '../try-surface.ts'
 import { restoreRequest } from './replayable-request.ts'
 
 const failure: Decision = { outcome: 'failed', code: 'TRANSFORM_FAILED', message: 'no', details: [] }
@@ -45,10 +45,10 @@ test('the engine sees a restored request as it saw the original', async (t) => {
         return failure
       },
     })
-    const trial = await tryRequest(received ?? assert.fail(url), snapshot, trySurface)
+    const tried = await tryRequest(received ?? assert.fail(url), snapshot, trySurface)
     const { id: _id, sender: _sender, ...first } = asked[0] ?? assert.fail(url)
     assert.deepEqual(again, first, url)
-    assert.deepEqual([trial.status, Object.getPrototypeOf(again?.query ?? {})], [500, null])
+    assert.deepEqual([tried.status, Object.getPrototypeOf(again?.query ?? {})], [500, null])
   }
 })
 

@@ -12,7 +12,7 @@ export function busyContract(subject: ContractSubject): void {
   describe(`${subject.name}: busy sessions`, { concurrency: 4, timeout: 30_000 }, () => {
     test('a run that meets another one of its session ends as cancelled, with nothing to do', async (t) => {
       const bench = await openBench(t, subject)
-      const { accept, reject } = entrance(bench)
+      const { accept, reject } = createSender(bench)
       assert.equal((await accept(reject())).outcome, 'accepted')
       const action = reject()
       assert.deepEqual(await accept(action), { outcome: 'busy', id: idOf(action) })
@@ -37,7 +37,7 @@ export function busyContract(subject: ContractSubject): void {
 
     test('a session is busy while its run is performed or waits for its next try, and free after', async (t) => {
       const bench = await openBench(t, subject)
-      const { accept, queue, reject } = entrance(bench)
+      const { accept, queue, reject } = createSender(bench)
       const worker = startManualWorker(bench.store, ['run'])
       await accept(queue())
       const claim = await worker.next()
@@ -55,7 +55,7 @@ export function busyContract(subject: ContractSubject): void {
     test('of two in one batch the second is busy, and so is the second of one request', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const { accept, reject } = entrance(bench)
+      const { accept, reject } = createSender(bench)
       const both = await Promise.all([reject(), reject()].map(accept))
       assert.deepEqual(
         both.map(({ outcome }) => outcome),
@@ -74,7 +74,7 @@ export function busyContract(subject: ContractSubject): void {
     test('a run in the session that another run began meets that run', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const { accept } = entrance(bench)
+      const { accept } = createSender(bench)
       const first = sample.runAction({}, { busy: 'reject' })
       assert.equal((await accept(first)).outcome, 'accepted')
       const follow = () => sample.runAction({ sessionKey: `hook:${idOf(first)}` }, { busy: 'reject' })
@@ -92,7 +92,7 @@ export function busyContract(subject: ContractSubject): void {
     test('a busy entry is answered alike when it is sent again, and a duplicate of it names it', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const { accept, queue } = entrance(bench)
+      const { accept, queue } = createSender(bench)
       await accept(queue())
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 60_000 }
       const entries = [1, 2].map(() =>
@@ -114,7 +114,7 @@ export function busyContract(subject: ContractSubject): void {
     test('a request that can join a waiting run is not busy', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const { accept } = entrance(bench)
+      const { accept } = createSender(bench)
       const worker = startManualWorker(bench.store, ['run'])
       const action = () => sample.coalescedAction({}, { sessionKey }, { busy: 'reject' })
       const outcomes = [(await accept(action())).outcome, (await accept(action())).outcome]
@@ -129,7 +129,7 @@ export function busyContract(subject: ContractSubject): void {
   })
 }
 
-function entrance(bench: Bench) {
+function createSender(bench: Bench) {
   const sample = createSampler(bench)
   return {
     queue: () => sample.runAction({ sessionKey }),

@@ -99,13 +99,18 @@ export function cancellingContract(subject: ContractSubject): void {
     test('the claim of a running heartbeat hears of the cancel, and its task goes on', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const beat = sample.run({ kind: 'heartbeat', sessionKey: 'main', state: 'running', stage: 'running' })
+      const heartbeat = sample.run({
+        kind: 'heartbeat',
+        sessionKey: 'main',
+        state: 'running',
+        stage: 'running',
+      })
       const left = sample.run({ kind: 'heartbeat', sessionKey: 'main', state: 'running', stage: 'running' })
       await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const claim = await worker.next()
-      await claim.checkpoint({ run: beat })
-      assert.ok((await cancel(bench.store, beat.id)).ok)
+      await claim.checkpoint({ run: heartbeat })
+      assert.ok((await cancel(bench.store, heartbeat.id)).ok)
       assert.equal(claim.cancel.aborted, true)
       await claim.checkpoint({ run: left })
       claim.settle({ done: true, effects: { tasks: [heartbeatTask(bench.clock.now() + 1_000)] } })

@@ -433,9 +433,9 @@ export function performingContract(subject: ContractSubject): void {
       await bench.settled()
       assert.equal(worker.waiting.length, 0)
       bench.clock.advance(1_000)
-      const beat = await worker.next()
-      assert.equal(beat.task.kind, 'heartbeat')
-      beat.done()
+      const heartbeat = await worker.next()
+      assert.equal(heartbeat.task.kind, 'heartbeat')
+      heartbeat.done()
     })
 
     test('a drain claims nothing more and waits for what is being performed', async (t) => {

@@ -50,8 +50,8 @@ export async function sendAll(address: string): Promise<Sent[]> {
       ...(method !== 'GET' && { body }),
     })
     const text = await answer.text()
-    const told = `${answer.status} ${JSON.stringify([...answer.headers])}\n${text}`
-    all.push({ name, status: answer.status, code: codeIn(text), text: told })
+    const shown = `${answer.status} ${JSON.stringify([...answer.headers])}\n${text}`
+    all.push({ name, status: answer.status, code: codeIn(text), text: shown })
   }
 
   for (const endpoint of ['plain', 'wake-up', 'blabbing', 'nobody']) await send('accepted', endpoint)

@@ -61,10 +61,10 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
   await t.test(
     'answers to senders show no secret, and of bodies only the names of fields without effect',
     () => {
-      const { key: _, ...untold } = everything
+      const { key: _, ...withoutKey } = everything
       for (const { name, text } of sent) {
         const isWarned = text.includes('is not a field of')
-        assert.deepEqual(found(text, isWarned ? untold : everything), [], `${name}: ${text}`)
+        assert.deepEqual(found(text, isWarned ? withoutKey : everything), [], `${name}: ${text}`)
       }
     },
   )
@@ -85,10 +85,10 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
         const isItsReaders = /^(try|explain) (plain|picky|transformed) /.test(output.from)
         // The user of try or explain supplies the request, so they may see all of it but values whose name marks a
         // secret.
-        const untold: Canaries = isItsReaders
+        const absent: Canaries = isItsReaders
           ? { ...secrets, hidden }
           : { ...secrets, hidden, key, malformed }
-        assert.deepEqual(found(output.text, untold), [], `${output.from}: ${output.text}`)
+        assert.deepEqual(found(output.text, absent), [], `${output.from}: ${output.text}`)
         if (!isItsReaders) for (const place of placesIn(output, bodies)) places.add(place)
       }
       assert.deepEqual([...places].toSorted(), tellingFields.toSorted())

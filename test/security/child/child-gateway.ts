@@ -14,7 +14,7 @@ export interface ChildGateway {
   readonly address: string
   readonly folder: string
   /** Sends an order and resolves with the next report. @throws Error if the process ends instead */
-  told<Message>(asked?: string): Promise<Message>
+  messageFrom<Message>(asked?: string): Promise<Message>
   /** Rejects if the process ends without an order. */
   readonly ended: Promise<never>
   /** The latest output of the process. */
@@ -56,13 +56,13 @@ export async function openChildGateway(
     await exit
   })
 
-  async function told<Message>(asked?: string): Promise<Message> {
+  async function messageFrom<Message>(asked?: string): Promise<Message> {
     const message = once(child, 'message')
     if (asked !== undefined) child.send(asked)
     const [first] = await Promise.race([message, ended])
     return first
   }
 
-  const { address } = await told<{ address: string }>()
-  return { address, folder, told, ended, output: () => output }
+  const { address } = await messageFrom<{ address: string }>()
+  return { address, folder, messageFrom, ended, output: () => output }
 }

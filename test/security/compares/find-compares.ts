@@ -114,10 +114,10 @@ function comparesOf(source: SourceFile, file: string): Compare[] {
     if (word !== undefined) {
       const start = node.getStart(source)
       const line = source.getLineAndCharacterOfPosition(start).line + 1
-      const told = isSwitchStatement(node)
+      const compared = isSwitchStatement(node)
         ? `switch (${node.expression.getText(source)})`
         : node.getText(source)
-      found.push({ file, line, text: told.replace(/\s+/g, ' '), word })
+      found.push({ file, line, text: compared.replace(/\s+/g, ' '), word })
     }
     node.forEachChild(visit)
   }

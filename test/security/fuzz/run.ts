@@ -56,15 +56,15 @@ export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, longes
     files: gatewayFiles,
   })
   const share = Math.ceil(count / looks)
-  const tally = new Map<string, number>()
+  const counts = new Map<string, number>()
   const vitals: Vitals[] = []
   for (let from = 0; from < count; from += share) {
-    await sendAll(gateway, firstSeed + from, Math.min(share, count - from), tally)
-    vitals.push(await gateway.told<Vitals>('report'))
+    await sendAll(gateway, firstSeed + from, Math.min(share, count - from), counts)
+    vitals.push(await gateway.messageFrom<Vitals>('report'))
   }
-  report(t, vitals, tally)
+  report(t, vitals, counts)
 
-  for (const outcome of toReach) assert.ok(tally.has(outcome), `there was no ${outcome}`)
+  for (const outcome of toReach) assert.ok(counts.has(outcome), `there was no ${outcome}`)
   assert.doesNotMatch(gateway.output(), /"level":[56]0/, 'nothing is told as an error')
   const warm = vitals[Math.ceil(looks * warmUp) - 1]
   const last = vitals.at(-1)
@@ -78,7 +78,7 @@ export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, longes
   assert.ok(held <= longestHold, `the event loop was held for ${held.toFixed(0)} ms`)
 }
 
-async function sendAll(gateway: ChildGateway, first: number, count: number, tally: Map<string, number>) {
+async function sendAll(gateway: ChildGateway, first: number, count: number, counts: Map<string, number>) {
   const port = Number(new URL(gateway.address).port)
   let next = first
   async function sendOn(): Promise<void> {
@@ -87,7 +87,7 @@ async function sendAll(gateway: ChildGateway, first: number, count: number, tall
       const said = await send(port, each)
       const fault = faultIn(each, said)
       assert.ok(fault === undefined, `${fault}\n${reproductionOf(each, said)}`)
-      for (const outcome of outcomesOf(each, said)) tally.set(outcome, (tally.get(outcome) ?? 0) + 1)
+      for (const outcome of outcomesOf(each, said)) counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
     }
   }
   await Promise.race([Promise.all(Array.from({ length: connections }, sendOn)), gateway.ended])
@@ -162,9 +162,9 @@ function reproductionOf({ seed, pieces }: FuzzCase, { text }: Said): string {
   ].join('\n')
 }
 
-function report(t: TestContext, vitals: readonly Vitals[], tally: ReadonlyMap<string, number>): void {
-  const told = [...tally].toSorted(([, one], [, other]) => other - one).slice(0, 40)
-  t.diagnostic(told.map(([outcome, count]) => `${outcome}: ${count}`).join(', '))
+function report(t: TestContext, vitals: readonly Vitals[], counts: ReadonlyMap<string, number>): void {
+  const mostFrequent = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, 40)
+  t.diagnostic(mostFrequent.map(([outcome, count]) => `${outcome}: ${count}`).join(', '))
   const curve = (of: (each: Vitals) => number) => vitals.map((each) => megabytes(of(each))).join(' ')
   t.diagnostic(`resident ${curve(({ resident }) => resident)}`)
   t.diagnostic(`live ${curve(({ live }) => live)}`)

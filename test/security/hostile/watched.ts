@@ -25,7 +25,7 @@ export interface WatchedGateway {
 }
 
 export async function openWatched(t: TestContext, presets: readonly string[]): Promise<WatchedGateway> {
-  const { address, told, ended } = await openChildGateway(t, {
+  const { address, messageFrom, ended } = await openChildGateway(t, {
     entry: new URL('watched-gateway.ts', import.meta.url),
     files: {
       'reveille.yaml': JSON.stringify({
@@ -42,14 +42,14 @@ export async function openWatched(t: TestContext, presets: readonly string[]): P
   atEnd(t, () => agent.destroy())
   return {
     async send(cases) {
-      await told('watch')
+      await messageFrom('watch')
       const answers = await Promise.race([
         Promise.all(cases.map((each) => post(`${address}/hooks/${each.endpoint}`, each, agent))),
         ended,
       ])
-      return { answers, report: await told<Report>('answered') }
+      return { answers, report: await messageFrom<Report>('answered') }
     },
-    collect: () => told<Report>('collect'),
+    collect: () => messageFrom<Report>('collect'),
   }
 }
 

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 /** The status line of an answer. An interim `100 Continue` is no answer. */
 const statusLine = /HTTP\/1\.1 (?!100 )(\d{3}) /g
 /** A gateway closes within this time after its sender has closed. Milliseconds. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 export interface Said {
   /** Everything that was received until the gateway closed. In Latin-1 a character is a byte. */
@@ -39,14 +39,14 @@ export async function say(port: number, pieces: readonly Buffer[], saying: Sayin
   socket.on('error', ignore)
   const closed = Promise.withResolvers<void>()
   socket.once('close', () => closed.resolve())
-  const patience = setTimeout(() => closed.reject(new Error('The connection was not closed.')), patienceMs)
+  const timeout = setTimeout(() => closed.reject(new Error('The connection was not closed.')), timeoutMs)
   try {
     await Promise.race([once(socket, 'ready'), closed.promise])
     for (const piece of pieces) await write(socket, piece)
     if (abandons) socket.destroy()
     await closed.promise
   } finally {
-    clearTimeout(patience)
+    clearTimeout(timeout)
     socket.destroy()
   }
   return { text, statuses: statusesOf(text) }

@@ -87,10 +87,10 @@ function person(answers: Readonly<Record<string, readonly string[]>>) {
     const key = message.split(':')[0] ?? ''
     for (;;) {
       const text = left[key]?.shift() ?? ''
-      const complaint = validate?.(text)
-      if (complaint === undefined) return text
-      output.push(`${key}: ${complaint}`)
-      assert.notEqual(left[key]?.length, 0, `${key} was never answered well: ${complaint}`)
+      const problem = validate?.(text)
+      if (problem === undefined) return text
+      output.push(`${key}: ${problem}`)
+      assert.notEqual(left[key]?.length, 0, `${key} was never answered well: ${problem}`)
     }
   }
   const prompts: Prompts = {
@@ -102,9 +102,9 @@ function person(answers: Readonly<Record<string, readonly string[]>>) {
       assert.ok(answer === undefined || choices.includes(answer), choices.join())
       return answer ?? choices[0] ?? ''
     },
-    during: async (_message, work, tell) => {
+    during: async (_message, work, describe) => {
       const value = await work()
-      output.push(tell(value))
+      output.push(describe(value))
       return value
     },
     note: (text) => void output.push(text),

@@ -26,9 +26,9 @@ export async function initTransform(
   const { mappingsDir, transformsDir } = await contentFolders(configuration, io)
   await mkdir(transformsDir, { recursive: true })
   const earlier = existingModule(name, transformsDir)
-  const surroundings = await writeSurroundings(transformsDir, configuration, io)
+  const editorFiles = await writeEditorFiles(transformsDir, configuration, io)
   const module = earlier ?? path.join(transformsDir, `${name}.${await moduleEnding(transformsDir)}`)
-  const written = [...(await writeFiles(name, module, earlier === undefined, io)), ...surroundings]
+  const written = [...(await writeFiles(name, module, earlier === undefined, io)), ...editorFiles]
   const linked = await linkPackage(transformsDir, '@reveille/engine')
   const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
   if (options.json) io.out(`${JSON.stringify(shown)}\n`)
@@ -40,7 +40,7 @@ export async function initTransform(
 }
 
 /** Writes what Node and an editor look for around modules. @returns the files that were not there, as shown */
-async function writeSurroundings(
+async function writeEditorFiles(
   transformsDir: string,
   configuration: string,
   io: Io,

@@ -28,7 +28,7 @@ export const bytesInRow = 'coalesce(length(body), 0) + coalesce(octet_length(hea
 
 export function readCounters(db: DatabaseSync): Counters {
   const one = (sql: string) => db.prepare(sql).get() as Record<string, number>
-  const pulse = one('SELECT commits, sequence FROM pulse')
+  const row = one('SELECT commits, sequence FROM pulse')
   const count = (sql: string) => one(sql)['count'] ?? 0
   // The second condition makes SQLite use the partial index.
   const withOutcome = (outcome: OutcomeWithoutEffect) =>
@@ -43,8 +43,8 @@ export function readCounters(db: DatabaseSync): Counters {
     failed: withOutcome('failed'),
     bodyBytes: count(`SELECT coalesce(sum(${bytesInRow}), 0) AS count FROM requests
       WHERE body IS NOT NULL AND outcome <> 'accepted'`),
-    sequence: pulse['sequence'] ?? 0,
-    commits: pulse['commits'] ?? 0,
+    sequence: row['sequence'] ?? 0,
+    commits: row['commits'] ?? 0,
   }
 }
 

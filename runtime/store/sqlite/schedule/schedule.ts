@@ -67,7 +67,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
   const selectTask = db.prepare('SELECT * FROM tasks WHERE key = ?')
   const deleteTask = db.prepare('DELETE FROM tasks WHERE key = ?')
   const updateDue = db.prepare('UPDATE tasks SET due_at = ? WHERE key = ?')
-  const updateRearm = db.prepare('UPDATE tasks SET rearm_at = ? WHERE key = ?')
+  const updateSecondDueTime = db.prepare('UPDATE tasks SET rearm_at = ? WHERE key = ?')
   const updateClaimed = db.prepare(
     'UPDATE tasks SET claimed = 1, claims = claims + 1, held = 0 WHERE key = ? RETURNING *',
   )
@@ -130,7 +130,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
   function reschedule(row: TaskRow, dueAt: number): void {
     if (row.claimed === 1) {
       if (row.rearm_at === null || dueAt < row.rearm_at) {
-        updateRearm.run(dueAt, row.key)
+        updateSecondDueTime.run(dueAt, row.key)
         keyed.delete(row.key)
       }
     } else if (row.held === 0 && dueAt < row.due_at) {

@@ -73,7 +73,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
   const savepoint = db.prepare('SAVEPOINT entry')
   const release = db.prepare('RELEASE entry')
   const rollbackTo = db.prepare('ROLLBACK TO entry')
-  const updatePulse = db.prepare('UPDATE pulse SET commits = ?, sequence = ?')
+  const updateCommitNumber = db.prepare('UPDATE pulse SET commits = ?, sequence = ?')
   const putWeight = db.prepare('INSERT INTO probe VALUES (zeroblob(65536))')
   const takeWeight = db.prepare('DELETE FROM probe')
 
@@ -119,7 +119,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     },
     countCommit() {
       counters.commits += 1
-      updatePulse.run(counters.commits, counters.sequence)
+      updateCommitNumber.run(counters.commits, counters.sequence)
     },
     probe() {
       putWeight.run()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Decision, tryRequest } from '@reveille/engine'
 import { agent, bearer, createSnapshot, openSurface, wake } from './surface-fixture.ts'
-import { trySurface } from './trial.ts'
+import { trySurface } from './try-surface.ts'
 
 const refusal: Decision = { outcome: 'refused', code: 'BLANK_TEXT', message: 'no', details: [] }
 const failure: Decision = { outcome: 'failed', code: 'ENGINE_FAILED', message: 'no', details: [] }
