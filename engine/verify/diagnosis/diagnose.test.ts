@@ -16,7 +16,7 @@ import {
   snsMessage,
   topic,
 } from './sender-fixture.ts'
-import type { OtherPolicy } from './trials.ts'
+import type { OtherPolicy } from './variants.ts'
 
 const all = Object.entries(senders) as [string, Sender][]
 const withSecret = all.filter(([, { verify }]) => verify.secret !== undefined)

@@ -25,7 +25,7 @@ import {
   type VerifyDependencies,
   type VerifyResult,
 } from '../verifier.ts'
-import { type OtherPolicy, trialsOf } from './trials.ts'
+import { type OtherPolicy, variantsOf } from './variants.ts'
 
 /** The names of the fields are printed by `doctor signature --json`. No field holds a secret or a part of the request. */
 export interface Diagnosis {
@@ -106,10 +106,10 @@ export async function diagnose(
   const missing = missingHeader(code, request.headers, schemes)
   if (missing !== undefined) return { ...refused, findings: [missing] }
   if (code !== 'SIGNATURE_MISMATCH' && !code.endsWith('_MALFORMED')) return { ...refused, findings: [] }
-  for (const trial of trialsOf(request, verify, schemes, others)) {
-    const tried = await verifyAsGateway(trial.verify, trial.request, dependencies)
+  for (const variant of variantsOf(request, verify, schemes, others)) {
+    const tried = await verifyAsGateway(variant.verify, variant.request, dependencies)
     if (!isSignatureRight(tried)) continue
-    const match = finding(trial.code, trial.told)
+    const match = finding(variant.code, variant.told)
     return { ...refused, findings: tried.ok ? [match] : [match, clock(tried.skewSeconds)] }
   }
   const isOpen = code === 'SIGNATURE_MISMATCH' && (reason === undefined || reason === otherAddress)

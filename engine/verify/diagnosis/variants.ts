@@ -7,7 +7,7 @@ import { firstHeaderOf } from '../header.ts'
 import type { SignedRequest } from '../verifier.ts'
 
 /** A change that explains the request if the policy accepts the request. */
-export interface Trial {
+export interface Variant {
   readonly code: 'OTHER_ENDPOINT' | 'URL' | 'BODY_FORM'
   readonly told: string
   readonly verify: VerifyPolicy
@@ -21,13 +21,13 @@ export interface OtherPolicy {
   readonly verify: VerifyPolicy
 }
 
-/** The likelier trials come first. */
-export function* trialsOf(
+/** The likelier variants come first. */
+export function* variantsOf(
   request: SignedRequest,
   verify: VerifyPolicy,
   schemes: readonly Scheme[],
   others: readonly OtherPolicy[],
-): Iterable<Trial> {
+): Iterable<Variant> {
   for (const { place, verify: other } of others) {
     const { secret, publicKey } = other
     const told = `it fits the secret of ${place}`
