@@ -223,7 +223,7 @@ function trimInline(inline: Inline, side: 'start' | 'end'): Inline | undefined {
 }
 
 /** Trims without a pattern, which would read each run of white space again from every one of its characters. */
-function trimEnd(text: string): string {
+export function trimEnd(text: string): string {
   let end = text.length
   while (end > 0 && ' \t\n'.includes(text[end - 1] ?? '.')) end -= 1
   return text.slice(0, end)

@@ -2,7 +2,7 @@
 
 import { isSameAddress } from './address.ts'
 import type { Dialect, Mark, Place } from './dialect.ts'
-import { trimInlines } from './inlines.ts'
+import { trimEnd, trimInlines } from './inlines.ts'
 import { type Block, type Inline, type ListItem, readInlines } from './tree.ts'
 
 /** Creates a function that writes blocks with an empty line between them and none after the last. */
@@ -142,7 +142,7 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
   function writeMark(type: Mark, children: readonly Inline[], place: Around): string {
     const text = readInlines(children)
     const [start = ''] = /^[ \t\n]*/.exec(text) ?? []
-    const end = start === text ? '' : whiteEnd(text)
+    const end = start === text ? '' : text.slice(trimEnd(text).length)
     const inside = start === '' && end === '' ? children : trimInlines(children)
     if (inside.length === 0) return gap(text)
     const head = gap(start)
@@ -171,12 +171,6 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
   }
 
   return (inlines) => writeAll(inlines, { before: '', after: '', rest: '', isInLink: false, marks: [] })
-}
-
-function whiteEnd(text: string): string {
-  let start = text.length
-  while (' \t\n'.includes(text[start - 1] ?? '.')) start -= 1
-  return text.slice(start)
 }
 
 /** Merges adjacent marks of one kind and adjacent code, which would be read as the end of one and a text. */
