@@ -44,7 +44,7 @@ export function* variantsOf(
   }
 }
 
-/** What is told of a choice, and the choice. The first of a list changes nothing, and nothing is told of it. */
+/** What is told of a choice, and the choice. One of which nothing is told changes nothing. */
 type Choices<Choice> = readonly (readonly [told: string, choice: Choice])[]
 
 /** Returns addresses that the sender may have been given: with one part changed, and the one that was called. */
@@ -82,10 +82,11 @@ function* bodies(text: string): Iterable<readonly [told: string, rawBody: Buffer
     if (form !== undefined) yield [told, Buffer.from(form as string)]
   }
   for (const [layout, write] of layoutsOf(text)) {
+    const laidOut = write()
     for (const [slash, writeSlashes] of slashes) {
       for (const [character, writeCharacters] of characters) {
         const told = [layout, slash, character].filter(Boolean).join(', ')
-        yield [`written ${told}`, Buffer.from(writeCharacters(writeSlashes(write())))]
+        yield [`written ${told}`, Buffer.from(writeCharacters(writeSlashes(laidOut)))]
       }
     }
   }
