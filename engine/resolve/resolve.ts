@@ -80,7 +80,7 @@ const callOwn: CallTransform = ({ transform, id }, call) => {
 export function createResolve(parts: ResolveParts): Resolve {
   const { candidates, rules, effectivePolicyOf, policyOf, limits, folder, randomness } = parts
 
-  async function decideRequest(request: HookRequest, options: ResolveOptions): Promise<Decision> {
+  function decideRequest(request: HookRequest, options: ResolveOptions): Decision | Promise<Decision> {
     const { endpoint } = request
     const { recorder, containment = uncontained, callTransform = callOwn } = options
     const endpointPolicy = effectivePolicyOf(endpoint)

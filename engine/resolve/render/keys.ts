@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { isLiteral, plainText } from '../../boundary/segment.ts'
 import { givenDedupe, keyInHeaders } from '../admit/idempotency-key.ts'
-import type { AgentAction, Dedupe } from '../decision.ts'
+import type { Dedupe } from '../decision.ts'
 import type { EffectivePolicy } from '../effective-policy.ts'
 import { evaluateAt, locateError } from '../evaluate.ts'
 import type { Recorder } from '../explain/recorder.ts'
@@ -93,32 +93,19 @@ export function boundedKey(key: string): string {
   return `${key.slice(0, shownOfLonger).toWellFormed()}… sha256:${digest}`
 }
 
-type Coalesce = AgentAction['coalesce']
-
-/**
- * Nothing where the key gives nothing: the request then stands alone.
- * @throws RefusalError
- */
-export async function renderCoalesce(
-  { key, ...rest }: NonNullable<Program['coalesce']>,
-  rendering: Rendering,
-): Promise<Coalesce> {
-  const written = await renderKey('coalesce', key, rendering)
-  return written === undefined ? undefined : { key: written, ...rest }
-}
-
 /** For how long a key is known at least, where nothing says. */
 export const dayMs = 86_400_000
 
 /**
- * Nothing where the key gives nothing: the action then counts each time.
- * @throws RefusalError; `INVALID_FIELD` for a header that holds no key
+ * `written`: the mapping's key as it was rendered. Nothing where there is no key: the action then counts each time.
+ * @throws RefusalError `INVALID_FIELD` for a header that holds no key
  */
-export async function renderDedupe(
+export function dedupeOf(
   { key, windowMs }: NonNullable<Program['dedupe']>,
+  written: Key,
   rendering: Rendering,
-): Promise<Dedupe | undefined> {
-  const text = key === undefined ? deliveryKey(rendering) : await renderKey('dedupe', key, rendering)
+): Dedupe | undefined {
+  const text = key === undefined ? deliveryKey(rendering) : written
   const window = windowMs ?? horizonOf(rendering)
   if (text !== undefined) return { key: text, windowMs: window, isGiven: false }
   const given = senderKey(rendering)

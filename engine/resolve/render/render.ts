@@ -10,7 +10,7 @@ import type { Recorder } from '../explain/recorder.ts'
 import type { Expression, Field, Program } from '../program.ts'
 import { type Scope, withExactNumbers } from '../scope.ts'
 import { fromResult, fromText } from './field-value.ts'
-import { type Rendering, renderCoalesce, renderDedupe } from './keys.ts'
+import { dedupeOf, type Rendering, renderKey } from './keys.ts'
 import { AbsentValueError, createOutput, InexactNumberError, type Meter, type Strictness } from './output.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
@@ -66,8 +66,10 @@ async function renderFields(rendering: Rendering): Promise<Draft> {
     }
   }
   if (program.busy !== undefined) recorder?.onField('busy', 'literal', program.busy)
-  const coalesce = program.coalesce && (await renderCoalesce(program.coalesce, rendering))
-  const dedupe = program.dedupe && (await renderDedupe(program.dedupe, rendering))
+  const { coalesce, dedupe } = program
+  const joined = coalesce && (await renderKey('coalesce', coalesce.key, rendering))
+  const written = dedupe?.key && (await renderKey('dedupe', dedupe.key, rendering))
+  const counted = dedupe && dedupeOf(dedupe, written, rendering)
   return {
     kind: program.action,
     fields: withoutBlanks(fields, contentName),
@@ -78,8 +80,9 @@ async function renderFields(rendering: Rendering): Promise<Draft> {
     mapping: program.id,
     runner: program.runner,
     busy: program.busy,
-    ...(coalesce && { coalesce }),
-    ...(dedupe && { dedupe }),
+    // Without a key the request stands alone.
+    ...(coalesce && joined !== undefined && { coalesce: { ...coalesce, key: joined } }),
+    ...(counted && { dedupe: counted }),
   }
 }
 
