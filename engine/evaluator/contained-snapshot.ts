@@ -7,6 +7,7 @@ import type { Randomness } from '../resolve/admit/admit.ts'
 import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
+import { tooMuchWork } from '../resolve/refusal.ts'
 import type { CallTransform } from '../resolve/resolve.ts'
 import {
   EvaluationEnded,
@@ -135,5 +136,5 @@ function refusalOf(error: unknown): Refusal {
       details: [],
     }
   if (!(error instanceof EvaluationEnded)) throw error
-  return { outcome: 'refused', code: 'EXPRESSION_FAILED', message: error.message, details: [] }
+  return { outcome: 'refused', code: 'TOO_LARGE_RENDERED', message: tooMuchWork, details: [] }
 }

@@ -2,7 +2,7 @@
 
 import { formatPlace } from '../config/diagnostic/diagnostic-text.ts'
 import { TransformError } from '../transform/port.ts'
-import { NeedsThread } from './containment.ts'
+import { ContainmentLimit, NeedsThread } from './containment.ts'
 import type { FieldError, Refusal } from './decision.ts'
 
 /** Stable: codes are API. The sentence says what the code means; a refusal's own message says more. */
@@ -53,6 +53,9 @@ export class RefusalError extends Error {
   }
 }
 
+/** Of a request that a thread was ended for, where no field of the mapping is to blame. */
+export const tooMuchWork = 'the request takes more time or memory than one may'
+
 /** A transform's answer that cannot be used. `by`: the module, and the element of its list. `problem`: one sentence that names field and type. */
 export function badAnswer(by: string, problem: string): TransformError {
   return new TransformError('TRANSFORM_FAILED', `${by} answered what cannot be used: ${problem}`)
@@ -65,6 +68,8 @@ export function badAnswer(by: string, problem: string): TransformError {
  */
 export function refuse(error: unknown, folder: string, mapping?: string): Refusal {
   if (error instanceof NeedsThread) throw error
+  if (error instanceof ContainmentLimit)
+    return refuse(new RefusalError('TOO_LARGE_RENDERED', tooMuchWork), folder, mapping)
   if (error instanceof TransformError) return failed(error, folder, mapping)
   if (!(error instanceof RefusalError)) {
     return {

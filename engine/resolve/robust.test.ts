@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { compileFixture, type Mapping, requestOf } from '../compile/fixture.ts'
+import { compileFixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
+import { ContainmentLimit } from './containment.ts'
 
 /** Keys of payloads. */
 const keys = [
@@ -188,4 +189,17 @@ test('whatever the mappings and the payload, resolving and explaining give the s
     { seed: 11, numRuns: 150 },
   )
   assert.deepEqual([...outcomes.keys()].sort(), ['accepted', 'ignored', 'refused', 'skipped'])
+})
+
+test('a request that a thread was ended for is refused, and is no fault of the engine', async () => {
+  const beginUnbounded = () => {
+    throw new ContainmentLimit()
+  }
+  const snapshot = snapshotOf([{ id: 'm', message: '{{#each a}}{{#each this}}x{{/each}}{{/each}}' }])
+  for (const request of [requestOf({ a: [[1]] }), requestOf({}, { isUndecoded: true })]) {
+    const decision = await snapshot.resolve(request, { containment: { beginUnbounded, checkTime: () => {} } })
+    assert.ok('code' in decision)
+    assert.deepEqual([decision.outcome, decision.code], ['refused', 'TOO_LARGE_RENDERED'])
+    assert.match(decision.message, /takes more time or memory than one may/)
+  }
 })
