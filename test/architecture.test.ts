@@ -44,7 +44,7 @@ const planted = [
   [value('plugins/slack/index.ts', '@reveille/kit/split.ts'), 'a plugin imports only the kit'],
   [value('transforms/review.ts', 'engine/index.ts'), 'a transform imports only engine/transform/define'],
   [type('runtime/http/index.ts', 'engine/config/load.ts'), 'runtime imports only the index files'],
-  [value('runtime/plugin/host.ts', 'plugins/echo/index.ts'), 'runtime imports only the index files'],
+  [value('runtime/plugin/host/host.ts', 'plugins/echo/index.ts'), 'runtime imports only the index files'],
   [value('runtime/http/index.ts', 'test/fixture.ts'), 'only tests and tools import tests'],
   [type('runtime/http/index.ts', 'runtime/dispatch/options.ts'), 'runtime/dispatch/ is on a higher floor'],
   [

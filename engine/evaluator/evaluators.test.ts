@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { actionOf, requestOf } from '../compile/fixture.ts'
 import type { AgentAction, Decision } from '../resolve/decision.ts'
 import { TransformError } from '../transform/port.ts'
-import { containedOf, evaluatorsOf } from './fixture.ts'
+import { createEvaluators } from './evaluators.ts'
+import { containedOf, createManualTimers, evaluatorsOf } from './fixture.ts'
 
 const evaluated = (source: string) => ({ message: `{% ${source} %}` })
 /** Takes the library's own search for a text 20 s, and cannot be interrupted by the library. */
@@ -107,10 +108,10 @@ test('what a transform refuses or throws comes back from a thread as it would he
 test('an expression that a thread is ended in fails, and what comes after it goes on', async (context) => {
   const snapshot = await containedOf(evaluatorsOf(context), [
     { id: 'a', match: { when: `$contains(a, b) and ${endless} > 0` }, message: 'x' },
-    { id: 'b', match: { when: '$count($distinct(list)) = 40000' }, message: 'x' },
+    { id: 'b', match: { when: '$count($distinct(list)) = 200000' }, message: 'x' },
     { id: 'c', match: { when: '$reverse(list)[0] > 0' }, message: 'the last' },
   ])
-  const list = Array.from({ length: 40_000 }, (_, index) => index)
+  const list = Array.from({ length: 200_000 }, (_, index) => index)
   const decision = await snapshot.resolve(requestOf({ a: 'aa', b: 'a', list }))
   assert.equal(messageOf(decision), 'the last')
 })
@@ -127,18 +128,31 @@ test('a request whose thread grows too large is refused, and the next one is ans
   assert.equal(messageOf(await next.resolve(requestOf({}))), '3')
 })
 
-test('one sender does not hold all threads, and a sender that fills its queue is told to come again', async (context) => {
-  const snapshot = await containedOf(evaluatorsOf(context), [
+test('one sender does not hold all threads, and what waits too long is answered', async (context) => {
+  const timers = createManualTimers()
+  const evaluators = createEvaluators({ timers })
+  context.after(() => evaluators.close())
+  const snapshot = await containedOf(evaluators, [
     { match: { body: { slow: true } }, message: '{% $count($distinct(list)) %}' },
     evaluated('$reverse([1, 3])[0]'),
   ])
-  const list = Array.from({ length: 20_000 }, (_, index) => index)
-  const flood = Array.from({ length: 40 }, () =>
+  const list = Array.from({ length: 200_000 }, (_, index) => index)
+  const flood = Array.from({ length: 3 }, () =>
     snapshot.resolve(requestOf({ slow: true, list }, { sender: 'a' })),
   )
-  const other = await snapshot.resolve(requestOf({}, { sender: 'b' }))
-  assert.equal(messageOf(other), '3')
-  const busy = await Promise.all(flood.slice(-5))
-  for (const decision of busy)
+  assert.equal(messageOf(await snapshot.resolve(requestOf({}, { sender: 'b' }))), '3')
+  timers.fire(10_000)
+  for (const decision of await Promise.all(flood.slice(1)))
     assert.ok('code' in decision && decision.code === 'BACKLOG', JSON.stringify(decision))
+})
+
+test('a sender may send a burst, and no more than a thousand of its requests wait', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const snapshot = await containedOf(evaluators, [evaluated('$reverse([1, n])[0]')])
+  const decisions = await Promise.all(
+    Array.from({ length: 1_010 }, (_, n) => snapshot.resolve(requestOf({ n }, { sender: 'a' }))),
+  )
+  const refused = decisions.filter((decision) => 'code' in decision && decision.code === 'BACKLOG')
+  assert.equal(refused.length, 9)
+  assert.equal(messageOf(decisions[7] as Decision), '7')
 })

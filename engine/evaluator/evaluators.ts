@@ -14,9 +14,13 @@ import { startThread, type Thread } from './thread.ts'
 
 /** As many as there are cores on a small machine. Each holds some 30 MB while it is there. */
 const mostThreads = 2
-/** Requests that wait for a thread, of all senders and of one. */
-const mostWaiting = 64
-const mostWaitingOfSender = 32
+/** Requests that wait for a thread, of all senders and of one: bursts come from one. */
+const mostWaiting = 2_000
+const mostWaitingOfSender = 1_000
+/** Bytes of their bodies. */
+const mostWaitingBytes = 64 * 1_048_576
+/** After so long a request that still waits is given up. Milliseconds. */
+const waitMs = 10_000
 /** After so long without a request a thread ends. Milliseconds. */
 const idleMs = 30_000
 const lookMs = 50
@@ -74,6 +78,7 @@ interface Job {
   readonly seed: number
   readonly failed: number[]
   readonly result: PromiseWithResolvers<Decision | Explanation>
+  waitTimer: unknown
   attempts: number
 }
 
@@ -105,6 +110,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       const seat = freeSeat()
       if (seat === undefined) return
       waiting.splice(place, 1)
+      timers.clearTimeout(job.waitTimer)
       assign(seat, job)
     }
   }
@@ -245,19 +251,40 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     dispatch()
   }
 
-  function isFull(sender: string | undefined): boolean {
-    if (waiting.length >= mostWaiting) return true
-    return (
-      sender !== undefined &&
-      waiting.filter(({ request }) => request.sender === sender).length >= mostWaitingOfSender
-    )
+  function isFull({ sender, rawBody }: HookRequest): boolean {
+    let bytes = rawBody.length
+    let ofSender = 0
+    for (const { request } of waiting) {
+      bytes += request.rawBody.length
+      if (sender !== undefined && request.sender === sender) ofSender += 1
+    }
+    return waiting.length >= mostWaiting || ofSender >= mostWaitingOfSender || bytes > mostWaitingBytes
+  }
+
+  function giveUp(job: Job): void {
+    waiting.splice(waiting.indexOf(job), 1)
+    job.result.reject(new EvaluatorsBusy('the request waited too long for a thread'))
   }
 
   async function run(type: Job['type'], slice: Slice, request: HookRequest, calls: TransformCalls) {
-    if (isClosed || isFull(request.sender)) throw new EvaluatorsBusy('too many requests wait for a thread')
+    if (isClosed || (waiting.length > 0 && isFull(request)))
+      throw new EvaluatorsBusy('too many requests wait for a thread')
     const result = Promise.withResolvers<Decision | Explanation>()
     const seed = randomInt(2 ** 31)
-    waiting.push({ id: nextJob++, type, slice, request, calls, seed, failed: [], result, attempts: 0 })
+    const job: Job = {
+      id: nextJob++,
+      type,
+      slice,
+      request,
+      calls,
+      seed,
+      failed: [],
+      result,
+      waitTimer: undefined,
+      attempts: 0,
+    }
+    job.waitTimer = timers.setTimeout(() => giveUp(job), waitMs)
+    waiting.push(job)
     dispatch()
     return result.promise
   }
@@ -267,7 +294,10 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     async close() {
       isClosed = true
       timers.clearTimeout(lookTimer)
-      for (const { result } of waiting.splice(0)) result.reject(new EvaluationEnded('the gateway stops'))
+      for (const { result, waitTimer } of waiting.splice(0)) {
+        timers.clearTimeout(waitTimer)
+        result.reject(new EvaluationEnded('the gateway stops'))
+      }
       await Promise.all(
         [...seats].map((seat) => {
           seat.isLeaving = true

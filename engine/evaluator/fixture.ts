@@ -52,3 +52,20 @@ export async function holdOf<Result>(work: () => Result | Promise<Result>) {
   isOver = true
   return { result, longest }
 }
+
+/** Timers that a test lets fire, all those of one length at a time. */
+export function createManualTimers() {
+  const waiting = new Map<object, { readonly callback: () => void; readonly ms: number }>()
+  return {
+    setTimeout: (callback: () => void, ms: number) => {
+      const timer = {}
+      waiting.set(timer, { callback, ms })
+      return timer
+    },
+    clearTimeout: (timer: unknown) => void waiting.delete(timer as object),
+    fire: (ms: number) => {
+      for (const [timer, { callback, ms: own }] of waiting)
+        if (own === ms && waiting.delete(timer)) callback()
+    },
+  }
+}

@@ -263,7 +263,7 @@ test('the status shows a failing main session with its code and the time of the 
   assert.ok(Number(failing.nextAt) > Number(failing.since))
 })
 
-test('the status tells what today’s budgets have left, by the key that sets each', async (t) => {
+test('the status shows what is left of today’s budgets, by the key that sets each', async (t) => {
   const { read, post, ended } = await install(t, {
     'reveille.yaml': `${configured('budget: { tokens: 1000 }')}`,
     'mappings/paid.yaml': `endpoints: { paid: { budget: { runs: 1 } }, free: { concurrency: 1 } }

@@ -54,7 +54,7 @@ function failed(failure: AuthFailureCode): AuthResult {
 }
 
 /**
- * Proxies and tunnels on this machine add one of these headers to a request of somebody else. Some only name the host that was
+ * Proxies and tunnels on this machine add one of these headers to a request that they forward. Some only name the host that was
  * asked for, some only the client, and some (nginx, unless configured otherwise) add nothing but their own HTTP/1.0.
  */
 const forwarding = /^(x-forwarded|forwarded|x-original-|via$|cdn-loop$|cf-|.*-ip$|.*-clientip$|tailscale-)/

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../store/port.ts'
 import { tokenHeadersOf, withoutToken, withoutTokens } from '../auth/presented-token.ts'
 import type { RequestContext } from '../request-context.ts'
 
-/** Further headers that identify somebody; no mapping has a reason to read them. */
+/** Further headers that hold credentials; no mapping has a reason to read them. */
 const credentials = ['cookie', 'proxy-authorization'] as const
 
 /** Returns nothing where no body was read. A `token` of the query is removed, whichever system it is for. */

@@ -162,7 +162,7 @@ function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
   }
 }
 
-/** The description of the key tells a person more than a pattern. */
+/** The description of a key helps a person more than its pattern. */
 function purposeOf(schema: unknown): { readonly hint?: string } {
   const description = (schema as { readonly description?: unknown } | undefined)?.description
   return typeof description === 'string' ? { hint: description.replace(/\.$/, '') } : {}
