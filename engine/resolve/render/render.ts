@@ -67,7 +67,7 @@ async function renderFields(rendering: Rendering): Promise<Draft> {
   }
   if (program.busy !== undefined) recorder?.onField('busy', 'literal', program.busy)
   const { coalesce, dedupe } = program
-  const joined = coalesce && (await renderKey('coalesce', coalesce.key, rendering))
+  const joined = coalesce && withKey(coalesce, await renderKey('coalesce', coalesce.key, rendering))
   const written = dedupe?.key && (await renderKey('dedupe', dedupe.key, rendering))
   const counted = dedupe && dedupeOf(dedupe, written, rendering)
   return {
@@ -80,10 +80,14 @@ async function renderFields(rendering: Rendering): Promise<Draft> {
     mapping: program.id,
     runner: program.runner,
     busy: program.busy,
-    // Without a key the request stands alone.
-    ...(coalesce && joined !== undefined && { coalesce: { ...coalesce, key: joined } }),
+    ...(joined && { coalesce: joined }),
     ...(counted && { dedupe: counted }),
   }
+}
+
+/** Without a key the request stands alone. */
+function withKey({ key: _template, ...rest }: NonNullable<Program['coalesce']>, key: string | undefined) {
+  return key === undefined ? undefined : { key, ...rest }
 }
 
 type Rendered = Exclude<Field, { kind: 'expression' }>
