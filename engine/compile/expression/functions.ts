@@ -79,50 +79,60 @@ function checkSearch(this: Focus, text: unknown, wanted: unknown): void {
   if (text.length * wanted.length > mostCompared) throw thrownLimit('the texts are too long to be searched')
 }
 
-/** What runs before the library's function of that name, with the library's signature. */
-const checks: Readonly<Record<string, readonly [signature: string, check: Implementation]>> = {
-  contains: ['<s-(sf):b>', checkSearch],
-  replace: ['<s-(sf)(sf)n?:s>', checkSearch],
-  split: ['<s-(sf)n?:a<s>>', checkSearch],
-  substringAfter: ['<s-s:s>', checkSearch],
-  substringBefore: ['<s-s:s>', checkSearch],
-  pad: [
-    '<s-ns?:s>',
-    (_text, width) => {
-      if (Math.abs(Number(width)) > mostText) throw tooMuchText()
-    },
-  ],
+/** What runs before the library's function of that name. */
+const checks: Readonly<Record<string, Implementation>> = {
+  contains: checkSearch,
+  replace: checkSearch,
+  split: checkSearch,
+  substringAfter: checkSearch,
+  substringBefore: checkSearch,
+  pad: (_text, width) => {
+    if (Math.abs(Number(width)) > mostText) throw tooMuchText()
+  },
   // What a text does not say of a time is read from the time of the request.
-  toMillis: [
-    '<s-s?:n>',
-    function (this: Focus) {
-      this.environment.timestamp = new Date(timeOf(this))
-    },
-  ],
+  toMillis: function (this: Focus) {
+    this.environment.timestamp = new Date(timeOf(this))
+  },
 }
+
+/** What runs in place of the library's function. */
+const replaced: Readonly<Record<string, Implementation>> = {
+  now: function (this: Focus, picture, zone) {
+    return libraryDefinition('fromMillis').implementation.call(this, timeOf(this), picture, zone)
+  },
+  millis: function (this: Focus) {
+    return timeOf(this)
+  },
+}
+
+/** Made once, and shared by all expressions: nothing can be written into them, whatever a transform `|…|…|` selects. */
+let definitions: ReadonlyMap<string, object> | undefined
 
 /** Puts the functions that are bounded, and those that tell the time of the request, in place of the library's. */
 export function registerFunctions(expression: jsonata.Expression): void {
-  for (const [name, [signature, check]] of Object.entries(checks)) {
-    const own = libraryDefinition(name).implementation
-    const checked: Implementation = function (...values) {
-      check.apply(this, values)
-      return own.apply(this, values)
-    }
-    // How many values a function takes decides what `$map` gives it.
-    Object.defineProperty(checked, 'length', { value: own.length })
-    // Which values it takes is read from its text where only some are given: `$split(?, ",")`.
-    checked.toString = () => own.toString()
-    expression.registerFunction(name, checked as Registered, signature)
-  }
-  const now: Implementation = function (picture, zone) {
-    return libraryDefinition('fromMillis').implementation.call(this, timeOf(this), picture, zone)
-  }
-  const millis: Implementation = function () {
-    return timeOf(this)
-  }
-  expression.registerFunction('now', now as Registered, '<s?s?:s>')
-  expression.registerFunction('millis', millis as Registered, '<:n>')
+  definitions ??= new Map([...functionTypes.keys()].map((name) => [name, defineFunction(name)]))
+  for (const [name, definition] of definitions) expression.assign(name, definition)
 }
 
-type Registered = Parameters<jsonata.Expression['registerFunction']>[1]
+function defineFunction(name: string): object {
+  const definition = libraryDefinition(name)
+  Object.freeze(definition.signature)
+  // The library notes on a function where it was called last, which would be the place of another expression.
+  const nothing = { get: () => undefined, set: () => {} }
+  const own = { ...definition, implementation: replaced[name] ?? withCheck(name, definition.implementation) }
+  return Object.freeze(Object.defineProperties(own, { token: nothing, position: nothing }))
+}
+
+function withCheck(name: string, own: Implementation): Implementation {
+  const check = checks[name]
+  if (check === undefined) return own
+  const checked: Implementation = function (...values) {
+    check.apply(this, values)
+    return own.apply(this, values)
+  }
+  // How many values a function takes decides what `$map` gives it.
+  Object.defineProperty(checked, 'length', { value: own.length })
+  // Which values it takes is read from its text where only some are given: `$split(?, ",")`.
+  checked.toString = () => own.toString()
+  return checked
+}
