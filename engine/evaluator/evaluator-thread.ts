@@ -59,7 +59,6 @@ async function run(order: RunOrder): Promise<void> {
   seedRandom(seed)
   const request: HookRequest = { ...order.request, payload: undefined, isUndecoded: true }
   const options: ResolveOptions = { containment: containmentOf(order), callTransform: callerOf(order) }
-  Atomics.store(shared, slots.work, 0)
   Atomics.store(shared, slots.phase, phases.resolving)
   const result = await snapshot[type](request, options)
   Atomics.store(shared, slots.phase, phases.waiting)

@@ -157,6 +157,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     job.attempts += 1
     seat.job = job
     seat.looks = 0
+    thread.resetWork()
     const {
       payload: _payload,
       unwrapped: _unwrapped,
@@ -173,7 +174,12 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   function hear(seat: Seat, message: FromThread): void {
     const { job } = seat
     if (job === undefined || job.id !== message.job) return
-    if (message.type === 'transform') void callTransform(seat, job, message)
+    if (message.type === 'transform')
+      void callTransform(seat, job, message).catch((error) => {
+        seat.job = undefined
+        job.result.reject(error)
+        leave(seat)
+      })
     else {
       seat.job = undefined
       seat.idleTimer = timers.setTimeout(() => leave(seat), idleMs)
@@ -247,6 +253,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       return
     }
     job.failed.push(work)
+    job.waitTimer = timers.setTimeout(() => giveUp(job), waitMs)
     waiting.unshift(job)
     dispatch()
   }

@@ -19,6 +19,8 @@ export interface ThreadOwner {
 
 export interface Thread {
   post(order: ToThread): void
+  /** Forgets the work of the request before, so that a thread that ends while it loads is not said to have ended in it. */
+  resetWork(): void
   /** The number of the piece of work that was begun last, and whether a deadline runs. */
   progress(): { readonly work: number; readonly phase: number }
   /** Bytes that it holds, garbage included; undefined where it ended. Waits for as long as it is in native code. */
@@ -58,6 +60,7 @@ export function startThread(owner: ThreadOwner): Thread {
 
   return {
     post: (order) => port.postMessage(order),
+    resetWork: () => void Atomics.store(shared, slots.work, 0),
     progress: () => ({ work: Atomics.load(shared, slots.work), phase: Atomics.load(shared, slots.phase) }),
     async memory() {
       try {
