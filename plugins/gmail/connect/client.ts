@@ -1,7 +1,7 @@
 /** Finds the OAuth client of this setup: the one whose JSON file is given, else the one of the last setup. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type ConnectCall, recordOf, type SourceStorage, textOf } from '@reveille/kit'
+import { type ConnectCall, parseJson, recordOf, type SourceStorage, textOf } from '@reveille/kit'
 import { hasCode, setupError } from './failure.ts'
 
 /** The OAuth client. It is stored as `client`. */
@@ -79,14 +79,6 @@ function parseClient(content: unknown): Client {
   const secret = textOf(installed['client_secret'])
   const project = textOf(installed['project_id'])
   return { id, ...(secret && { secret }), ...(project && { project }) }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function refused(reason: string) {

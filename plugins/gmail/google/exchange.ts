@@ -3,7 +3,7 @@
  * reads it once.
  */
 
-import { isPluginError, oneLine, PluginError } from '@reveille/kit'
+import { isPluginError, oneLine, PluginError, parseJson } from '@reveille/kit'
 import type { gaxios } from 'google-auth-library'
 
 export interface ExchangeOptions {
@@ -84,7 +84,7 @@ async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepa
       redirect: 'manual',
       signal: AbortSignal.any([signal, limit.signal]),
     })
-    const json = parseJson(await readBytes(response, bytes, name))
+    const json = parseJson(await readText(response, bytes, name))
     return { status: response.status, headers: response.headers, json }
   } catch (error) {
     if (signal.aborted) throw signal.reason
@@ -105,7 +105,7 @@ async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepa
   }
 }
 
-async function readBytes(response: Response, most: number, name: string): Promise<Buffer> {
+async function readText(response: Response, most: number, name: string): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
@@ -118,13 +118,5 @@ async function readBytes(response: Response, most: number, name: string): Promis
     }
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
-}
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
+  return Buffer.concat(chunks).toString('utf8')
 }

@@ -80,7 +80,8 @@ function toPassage({ plain, html }: OpenPassage): Passage {
   return { plain: plain?.parts ?? [], html: html?.parts ?? [] }
 }
 
-function partOf(value: unknown): RawPart {
+/** Reads a part as an object, whatever a stranger sent in its place. */
+export function partOf(value: unknown): RawPart {
   return typeof value === 'object' && value !== null ? value : {}
 }
 

@@ -1,9 +1,10 @@
 /** Reads the few fields of a mail that are posted, each of limited length. */
 
+import { listOf, textOf } from '@reveille/kit'
 import type { RawMessage, RawPart } from '../google/port.ts'
 import { textOfMail } from './body.ts'
 import { decodeEntities } from './html/text-of-html.ts'
-import { headerOf } from './parts.ts'
+import { headerOf, partOf } from './parts.ts'
 import { cleanLine } from './text/clean.ts'
 import { cutToLength } from './text/cut.ts'
 import { decodeWords } from './text/encoded-words.ts'
@@ -39,12 +40,12 @@ const mostOfLabel = 200
 
 /** Never throws, whatever a stranger wrote. */
 export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions): MailItem {
-  const payload: RawPart = isObject(raw.payload) ? raw.payload : {}
-  const id = textOr(raw.id, '')
+  const payload = partOf(raw.payload)
+  const id = textOf(raw.id) ?? ''
   const body = includeBody ? textOfMail(payload, maxBytes) : { text: '', isCut: false }
   return {
     id,
-    threadId: textOr(raw.threadId, id),
+    threadId: textOf(raw.threadId) ?? id,
     from: headerText(payload, 'from', mostOfHeader),
     to: headerText(payload, 'to', mostOfHeader),
     subject: headerText(payload, 'subject', mostOfHeader),
@@ -66,7 +67,7 @@ export function isWanted(raw: RawMessage, labelId: string, exclude: readonly str
 
 /** Returns the ids of the labels. */
 export function labelsOf({ labelIds }: RawMessage): string[] {
-  return Array.isArray(labelIds) ? labelIds.filter((label) => typeof label === 'string') : []
+  return listOf(labelIds).filter((label) => typeof label === 'string')
 }
 
 function headerText(payload: RawPart, name: string, most: number): string {
@@ -75,10 +76,8 @@ function headerText(payload: RawPart, name: string, most: number): string {
 
 /** Snippets contain entities such as `&#39;`, though Google's description of the API does not say so. */
 function snippetOf(snippet: unknown): string {
-  return cutToLength(
-    cleanLine(decodeEntities(textOr(snippet, '').slice(0, 10 * mostOfSnippet))),
-    mostOfSnippet,
-  )
+  const text = (textOf(snippet) ?? '').slice(0, 10 * mostOfSnippet)
+  return cutToLength(cleanLine(decodeEntities(text)), mostOfSnippet)
 }
 
 /**
@@ -92,11 +91,3 @@ function dateOf(internalDate: unknown): string {
 }
 
 const lastOfYear9999 = 253_402_300_799_999
-
-function textOr(value: unknown, otherwise: string): string {
-  return typeof value === 'string' ? value : otherwise
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
