@@ -81,12 +81,12 @@ function containmentOf({ failed }: RunOrder): Containment {
 /** The main thread calls transforms, and remembers what they answered. */
 function callerOf({ job }: RunOrder): CallTransform {
   let calls = 0
-  return async ({ id }, { rawBody: _rawBody, onCall: _onCall, ...given }: TransformCall) => {
+  return async (mapping, _transform, { rawBody: _rawBody, onCall: _onCall, ...given }: TransformCall) => {
     const call = calls++
     const answered = Promise.withResolvers<TransformAnswer>()
     waiting.set(call, answered)
     Atomics.store(shared, slots.phase, phases.waiting)
-    post({ type: 'transform', job, call, mapping: id, given })
+    post({ type: 'transform', job, call, mapping, given })
     try {
       return await answered.promise
     } finally {

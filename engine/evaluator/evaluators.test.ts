@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import { actionOf, requestOf } from '../compile/fixture.ts'
 import type { AgentAction, Decision } from '../resolve/decision.ts'
 import { TransformError } from '../transform/port.ts'
-import { createEvaluators } from './evaluators.ts'
+import { createEvaluators, EvaluationEnded } from './evaluators.ts'
 import { containedOf, createManualTimers, evaluatorsOf } from './fixture.ts'
+import type { SliceContent } from './protocol.ts'
 
 const evaluated = (source: string) => ({ message: `{% ${source} %}` })
 /** Takes the library's own search for a text 20 s, and cannot be interrupted by the library. */
@@ -103,6 +104,33 @@ test('what a transform refuses or throws comes back from a thread as it would he
   assert.ok('code' in failed && failed.outcome === 'failed')
   assert.match(failed.reason ?? '', /a\.ts: no title \(.*a\.ts:3:1\)/)
   assert.equal((failed.cause as Error).message, 'no title')
+})
+
+test('a transform that breaks its contract rejects the request that called it, and the next one is answered', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const transforms = { 'a.ts': () => Promise.reject(new Error('not the error of a transform')) }
+  const mapping = { vars: { n: '$reverse(list)[0]' }, message: 'x', transform: { module: 'a.ts' } }
+  const snapshot = await containedOf(evaluators, [mapping], { transforms })
+  await assert.rejects(async () => snapshot.resolve(requestOf({ list: [1] })), /not the error of a transform/)
+  const next = await containedOf(evaluators, [evaluated('$reverse([1, 3])[0]')])
+  assert.equal(messageOf(await next.resolve(requestOf({}))), '3')
+})
+
+test('a request whose mappings end the thread that loads them is not tried again', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const snapshot = await containedOf(evaluators, [evaluated('$reverse([1, n])[0]')])
+  assert.equal(messageOf(await snapshot.resolve(requestOf({ n: 2 }))), '2')
+  let loads = 0
+  const broken = {
+    id: -1,
+    content: () => {
+      loads += 1
+      return {} as SliceContent
+    },
+    callTransform: () => assert.fail('it has no transform'),
+  }
+  await assert.rejects(evaluators.run('resolve', broken, requestOf({}), []), EvaluationEnded)
+  assert.equal(loads, 1)
 })
 
 test('an expression that a thread is ended in fails, and what comes after it goes on', async (context) => {

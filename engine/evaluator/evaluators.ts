@@ -8,6 +8,7 @@ import { randomInt } from 'node:crypto'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import type { Timers } from '../timers.ts'
+import { createMemoryWatch } from '../transform/host/memory-watch.ts'
 import { type TransformAnswer, type TransformCall, TransformError } from '../transform/port.ts'
 import { type FromThread, phases, type SliceContent } from './protocol.ts'
 import { startThread, type Thread } from './thread.ts'
@@ -23,14 +24,15 @@ const mostWaitingBytes = 64 * 1_048_576
 const waitMs = 10_000
 /** After so long without a request a thread ends. Milliseconds. */
 const idleMs = 30_000
-const lookMs = 50
-/** Looks at one piece of work, without any progress. An expression ends itself after a second. */
-const mostLooks = 30
+const checkMs = 50
+/** Checks in a row that find one piece of work without progress. An expression ends itself after a second. */
+const mostChecks = 30
 /** So many more for each megabyte of the body. */
-const looksOfMegabyte = 4
-/** Looks at a thread that loads. */
-const mostLoading = 600
-const memoryBytes = 416 * 1_048_576
+const checksOfMegabyte = 4
+/** Checks of a thread that loads. */
+const mostChecksLoading = 600
+/** What a thread may hold. Megabytes. */
+const memoryMb = 256
 /** A request whose thread was ended so often is not tried again. */
 const mostAttempts = 3
 /** Endpoints whose mappings a thread keeps compiled. */
@@ -62,7 +64,7 @@ export interface Evaluators {
   close(): Promise<void>
 }
 
-/** In the order in which a request makes them: what was called once is not called again when it begins anew. */
+/** In the order in which a request makes them: what was called once is not called again when it begins again. */
 export type TransformCalls = Promise<TransformAnswer>[]
 
 export interface EvaluatorsOptions {
@@ -82,24 +84,26 @@ interface Job {
   attempts: number
 }
 
-interface Seat {
+/** A thread of the pool, with what it is doing. */
+interface Member {
   readonly thread: Thread
   /** Loaded, the one that was used last at the end. */
   readonly slices: Set<number>
   job: Job | undefined
   /** Since the last progress. */
-  looks: number
+  checks: number
   work: number
   idleTimer: unknown
-  /** It was told to end, and has not ended yet. */
-  isLeaving: boolean
+  /** It is being ended, and still takes a place. */
+  isEnding: boolean
 }
 
 export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
-  const seats = new Set<Seat>()
+  const members = new Set<Member>()
   const waiting: Job[] = []
   let nextJob = 1
-  let lookTimer: unknown
+  const memory = createMemoryWatch(timers)
+  let checkTimer: unknown
   let isClosed = false
 
   function dispatch(): void {
@@ -107,11 +111,11 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       const place = waiting.findIndex(({ request }) => mayRun(request.sender))
       const job = waiting[place]
       if (job === undefined) return
-      const seat = freeSeat()
-      if (seat === undefined) return
+      const member = freeMember()
+      if (member === undefined) return
       waiting.splice(place, 1)
       timers.clearTimeout(job.waitTimer)
-      assign(seat, job)
+      assign(member, job)
     }
   }
 
@@ -119,33 +123,36 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   function mayRun(sender: string | undefined): boolean {
     if (sender === undefined) return true
     let held = 0
-    for (const { job } of seats) if (job?.request.sender === sender) held += 1
+    for (const { job } of members) if (job?.request.sender === sender) held += 1
     return held < mostThreads - 1
   }
 
-  function freeSeat(): Seat | undefined {
-    for (const seat of seats) if (seat.job === undefined && !seat.isLeaving) return seat
-    return seats.size < mostThreads ? openSeat() : undefined
+  function freeMember(): Member | undefined {
+    for (const member of members) if (member.job === undefined && !member.isEnding) return member
+    return members.size < mostThreads ? addMember() : undefined
   }
 
-  function openSeat(): Seat {
-    const thread = startThread({ heard: (message) => hear(seat, message), ended: () => lose(seat) })
-    const seat: Seat = {
+  function addMember(): Member {
+    const thread = startThread({
+      onMessage: (message) => handleMessage(member, message),
+      onEnd: () => restartJob(member),
+    })
+    const member: Member = {
       thread,
       slices: new Set(),
       job: undefined,
-      looks: 0,
+      checks: 0,
       work: 0,
       idleTimer: undefined,
-      isLeaving: false,
+      isEnding: false,
     }
-    seats.add(seat)
-    return seat
+    members.add(member)
+    return member
   }
 
-  function assign(seat: Seat, job: Job): void {
-    timers.clearTimeout(seat.idleTimer)
-    const { thread, slices } = seat
+  function assign(member: Member, job: Job): void {
+    timers.clearTimeout(member.idleTimer)
+    const { thread, slices } = member
     const { id: slice } = job.slice
     if (!slices.delete(slice)) thread.post({ type: 'load', slice, content: job.slice.content() })
     slices.add(slice)
@@ -155,8 +162,8 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       thread.post({ type: 'forget', slice: oldest })
     }
     job.attempts += 1
-    seat.job = job
-    seat.looks = 0
+    member.job = job
+    member.checks = 0
     thread.resetWork()
     const {
       payload: _payload,
@@ -168,92 +175,84 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     const rawBody = new Uint8Array(request.rawBody)
     const { type, seed, failed } = job
     thread.post({ type, job: job.id, slice, request: { ...request, rawBody }, failed, seed })
-    lookTimer ??= timers.setTimeout(look, lookMs)
+    memory.add(member, { thread, limitMb: memoryMb, exceeded: () => void end(member) })
+    checkTimer ??= timers.setTimeout(checkDeadlines, checkMs)
   }
 
-  function hear(seat: Seat, message: FromThread): void {
-    const { job } = seat
+  function handleMessage(member: Member, message: FromThread): void {
+    const { job } = member
     if (job === undefined || job.id !== message.job) return
     if (message.type === 'transform')
-      void callTransform(seat, job, message).catch((error) => {
-        seat.job = undefined
+      void callTransform(member, job, message).catch((error) => {
+        member.job = undefined
         job.result.reject(error)
-        leave(seat)
+        void end(member)
       })
     else {
-      seat.job = undefined
-      seat.idleTimer = timers.setTimeout(() => leave(seat), idleMs)
+      member.job = undefined
+      memory.remove(member)
+      member.idleTimer = timers.setTimeout(() => void end(member), idleMs)
       job.result.resolve(message.result)
       dispatch()
     }
   }
 
   async function callTransform(
-    seat: Seat,
+    member: Member,
     { calls, slice, request }: Job,
     { call, mapping, given }: Extract<FromThread, { type: 'transform' }>,
   ): Promise<void> {
     const { rawBody, onCall } = request
     calls[call] ??= slice.callTransform(mapping, { ...given, rawBody, onCall })
     try {
-      seat.thread.post({ type: 'transformed', call, answer: await calls[call] })
+      member.thread.post({ type: 'transformed', call, answer: await calls[call] })
     } catch (error) {
       if (!(error instanceof TransformError)) throw error
       const { code, message, place, refusal, cause } = error
-      seat.thread.post({ type: 'transform-failed', call, error: { code, message, place, refusal, cause } })
+      member.thread.post({ type: 'transform-failed', call, error: { code, message, place, refusal, cause } })
     }
   }
 
-  /** What is under way is looked at while there is any. */
-  function look(): void {
-    lookTimer = undefined
-    let isBusy = false
-    for (const seat of seats) {
-      if (seat.job === undefined || seat.isLeaving) continue
-      isBusy = true
-      if (isOverdue(seat, seat.job)) leave(seat)
-      else void watchMemory(seat, seat.job)
-    }
-    if (isBusy) lookTimer = timers.setTimeout(look, lookMs)
+  /** Is called for as long as a thread has a job. */
+  function checkDeadlines(): void {
+    checkTimer = undefined
+    const busy = [...members].filter(({ job, isEnding }) => job !== undefined && !isEnding)
+    for (const member of busy) if (isOverdue(member)) void end(member)
+    if (busy.length > 0) checkTimer = timers.setTimeout(checkDeadlines, checkMs)
   }
 
-  function isOverdue(seat: Seat, { request }: Job): boolean {
-    const { work, phase } = seat.thread.progress()
-    if (phase === phases.waiting || work !== seat.work) seat.looks = 0
-    seat.work = work
-    seat.looks += 1
-    if (phase === phases.loading) return seat.looks > mostLoading
-    return seat.looks > mostLooks + looksOfMegabyte * (request.rawBody.length / 1_048_576)
+  function isOverdue(member: Member): boolean {
+    const { work, phase } = member.thread.progress()
+    if (phase === phases.waiting || work !== member.work) member.checks = 0
+    member.work = work
+    member.checks += 1
+    if (phase === phases.loading) return member.checks > mostChecksLoading
+    const megabytes = (member.job?.request.rawBody.length ?? 0) / 1_048_576
+    return member.checks > mostChecks + checksOfMegabyte * megabytes
   }
 
-  async function watchMemory(seat: Seat, job: Job): Promise<void> {
-    const bytes = await seat.thread.memory()
-    if (bytes !== undefined && bytes > memoryBytes && seat.job === job) leave(seat)
-  }
-
-  function leave(seat: Seat): void {
-    if (seat.isLeaving) return
-    seat.isLeaving = true
-    timers.clearTimeout(seat.idleTimer)
-    void seat.thread.end().then(() => {
-      seats.delete(seat)
-      dispatch()
-    })
+  async function end(member: Member): Promise<void> {
+    member.isEnding = true
+    memory.remove(member)
+    timers.clearTimeout(member.idleTimer)
+    await member.thread.end()
+    members.delete(member)
+    dispatch()
   }
 
   /** A thread ended: what it had begins again, without the piece of work that it was in. */
-  function lose(seat: Seat): void {
-    const { job } = seat
-    seat.job = undefined
-    if (!seat.isLeaving) leave(seat)
+  function restartJob(member: Member): void {
+    const { job } = member
+    member.job = undefined
+    if (!member.isEnding) void end(member)
     if (job === undefined) return
-    const { work } = seat.thread.progress()
+    const { work } = member.thread.progress()
     if (isClosed || work === 0 || job.attempts === mostAttempts) {
       job.result.reject(new EvaluationEnded('the request takes more time or memory than one may'))
       return
     }
     job.failed.push(work)
-    job.waitTimer = timers.setTimeout(() => giveUp(job), waitMs)
+    job.waitTimer = timers.setTimeout(() => expire(job), waitMs)
     waiting.unshift(job)
     dispatch()
   }
@@ -268,7 +267,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     return waiting.length >= mostWaiting || ofSender >= mostWaitingOfSender || bytes > mostWaitingBytes
   }
 
-  function giveUp(job: Job): void {
+  function expire(job: Job): void {
     waiting.splice(waiting.indexOf(job), 1)
     job.result.reject(new EvaluatorsBusy('the request waited too long for a thread'))
   }
@@ -290,28 +289,22 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       waitTimer: undefined,
       attempts: 0,
     }
-    job.waitTimer = timers.setTimeout(() => giveUp(job), waitMs)
+    job.waitTimer = timers.setTimeout(() => expire(job), waitMs)
     waiting.push(job)
     dispatch()
     return result.promise
   }
 
-  return {
-    run: run as Evaluators['run'],
-    async close() {
-      isClosed = true
-      timers.clearTimeout(lookTimer)
-      for (const { result, waitTimer } of waiting.splice(0)) {
-        timers.clearTimeout(waitTimer)
-        result.reject(new EvaluationEnded('the gateway stops'))
-      }
-      await Promise.all(
-        [...seats].map((seat) => {
-          seat.isLeaving = true
-          timers.clearTimeout(seat.idleTimer)
-          return seat.thread.end()
-        }),
-      )
-    },
+  async function close(): Promise<void> {
+    isClosed = true
+    timers.clearTimeout(checkTimer)
+    memory.close()
+    for (const { result, waitTimer } of waiting.splice(0)) {
+      timers.clearTimeout(waitTimer)
+      result.reject(new EvaluationEnded('the gateway stops'))
+    }
+    await Promise.all([...members].map(end))
   }
+
+  return { run: run as Evaluators['run'], close }
 }

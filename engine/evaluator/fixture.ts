@@ -10,7 +10,6 @@ import {
   type Mapping,
 } from '../compile/fixture.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
-import { processorMs } from '../resolve/processor-time.ts'
 import { realTimers } from '../timers.ts'
 import { containSnapshot } from './contained-snapshot.ts'
 import { createEvaluators, type Evaluators } from './evaluators.ts'
@@ -33,24 +32,6 @@ export async function containedOf(
   const compiled = await createCompiler({ randomness }).compile(configuration, catalog, transforms)
   if (!compiled.ok) throw new Error(compiled.diagnostics[0]?.message)
   return containSnapshot(compiled, { configuration, catalog, evaluators, mint: randomness.mint })
-}
-
-/** What the work gives, and how long the main loop was held at most meanwhile, in milliseconds of the processor. */
-export async function holdOf<Result>(work: () => Result | Promise<Result>) {
-  let longest = 0
-  let last = processorMs()
-  let isOver = false
-  const look = (): void => {
-    const now = processorMs()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (!isOver) setImmediate(look)
-  }
-  setImmediate(look)
-  const result = await work()
-  await new Promise(setImmediate)
-  isOver = true
-  return { result, longest }
 }
 
 /** Timers that a test lets fire, all those of one length at a time. */

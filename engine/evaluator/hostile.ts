@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { requestOf } from '../compile/fixture.ts'
-import { containedOf, evaluatorsOf, holdOf } from './fixture.ts'
+import { watchEventLoop } from '../resolve/watch-event-loop.ts'
+import { containedOf, evaluatorsOf } from './fixture.ts'
 import { hostileBodies } from './hostile-cases.ts'
 
 /** What may come of an expression: a value is rendered, or the request is refused by name. */
@@ -29,7 +30,7 @@ export function testHostile(bytes: number, mostMs: number, stride = 1): void {
         const snapshot = await containedOf(evaluators, [{ message: `{% ${source} %}` }])
         const request = { ...requestOf(payload), rawBody, ...(bytes > 262_144 && { isUndecoded: true }) }
         globalThis.gc?.()
-        const { result, longest } = await holdOf(() => snapshot.resolve(request))
+        const { result, longest } = await watchEventLoop(() => snapshot.resolve(request))
         if (longest > worst.longest) Object.assign(worst, { longest, source: `${source} over ${name}` })
         if (longest > mostMs) faults.push(`${source} over ${name}: ${longest.toFixed(1)} ms`)
         if ('code' in result && !expected.has(result.code))

@@ -1,20 +1,13 @@
 /** One evaluator thread as the main thread sees it: what it is asked, how long that takes, and ending it. */
 
 import { MessageChannel, Worker } from 'node:worker_threads'
+import { bytesHeldBy, threadLimits } from '../transform/host/memory-watch.ts'
 import { type FromThread, phases, slots, type ThreadData, type ToThread } from './protocol.ts'
 
-/**
- * V8 ends the whole process when one allocation finds no room below a thread's limit, so that limit stands where no
- * request comes, and the pool watches what a thread holds.
- */
-const heapLimitMb = 70_000
-/** A larger one leaves twice the garbage between two collections. */
-const youngMb = 16
-
 export interface ThreadOwner {
-  heard(message: FromThread): void
-  /** It ended, by the pool or by itself. */
-  ended(): void
+  onMessage(message: FromThread): void
+  /** The thread ended, by the pool or by itself. */
+  onEnd(): void
 }
 
 export interface Thread {
@@ -23,7 +16,7 @@ export interface Thread {
   resetWork(): void
   /** The number of the piece of work that was begun last, and whether a deadline runs. */
   progress(): { readonly work: number; readonly phase: number }
-  /** Bytes that it holds, garbage included; undefined where it ended. Waits for as long as it is in native code. */
+  /** The bytes that it holds, as `bytesHeldBy` counts them. */
   memory(): Promise<number | undefined>
   /** Resolves when it ended. A thread in native code ends only when it leaves that. */
   end(): Promise<void>
@@ -40,21 +33,21 @@ export function startThread(owner: ThreadOwner): Thread {
     // Nothing in it prints on purpose.
     stdout: true,
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb, maxYoungGenerationSizeMb: youngMb },
+    resourceLimits: threadLimits,
   })
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   let isEnded = false
 
-  const leave = (): void => {
+  const close = (): void => {
     if (isEnded) return
     isEnded = true
     port.close()
-    owner.ended()
+    owner.onEnd()
   }
-  port.on('message', (message: FromThread) => owner.heard(message))
+  port.on('message', (message: FromThread) => owner.onMessage(message))
   // An error in it ends it, and what it was asked is answered as if its time had run out.
-  worker.on('error', leave)
-  worker.on('exit', leave)
+  worker.on('error', close)
+  worker.on('exit', close)
   worker.unref()
   port.unref()
 
@@ -62,17 +55,10 @@ export function startThread(owner: ThreadOwner): Thread {
     post: (order) => port.postMessage(order),
     resetWork: () => void Atomics.store(shared, slots.work, 0),
     progress: () => ({ work: Atomics.load(shared, slots.work), phase: Atomics.load(shared, slots.phase) }),
-    async memory() {
-      try {
-        const { used_heap_size, external_memory } = await worker.getHeapStatistics()
-        return used_heap_size + external_memory
-      } catch {
-        return undefined
-      }
-    },
+    memory: () => bytesHeldBy(worker),
     async end() {
       void worker.terminate()
-      leave()
+      close()
       await exited
     },
   }

@@ -1,5 +1,6 @@
 /** Carries one request through the engine: match, check, render, admit, decide. */
 
+import type { TransformAnswer, TransformCall, TransformFunction } from '../transform/port.ts'
 import { type Admission, admit, type Randomness } from './admit/admit.ts'
 import { parseBodyDraft } from './admit/body-draft.ts'
 import type { Draft } from './admit/draft.ts'
@@ -43,14 +44,15 @@ export interface ResolveOptions {
   readonly recorder?: Recorder
   /** Default: nothing is refused. */
   readonly containment?: Containment
-  /** Runs the transform of a program. Default: the program's own function. */
+  /** Calls the transform of a mapping. Default: directly. */
   readonly callTransform?: CallTransform
 }
 
 export type CallTransform = (
-  program: Program,
-  call: Parameters<NonNullable<Program['transform']>['call']>[0],
-) => ReturnType<NonNullable<Program['transform']>['call']>
+  mapping: string,
+  transform: TransformFunction,
+  call: TransformCall,
+) => Promise<TransformAnswer>
 
 /** Rejects with NeedsThread alone, where its containment says so; anything else that goes wrong is a decision. */
 export type Resolve = (request: HookRequest, options?: ResolveOptions) => Promise<Decision>
@@ -72,17 +74,14 @@ interface Made {
   readonly reply?: Reply
 }
 
-const callOwn: CallTransform = ({ transform, id }, call) => {
-  if (transform === undefined) throw new Error(`The mapping "${id}" has no transform.`)
-  return transform.call(call)
-}
+const callDirectly: CallTransform = (_mapping, transform, call) => transform(call)
 
 export function createResolve(parts: ResolveParts): Resolve {
   const { candidates, rules, effectivePolicyOf, policyOf, limits, folder, randomness } = parts
 
   function decideRequest(request: HookRequest, options: ResolveOptions): Decision | Promise<Decision> {
     const { endpoint } = request
-    const { recorder, containment = uncontained, callTransform = callOwn } = options
+    const { recorder, containment = uncontained, callTransform = callDirectly } = options
     const endpointPolicy = effectivePolicyOf(endpoint)
     if (endpoint === 'wake' || endpoint === 'agent') return decideBuiltIn(endpoint, request, endpointPolicy)
     const reason = endpointPolicy && ignoredActor(endpointPolicy, request.payload)
@@ -158,9 +157,10 @@ export function createResolve(parts: ResolveParts): Resolve {
     recorder?.onAction(program.id, scope.index)
     const inner = program.vars.length === 0 ? scope : await withVars(program, scope, recorder)
     const draft = await renderDraft(program, inner, meter, endpointPolicy, recorder)
-    if (program.transform === undefined) return { actions: [admitDraft(draft, job)] }
-    const { module } = program.transform
-    const call: NonNullable<Program['transform']>['call'] = (given) => callTransform(program, given)
+    const { id, transform } = program
+    if (transform === undefined) return { actions: [admitDraft(draft, job)] }
+    const { module } = transform
+    const call: TransformFunction = (given) => callTransform(id, transform.call, given)
     const { drafts, ...rest }: Transformed = await transformDraft({ module, call }, draft, inner, meter)
     if (drafts.length > maxActions) throw tooMany(maxActions)
     const actions = drafts.map(({ draft: changed, change }, position) => {

@@ -8,15 +8,9 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Timers } from '../../timers.ts'
 import { type FromWorker, slots, type ToWorker, type WorkerData, workerFile } from '../worker/protocol.ts'
+import { bytesHeldBy, threadLimits } from './memory-watch.ts'
 import { isFromWorker } from './message-check.ts'
 
-/**
- * V8 ends the whole process when one allocation finds no room below a worker's limit: a list of a hundred thousand
- * objects that grows is enough. So V8's limit is out of reach, and `memory-watch.ts` enforces the real one.
- */
-const heapLimitMb = 70_000
-/** A larger young generation leaves twice the garbage between two collections. */
-const youngMb = 16
 /** A thread that is stopped ends within milliseconds, unless it is in native code. */
 const terminationMs = 1_000
 
@@ -53,7 +47,7 @@ export function startThread(timers: Timers): Thread {
     stdout: true,
     stderr: true,
     execArgv: ['--enable-source-maps'],
-    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb, maxYoungGenerationSizeMb: youngMb },
+    resourceLimits: threadLimits,
   })
   const left = Promise.withResolvers<void>()
   let state: 'running' | 'stopped' | 'lost' = 'running'
@@ -71,14 +65,7 @@ export function startThread(timers: Timers): Thread {
         hear(received.message)
       }
     },
-    async memory() {
-      try {
-        const { used_heap_size, external_memory } = await worker.getHeapStatistics()
-        return used_heap_size + external_memory
-      } catch {
-        return undefined
-      }
-    },
+    memory: () => bytesHeldBy(worker),
     async profile(during) {
       // Node 24.8 and newer.
       const { startCpuProfile } = worker as Partial<typeof worker>
