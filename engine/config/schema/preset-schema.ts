@@ -1,6 +1,6 @@
 /** The schema of `hooks.presets`: which preset is in use, and what its user wants to be different. */
 
-import { text } from './keywords.ts'
+import { optional, text } from './keywords.ts'
 import { type MappingValue, mappingSchema } from './mapping-schema.ts'
 import { Type } from './type.ts'
 
@@ -40,8 +40,8 @@ export const presetList = Type.Array(
     minLength: 1,
     pattern: '\\S',
     properties: {
-      name: text({ description: 'The preset.' }),
-      path: Type.Optional(text({ description: 'The endpoint to serve it under, instead of its own.' })),
+      name: text('The preset.'),
+      ...optional({ path: text('The endpoint to serve it under, instead of its own.') }),
       ...fields,
     },
     required: ['name'],
