@@ -13,15 +13,7 @@ export interface TurnProgress {
   readonly at: number
 }
 
-export interface ProgressBoard {
-  /** Begins a turn of the run, with no progress yet. */
-  start(runId: string): void
-  /** Adds progress. Ignores runs without a turn under way, and values that are no text. */
-  note(runId: string, progress: Progress): void
-  /** Returns undefined if no turn of the run is under way. */
-  of(runId: string): TurnProgress | undefined
-  end(runId: string): void
-}
+export type ProgressBoard = ReturnType<typeof createProgressBoard>
 
 /** UTF-16 units. */
 export const longestText = 2000
@@ -29,12 +21,14 @@ export const longestText = 2000
 const longestNote = 200
 
 /** The board holds one entry for each turn under way, so `concurrency` bounds it. */
-export function createProgressBoard({ now = Date.now }: { now?: () => number } = {}): ProgressBoard {
+export function createProgressBoard({ now = Date.now }: { now?: () => number } = {}) {
   const turns = new Map<string, TurnProgress>()
 
   return {
-    start: (runId) => void turns.set(runId, { text: '', characters: 0, at: now() }),
-    note(runId, { text, note }) {
+    /** Begins a turn of the run, with no progress yet. */
+    start: (runId: string) => void turns.set(runId, { text: '', characters: 0, at: now() }),
+    /** Adds progress. Ignores runs without a turn under way, and values that are no text. */
+    note(runId: string, { text, note }: Progress) {
       const before = turns.get(runId)
       if (!before) return
       const said = typeof text === 'string' ? text : ''
@@ -46,8 +40,9 @@ export function createProgressBoard({ now = Date.now }: { now?: () => number } =
         at: now(),
       })
     },
-    of: (runId) => turns.get(runId),
-    end: (runId) => void turns.delete(runId),
+    /** Returns undefined if no turn of the run is under way. */
+    of: (runId: string): TurnProgress | undefined => turns.get(runId),
+    end: (runId: string) => void turns.delete(runId),
   }
 }
 

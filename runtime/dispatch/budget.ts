@@ -6,19 +6,7 @@ import { dayMs, dayOf } from '../store/day.ts'
 import type { Effects, RunUsage, Spent, Work } from '../store/port.ts'
 import type { DispatchOptions } from './options.ts'
 
-export interface Budgets {
-  /**
-   * Takes one turn from all budgets that pay for it, or says which of them is spent. `runs` are exact, including turns that
-   * are under way or whose settlement is not on disk yet. `tokens` are known when a turn is over, so turns under way may
-   * overshoot.
-   */
-  reserve(payer: Payer): Reservation | Exhausted
-  /**
-   * Pays for a turn that an earlier process began and could not settle, because it may have cost something. `turn` names it:
-   * if its settlement cannot be written and the turn is found again, it is paid for once.
-   */
-  settleLost(payer: Payer, turn: string): NonNullable<Effects['spend']>
-}
+export type Budgets = ReturnType<typeof createBudgets>
 
 /** The budgets that pay for a turn: the policy `budget`, if any, and the budget of all runs. `spent` is what the claim loaded. */
 export interface Payer {
@@ -67,7 +55,7 @@ type Scope = 'all' | 'budget'
  * to what had been spent when it was opened, because dispatch does not learn when a settlement has reached the disk. If
  * other processes spend too and the store's number is larger, that number holds.
  */
-export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' | 'now'>): Budgets {
+export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' | 'now'>) {
   let today = ''
   const accounts = new Map<string, Account>()
   const lost = new Set<string>()
@@ -103,7 +91,12 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
   }
 
   return {
-    reserve(payer) {
+    /**
+     * Takes one turn from all budgets that pay for it, or says which of them is spent. `runs` are exact, including turns that
+     * are under way or whose settlement is not on disk yet. `tokens` are known when a turn is over, so turns under way may
+     * overshoot.
+     */
+    reserve(payer: Payer): Reservation | Exhausted {
       const { day, payers } = open(payer)
       for (const { scope, name, account, limit, cost } of payers) {
         const allowance = limit && spentAllowance(limit, cost)
@@ -131,7 +124,11 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
         },
       }
     },
-    settleLost(payer, turn) {
+    /**
+     * Pays for a turn that an earlier process began and could not settle, because it may have cost something. `turn` names it:
+     * if its settlement cannot be written and the turn is found again, it is paid for once.
+     */
+    settleLost(payer: Payer, turn: string): NonNullable<Effects['spend']> {
       const { day, payers } = open(payer)
       if (!lost.has(turn)) for (const { ours } of payers) ours.runs += 1
       lost.add(turn)

@@ -2,16 +2,6 @@
 
 import type { Timers } from '@reveille/engine'
 
-export interface SettingsApplier {
-  /**
-   * Applies the current settings. Resolves after the first try; what could not be applied is tried again later. Never
-   * rejects.
-   */
-  apply(): Promise<void>
-  /** Ends further tries. */
-  stop(): void
-}
-
 export interface SettingsApplierOptions {
   /** Reads the current settings and writes them to the store. */
   applyOnce(): Promise<void>
@@ -22,11 +12,7 @@ export interface SettingsApplierOptions {
 /** Milliseconds between two tries. */
 const pauseMs = 5000
 
-export function createSettingsApplier({
-  applyOnce,
-  onFailure,
-  timers,
-}: SettingsApplierOptions): SettingsApplier {
+export function createSettingsApplier({ applyOnce, onFailure, timers }: SettingsApplierOptions) {
   let isWanted = false
   let isStopped = false
   let applying: Promise<void> | undefined
@@ -47,6 +33,10 @@ export function createSettingsApplier({
     }
   }
 
+  /**
+   * Applies the current settings. Resolves after the first try; what could not be applied is tried again later. Never
+   * rejects.
+   */
   function apply(): Promise<void> {
     isWanted = true
     applying ??= applyNewest().finally(() => {
@@ -57,6 +47,7 @@ export function createSettingsApplier({
 
   return {
     apply,
+    /** Ends further tries. */
     stop() {
       isStopped = true
       timers.clearTimeout(retry)

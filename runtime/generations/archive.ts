@@ -7,7 +7,7 @@ import { createLayout } from './layout.ts'
 import { isAbsent, isOfDisk, readContent, readRecord, readState, reasonOf } from './reading.ts'
 import type { ArchiveState, NumberedRecord } from './state.ts'
 import * as states from './state.ts'
-import { createWriting, type Writing } from './writing.ts'
+import { createWriting, type WriteState } from './writing.ts'
 
 export interface ArchiveOptions {
   /** `generations` in the data folder; absolute, need not exist. */
@@ -46,7 +46,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
   let state = opened
   /** The changes before the folder belonged to this process. */
   let early: ((state: ArchiveState) => ArchiveState)[] | undefined = []
-  let writing: Writing | undefined
+  let write: WriteState | undefined
   let saving: Promise<void> | undefined
   let isChanged = false
   let isFailing = false
@@ -60,15 +60,15 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
 
   function save(): void {
     isChanged = true
-    if (writing) saving ??= saveAll(writing)
+    if (write) saving ??= saveAll(write)
   }
 
   /** Writes one state at a time; changes meanwhile are part of the next one. */
-  async function saveAll(to: Writing): Promise<void> {
+  async function saveAll(write: WriteState): Promise<void> {
     while (isChanged) {
       isChanged = false
       try {
-        await to.write(state, (entry) => (state = states.written(state, entry)), isLast)
+        await write(state, (entry) => (state = states.written(state, entry)), isLast)
         isFailing = false
       } catch (error) {
         if (!isFailing) options.onFailed(error)
@@ -91,7 +91,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     state = (early ?? []).reduce((next, step) => step(next), found.state)
     early = undefined
     if (found.damaged.length > 0) options.onDamaged(found.damaged)
-    writing = createWriting(layout, found)
+    write = createWriting(layout, found)
     save()
     await saving
   }
@@ -134,7 +134,7 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
       isLast = true
       save()
       await saving
-      writing = undefined
+      write = undefined
     },
   }
 }

@@ -2,39 +2,30 @@
 
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
-export interface Layout {
-  /** Absolute. */
-  readonly folder: string
-  readonly indexFile: string
-  readonly refusedFolder: string
-  refusedFile(number: number): string
-  generationFolder(generation: number): string
-  recordFile(generation: number): string
-  /** The path of a source file's copy, relative to the folder of its generation. */
-  copyName(path: string): string
-  /** A path for a record: relative to its base and with `/` where it is below that, so that the folder may be moved. */
-  toWritten(path: string, base: Base): string
-  fromWritten(written: string, base: Base): string
-}
+export type Layout = ReturnType<typeof createLayout>
 
 /** The folder of the configuration file, or the data folder. */
 type Base = 'configuration' | 'data'
 
 /** `folder`: the folder of generations in the data folder. Both paths are absolute. */
-export function createLayout(folder: string, configFile: string): Layout {
+export function createLayout(folder: string, configFile: string) {
   const bases = { configuration: dirname(configFile), data: dirname(folder) }
   const refusedFolder = join(folder, 'rejected')
   const generationFolder = (generation: number) => join(folder, String(generation))
   return {
+    /** Absolute. */
     folder,
     indexFile: join(folder, 'index.json'),
     refusedFolder,
-    refusedFile: (number) => join(refusedFolder, `${number}.json`),
+    refusedFile: (number: number): string => join(refusedFolder, `${number}.json`),
     generationFolder,
-    recordFile: (generation) => join(generationFolder(generation), recordName),
-    copyName: (path) => copyName(path, bases.configuration),
-    toWritten: (path, base) => nameBelow(bases[base], path)?.split(sep).join('/') ?? path,
-    fromWritten: (written, base) => resolve(bases[base], written),
+    recordFile: (generation: number): string => join(generationFolder(generation), recordName),
+    /** The path of a source file's copy, relative to the folder of its generation. */
+    copyName: (path: string): string => copyName(path, bases.configuration),
+    /** A path for a record: relative to its base and with `/` where it is below that, so that the folder may be moved. */
+    toWritten: (path: string, base: Base): string =>
+      nameBelow(bases[base], path)?.split(sep).join('/') ?? path,
+    fromWritten: (written: string, base: Base): string => resolve(bases[base], written),
   }
 }
 

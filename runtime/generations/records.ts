@@ -26,16 +26,8 @@ export interface RecordFile {
   readonly bundles: readonly Bundle[]
 }
 
-export function formatIndex({ highest, rollback }: IndexFile): string {
-  return formatJson({ highest, rollback })
-}
-
-export function formatRecord(file: RecordFile): string {
-  return formatJson(file)
-}
-
-export function formatRefused(record: GenerationRecord): string {
-  return formatJson(record)
+export function format(content: IndexFile | RecordFile | GenerationRecord): string {
+  return `${JSON.stringify(content, null, 1)}\n`
 }
 
 export function bundlesToWrite({ bundles }: GenerationContent, layout: Layout): readonly Bundle[] {
@@ -86,10 +78,6 @@ function asRecord(value: unknown): GenerationRecord {
   }
   if (!Array.isArray(diagnostics)) throw new SyntaxError('its diagnostics are none')
   return value as GenerationRecord
-}
-
-function formatJson(value: object): string {
-  return `${JSON.stringify(value, null, 1)}\n`
 }
 
 function parseMap(text: string): Readonly<Record<string, unknown>> {

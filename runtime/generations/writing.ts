@@ -10,7 +10,7 @@ import type { GenerationContent } from '@reveille/engine'
 import { writeWhole } from '../write-whole.ts'
 import { type Layout, recordName, unfinished } from './layout.ts'
 import { type ArchiveOnDisk, isAbsent, readRecord } from './reading.ts'
-import { bundlesToWrite, type CopiedFile, formatIndex, formatRecord, formatRefused } from './records.ts'
+import { bundlesToWrite, type CopiedFile, format } from './records.ts'
 import type { ArchiveState, KeptGeneration, NumberedRecord } from './state.ts'
 
 /**
@@ -19,15 +19,9 @@ import type { ArchiveState, KeptGeneration, NumberedRecord } from './state.ts'
  */
 const ahead = 8
 
-export interface Writing {
-  /**
-   * `isLast`: no number is given any more. `onWritten` is called for each generation whose content is on the disk.
-   * @throws Error of the disk; the next call does what was not done
-   */
-  write(state: ArchiveState, onWritten: (entry: KeptGeneration) => void, isLast: boolean): Promise<void>
-}
+export type WriteState = ReturnType<typeof createWriting>
 
-export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' | 'refused'>): Writing {
+export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' | 'refused'>) {
   const records = new Map(found.kept.map(({ record }) => [record.generation, record]))
   const refusedNumbers = new Set(found.refused.map(({ number }) => number))
   let index = ''
@@ -61,7 +55,7 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
       ([path, sha256]): CopiedFile => ({ path: layout.toWritten(path, 'configuration'), sha256 }),
     )
     const bundles = bundlesToWrite(content, layout)
-    await writeDrafted(join(draft, recordName), formatRecord({ record, files, bundles }))
+    await writeDrafted(join(draft, recordName), format({ record, files, bundles }))
     await removeFolder(folder)
     await rename(draft, folder)
     last = { folder, sources: content.sources, hashes }
@@ -90,7 +84,7 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
     const there = records.has(generation)
       ? await readRecord(layout, generation).catch(() => undefined)
       : undefined
-    if (there) await writeDrafted(layout.recordFile(generation), formatRecord({ ...there, record }))
+    if (there) await writeDrafted(layout.recordFile(generation), format({ ...there, record }))
     else if (content) await writeGeneration(record, content)
     records.set(generation, record)
   }
@@ -110,26 +104,32 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
     }
   }
 
-  return {
-    async write(state, onWritten, isLast) {
-      await makeFolder(layout.refusedFolder)
-      if (!isTidy) await tidy()
-      const isNew = ({ record }: KeptGeneration) => records.get(record.generation) !== record
-      for (const entry of state.kept.filter(isNew).reverse()) {
-        await writeKept(entry)
-        onWritten(entry)
-      }
-      for (const { number, record } of state.refused.toReversed()) {
-        if (refusedNumbers.has(number)) continue
-        await writeDrafted(layout.refusedFile(number), formatRefused(record))
-        refusedNumbers.add(number)
-      }
-      const { highest, rollback } = state
-      const text = formatIndex({ highest: isLast ? highest : highest + ahead, rollback })
-      if (text !== index) await writeDrafted(layout.indexFile, text)
-      index = text
-      await remove(state)
-    },
+  /**
+   * `isLast`: no number is given any more. `onWritten` is called for each generation whose content is on the disk.
+   * @throws Error of the disk; the next call does what was not done
+   */
+  return async function write(
+    state: ArchiveState,
+    onWritten: (entry: KeptGeneration) => void,
+    isLast: boolean,
+  ): Promise<void> {
+    await makeFolder(layout.refusedFolder)
+    if (!isTidy) await tidy()
+    const isNew = ({ record }: KeptGeneration) => records.get(record.generation) !== record
+    for (const entry of state.kept.filter(isNew).reverse()) {
+      await writeKept(entry)
+      onWritten(entry)
+    }
+    for (const { number, record } of state.refused.toReversed()) {
+      if (refusedNumbers.has(number)) continue
+      await writeDrafted(layout.refusedFile(number), format(record))
+      refusedNumbers.add(number)
+    }
+    const { highest, rollback } = state
+    const text = format({ highest: isLast ? highest : highest + ahead, rollback })
+    if (text !== index) await writeDrafted(layout.indexFile, text)
+    index = text
+    await remove(state)
   }
 }
 

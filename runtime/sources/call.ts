@@ -28,25 +28,9 @@ export interface CallOptions extends GatewayAccess {
   onReport(report: SourceReport): void
 }
 
-export interface RunCall {
-  readonly call: SourceCall
-  /** Asks the run to end. */
-  abort(reason: Error): void
-  /** Tells the run that the configuration changed, except its own. */
-  reloaded(): void
-  /** Refuses all further calls of the run: it has ended or was abandoned. */
-  end(): void
-}
+export type RunCall = ReturnType<typeof createCall>
 
-export function createCall({
-  source,
-  storage,
-  pushHandlers,
-  clock,
-  post,
-  limitsOf,
-  onReport,
-}: CallOptions): RunCall {
+export function createCall({ source, storage, pushHandlers, clock, post, limitsOf, onReport }: CallOptions) {
   const abort = new AbortController()
   const { signal } = abort
   /** Calls under way. A race against the end of the run would keep its memory for as long as the run lasts. */
@@ -112,13 +96,16 @@ export function createCall({
 
   return {
     call,
-    abort: (reason) => abort.abort(reason),
+    /** Asks the run to end. */
+    abort: (reason: Error) => abort.abort(reason),
+    /** Tells the run that the configuration changed, except its own. */
     reloaded() {
       for (const listener of listeners) {
         // A throw of the source must not reach the reload.
         quiet(async () => listener())
       }
     },
+    /** Refuses all further calls of the run: it has ended or was abandoned. */
     end() {
       isOver = true
       listeners.clear()

@@ -3,32 +3,28 @@
 import { PluginError } from '@reveille/kit'
 import type { PushHandler } from '../http/index.ts'
 
-export interface PushHandlers {
-  /** @throws PluginError `bad-endpoint`, `endpoint-taken` */
-  claim(endpoint: string, pushHandler: PushHandler): void
-  /** Removes these handlers. */
-  release(pushHandlers: ReadonlySet<PushHandler>): void
-  of(endpoint: string): PushHandler | undefined
-}
+export type PushHandlers = ReturnType<typeof createPushHandlers>
 
 /** The gateway's own endpoints, which no source can take over. */
 const reserved = new Set(['wake', 'agent'])
 
-export function createPushHandlers(): PushHandlers {
+export function createPushHandlers() {
   const claimed = new Map<string, PushHandler>()
   return {
-    claim(endpoint, pushHandler) {
+    /** @throws PluginError `bad-endpoint`, `endpoint-taken` */
+    claim(endpoint: string, pushHandler: PushHandler) {
       if (typeof endpoint !== 'string' || !/^[^/\s](.*[^/\s])?$/.test(endpoint) || reserved.has(endpoint))
         throw refusal('bad-endpoint', `No source can take over the endpoint ${JSON.stringify(endpoint)}.`)
       if (claimed.has(endpoint))
         throw refusal('endpoint-taken', `The endpoint ${JSON.stringify(endpoint)} is taken over already.`)
       claimed.set(endpoint, pushHandler)
     },
-    release(pushHandlers) {
+    /** Removes these handlers. */
+    release(pushHandlers: ReadonlySet<PushHandler>) {
       for (const [endpoint, pushHandler] of claimed)
         if (pushHandlers.has(pushHandler)) claimed.delete(endpoint)
     },
-    of: (endpoint) => claimed.get(endpoint),
+    of: (endpoint: string): PushHandler | undefined => claimed.get(endpoint),
   }
 }
 

@@ -25,18 +25,9 @@ export interface SourcesOptions extends GatewayAccess {
   readonly random?: () => number
 }
 
-export interface Sources {
-  /** Ends sources that are no longer live and begins new ones. The host calls it at the start and after each commit. */
-  apply(): void
-  /** Returns the state of each source that runs, is about to run, or ends. */
-  states(): readonly SourceState[]
-  /** Returns the push handler that takes the requests of an endpoint now. */
-  pushHandlerOf(endpoint: string): PushHandler | undefined
-  /** Ends all sources. Resolves when they have ended or were abandoned. */
-  close(): Promise<void>
-}
+export type Sources = ReturnType<typeof createSources>
 
-export function createSources(options: SourcesOptions): Sources {
+export function createSources(options: SourcesOptions) {
   const { live, folder, random = Math.random, receives = true, onState = () => {} } = options
   const pushHandlers = createPushHandlers()
   /** The last supervisor of each source, by its name. */
@@ -64,6 +55,7 @@ export function createSources(options: SourcesOptions): Sources {
   }
 
   return {
+    /** Ends sources that are no longer live and begins new ones. The host calls it at the start and after each commit. */
     apply() {
       if (isClosed) return
       const wanted = new Map(live().map((source) => [source.name, source]))
@@ -75,9 +67,12 @@ export function createSources(options: SourcesOptions): Sources {
         else supervisor.reloaded()
       }
     },
+    /** Returns the state of each source that runs, is about to run, or ends. */
     states: () => [...supervisors.values()].map((supervisor) => supervisor.state()),
-    pushHandlerOf: (endpoint) => pushHandlers.of(endpoint),
-    async close() {
+    /** Returns the push handler that takes the requests of an endpoint now. */
+    pushHandlerOf: (endpoint: string): PushHandler | undefined => pushHandlers.of(endpoint),
+    /** Ends all sources. Resolves when they have ended or were abandoned. */
+    async close(): Promise<void> {
       isClosed = true
       const all = [...supervisors.values()]
       for (const supervisor of all) supervisor.stop()

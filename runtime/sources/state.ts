@@ -76,20 +76,12 @@ export function logState(
   })
 }
 
-export interface StateLog {
-  /**
-   * Logs a state that differs from the last logged one, or asks the operator for something else. With `facts` it is
-   * logged in any case.
-   */
-  report(state: SourceState, facts?: Readonly<Record<string, unknown>>): void
-}
-
 const spanMs = 600_000
 /** How many reports are logged within a span. */
 const mostLines = 6
 
 /** The next line after a span counts the changes that were left out. */
-export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']): StateLog {
+export function createStateLog(log: Logger, now: () => number, initial: SourceState['state']) {
   let logged: string = initial
   let beganAt = now()
   let lines = 0
@@ -106,19 +98,21 @@ export function createStateLog(log: Logger, now: () => number, initial: SourceSt
     return lines <= mostLines
   }
 
-  return {
-    report(state, facts) {
-      const news = newsOf(state)
-      const isChange = news !== last
-      last = news
-      if (facts === undefined && (news === logged || !hasRoom())) {
-        if (isChange) suppressed += 1
-        return
-      }
-      logState(log, state, { ...(suppressed > 0 && { untold: suppressed }), ...facts })
-      logged = news
-      suppressed = 0
-    },
+  /**
+   * Logs a state that differs from the last logged one, or asks the operator for something else. With `facts` it is
+   * logged in any case.
+   */
+  return function report(state: SourceState, facts?: Readonly<Record<string, unknown>>) {
+    const news = newsOf(state)
+    const isChange = news !== last
+    last = news
+    if (facts === undefined && (news === logged || !hasRoom())) {
+      if (isChange) suppressed += 1
+      return
+    }
+    logState(log, state, { ...(suppressed > 0 && { untold: suppressed }), ...facts })
+    logged = news
+    suppressed = 0
   }
 }
 

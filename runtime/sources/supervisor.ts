@@ -23,17 +23,7 @@ export interface SupervisorOptions extends GatewayAccess, Pick<CallOptions, 'sto
   readonly onState: (state: SourceState) => void
 }
 
-export interface Supervisor {
-  readonly source: LiveSource
-  state(): SourceState
-  /** Tells the run that the configuration of the gateway has changed. */
-  reloaded(): void
-  /** Aborts the run and begins no other. */
-  stop(): void
-  isStopped(): boolean
-  /** Resolves when the source has ended or was abandoned. Never rejects. */
-  readonly ended: Promise<void>
-}
+export type Supervisor = ReturnType<typeof superviseSource>
 
 /** How long a run may take to end before it is abandoned. Milliseconds. */
 const abandonAfterMs = 10_000
@@ -48,12 +38,12 @@ export function superviseSource(
   source: LiveSource,
   before: Promise<void> | undefined,
   options: SupervisorOptions,
-): Supervisor {
+) {
   const { folder, log, clock, random, onState } = options
   const { name } = source
   const stop = new AbortController()
   let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
-  const stateLog = createStateLog(log, () => clock.now(), state.state)
+  const logNews = createStateLog(log, () => clock.now(), state.state)
   let failures = 0
   let running: RunCall | undefined
 
@@ -65,7 +55,7 @@ export function superviseSource(
     const { times, counts } = state
     const since = isChange ? clock.now() : state.since
     state = { source: name, ...(times && { times }), ...(counts && { counts }), ...next, since }
-    stateLog.report(state, facts)
+    logNews(state, facts)
     onState(state)
   }
 
@@ -146,9 +136,12 @@ export function superviseSource(
   return {
     source,
     state: () => state,
+    /** Tells the run that the configuration of the gateway has changed. */
     reloaded: () => running?.reloaded(),
+    /** Aborts the run and begins no other. */
     stop: () => stop.abort(),
     isStopped: () => stop.signal.aborted,
+    /** Resolves when the source has ended or was abandoned. Never rejects. */
     ended: live(),
   }
 }

@@ -1,20 +1,13 @@
 /** A clock for tests: time stands still until it is moved, and then the timers that are due run. */
 
-import type { SetTimer } from './port.ts'
-
-export interface ManualClock {
-  now(): number
-  readonly setTimer: SetTimer
-  /** Moves the time forward and runs every timer that is due by then, in order. */
-  advance(ms: number): void
-}
+export type ManualClock = ReturnType<typeof createManualClock>
 
 interface Timer {
   readonly at: number
   readonly run: () => void
 }
 
-export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
+export function createManualClock(start = Date.UTC(2026, 0, 1)) {
   const timers = new Set<Timer>()
   let time = start
 
@@ -28,12 +21,13 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
 
   return {
     now: () => time,
-    setTimer(run, ms) {
+    setTimer(run: () => void, ms: number) {
       const timer = { at: time + ms, run }
       timers.add(timer)
       return () => timers.delete(timer)
     },
-    advance(ms) {
+    /** Moves the time forward and runs every timer that is due by then, in order. */
+    advance(ms: number) {
       const until = time + ms
       for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
         timers.delete(timer)

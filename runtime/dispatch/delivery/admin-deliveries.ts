@@ -8,14 +8,7 @@ import { deliveryTask, onlyParked } from '../../store/tasks.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { laneTo } from './outgoing.ts'
 
-export interface AdminDeliveries {
-  /** Sends to a channel's name or `last`. Without `to` it goes where a run's reply would. @throws StoreError `BACKLOG` and others */
-  send(message: Route & { readonly text: string }): Promise<Sent | Unroutable>
-  /** Makes a parked delivery pending again. It continues after the parts that have arrived. @throws StoreError */
-  replay(id: Id): Promise<CommandResult>
-  /** Sets where `last` goes from now on, whatever `agents.route` says. @throws StoreError */
-  setRoute(route: Route): Promise<{ readonly ok: true; readonly route: Route } | Unroutable>
-}
+export type AdminDeliveries = ReturnType<typeof createAdminDeliveries>
 
 export interface Sent {
   readonly ok: true
@@ -46,7 +39,7 @@ export interface AdminDeliveriesOptions {
 /** Codes of deliveries whose address was at fault, so that they may be addressed again. */
 const addressCodes: readonly (string | undefined)[] = ['NO_ROUTE', 'bad-target']
 
-export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDeliveries {
+export function createAdminDeliveries(options: AdminDeliveriesOptions) {
   const { store, current, now, mintId } = options
   const channels = () => ({ channel: options.channel, channels: current().snapshot.settings.channels })
 
@@ -71,7 +64,8 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDel
   }
 
   return {
-    async send({ channel, to, text }) {
+    /** Sends to a channel's name or `last`. Without `to` it goes where a run's reply would. @throws StoreError `BACKLOG` and others */
+    async send({ channel, to, text }: Route & { readonly text: string }): Promise<Sent | Unroutable> {
       const address = named(to === undefined ? { channel } : { channel, to })
       const destination = resolveDestination(address, await store.read.route(), channels())
       if (!destination.ok) return unroutable(destination)
@@ -92,7 +86,8 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDel
       return { ok: true, delivery }
     },
 
-    async replay(id) {
+    /** Makes a parked delivery pending again. It continues after the parts that have arrived. @throws StoreError */
+    async replay(id: Id): Promise<CommandResult> {
       const delivery = await store.read.delivery(id)
       if (delivery === undefined) return { ok: false, why: 'unknown' }
       const { state } = delivery
@@ -106,7 +101,8 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions): AdminDel
       return store.command({ type: 'replay-delivery', delivery: id, at, to: { channel, to }, task })
     },
 
-    async setRoute(asked) {
+    /** Sets where `last` goes from now on, whatever `agents.route` says. @throws StoreError */
+    async setRoute(asked: Route): Promise<{ readonly ok: true; readonly route: Route } | Unroutable> {
       const route = named(asked)
       // The last route is left out, because it is what is being set.
       const destination = resolveDestination(route, undefined, channels())

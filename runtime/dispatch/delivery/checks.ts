@@ -9,24 +9,12 @@ import type { ChannelState } from './channel-state.ts'
 
 type Health = NonNullable<ChannelState['health']>
 
-export interface ChannelChecks {
-  /** Checks each of these channels that has a `check`. Their earlier results no longer hold. Never throws. */
-  check(channels: readonly string[]): void
-  of(channel: string): Health | undefined
-  /** Drops the results of all other channels. */
-  keep(channels: ReadonlySet<string>): void
-  /** Starts no further check. Resolves when no check is running. */
-  close(): Promise<void>
-}
-
 /** The time for one check. It is long because nothing waits for a check. Milliseconds. */
 const checkTimeoutMs = 30_000
 /** The longest detail of a result, in characters. */
 const longestDetail = 1000
 
-export function createChannelChecks(
-  options: Pick<DispatchOptions, 'channel' | 'log' | 'now' | 'timers'>,
-): ChannelChecks {
+export function createChannelChecks(options: Pick<DispatchOptions, 'channel' | 'log' | 'now' | 'timers'>) {
   const { log, now, timers } = options
   const closing = new AbortController()
   const asking = new Set<Promise<void>>()
@@ -52,18 +40,21 @@ export function createChannelChecks(
   }
 
   return {
-    check(channels) {
+    /** Checks each of these channels that has a `check`. Their earlier results no longer hold. Never throws. */
+    check(channels: readonly string[]) {
       if (closing.signal.aborted) return
       for (const name of channels) {
         const asked = ask(name).finally(() => asking.delete(asked))
         asking.add(asked)
       }
     },
-    of: (channel) => questions.get(channel)?.health,
-    keep(channels) {
+    of: (channel: string): Health | undefined => questions.get(channel)?.health,
+    /** Drops the results of all other channels. */
+    keep(channels: ReadonlySet<string>) {
       for (const name of questions.keys()) if (!channels.has(name)) questions.delete(name)
     },
-    async close() {
+    /** Starts no further check. Resolves when no check is running. */
+    async close(): Promise<void> {
       closing.abort(new Error('the gateway stops'))
       await Promise.all(asking)
     },

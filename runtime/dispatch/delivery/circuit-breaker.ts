@@ -33,18 +33,7 @@ export type SendPermit =
   /** Nothing may be sent before `until`, to this `target` or on the whole `channel`. The performer releases its place. */
   | { readonly kind: 'release'; readonly whose: 'target' | 'channel'; readonly until: number }
 
-export interface ChannelCircuitBreaker {
-  /** Sets the live channels. Returns those that are new or whose configuration changed. */
-  configure(channels: Readonly<Record<string, unknown>>): readonly string[]
-  limits(): DeliveryLimits
-  requestPermit(channel: string, target: string, limits: ChannelLimits): SendPermit
-  sent(channel: string, configurationVersion: number): void
-  failed(channel: string, configurationVersion: number, delivery: string, failure: Failure): void
-  /** Returns when a channel that has no room now gets room again. */
-  blockedUntil(channel: string): number | undefined
-  read(): readonly ChannelState[]
-  stop(): void
-}
+export type ChannelCircuitBreaker = ReturnType<typeof createCircuitBreaker>
 
 interface BreakerOptions extends Pick<DispatchOptions, 'log' | 'now' | 'timers' | 'random'> {
   /** Called when the limits have changed. */
@@ -95,13 +84,7 @@ const longestTargetWait = 250
 /** Up to here the performer waits on the spot: no other delivery of the channel could be sent meanwhile. Milliseconds. */
 const longestChannelWait = 1000
 
-export function createCircuitBreaker({
-  log,
-  now,
-  timers,
-  random,
-  onChange,
-}: BreakerOptions): ChannelCircuitBreaker {
+export function createCircuitBreaker({ log, now, timers, random, onChange }: BreakerOptions) {
   let circuits = new Map<string, Circuit>()
   let lastVersion = 0
   let isStopped = false
@@ -211,7 +194,8 @@ export function createCircuitBreaker({
   }
 
   return {
-    configure(channels) {
+    /** Sets the live channels. Returns those that are new or whose configuration changed. */
+    configure(channels: Readonly<Record<string, unknown>>): readonly string[] {
       const changed: string[] = []
       const next = new Map<string, Circuit>()
       for (const [name, configuration] of Object.entries(channels)) {
@@ -232,7 +216,7 @@ export function createCircuitBreaker({
       pools: Object.fromEntries([...circuits].map(([name, circuit]) => [name, roomOf(circuit)])),
     }),
 
-    requestPermit(name, target, { perTarget, overall }) {
+    requestPermit(name: string, target: string, { perTarget, overall }: ChannelLimits): SendPermit {
       const circuit = circuits.get(name)
       // A reload has removed the channel, and the performer reports that.
       if (circuit === undefined) return { kind: 'granted', configurationVersion: 0 }
@@ -256,12 +240,12 @@ export function createCircuitBreaker({
       return { kind: 'granted', configurationVersion: circuit.configurationVersion }
     },
 
-    sent(name, configurationVersion) {
+    sent(name: string, configurationVersion: number) {
       const circuit = find(name, configurationVersion)
       if (circuit) close(name, circuit)
     },
 
-    failed(name, configurationVersion, delivery, failure) {
+    failed(name: string, configurationVersion: number, delivery: string, failure: Failure) {
       const circuit = find(name, configurationVersion)
       if (circuit === undefined) return
       const scope = failureScopeOf(failure)
@@ -272,7 +256,8 @@ export function createCircuitBreaker({
       if (circuit.isHalfOpen || circuit.failures.size >= failuresToOpen) open(name, circuit, scope, failure)
     },
 
-    blockedUntil(name) {
+    /** Returns when a channel that has no room now gets room again. */
+    blockedUntil(name: string): number | undefined {
       const circuit = circuits.get(name)
       return circuit && blockedUntil(circuit)
     },

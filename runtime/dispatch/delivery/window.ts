@@ -2,41 +2,33 @@
 
 import type { Pace } from '@reveille/kit'
 
-export interface SlidingWindow {
-  /** Returns the wait in milliseconds; 0 if a message may be sent now. */
-  waitMs(pace: Pace, now: number): number
-  /** Counts a message that is sent now. */
-  take(pace: Pace, now: number): void
-  /** Returns when the last message was sent. */
-  lastAt(): number
-}
+export type SlidingWindow = ReturnType<typeof createSlidingWindow>
 
 /** Remembers only as many messages as the pace counts. */
-export function createSlidingWindow(): SlidingWindow {
+export function createSlidingWindow() {
   let times: number[] = []
 
   return {
-    waitMs({ count, ms }, now) {
+    /** Returns the wait in milliseconds; 0 if a message may be sent now. */
+    waitMs({ count, ms }: Pace, now: number): number {
       const oldest = times.at(-Math.max(1, count))
       // The wait is never longer than the window, even if the clock is set back.
       return oldest === undefined ? 0 : Math.min(ms, Math.max(0, oldest + ms - now))
     },
-    take({ count }, now) {
+    /** Counts a message that is sent now. */
+    take({ count }: Pace, now: number) {
       times = [...times, now].slice(-Math.max(1, count))
     },
+    /** Returns when the last message was sent. */
     lastAt: () => times.at(-1) ?? Number.NEGATIVE_INFINITY,
   }
-}
-
-/** One window for each target of a channel. */
-export interface TargetWindows {
-  of(target: string, pace: Pace, now: number): SlidingWindow
 }
 
 /** How many targets are remembered. The one that was asked for longest ago is dropped first. */
 const mostTargets = 10_000
 
-export function createTargetWindows(): TargetWindows {
+/** Keeps one window for each target of a channel. */
+export function createTargetWindows() {
   /** The targets are in the order in which they were last asked for. */
   const windows = new Map<string, SlidingWindow>()
 
@@ -48,7 +40,7 @@ export function createTargetWindows(): TargetWindows {
   }
 
   return {
-    of(target, pace, now) {
+    of(target: string, pace: Pace, now: number): SlidingWindow {
       const window = windows.get(target) ?? createSlidingWindow()
       windows.delete(target)
       forgetOld(pace, now)

@@ -8,29 +8,17 @@ import { ownEvent } from '../posting.ts'
 import { quietUntil } from './quiet-hours.ts'
 import type { HeartbeatBoard } from './state.ts'
 
-export interface HeartbeatPauses {
-  /** Puts the heartbeat off to the end of the quiet hours. Undefined if they are no reason to wait. */
-  quiet(work: Work): Settlement | undefined
-  /** Puts the heartbeat off to the next tick. Undefined if there is something to ask. */
-  idle(work: Work): Settlement | undefined
-  /** Puts the heartbeat off to the next day. */
-  spent(exhausted: Exhausted): Settlement
-  /** Schedules the next heartbeat: at `nextAt`, otherwise at the timer's next tick. */
-  scheduleNext(at: number, facts: { readonly succeeded: boolean; readonly nextAt?: number }): NewTask[]
-  /** Returns whether the main session's runner passes events on instead of answering them. */
-  relays(): boolean
-}
-
 /**
  * One task stands for the timer and for the events that ask for `now`, and does not say which of them scheduled it: the
  * pending events decide. A heartbeat that is put off therefore settles its task as done and schedules it for later. A task
  * that waits for its next try would keep events that ask for `now`, and changed settings, waiting.
  */
-export function createHeartbeatPauses(options: PerformerOptions, board: HeartbeatBoard): HeartbeatPauses {
+export function createHeartbeatPauses(options: PerformerOptions, board: HeartbeatBoard) {
   const { current, log, mintId, now } = options
   /** The last day whose spent budget was logged. */
   let reportedDay: string | undefined
 
+  /** Schedules the next heartbeat: at `nextAt`, otherwise at the timer's next tick. */
   function scheduleNext(
     at: number,
     facts: { readonly succeeded: boolean; readonly nextAt?: number },
@@ -51,6 +39,7 @@ export function createHeartbeatPauses(options: PerformerOptions, board: Heartbea
     return quietHours && quietUntil(at, quietHours)
   }
 
+  /** Returns whether the main session's runner passes events on instead of answering them. */
   function relays(): boolean {
     return options.relays?.(defaults().runner) === true
   }
@@ -67,8 +56,11 @@ export function createHeartbeatPauses(options: PerformerOptions, board: Heartbea
     scheduleNext,
     relays,
 
-    /** Events that asked for `now` are shown in quiet hours too. A system that events are passed on to has hours of its own. */
-    quiet({ pending }) {
+    /**
+     * Puts the heartbeat off to the end of the quiet hours. Undefined if they are no reason to wait: events that asked for
+     * `now` are shown in quiet hours too, and a system that events are passed on to has hours of its own.
+     */
+    quiet({ pending }: Work): Settlement | undefined {
       const at = now()
       const until = pending.now > 0 || relays() ? undefined : quietEnd(at)
       if (until === undefined) return undefined
@@ -80,15 +72,18 @@ export function createHeartbeatPauses(options: PerformerOptions, board: Heartbea
       return { effects: { tasks: [heartbeatTask(until)] }, done: true }
     },
 
-    /** Without events only a model can be asked: there is nothing to pass on. */
-    idle({ pending }) {
+    /**
+     * Puts the heartbeat off to the next tick. Undefined if there is something to ask. Without events only a model can be
+     * asked: there is nothing to pass on.
+     */
+    idle({ pending }: Work): Settlement | undefined {
       if (pending.all > 0 || (rules().idle && !relays())) return undefined
       log.debug({ event: 'heartbeat-skipped', reason: 'nothing is pending' }, 'heartbeat skipped')
       return { effects: { tasks: scheduleNext(now(), { succeeded: false }) }, done: true }
     },
 
-    /** Nothing is consumed. After the budget was raised, the main session goes on with its next tick or event. */
-    spent({ what, day, nextDayAt, report }) {
+    /** Puts the heartbeat off to the next day. Nothing is consumed. After the budget was raised, the main session goes on with its next tick or event. */
+    spent({ what, day, nextDayAt, report }: Exhausted): Settlement {
       const at = now()
       const reason = `${what} is spent for ${day} (UTC)`
       board.waited(at, 'budget', nextDayAt)

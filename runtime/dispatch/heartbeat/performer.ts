@@ -202,7 +202,7 @@ export function createHeartbeatPerformer(
       { event: 'heartbeat-failed', ...names(run), code, reason: result.reason, failures, inMs: waitMs },
       'heartbeat failed; the main session backs off',
     )
-    board.failed(at, { nextAt: at + waitMs, failures, code })
+    board.failed(at, at + waitMs, { failures, code })
     const fields = failedFields(run, result, { outcome: result.state, reason: message }, at, usage)
     return { effects: { run: fields, spend }, again: at + waitMs, counts: true }
   }

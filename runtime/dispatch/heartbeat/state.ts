@@ -16,17 +16,7 @@ export interface HeartbeatState {
   readonly code?: string
 }
 
-export interface HeartbeatBoard {
-  read(): HeartbeatState
-  started(at: number): void
-  /** A turn succeeded, or there was nothing to ask. */
-  rested(at: number, facts: { readonly nextAt?: number; readonly succeeded: boolean }): void
-  failed(
-    at: number,
-    facts: { readonly nextAt: number; readonly failures: number; readonly code: string },
-  ): void
-  waited(at: number, why: 'quiet' | 'budget', nextAt: number): void
-}
+export type HeartbeatBoard = ReturnType<typeof createHeartbeatBoard>
 
 interface Failing {
   readonly failures: number
@@ -34,7 +24,7 @@ interface Failing {
   readonly code: string
 }
 
-export function createHeartbeatBoard(): HeartbeatBoard {
+export function createHeartbeatBoard() {
   let now: Omit<HeartbeatState, 'failures' | 'code'> = { state: 'idle' }
   let failing: Failing | undefined
 
@@ -45,15 +35,16 @@ export function createHeartbeatBoard(): HeartbeatBoard {
 
   return {
     read: () => ({ ...now, failures: failing?.failures ?? 0, ...(failing && { code: failing.code }) }),
-    started: (at) => enter('running', at),
-    rested(at, { nextAt, succeeded }) {
+    started: (at: number) => enter('running', at),
+    /** A turn succeeded, or there was nothing to ask. */
+    rested(at: number, { nextAt, succeeded }: { readonly nextAt?: number; readonly succeeded: boolean }) {
       if (succeeded) failing = undefined
       enter('idle', at, nextAt)
     },
-    failed(at, { nextAt, failures, code }) {
-      failing = { failures, code, since: failing?.since ?? at }
+    failed(at: number, nextAt: number, failure: Pick<Failing, 'failures' | 'code'>) {
+      failing = { ...failure, since: failing?.since ?? at }
       now = { state: 'failing', since: failing.since, nextAt }
     },
-    waited: (at, why, nextAt) => enter(why, at, nextAt),
+    waited: (at: number, why: 'quiet' | 'budget', nextAt: number) => enter(why, at, nextAt),
   }
 }

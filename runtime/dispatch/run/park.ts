@@ -7,13 +7,6 @@ import type { PerformerOptions } from '../performer-options.ts'
 import { heartbeatFor, ownEvent } from '../posting.ts'
 import { isComposed } from './coalesced.ts'
 
-export interface Parking {
-  /** Parks a run if there are too many runs of its coalesce key. Otherwise it returns undefined. */
-  loop(run: ParkedRun, work: Work): Settlement | undefined
-  /** Parks a run whose budget is spent. */
-  spent(run: ParkedRun, exhausted: Exhausted): Settlement
-}
-
 export interface ParkedRun extends Changed {
   readonly at: number
   readonly spend?: Effects['spend']
@@ -23,7 +16,7 @@ const hourMs = 3_600_000
 /** How many keys of reported loops are remembered. The oldest is dropped first. */
 const mostReported = 1000
 
-export function createParking(options: PerformerOptions): Parking {
+export function createParking(options: PerformerOptions) {
   const { log, mintId } = options
   /** When the loop of each coalesce key was reported last. */
   const reported = new Map<string, number>()
@@ -59,8 +52,11 @@ export function createParking(options: PerformerOptions): Parking {
   }
 
   return {
-    /** Checked at the first claim only, so that a resumed run is performed. */
-    loop(held, { ofKey = 0 }) {
+    /**
+     * Parks a run if there are too many runs of its coalesce key, and returns undefined otherwise. It is checked at the first
+     * claim only, so that a resumed run is performed.
+     */
+    loop(held: ParkedRun, { ofKey = 0 }: Work): Settlement | undefined {
       const { coalesce } = held.claimedRun
       if (!coalesce || isComposed(held.claimedRun) || ofKey <= coalesce.mostPerHour) return undefined
       const message = `more than ${coalesce.mostPerHour} runs of one coalesce key were accepted within an hour`
@@ -69,7 +65,8 @@ export function createParking(options: PerformerOptions): Parking {
       const text = `A loop is suspected${where}: ${message}. ${wayOut(held.run, error.code)}`
       return park(held, error, isDueForReport(coalesce.key, held.at) ? text : undefined)
     },
-    spent(held, { what, day, report }) {
+    /** Parks a run whose budget is spent. */
+    spent(held: ParkedRun, { what, day, report }: Exhausted): Settlement {
       const message = `${what} is spent for ${day} (UTC)`
       const error = { code: 'BUDGET', message, retryable: true } as const
       const text = `No more runs are performed: ${message}. ${wayOut(held.run, error.code)}`

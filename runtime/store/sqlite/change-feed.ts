@@ -3,18 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Change } from '../port.ts'
 
-export interface ChangeFeed {
-  push(flat: readonly (string | undefined)[]): void
-  listen(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
-  /** Ends every listener. */
-  close(): void
-}
+export type ChangeFeed = ReturnType<typeof createChangeFeed>
 
 /** How many changes are remembered. A listener that falls further behind skips to the oldest of them. */
 const most = 8_192
 
 /** `onListening` is called when the first listener comes and when the last one has gone. */
-export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed {
+export function createChangeFeed(onListening: (on: boolean) => void) {
   const epoch = randomUUID()
   const wakers = new Set<() => void>()
   let ring: Change[] = []
@@ -57,7 +52,7 @@ export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed
   }
 
   return {
-    push(flat) {
+    push(flat: readonly (string | undefined)[]) {
       if (listeners === 0) return
       for (let at = 0; at < flat.length; at += 4) {
         const [type, id, state, stage] = flat.slice(at, at + 4) as [Change['type'], string, string, string?]
@@ -72,7 +67,7 @@ export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed
       wakeAll()
     },
 
-    listen({ after, signal }) {
+    listen({ after, signal }: { after?: string; signal: AbortSignal }): AsyncIterable<Change> {
       const changes = follow(startOf(after), signal)
       if (signal.aborted || closed) return changes
       listeners += 1
@@ -82,6 +77,7 @@ export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed
       return changes
     },
 
+    /** Ends every listener. */
     close() {
       closed = true
       wakeAll()

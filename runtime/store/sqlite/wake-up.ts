@@ -2,21 +2,16 @@
 
 import type { SetTimer } from '../port.ts'
 
-export interface WakeUp {
-  /** Replaces the time that was set before; Infinity for none. */
-  at(time: number): void
-  close(): void
-}
-
 /** Timers overflow at 2^31 ms. A wake-up that comes early does no harm. */
 const longest = 86_400_000
 
-export function createWakeUp(now: () => number, setTimer: SetTimer, wake: () => void): WakeUp {
+export function createWakeUp(now: () => number, setTimer: SetTimer, wake: () => void) {
   let current = Number.POSITIVE_INFINITY
   let cancel: (() => void) | undefined
 
   return {
-    at(time) {
+    /** Replaces the time that was set before; Infinity for none. */
+    at(time: number) {
       if (time === current) return
       cancel?.()
       cancel = undefined

@@ -59,23 +59,16 @@ export function missingStore(folder: string): StoreError | undefined {
   )
 }
 
-/** Checks that the open files are still those at their paths. */
-export interface OpenFiles {
-  /** The writer calls it after it opened the database: from now on the log is the one in place. @throws StoreError as `check` */
-  opened(): void
-  /** Costs a few microseconds. @throws StoreError `STORE_UNAVAILABLE` if the database or its log is gone or was replaced */
-  check(): void
-}
-
 /**
- * A deleted or moved file can still be written to, and what is in it is lost. A database that was replaced while in use is
- * not opened: what is in memory is about the old one.
+ * Checks that the open files are still those at their paths. A deleted or moved file can still be written to, and what is
+ * in it is lost. A database that was replaced while in use is not opened: what is in memory is about the old one.
  */
-export function createOpenFiles(folder: string): OpenFiles {
+export function createOpenFiles(folder: string) {
   const [database, log] = [databaseFile(folder), logFile(folder)]
   let openDatabase: string | undefined
   let openLog: string | undefined
 
+  /** Costs a few microseconds. @throws StoreError `STORE_UNAVAILABLE` if the database or its log is gone or was replaced */
   function check(): void {
     const now = identityOf(database)
     if (now === undefined) throw gone(`the database ${database} is gone`)
@@ -92,6 +85,7 @@ export function createOpenFiles(folder: string): OpenFiles {
   }
 
   return {
+    /** The writer calls it after it opened the database: from now on the log is the one in place. @throws StoreError as `check` */
     opened() {
       openDatabase ??= identityOf(database)
       openLog = identityOf(log)

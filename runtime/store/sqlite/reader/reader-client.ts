@@ -26,13 +26,6 @@ import type { Filters, GotPage, GotRecord, Listed, Query, SessionPlace } from '.
 import type { RefusedRequests } from './refused-requests.ts'
 import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
 
-export interface ReaderClient {
-  readonly read: Reader
-  /** The store calls it once a second. It rejects questions that have waited too long. */
-  watch(): void
-  close(): Promise<void>
-}
-
 /** A question is rejected after this many calls of `watch`, which come once a second: a disk that hangs may hang a read. */
 const mostTicks = 30
 
@@ -59,7 +52,7 @@ export function createReaderClient(
   refused: RefusedRequests,
   setTimer: SetTimer,
   now: () => number,
-): ReaderClient {
+) {
   const calls = new Map<number, WaitingCall>()
   let lastCall = 0
   let worker: Worker | undefined
@@ -150,7 +143,7 @@ export function createReaderClient(
         page,
         { outcome, endpoint },
         {
-          inMemory: (limit) => refused.list({ before: page.cursor, outcome, endpoint, limit }),
+          inMemory: (limit) => refused.list(limit, { cursor: page.cursor, outcome, endpoint }),
           onDisk: outcome === undefined || !refused.takes(outcome),
         },
       )
@@ -191,6 +184,7 @@ export function createReaderClient(
 
   return {
     read,
+    /** The store calls it once a second. It rejects questions that have waited too long. */
     watch() {
       for (const [number, call] of calls) {
         call.ticks += 1
@@ -199,7 +193,7 @@ export function createReaderClient(
         calls.delete(number)
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true
       rejectAll(new StoreError('DRAINING', 'the store is closed'))
       cancelRest?.()

@@ -4,21 +4,11 @@
  */
 
 import { cut } from '../../../cut.ts'
-import type { Id, RequestRecord } from '../../port.ts'
+import type { Id, Reader, RequestRecord } from '../../port.ts'
 
-export interface RefusedRequests {
-  /** Returns whether requests with this outcome are stored here and not on disk. */
-  takes(outcome: string): boolean
-  /** `alone` gives the request a record of its own, because it is not known yet whether the store keeps it. */
-  add(request: RequestRecord, options?: { readonly alone?: boolean }): void
-  /** Drops a request that turned out to be on disk. */
-  forget(id: Id): void
-  /** Replaces the reason with what became known later, in one sentence. */
-  amend(id: Id, reason: string): void
-  get(id: Id): RequestRecord | undefined
-  /** Newest first, older than `before`. */
-  list(options: { before?: Id; outcome?: string; endpoint?: string; limit: number }): RequestRecord[]
-}
+type RequestFilters = NonNullable<Parameters<Reader['requests']>[0]>
+
+export type RefusedRequests = ReturnType<typeof createRefusedRequests>
 
 const most = 10_000
 const minute = 60_000
@@ -26,7 +16,7 @@ const longestName = 200
 /** Statuses that a client without credentials can be answered; among them too long and too slow bodies. */
 const summedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 408, 413, 429, 503])
 
-export function createRefusedRequests(): RefusedRequests {
+export function createRefusedRequests() {
   /** The records are in the order of arrival, and the first one is deleted next. */
   const ring = new Map<Id, RequestRecord>()
   const sums = new Map<string, Id>()
@@ -42,8 +32,13 @@ export function createRefusedRequests(): RefusedRequests {
   }
 
   return {
-    takes: (outcome) => outcome === 'refused' || outcome === 'handshake',
-    add({ body: _body, head: _head, ...request }, { alone = false } = {}) {
+    /** Returns whether requests with this outcome are stored here and not on disk. */
+    takes: (outcome: string): boolean => outcome === 'refused' || outcome === 'handshake',
+    /** `alone` gives the request a record of its own, because it is not known yet whether the store keeps it. */
+    add(
+      { body: _body, head: _head, ...request }: RequestRecord,
+      { alone = false }: { readonly alone?: boolean } = {},
+    ) {
       const record = { ...request, endpoint: shortName(request.endpoint) }
       const isSummed = !alone && (record.outcome === 'handshake' || summedStatuses.has(record.status))
       const key = sumKey(record)
@@ -56,16 +51,19 @@ export function createRefusedRequests(): RefusedRequests {
       if (isSummed) sums.set(key, record.id)
       if (ring.size > most) forgetOldest()
     },
-    forget: (id) => void ring.delete(id),
-    amend(id, reason) {
+    /** Drops a request that turned out to be on disk. */
+    forget: (id: Id) => void ring.delete(id),
+    /** Replaces the reason with what became known later, in one sentence. */
+    amend(id: Id, reason: string) {
       const request = ring.get(id)
       if (request !== undefined) ring.set(id, { ...request, reason })
     },
-    get: (id) => ring.get(id),
-    list({ before, outcome, endpoint, limit }) {
+    get: (id: Id): RequestRecord | undefined => ring.get(id),
+    /** Newest first, older than the cursor. */
+    list(limit: number, { cursor, outcome, endpoint }: RequestFilters): RequestRecord[] {
       return [...ring.values()]
         .filter((request) => outcome === undefined || request.outcome === outcome)
-        .filter((request) => before === undefined || request.id < before)
+        .filter((request) => cursor === undefined || request.id < cursor)
         .filter((request) => endpoint === undefined || request.endpoint === endpoint)
         .sort((a, b) => (a.id < b.id ? 1 : -1))
         .slice(0, limit)

@@ -10,15 +10,7 @@ import { migrations } from '../database/migrations.ts'
 import { readCounters } from '../records/counters.ts'
 import { createQueries, type GotPage } from './queries.ts'
 
-export interface StoreSummary {
-  /** The newest requests, newest first. `more` says that there are others. */
-  requests(limit: number): { readonly items: readonly RequestRecord[]; readonly more: boolean }
-  openDeliveries(): readonly OpenDeliveries[]
-  parkedRuns(): number
-  /** Queued runs and unsent deliveries. */
-  backlog(): number
-  close(): void
-}
+export type StoreSummary = ReturnType<typeof summarise>
 
 /** @throws StoreError when there is no store, or none that can be read without leaving a trace */
 export function readStoreSummary(location: string): StoreSummary {
@@ -73,13 +65,14 @@ function isOurs(file: string): boolean {
   return process.getuid === undefined || statSync(file).uid === process.getuid()
 }
 
-function summarise(db: DatabaseSync): StoreSummary {
+function summarise(db: DatabaseSync) {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version !== migrations.length)
     throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
   const run = createQueries(db)
   return {
-    requests(limit) {
+    /** The newest requests, newest first. `more` says that there are others. */
+    requests(limit: number): { readonly items: readonly RequestRecord[]; readonly more: boolean } {
       const query = { type: 'list', table: 'requests', filters: {}, limit: limit + 1 } as const
       const { records, isCut } = attempt(() => run(query)) as GotPage
       const items = records.slice(0, limit).map((record) => JSON.parse(record) as RequestRecord)
@@ -93,6 +86,7 @@ function summarise(db: DatabaseSync): StoreSummary {
           WHERE state = 'parked' AND state <> 'queued' AND state <> 'succeeded'`
         return (db.prepare(sql).get() as { count: number }).count
       }),
+    /** Queued runs and unsent deliveries. */
     backlog: () => attempt(() => readCounters(db).backlog),
     close: () => db.close(),
   }

@@ -16,21 +16,13 @@ interface DedupeRow {
   readonly request: Uint8Array
 }
 
-export interface Accepting {
-  /** Returns `undefined` if all actions were accepted, which is nearly always so. */
-  accept(entry: PlainEntry, now: number): Acceptance | undefined
-  note(request: PlainEntry): void
-  /** Notes on the record that its sender was answered 503 before the commit that kept it ended. */
-  refusedBeforeCommit(id: Id): void
-}
-
 export interface AcceptingParts extends InsertionParts {
   /** Read for each entry, because a reload changes it. */
   readonly limits: Pick<StoreLimits, 'backlog'>
   readonly bounds?: Bounds
 }
 
-export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): Accepting {
+export function createAccepting({ limits, bounds, ...parts }: AcceptingParts) {
   const { db, counters, coalescing, changed } = parts
   const countStored = createWithoutEffect(db, counters, bounds)
   const insertion = createInsertion(parts)
@@ -101,7 +93,8 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
   }
 
   return {
-    accept(entry, now) {
+    /** Returns `undefined` if all actions were accepted, which is nearly always so. */
+    accept(entry: PlainEntry, now: number): Acceptance | undefined {
       if (entry.actions.length > 0) refuseOverBacklog(counters, limits)
       if (entry.actions.some(({ type }) => type === 'event')) refuseOverEvents(counters, limits)
       const id = blobOfId(entry.id)
@@ -121,13 +114,14 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
       return { actions }
     },
 
-    note(request) {
+    note(request: PlainEntry) {
       if (insertWhole(blobOfId(request.id), request) === 0) return
       countStored({ outcome: request.outcome, bytes: bytesOf(request) })
       changed('request', request.id, request.outcome)
     },
 
-    refusedBeforeCommit(id) {
+    /** Notes on the record that its sender was answered 503 before the commit that kept it ended. */
+    refusedBeforeCommit(id: Id) {
       updateAnswer.run('its sender was answered 503, as the commit that kept it took too long', blobOfId(id))
     },
   }

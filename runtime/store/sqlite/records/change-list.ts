@@ -4,34 +4,26 @@ import type { Change } from '../../port.ts'
 
 export type NoteChange = (type: Change['type'], id: string, state: string, stage?: string) => void
 
-export interface ChangeList {
-  readonly note: NoteChange
-  listen(on: boolean): void
-  /** Returns what was noted since the last call, four values for each change. */
-  take(): (string | undefined)[]
-  /** Returns the place to which `undo` goes back when a transaction, or an entry in it, is undone. */
-  mark(): number
-  undo(mark: number): void
-}
-
-export function createChangeList(): ChangeList {
+export function createChangeList() {
   let listening = false
   let list: (string | undefined)[] = []
   return {
-    note(type, id, state, stage) {
+    note(type: Change['type'], id: string, state: string, stage?: string) {
       if (listening) list.push(type, id, state, stage)
     },
-    listen(on) {
+    listen(on: boolean) {
       listening = on
     },
-    take() {
+    /** Returns what was noted since the last call, four values for each change. */
+    take(): (string | undefined)[] {
       if (list.length === 0) return list
       const taken = list
       list = []
       return taken
     },
+    /** Returns the place to which `undo` goes back when a transaction, or an entry in it, is undone. */
     mark: () => list.length,
-    undo(mark) {
+    undo(mark: number) {
       list.length = mark
     },
   }

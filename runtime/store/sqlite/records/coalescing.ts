@@ -11,18 +11,7 @@ import { blobOfId, idOfBlob } from '../database/id-blob.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { PlainJoin } from './flat-entry.ts'
 
-export interface Coalescing {
-  /** Returns the run that the action has joined, or `undefined` if there is none to join. */
-  join(action: CoalescingAction, request: Uint8Array, now: number): Id | undefined
-  /** Registers a new run that later requests may join: the first run of a burst. */
-  begin(action: CoalescingAction, now: number): void
-  /** Returns the run that an action joined, as long as the action is among the run's newest 1,000. */
-  joinedTo(action: Id): Id | undefined
-  /** Lets no further request join the run. */
-  end(run: Id): void
-  /** The clock was set back to `now`, by `ms` milliseconds. */
-  shift(ms: number, now: number): void
-}
+export type Coalescing = ReturnType<typeof createCoalescing>
 
 export interface CoalescingAction {
   readonly id: Id
@@ -45,7 +34,7 @@ interface CoalescedRow {
   readonly size: number
 }
 
-export function createCoalescing(db: DatabaseSync, schedule: Schedule): Coalescing {
+export function createCoalescing(db: DatabaseSync, schedule: Schedule) {
   const selectNewest = db.prepare('SELECT * FROM coalesced WHERE key = ? ORDER BY number DESC LIMIT 1')
   const insertCoalesced = db.prepare(
     `INSERT INTO coalesced VALUES
@@ -81,7 +70,8 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule): Coalesci
   }
 
   return {
-    join({ id, join }, request, now) {
+    /** Returns the run that the action has joined, or `undefined` if there is none to join. */
+    join({ id, join }: CoalescingAction, request: Uint8Array, now: number): Id | undefined {
       const row = selectNewest.get(join.key) as CoalescedRow | undefined
       if (row === undefined || row.deadline === null) return undefined
       const run = idOfBlob(row.run)
@@ -94,20 +84,24 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule): Coalesci
       return run
     },
 
-    begin({ id, join }, now) {
+    /** Registers a new run that later requests may join: the first run of a burst. */
+    begin({ id, join }: CoalescingAction, now: number) {
       insertCoalesced.run(join.key, blobOfId(id), now, join.deadline)
     },
 
-    joinedTo(action) {
+    /** Returns the run that an action joined, as long as the action is among the run's newest 1,000. */
+    joinedTo(action: Id): Id | undefined {
       const row = selectJoined.get(blobOfId(action)) as { run: Uint8Array } | undefined
       return row && idOfBlob(row.run)
     },
 
-    end(run) {
+    /** Lets no further request join the run. */
+    end(run: Id) {
       endCoalesced.run(blobOfId(run))
     },
 
-    shift(ms, now) {
+    /** The clock was set back to `now`, by `ms` milliseconds. */
+    shift(ms: number, now: number) {
       // Older runs no longer wait, and no longer count for an hour.
       shift.run(ms, now + ms - day)
     },
@@ -121,16 +115,7 @@ export interface Coalesced {
   readonly requestIds: readonly Id[]
 }
 
-export interface JoinedReader {
-  /** Returns `undefined` for a run that no request can join. */
-  coalesced(run: Id, ownRequest: Id | undefined): Coalesced | undefined
-  /** Returns the requests that are known by id, oldest first, and how many there were in all. */
-  joined(run: Id): { readonly joined: JoinedRequest[]; readonly joinedCount: number } | undefined
-  /** Counts the runs of its key that were accepted in the hour before it, itself included. */
-  ofKey(run: Id): number | undefined
-}
-
-export function createJoinedReader(db: DatabaseSync): JoinedReader {
+export function createJoinedReader(db: DatabaseSync) {
   const selectRun = db.prepare('SELECT key, number, at, joined FROM coalesced WHERE run = ?')
   const selectIds = db.prepare('SELECT request FROM joined WHERE run = ? ORDER BY number')
   const selectJoined = db.prepare(
@@ -144,7 +129,8 @@ export function createJoinedReader(db: DatabaseSync): JoinedReader {
     selectRun.get(blobOfId(run)) as { key: string; number: number; at: number; joined: number } | undefined
 
   return {
-    coalesced(run, ownRequest) {
+    /** Returns `undefined` for a run that no request can join. */
+    coalesced(run: Id, ownRequest: Id | undefined): Coalesced | undefined {
       const row = find(run)
       if (row === undefined) return undefined
       const rows = selectIds.all(blobOfId(run)) as unknown as { request: Uint8Array }[]
@@ -152,14 +138,16 @@ export function createJoinedReader(db: DatabaseSync): JoinedReader {
       return { count: row.joined + 1, ...requestsOf(ownRequest, joined, row.joined) }
     },
 
-    joined(run) {
+    /** Returns the requests that are known by id, oldest first, and how many there were in all. */
+    joined(run: Id): { readonly joined: JoinedRequest[]; readonly joinedCount: number } | undefined {
       const row = find(run)
       if (row === undefined) return undefined
       const rows = selectJoined.all(blobOfId(run)) as unknown as JoinedRow[]
       return { joined: rows.map(joinedRequest), joinedCount: row.joined }
     },
 
-    ofKey(run) {
+    /** Counts the runs of its key that were accepted in the hour before it, itself included. */
+    ofKey(run: Id): number | undefined {
       const own = find(run)
       if (own === undefined) return undefined
       let count = 0

@@ -5,14 +5,9 @@ import type { DeliveryRecord, Id } from '../../port.ts'
 import { blobOfId, isId } from '../database/id-blob.ts'
 import type { NoteChange } from './change-list.ts'
 
-export interface Deliveries {
-  find(id: Id): DeliveryRecord | undefined
-  /** Does nothing if the delivery is there already. */
-  insert(delivery: DeliveryRecord): void
-  update(delivery: DeliveryRecord): void
-}
+export type Deliveries = ReturnType<typeof createDeliveries>
 
-export function createDeliveries(db: DatabaseSync, changed: NoteChange): Deliveries {
+export function createDeliveries(db: DatabaseSync, changed: NoteChange) {
   const select = db.prepare('SELECT record FROM deliveries WHERE id = ?')
   const insert = db.prepare(
     'INSERT INTO deliveries (id, state, channel, record) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
@@ -20,16 +15,17 @@ export function createDeliveries(db: DatabaseSync, changed: NoteChange): Deliver
   const update = db.prepare('UPDATE deliveries SET state = ?, channel = ?, record = ? WHERE id = ?')
 
   return {
-    find(id) {
+    find(id: Id): DeliveryRecord | undefined {
       const row = isId(id) ? (select.get(blobOfId(id)) as { record: string } | undefined) : undefined
       return row && JSON.parse(row.record)
     },
-    insert(delivery) {
+    /** Does nothing if the delivery is there already. */
+    insert(delivery: DeliveryRecord) {
       const { id, state, channel } = delivery
       const { changes } = insert.run(blobOfId(id), state, channel, JSON.stringify(delivery))
       if (changes > 0) changed('delivery', id, state)
     },
-    update(delivery) {
+    update(delivery: DeliveryRecord) {
       const { id, state, channel } = delivery
       update.run(state, channel, JSON.stringify(delivery), blobOfId(id))
       changed('delivery', id, state)

@@ -15,12 +15,6 @@ import type { Runs } from './runs.ts'
 
 export type InsertedAction = Exclude<Acceptance['actions'][number], { original: Id }>
 
-export interface Insertion {
-  insert(action: PlainAction, request: Uint8Array, now: number): InsertedAction
-  /** Returns what the action became earlier, if it became a record of its own. */
-  insertedBefore(action: PlainAction): InsertedAction | undefined
-}
-
 export interface InsertionParts {
   readonly db: DatabaseSync
   readonly counters: Counters
@@ -36,14 +30,7 @@ const busyError: RunError = {
   retryable: true,
 }
 
-export function createInsertion({
-  db,
-  counters,
-  schedule,
-  runs,
-  coalescing,
-  changed,
-}: InsertionParts): Insertion {
+export function createInsertion({ db, counters, schedule, runs, coalescing, changed }: InsertionParts) {
   const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
   const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')
@@ -107,12 +94,13 @@ export function createInsertion({
   }
 
   return {
-    insert: (action, request, now) =>
+    insert: (action: PlainAction, request: Uint8Array, now: number): InsertedAction =>
       action.conditions === null
         ? insert(action)
         : insertUnderConditions(action, action.conditions, request, now),
 
-    insertedBefore({ type, id }) {
+    /** Returns what the action became earlier, if it became a record of its own. */
+    insertedBefore({ type, id }: PlainAction): InsertedAction | undefined {
       const blob = blobOfId(id)
       if (type === 'event') return selectEvent.get(blob) && { outcome: 'accepted', id }
       const row = selectRun.get(blob) as { state: string; record: string } | undefined

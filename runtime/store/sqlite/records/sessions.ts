@@ -12,17 +12,9 @@ import { blobOfId } from '../database/id-blob.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
 
-export interface Sessions {
-  /** Appends a turn once, however often it is sent. */
-  append(turn: Turn): void
-  /** Has no effect if the session has no such turn, or no longer has it. */
-  compact(effect: NonNullable<Effects['compact']>): void
-  keepState(effect: NonNullable<Effects['runnerState']>, now: number): void
-}
-
 export type ReadRunnerStates = (session: string) => Readonly<Record<string, string>>
 
-export function createSessions(db: DatabaseSync): Sessions {
+export function createSessions(db: DatabaseSync) {
   const insertTurn = db.prepare(
     `INSERT INTO turns VALUES (?1, (SELECT ifnull(max(number), 0) + 1 FROM turns WHERE session = ?1), ?2, ?3, ?4)
      ON CONFLICT (session, turn) DO NOTHING`,
@@ -42,14 +34,16 @@ export function createSessions(db: DatabaseSync): Sessions {
   const deleteState = db.prepare('DELETE FROM runner_states WHERE session = ? AND runner = ?')
 
   return {
-    append({ session, turn, messages }) {
+    /** Appends a turn once, however often it is sent. */
+    append({ session, turn, messages }: Turn) {
       const at = messages.at(-1)?.at
       if (at === undefined) return
       const { changes } = insertTurn.run(session, blobOfId(turn), at, JSON.stringify(messages))
       if (changes > 0) countTurn.run(session, at, firstRunOf(session) === undefined ? 0 : 1)
     },
 
-    compact({ session, through, summary }) {
+    /** Has no effect if the session has no such turn, or no longer has it. */
+    compact({ session, through, summary }: NonNullable<Effects['compact']>) {
       const row = selectNumber.get(session, blobOfId(through)) as { number: number } | undefined
       if (row === undefined) return
       const removed = Number(deleteThrough.run(session, row.number).changes)
@@ -71,7 +65,7 @@ export function createSessions(db: DatabaseSync): Sessions {
       deleteEmpty.run(session)
     },
 
-    keepState({ session, runner, state }, now) {
+    keepState({ session, runner, state }: NonNullable<Effects['runnerState']>, now: number) {
       if (state === undefined) deleteState.run(session, runner)
       else upsertState.run(session, runner, now, state)
     },

@@ -14,18 +14,6 @@ import { countRemoved } from '../records/without-effect.ts'
 import { idleStep, runnerStateStep, turnStep } from './session-steps.ts'
 import { type Key, type Step, stride } from './step.ts'
 
-export interface Retention {
-  /** When the next slice may run. */
-  readonly nextAt: number
-  sweep(now: number): void
-  /** Begins a pass at once, because less is kept than before. */
-  begin(now: number): void
-  /** Moves the next slice, because the clock was set back by `ms` milliseconds. */
-  shift(ms: number): void
-  /** Begins the pass again, because the transaction of the last slice was undone. */
-  restart(): void
-}
-
 /** Milliseconds between two passes. */
 const passPauseMs = 60_000
 /** Milliseconds between two slices of one pass. */
@@ -43,7 +31,7 @@ export interface RetentionOptions {
   readonly elapsed?: () => number
 }
 
-export function createRetention(db: DatabaseSync, counters: Counters, options: RetentionOptions): Retention {
+export function createRetention(db: DatabaseSync, counters: Counters, options: RetentionOptions) {
   const { elapsed = () => performance.now() } = options
   // A record is deleted before what it belongs to: deliveries before their run, runs and events before their request.
   const steps: readonly Step[] = [
@@ -62,10 +50,11 @@ export function createRetention(db: DatabaseSync, counters: Counters, options: R
   let nextAt = options.now + passPauseMs
 
   return {
+    /** When the next slice may run. */
     get nextAt() {
       return nextAt
     },
-    sweep(now) {
+    sweep(now: number) {
       const until = elapsed() + sliceMs
       for (;;) {
         const step = steps[index]
@@ -83,14 +72,17 @@ export function createRetention(db: DatabaseSync, counters: Counters, options: R
         }
       }
     },
-    begin(now) {
+    /** Begins a pass at once, because less is kept than before. */
+    begin(now: number) {
       index = 0
       after = undefined
       nextAt = now
     },
-    shift(ms) {
+    /** Moves the next slice, because the clock was set back by `ms` milliseconds. */
+    shift(ms: number) {
       nextAt -= ms
     },
+    /** Begins the pass again, because the transaction of the last slice was undone. */
     restart() {
       index = 0
       after = undefined

@@ -21,18 +21,6 @@ export interface AlarmedTask {
 /** Returns how many tasks of a pool may be claimed now; 0 or less for none. */
 export type RoomIn = (pool: string) => number
 
-export interface Alarms {
-  set(task: AlarmedTask): void
-  remove(task: AlarmedTask): void
-  /** Returns the keys of due tasks with room in their pool, in the order in which they are claimed. */
-  due(kinds: readonly TaskKind[], now: number, limit: number, roomIn?: RoomIn): string[]
-  /** Returns when the next task with room in its pool is due; Infinity for never. */
-  earliest(kind: TaskKind, roomIn?: RoomIn): number
-  /** Makes all alarms due `ms` milliseconds earlier. */
-  shift(ms: number): void
-  forget(): void
-}
-
 interface Head {
   readonly due_at: number
   readonly seq: number
@@ -46,7 +34,7 @@ const never: Head = { due_at: Number.POSITIVE_INFINITY, seq: 0 }
 
 const isRoomEverywhere: RoomIn = () => Number.POSITIVE_INFINITY
 
-export function createAlarms(db: DatabaseSync): Alarms {
+export function createAlarms(db: DatabaseSync) {
   const insert = db.prepare('INSERT INTO alarms VALUES (?, ?, ?, ?, ?)')
   const remove = db.prepare('DELETE FROM alarms WHERE kind = ? AND pool = ? AND due_at = ? AND seq = ?')
   const selectPool = db.prepare('SELECT min(pool) AS pool FROM alarms WHERE kind = ? AND pool > ?')
@@ -97,7 +85,7 @@ export function createAlarms(db: DatabaseSync): Alarms {
   }
 
   return {
-    set(task) {
+    set(task: AlarmedTask) {
       const pool = task.pool ?? ''
       insert.run(task.kind, pool, task.due_at, task.seq, task.key)
       const pools = heads.get(task.kind)
@@ -108,13 +96,14 @@ export function createAlarms(db: DatabaseSync): Alarms {
       }
     },
 
-    remove(task) {
+    remove(task: AlarmedTask) {
       const pool = task.pool ?? ''
       remove.run(task.kind, pool, task.due_at, task.seq)
       heads.get(task.kind)?.set(pool, undefined)
     },
 
-    due(kinds, now, limit, roomIn = isRoomEverywhere) {
+    /** Returns the keys of due tasks with room in their pool, in the order in which they are claimed. */
+    due(kinds: readonly TaskKind[], now: number, limit: number, roomIn: RoomIn = isRoomEverywhere): string[] {
       let due: Alarm[] = []
       for (const { kind, pool, head, room } of openPools(kinds, now, roomIn)) {
         // All alarms of the remaining pools come after those that were found.
@@ -126,7 +115,8 @@ export function createAlarms(db: DatabaseSync): Alarms {
       return due.slice(0, limit).map((alarm) => alarm.key)
     },
 
-    earliest(kind, roomIn = isRoomEverywhere) {
+    /** Returns when the next task with room in its pool is due; Infinity for never. */
+    earliest(kind: TaskKind, roomIn: RoomIn = isRoomEverywhere): number {
       let earliest = Number.POSITIVE_INFINITY
       for (const [pool, known] of poolsOf(kind)) {
         const { due_at: dueAt } = headOf(kind, pool, known)
@@ -135,7 +125,8 @@ export function createAlarms(db: DatabaseSync): Alarms {
       return earliest
     },
 
-    shift(ms) {
+    /** Makes all alarms due `ms` milliseconds earlier. */
+    shift(ms: number) {
       shift.run(ms)
       heads.clear()
     },

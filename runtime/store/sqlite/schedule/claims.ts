@@ -18,31 +18,7 @@ export interface GivenClaim extends ClaimName {
   readonly task: ClaimedTask
 }
 
-export interface Claims {
-  register(workerPool: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools'> & { readonly id: number }): void
-  /** A pool keeps the claims it holds, even if they are more than the new limit. Without `pools` their limits stay. */
-  resize(id: number, concurrency: number, pools?: WorkOptions['pools']): void
-  /** Gives the pool no further claims. */
-  pause(id: number): void
-  /** Claims due tasks, as many as the worker pools have room for. */
-  claimDue(schedule: Schedule, now: number): void
-  /** When the next task is due that a worker pool has room for; Infinity for never. */
-  earliest(schedule: Schedule): number
-  /** @throws StoreError `LEASE_LOST` */
-  verifyLease(claim: number): GivenClaim
-  settle(claim: number): void
-  /** Marks the task's claim, so that its holder hears of the cancel. */
-  cancel(task: string): void
-  isCancelled(claim: number): boolean
-  /** Returns the claims that are given from now on, and those whose holders hear of a cancel. */
-  commit(): { readonly given: GivenClaim[]; readonly cancelled: ClaimName[] }
-  undo(): void
-  /**
-   * Reconciles the claims in memory with those on disk: at open, when memory holds none, and after a commit whose outcome
-   * stayed unknown. A claim on disk alone is scheduled again; a claim in memory alone was settled, and its lease is lost.
-   */
-  recover(schedule: Schedule): void
-}
+export type Claims = ReturnType<typeof createClaims>
 
 interface WorkerPool {
   readonly id: number
@@ -62,7 +38,7 @@ interface OpenClaim {
   isCancelled: boolean
 }
 
-export function createClaims(): Claims {
+export function createClaims() {
   const workerPools: WorkerPool[] = []
   const open = new Map<number, OpenClaim>()
   const settled = new Map<number, OpenClaim>()
@@ -92,13 +68,17 @@ export function createClaims(): Claims {
   }
 
   return {
-    register({ id, kinds, concurrency, pools }) {
+    register(
+      id: number,
+      { kinds, concurrency, pools }: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools'>,
+    ) {
       if (workerPools.some((workerPool) => workerPool.id === id)) return
       const limits = limitsOf(pools)
       workerPools.push({ id, kinds, concurrency, limits, isPaused: false, open: 0, openIn: new Map() })
     },
 
-    resize(id, concurrency, pools) {
+    /** A pool keeps the claims it holds, even if they are more than the new limit. Without `pools` their limits stay. */
+    resize(id: number, concurrency: number, pools?: WorkOptions['pools']) {
       for (const workerPool of workerPools) {
         if (workerPool.id !== id) continue
         workerPool.concurrency = concurrency
@@ -106,11 +86,13 @@ export function createClaims(): Claims {
       }
     },
 
-    pause(id) {
+    /** Gives the pool no further claims. */
+    pause(id: number) {
       for (const workerPool of workerPools) if (workerPool.id === id) workerPool.isPaused = true
     },
 
-    claimDue(schedule, now) {
+    /** Claims due tasks, as many as the worker pools have room for. */
+    claimDue(schedule: Schedule, now: number) {
       for (const workerPool of workerPools) {
         const free = workerPool.concurrency - workerPool.open
         if (workerPool.isPaused || free <= 0) continue
@@ -124,7 +106,8 @@ export function createClaims(): Claims {
       }
     },
 
-    earliest(schedule) {
+    /** When the next task is due that a worker pool has room for; Infinity for never. */
+    earliest(schedule: Schedule): number {
       let earliest = Number.POSITIVE_INFINITY
       for (const workerPool of workerPools) {
         if (workerPool.isPaused || workerPool.open >= workerPool.concurrency) continue
@@ -134,24 +117,27 @@ export function createClaims(): Claims {
       return earliest
     },
 
-    verifyLease: (claim) => find(claim).given,
+    /** @throws StoreError `LEASE_LOST` */
+    verifyLease: (claim: number): GivenClaim => find(claim).given,
 
-    settle(claim) {
+    settle(claim: number) {
       const openClaim = find(claim)
       settled.set(claim, openClaim)
       count(openClaim, -1)
     },
 
-    cancel(task) {
+    /** Marks the task's claim, so that its holder hears of the cancel. */
+    cancel(task: string) {
       for (const claim of open.values()) if (claim.given.task.key === task) cancelled.push(claim)
     },
 
-    isCancelled(claim) {
+    isCancelled(claim: number): boolean {
       const openClaim = find(claim)
       return openClaim.isCancelled || cancelled.includes(openClaim)
     },
 
-    commit() {
+    /** Returns the claims that are given from now on, and those whose holders hear of a cancel. */
+    commit(): { readonly given: GivenClaim[]; readonly cancelled: ClaimName[] } {
       for (const claim of settled.keys()) open.delete(claim)
       for (const claim of taken) open.set(claim.given.claim, claim)
       for (const claim of cancelled) claim.isCancelled = true
@@ -169,7 +155,11 @@ export function createClaims(): Claims {
       forgetPending()
     },
 
-    recover(schedule) {
+    /**
+     * Reconciles the claims in memory with those on disk: at open, when memory holds none, and after a commit whose outcome
+     * stayed unknown. A claim on disk alone is scheduled again; a claim in memory alone was settled, and its lease is lost.
+     */
+    recover(schedule: Schedule) {
       const held = new Set([...open.values()].map(({ given }) => given.task.key))
       const matching = schedule.recover(held)
       for (const [number, claim] of open) {

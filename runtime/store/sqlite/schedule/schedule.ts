@@ -14,35 +14,9 @@ import type { ClaimedTask, Id, NewTask, TaskKind } from '../../port.ts'
 import { firstTaskOf } from '../../tasks.ts'
 import { blobOfId, idOfBlob } from '../database/id-blob.ts'
 import type { Counters } from '../records/counters.ts'
-import { createAlarms, type RoomIn } from './alarms.ts'
+import { createAlarms } from './alarms.ts'
 
-export interface Schedule {
-  add(task: NewTask): void
-  /** Moves a task that waits for its next try to an earlier time. Does nothing for any other task. */
-  expedite(key: string, dueAt: number): void
-  /** Returns the keys of due tasks, in the order in which they are claimed. */
-  due(kinds: readonly TaskKind[], now: number, limit: number, roomIn?: RoomIn): string[]
-  claim(key: string): ClaimedTask
-  /** Returns `open` for a task that waits to be claimed, for the first time or again. */
-  stateOf(key: string): 'open' | 'claimed' | 'gone'
-  /** Returns whether a task of the lane is open or claimed. */
-  isOccupied(lane: string): boolean
-  /** Moves a task that is not due yet to another time. Returns false if the task was ever claimed, or is gone. */
-  defer(key: string, dueAt: number, now: number): boolean
-  /** Deletes an open task. The next task of its lane becomes the head. */
-  remove(key: string): void
-  /** Deletes a task whose claim settled as done, or schedules it again if that was asked for meanwhile. */
-  finish(key: string): void
-  /** Schedules a task whose claim settled as `again`. */
-  postpone(key: string, dueAt: number, counts: boolean): void
-  /** Returns when the next task of a kind is due; Infinity for never. */
-  earliest(kind: TaskKind, roomIn?: RoomIn): number
-  /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
-  shift(ms: number): void
-  /** Schedules tasks that are claimed on disk but not in `held`. Returns the keys that are claimed in both. */
-  recover(held: ReadonlySet<string>): Set<string>
-  forget(): void
-}
+export type Schedule = ReturnType<typeof createSchedule>
 
 interface TaskRow {
   readonly key: string
@@ -60,7 +34,7 @@ interface TaskRow {
   readonly pool: string | null
 }
 
-export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
+export function createSchedule(db: DatabaseSync, counters: Counters) {
   const insertTask = db.prepare(
     'INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, NULL, ?) ON CONFLICT (key) DO NOTHING',
   )
@@ -163,7 +137,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
   }
 
   return {
-    add(task) {
+    add(task: NewTask) {
       const known = task.subject === undefined ? keyed.get(task.key) : undefined
       if (known !== undefined) return reschedule(known, task.dueAt)
       if (insert(task)) return
@@ -172,14 +146,16 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
       reschedule(row, task.dueAt)
     },
 
-    expedite(key, dueAt) {
+    /** Moves a task that waits for its next try to an earlier time. Does nothing for any other task. */
+    expedite(key: string, dueAt: number) {
       const row = look(key)
       if (row !== undefined && row.claimed === 0 && row.held === 1 && dueAt < row.due_at) move(row, dueAt)
     },
 
+    /** Returns the keys of due tasks, in the order in which they are claimed. */
     due: alarms.due,
 
-    claim(key) {
+    claim(key: string): ClaimedTask {
       const row = updateClaimed.get(key) as TaskRow | undefined
       if (row === undefined) throw new Error(`the task ${key} is gone`)
       keyed.delete(key)
@@ -187,54 +163,63 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
       return claimedTask(row)
     },
 
-    stateOf(key) {
+    /** Returns `open` for a task that waits to be claimed, for the first time or again. */
+    stateOf(key: string): 'open' | 'claimed' | 'gone' {
       const row = look(key)
       if (row === undefined) return 'gone'
       return row.claimed === 1 ? 'claimed' : 'open'
     },
 
-    isOccupied(lane) {
+    /** Returns whether a task of the lane is open or claimed. */
+    isOccupied(lane: string): boolean {
       const first = firstTaskOf(lane)
       return headOf(lane) !== undefined || (first !== undefined && look(first) !== undefined)
     },
 
-    defer(key, dueAt, now) {
+    /** Moves a task that is not due yet to another time. Returns false if the task was ever claimed, or is gone. */
+    defer(key: string, dueAt: number, now: number): boolean {
       const row = look(key)
       if (row === undefined || row.claims > 0) return false
       if (row.due_at > now) move(row, dueAt)
       return true
     },
 
-    remove(key) {
+    /** Deletes an open task. The next task of its lane becomes the head. */
+    remove(key: string) {
       const row = find(key)
       const hadAlarm = hasAlarm(row)
       if (hadAlarm) alarms.remove(row)
       release(row, hadAlarm)
     },
 
-    finish(key) {
+    /** Deletes a task whose claim settled as done, or schedules it again if that was asked for meanwhile. */
+    finish(key: string) {
       const row = find(key)
       // A claimed task is the head of its lane.
       release(row, true)
       if (row.rearm_at !== null) insert({ ...newTask(row), dueAt: row.rearm_at })
     },
 
-    postpone(key, dueAt, counts) {
+    /** Schedules a task whose claim settled as `again`. */
+    postpone(key: string, dueAt: number, counts: boolean) {
       const row = updatePostponed.get(dueAt, counts ? 1 : 0, key) as TaskRow | undefined
       if (row === undefined) throw new Error(`the task ${key} is gone`)
       keyed.delete(key)
       alarms.set(row)
     },
 
+    /** Returns when the next task of a kind is due; Infinity for never. */
     earliest: alarms.earliest,
 
-    shift(ms) {
+    /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
+    shift(ms: number) {
       shiftTasks.run(ms)
       alarms.shift(ms)
       this.forget()
     },
 
-    recover(held) {
+    /** Schedules tasks that are claimed on disk but not in `held`. Returns the keys that are claimed in both. */
+    recover(held: ReadonlySet<string>): Set<string> {
       const matching = new Set<string>()
       for (const row of selectClaimed.all() as unknown as TaskRow[]) {
         if (held.has(row.key)) {

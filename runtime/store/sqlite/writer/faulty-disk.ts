@@ -17,22 +17,17 @@ export type Fault =
   /** The writer's thread dies of an uncaught error. */
   | 'thread-dies'
 
-export interface FaultyDisk {
-  ask(fault: Fault, db: DatabaseSync): void
-  /** Runs the COMMIT, or the failure that was asked for instead. */
-  commit(run: () => void): void
-}
-
-export function createFaultyDisk(): FaultyDisk {
+export function createFaultyDisk() {
   let next: Fault | undefined
   return {
-    ask(fault, db) {
+    ask(fault: Fault, db: DatabaseSync) {
       if (fault === 'disk-full') db.exec('PRAGMA max_page_count = 1')
       else if (fault === 'disk-freed') db.exec('PRAGMA max_page_count = 4294967294')
       else if (fault === 'thread-dies') setImmediate(die)
       else next = fault
     },
-    commit(run) {
+    /** Runs the COMMIT, or the failure that was asked for instead. */
+    commit(run: () => void) {
       const fault = next
       next = undefined
       const [hangs, happens] =

@@ -8,26 +8,7 @@ import { type Acceptance, type Entry, type Id, type RequestRecord, StoreError } 
 import { flattenEntry, flattenNote } from '../records/flat-entry.ts'
 import type { Order, PlainError, Post, Reply } from './protocol.ts'
 
-export interface WriterClient {
-  accept(entry: Entry): Promise<Acceptance>
-  note(request: RequestRecord): void
-  /** Sends an order that is answered after its commit. */
-  call(order: Order): Promise<unknown>
-  /** Sends an order that is not answered. */
-  send(order: Order): void
-  /** The store calls it with every reply of the worker, in order. */
-  settle(reply: Reply): void
-  /** The store calls it once a second. Returns whether the writer has nothing to do. */
-  watch(): boolean
-  /** Returns whether a commit takes so long that no caller waits for it any more. */
-  isStalled(): boolean
-  /** Resolves as soon as a commit has stalled. */
-  whenStalled(): Promise<void>
-  /** Returns whether the sender of the request was answered before it was known whether the store keeps it. */
-  isUndecided(request: Id): boolean
-  /** Rejects every call that waits, and every later one. */
-  fail(error: StoreError): void
-}
+export type WriterClient = ReturnType<typeof createWriterClient>
 
 export interface WriterClientOptions {
   readonly worker: Pick<Worker, 'postMessage'>
@@ -66,7 +47,7 @@ const mostUnanswered = 2
 /** Notes that may be on their way to the disk at one time. More are dropped. */
 const mostNotes = 2_000
 
-export function createWriterClient({ worker, now, onLate, onStalled }: WriterClientOptions): WriterClient {
+export function createWriterClient({ worker, now, onLate, onStalled }: WriterClientOptions) {
   let outgoing = emptyPost()
   let posting = false
   let posted = 0
@@ -165,7 +146,7 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
   }
 
   return {
-    accept(entry) {
+    accept(entry: Entry): Promise<Acceptance> {
       if (failure !== undefined) return Promise.reject(failure)
       if (stall.isOn) return Promise.reject(slowError())
       return new Promise((resolve, reject) => {
@@ -183,7 +164,7 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
       })
     },
 
-    note(request) {
+    note(request: RequestRecord) {
       if (failure !== undefined || notes >= mostNotes) return
       notes += 1
       flattenNote(outgoing.notes, request)
@@ -191,7 +172,8 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
       postSoon()
     },
 
-    call(order) {
+    /** Sends an order that is answered after its commit. */
+    call(order: Order): Promise<unknown> {
       if (failure !== undefined) return Promise.reject(failure)
       const failsOnStall =
         order.type === 'pause' || (order.type === 'command' && !ownCommands.has(order.command.type))
@@ -204,12 +186,14 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
       })
     },
 
-    send(order) {
+    /** Sends an order that is not answered. */
+    send(order: Order) {
       outgoing.orders.push(order)
       postSoon()
     },
 
-    watch() {
+    /** The store calls it once a second. Returns whether the writer has nothing to do. */
+    watch(): boolean {
       if (posted === answered || answered !== answeredAtTick) ticks = 0
       answeredAtTick = answered
       if (posted === answered) return isEmpty(outgoing)
@@ -218,11 +202,15 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
       return false
     },
 
+    /** Returns whether a commit takes so long that no caller waits for it any more. */
     isStalled: () => stall.isOn,
+    /** Resolves as soon as a commit has stalled. */
     whenStalled: () => stall.promise,
-    isUndecided: (request) => undecided.has(request),
+    /** Returns whether the sender of the request was answered before it was known whether the store keeps it. */
+    isUndecided: (request: Id): boolean => undecided.has(request),
 
-    settle(reply) {
+    /** The store calls it with every reply of the worker, in order. */
+    settle(reply: Reply) {
       endStall()
       answered = reply.post
       if (!isEmpty(outgoing)) postSoon()
@@ -236,7 +224,8 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
       }
     },
 
-    fail(error) {
+    /** Rejects every call that waits, and every later one. */
+    fail(error: StoreError) {
       failure = error
       for (const { reject } of entries) reject(error)
       for (const { reject } of calls.values()) reject(error)

@@ -3,44 +3,22 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
-import { createCommands, type RunCommand } from '../commands/commands.ts'
+import { createCommands } from '../commands/commands.ts'
 import { databaseFile } from '../database/folder.ts'
 import { migrate } from '../database/migrations.ts'
-import { type Accepting, createAccepting } from '../records/accepting.ts'
+import { createAccepting } from '../records/accepting.ts'
 import type { NoteChange } from '../records/change-list.ts'
 import { createCoalescing } from '../records/coalescing.ts'
-import { type Counters, readCounters } from '../records/counters.ts'
+import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
-import { type ApplyEffects, createEffects } from '../records/effects.ts'
-import { createLoading, type LoadWork } from '../records/loading.ts'
+import { createEffects } from '../records/effects.ts'
+import { createLoading } from '../records/loading.ts'
 import { createRuns } from '../records/runs.ts'
-import { createRetention, type Retention } from '../retention/retention.ts'
-import { createSchedule, type Schedule } from '../schedule/schedule.ts'
+import { createRetention } from '../retention/retention.ts'
+import { createSchedule } from '../schedule/schedule.ts'
 import type { WriterData } from './protocol.ts'
 
-export interface WriterConnection {
-  readonly db: DatabaseSync
-  readonly counters: Counters
-  readonly schedule: Schedule
-  readonly accepting: Accepting
-  readonly applyEffects: ApplyEffects
-  readonly loadWork: LoadWork
-  readonly retention: Retention
-  readonly runCommand: RunCommand
-  /** The clock was set back to `now`, by `ms` milliseconds. */
-  shift(ms: number, now: number): void
-  begin(): void
-  commit(): void
-  /** Undoes everything since `begin`, if SQLite has not done so by itself. */
-  rollback(): void
-  /** Runs a function inside a savepoint of its own. If it throws, only what it did is undone. */
-  nested(run: () => void): void
-  /** Counts the commit, as part of every transaction, so that an unknown outcome is settled by reading the number. */
-  countCommit(): void
-  /** Writes and deletes a row, to find out whether writing works. */
-  probe(): void
-  close(): void
-}
+export type WriterConnection = ReturnType<typeof prepareConnection>
 
 /** The limits in `data` are read whenever they matter, because a reload changes them. */
 export function openWriterConnection(data: WriterData, changed: NoteChange): WriterConnection {
@@ -62,7 +40,7 @@ export function openWriterConnection(data: WriterData, changed: NoteChange): Wri
   }
 }
 
-function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChange): WriterConnection {
+function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChange) {
   const counters = readCounters(db)
   const schedule = createSchedule(db, counters)
   const coalescing = createCoalescing(db, schedule)
@@ -95,16 +73,19 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     loadWork: createLoading(db, counters, data.historyMessages),
     retention: createRetention(db, counters, data),
     runCommand: createCommands({ db, counters, schedule, runs, coalescing, deliveries, limits: data }),
-    shift(ms, now) {
+    /** The clock was set back to `now`, by `ms` milliseconds. */
+    shift(ms: number, now: number) {
       schedule.shift(ms)
       coalescing.shift(ms, now)
     },
     begin: () => void begin.run(),
     commit: () => void commit.run(),
+    /** Undoes everything since `begin`, if SQLite has not done so by itself. */
     rollback() {
       if (db.isTransaction) db.exec('ROLLBACK')
     },
-    nested(run) {
+    /** Runs a function inside a savepoint of its own. If it throws, only what it did is undone. */
+    nested(run: () => void) {
       savepoint.run()
       try {
         run()
@@ -117,10 +98,12 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
         throw error
       }
     },
+    /** Counts the commit, as part of every transaction, so that an unknown outcome is settled by reading the number. */
     countCommit() {
       counters.commits += 1
       updateCommitNumber.run(counters.commits, counters.sequence)
     },
+    /** Writes and deletes a row, to find out whether writing works. */
     probe() {
       putWeight.run()
       takeWeight.run()

@@ -279,7 +279,7 @@ export function createWriter(data: WriterData): Writer {
    */
   function applyInMemory(order: Order, now: number): void {
     if (order.type === 'listen') changes.listen(order.on)
-    if (order.type === 'register') claims.register({ ...order, id: order.workerPool })
+    if (order.type === 'register') claims.register(order.workerPool, order)
     if (order.type === 'resize') claims.resize(order.workerPool, order.concurrency, order.pools)
     if (order.type === 'pause') claims.pause(order.workerPool)
     if (order.type === 'configure') configure(order.limits, now)
