@@ -8,7 +8,7 @@ import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import { tooMuchWork } from '../resolve/refusal.ts'
-import type { CallTransform } from '../resolve/resolve.ts'
+import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
 import {
   EvaluationEnded,
   type Evaluators,
@@ -64,20 +64,22 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
   /** Resolves on the main loop, and from the beginning in a thread where that turns out to be too much. */
   async function contain<Result>(
     request: HookRequest,
-    onLoop: (options: {
-      containment: ReturnType<typeof onMainLoop>
-      callTransform: CallTransform
-    }) => Promise<Result>,
+    onLoop: (options: Pick<ResolveOptions, 'containment' | 'callTransform'>) => Promise<Result>,
     inThread: (slice: Slice, calls: TransformCalls) => Promise<Result>,
   ): Promise<Result> {
     const calls: TransformCalls = []
-    const callTransform: CallTransform = (_mapping, transform, given) => {
+    const containment = onMainLoop()
+    const callTransform: CallTransform = async (_mapping, transform, given) => {
       const answer = transform(given)
       calls.push(answer)
-      return answer
+      try {
+        return await answer
+      } finally {
+        containment.restart()
+      }
     }
     try {
-      return await onLoop({ containment: onMainLoop(), callTransform })
+      return await onLoop({ containment, callTransform })
     } catch (error) {
       if (!(error instanceof NeedsThread)) throw error
     }

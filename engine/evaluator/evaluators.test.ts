@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { actionOf, requestOf } from '../compile/fixture.ts'
 import type { AgentAction, Decision } from '../resolve/decision.ts'
+import { processorMs } from '../resolve/processor-time.ts'
 import { TransformError } from '../transform/port.ts'
 import { createEvaluators, EvaluationEnded } from './evaluators.ts'
 import { containedOf, createManualTimers, evaluatorsOf } from './fixture.ts'
@@ -84,6 +86,26 @@ test('a transform is called once, though the request begins again in a thread', 
     [{}, body],
     [{ n: 2 }, body],
   ])
+})
+
+test('work of the main loop for other requests, while a transform is awaited, sends no request to a thread', async (context) => {
+  const evaluators = evaluatorsOf(context)
+  const run = context.mock.method(evaluators, 'run')
+  const transforms = {
+    'a.ts': async () => {
+      await setImmediate()
+      const began = processorMs()
+      while (processorMs() - began < 20);
+      return { kind: 'one', action: { message: { value: 'transformed' } } } as const
+    },
+  }
+  const mapping = { message: 'x {{list.length}}', transform: { module: 'a.ts' }, continue: true }
+  const mappings = ['a', 'b', 'c'].map((id) => ({ ...mapping, id }))
+  const snapshot = await containedOf(evaluators, mappings, { transforms })
+  const decision = await snapshot.resolve(requestOf({ list: [1, 2] }))
+  assert.ok(decision.outcome === 'accepted')
+  assert.equal(decision.actions.length, 3)
+  assert.equal(run.mock.callCount(), 0)
 })
 
 test('what a transform refuses or throws comes back from a thread as it would here', async (context) => {

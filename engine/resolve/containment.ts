@@ -29,14 +29,23 @@ export class ContainmentLimit extends Error {
 /** For processes that serve one user, such as commands: nothing is refused. */
 export const uncontained: Containment = { beginUnbounded: () => {}, checkTime: () => {} }
 
-/** How long one request may hold the main loop: of the clock, and from then on of the processor. Milliseconds. */
+/** How long one request may hold the main loop at a time: of the clock, and from then on of the processor. Milliseconds. */
 const mainLoopMs = 15
 
+export interface MainLoopContainment extends Containment {
+  /** Is called after the request has waited, as the main loop has worked for others meanwhile. */
+  restart(): void
+}
+
 /** For one request on the main loop. On a busy machine the clock runs on while the loop has no processor. */
-export function onMainLoop(): Containment {
-  const end = performance.now() + mainLoopMs
+export function onMainLoop(): MainLoopContainment {
+  let end = performance.now() + mainLoopMs
   let used: number | undefined
   return {
+    restart: () => {
+      end = performance.now() + mainLoopMs
+      used = undefined
+    },
     beginUnbounded: () => {
       throw new NeedsThread()
     },
