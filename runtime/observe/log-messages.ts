@@ -1,5 +1,6 @@
 /** Words the pretty lines of the log: a label, a text and an aside for each event. */
 
+import { recordOf } from '@reveille/kit'
 import { printable as text } from './printable.ts'
 
 export type Facts = Record<string, unknown>
@@ -7,319 +8,245 @@ export type Facts = Record<string, unknown>
 /** The label (by default the level), what happened, and details in small print. */
 export type Line = readonly [label: string | undefined, text: string, aside?: string]
 
-/** By event name. An event that is not listed is shown by its message and facts. */
-export const logMessages: Record<string, ((facts: Facts) => Line) | undefined> = {
+/**
+ * The lines by event name. In a text, `{name}` is a phrase below or a fact, `{name:form}` is the fact in that form, and a form may
+ * take an argument: `{lines:count log line}`. An event that is not listed is shown by its message and facts.
+ */
+export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undefined> = {
   __proto__: null as never,
-  'gateway-listening': (f) => [
+  'gateway-listening': ({ admin }) => [
     'listening',
-    text(f['address']),
-    f['admin'] === false ? 'no admin surface: gateway.auth.token is not set' : '',
+    '{address}',
+    admin === false ? 'no admin surface: gateway.auth.token is not set' : '',
   ],
-  'last-good-served': (f) => [
+  'last-good-served': [
     'LAST GOOD',
-    `broken since before the start: ${[f['files']].flat().map(text).join(', ')}`,
-    `served as generation ${text(f['generation'])} had it; mend it, and it goes live by itself`,
+    'broken since before the start: {files:list ,}',
+    'served as generation {generation} had it; mend it, and it goes live by itself',
   ],
-  'hooks-off': (f) => [
-    'warning',
-    `hooks are off: every request to ${text(f['path'])} is answered 404`,
-    text(f['hint']),
-  ],
-  'gateway-draining': (f) => ['draining', `running turns have ${seconds(f['graceMs'])} to end`],
-  'store-unavailable': (f) => [
-    'failed',
-    `the store cannot write: ${text(f['reason'])}`,
-    'requests are answered 503',
-  ],
-  'store-available': () => ['healed', 'the store can write again'],
-  'store-stopped': () => ['failed', 'the store stopped, so the gateway does: start it again'],
-  'log-lines-dropped': (f) => ['warning', `${count(f['lines'], 'log line')} dropped, as nothing took them`],
-  'gateway-stopped': () => ['stopped', 'what was accepted is kept for the next start'],
+  'hooks-off': ['warning', 'hooks are off: every request to {path} is answered 404', '{hint}'],
+  'gateway-draining': ['draining', 'running turns have {graceMs:seconds} to end'],
+  'store-unavailable': ['failed', 'the store cannot write: {reason}', 'requests are answered 503'],
+  'store-available': ['healed', 'the store can write again'],
+  'store-stopped': ['failed', 'the store stopped, so the gateway does: start it again'],
+  'log-lines-dropped': ['warning', '{lines:count log line} dropped, as nothing took them'],
+  'gateway-stopped': ['stopped', 'what was accepted is kept for the next start'],
   // The engine has laid out the lines of a diagnostic; only what could steer the terminal is removed.
-  diagnostic: (f) => ['', String(f['msg']).split('\n').map(text).join('\n')],
-  'request-accepted': (f) => [
-    'accepted',
-    `${endpoint(f)}${mapping(f)}${actions(f)}`,
-    `${took(f['ms'])}  request ${id(f['requestId'])}`,
-  ],
-  'request-ignored': (f) => [
-    'ignored',
-    `${endpoint(f)}  ${text(f['reason'])}`,
-    `request ${id(f['requestId'])}`,
-  ],
-  'request-duplicate': (f) => [
+  diagnostic: ['', '{msg:lines}'],
+  'request-accepted': ['accepted', '/{endpoint}{matched}{actions}', '{ms:took}  request {requestId:id}'],
+  'request-ignored': ['ignored', '/{endpoint}  {reason}', 'request {requestId:id}'],
+  'request-duplicate': ({ code }) => [
     'duplicate',
-    f['code'] === undefined
-      ? `${endpoint(f)}${mapping(f)}${actions(f)}`
-      : `${endpoint(f)}${mapping(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
-    `request ${id(f['requestId'])}`,
+    code === undefined ? '/{endpoint}{matched}{actions}' : '/{endpoint}{matched}  {status} {code}  {reason}',
+    'request {requestId:id}',
   ],
-  'request-skipped': (f) => [
-    'skipped',
-    `${endpoint(f)}${mapping(f)}  ${text(f['reason'])}`,
-    `request ${id(f['requestId'])}`,
-  ],
-  'request-handshake': (f) => [
-    'handshake',
-    `${endpoint(f)}  ${text(f['reason'])}`,
-    `${text(f['status'])}  request ${id(f['requestId'])}`,
-  ],
+  'request-skipped': ['skipped', '/{endpoint}{matched}  {reason}', 'request {requestId:id}'],
+  'request-handshake': ['handshake', '/{endpoint}  {reason}', '{status}  request {requestId:id}'],
   // The client is shown where a sender is not authenticated or sends too often.
-  'request-refused': (f) => [
+  'request-refused': ({ failure, status }) => [
     'refused',
-    `${endpoint(f)}  ${text(f['status'])} ${refusalCode(f)}  ${text(f['reason'])}`,
-    `${f['failure'] === undefined && f['status'] !== 429 ? '' : `from ${text(f['client'])}  `}request ${id(f['requestId'])}`,
+    '/{endpoint}  {status} {refusal}  {reason}',
+    `${failure === undefined && status !== 429 ? '' : 'from {client}  '}request {requestId:id}`,
   ],
-  'requests-untold': (f) => [
+  'requests-untold': [
     'refused',
-    `${count(f['count'], 'more request')} within a minute, not told one by one${reasons(f)}`,
-    `from ${count(f['clients'], 'client')}  reveille requests sums them up`,
+    '{count:count more request} within a minute, not told one by one{reasons}',
+    'from {clients:count client}  reveille requests sums them up',
   ],
-  'request-failed': (f) => [
-    'failed',
-    `${endpoint(f)}${mapping(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
-    `request ${id(f['requestId'])}`,
-  ],
-  'reply-failed': (f) => ['failed', 'the reply could not be sent', `request ${id(f['requestId'])}`],
-  'query-token-used': (f) => [
-    'deprecated',
-    `${endpoint(f)} took its token from the address`,
-    text(f['hint']),
-  ],
-  'unknown-fields': (f) => [
+  'request-failed': ['failed', '/{endpoint}{matched}  {status} {code}  {reason}', 'request {requestId:id}'],
+  'reply-failed': ['failed', 'the reply could not be sent', 'request {requestId:id}'],
+  'query-token-used': ['deprecated', '/{endpoint} took its token from the address', '{hint}'],
+  'unknown-fields': [
     'warning',
-    `${endpoint(f)} was sent ${count(f['fields'], 'field')} without effect: ${[f['problems']].flat().map(text).join('; ')}`,
-    `from ${text(f['client'])}  request ${id(f['requestId'])}`,
+    '/{endpoint} was sent {fields:count field} without effect: {problems:list ;}',
+    'from {client}  request {requestId:id}',
   ],
-  'old-token-used': (f) => [
-    'old token',
-    `${endpoint(f)} took token ${text(f['position'])} of ${text(f['list'])}`,
-    `from ${text(f['client'])}  ${text(f['hint'])}`,
-  ],
-  'old-secret-used': (f) => [
+  'old-token-used': ['old token', '/{endpoint} took token {position} of {list}', 'from {client}  {hint}'],
+  'old-secret-used': [
     'old secret',
-    `${endpoint(f)} was signed with secret ${text(f['position'])} of ${text(f['list'])}`,
-    `from ${text(f['client'])}  ${text(f['hint'])}`,
+    '/{endpoint} was signed with secret {position} of {list}',
+    'from {client}  {hint}',
   ],
-  'subscription-confirmed': (f) => ['confirmed', `${endpoint(f)} is subscribed at ${text(f['host'])}`],
-  'subscription-not-confirmed': (f) => [
+  'subscription-confirmed': ['confirmed', '/{endpoint} is subscribed at {host}'],
+  'subscription-not-confirmed': [
     'warning',
-    `${endpoint(f)} is not subscribed  ${text(f['reason'])}`,
+    '/{endpoint} is not subscribed  {reason}',
     'ask its provider for the confirmation once more',
   ],
-  'entrusted-kept': (f) => [
+  'entrusted-kept': [
     'entrusted',
-    `${endpoint(f)} was sent a ${text(f['name'])}`,
-    `if you asked for it just now, make it the secret: "\${file:${text(f['file'])}}"`,
+    '/{endpoint} was sent a {name}',
+    'if you asked for it just now, make it the secret: "${file:{file}}"',
   ],
-  'entrusted-not-kept': (f) => [
+  'entrusted-not-kept': [
     'warning',
-    `${endpoint(f)} was sent a ${text(f['name'])} that could not be kept`,
+    '/{endpoint} was sent a {name} that could not be kept',
     'ask its provider to send it once more',
   ],
-  'api-failed': (f) => ['api failed', text(f['code']), `request ${id(f['requestId'])}`],
-  'run-succeeded': (f) => [
-    'ran',
-    `${text(f['sessionKey'])}  ${text(f['runner'])}`,
-    `${took(f['ms'])}  run ${id(f['runId'])}`,
-  ],
-  'run-failed': (f) => [
-    'run failed',
-    `${text(f['sessionKey'])}  ${text(f['code'])}  ${text(f['reason'])}`,
-    `run ${id(f['runId'])}`,
-  ],
-  'run-timed-out': (f) => [
-    'timed out',
-    `${text(f['sessionKey'])}  ${text(f['reason'])}`,
-    `run ${id(f['runId'])}`,
-  ],
-  'run-retried': (f) => [
-    'retry',
-    `${text(f['sessionKey'])}  ${text(f['code'])}  ${text(f['reason'])}`,
-    `in ${seconds(f['inMs'])}  run ${id(f['runId'])}`,
-  ],
-  'run-cancelled': (f) => [
-    'cancelled',
-    `${text(f['sessionKey'])}  ${text(f['reason'])}`,
-    `run ${id(f['runId'])}`,
-  ],
-  'run-parked': (f) => [
-    'run parked',
-    `${text(f['sessionKey'])}  ${text(f['code'])}  ${text(f['reason'])}`,
-    `run ${id(f['runId'])}`,
-  ],
-  'run-cancel-asked': (f) => ['cancel', `asked over the ${text(f['by'])}`, `run ${id(f['runId'])}`],
-  'run-resume-asked': (f) => ['resume', `asked over the ${text(f['by'])}`, `run ${id(f['runId'])}`],
-  'run-interrupted': (f) => [
-    'paused',
-    `${text(f['sessionKey'])}  will be taken up again`,
-    `run ${id(f['runId'])}`,
-  ],
-  'summary-posted': (f) => ['summary', 'posted to the main session', `event ${id(f['eventId'])}`],
-  'heartbeat-succeeded': (f) => [
-    'heartbeat',
-    `main saw ${count(f['events'], 'event')}${waiting(f)}`,
-    `${took(f['ms'])}  run ${id(f['runId'])}`,
-  ],
-  'heartbeat-failed': (f) => [
-    'heartbeat',
-    `failed  ${text(f['code'])}  ${text(f['reason'])}`,
-    `again in ${seconds(f['inMs'])}  run ${id(f['runId'])}`,
-  ],
-  'heartbeat-cancelled': (f) => ['heartbeat', 'cancelled', `run ${id(f['runId'])}`],
-  'heartbeat-postponed': (f) => ['heartbeat', `waits: ${text(f['reason'])}`, `again in ${long(f['inMs'])}`],
-  'session-compacted': (f) => [
+  'api-failed': ['api failed', '{code}', 'request {requestId:id}'],
+  'run-succeeded': ['ran', '{sessionKey}  {runner}', '{ms:took}  run {runId:id}'],
+  'run-failed': ['run failed', '{sessionKey}  {code}  {reason}', 'run {runId:id}'],
+  'run-timed-out': ['timed out', '{sessionKey}  {reason}', 'run {runId:id}'],
+  'run-retried': ['retry', '{sessionKey}  {code}  {reason}', 'in {inMs:seconds}  run {runId:id}'],
+  'run-cancelled': ['cancelled', '{sessionKey}  {reason}', 'run {runId:id}'],
+  'run-parked': ['run parked', '{sessionKey}  {code}  {reason}', 'run {runId:id}'],
+  'run-cancel-asked': ['cancel', 'asked over the {by}', 'run {runId:id}'],
+  'run-resume-asked': ['resume', 'asked over the {by}', 'run {runId:id}'],
+  'run-interrupted': ['paused', '{sessionKey}  will be taken up again', 'run {runId:id}'],
+  'summary-posted': ['summary', 'posted to the main session', 'event {eventId:id}'],
+  'heartbeat-succeeded': ['heartbeat', 'main saw {events:count event}{waiting}', '{ms:took}  run {runId:id}'],
+  'heartbeat-failed': ['heartbeat', 'failed  {code}  {reason}', 'again in {inMs:seconds}  run {runId:id}'],
+  'heartbeat-cancelled': ['heartbeat', 'cancelled', 'run {runId:id}'],
+  'heartbeat-postponed': ['heartbeat', 'waits: {reason}', 'again in {inMs:long}'],
+  'session-compacted': [
     'compacted',
-    `${text(f['sessionKey'])}  ${count(f['turns'], 'turn')} became a summary`,
-    `${took(f['ms'])}  run ${id(f['runId'])}`,
+    '{sessionKey}  {turns:count turn} became a summary',
+    '{ms:took}  run {runId:id}',
   ],
-  'session-not-compacted': (f) => [
+  'session-not-compacted': [
     'warning',
-    `${text(f['sessionKey'])} could not be summarised, its oldest turns are left out  ${text(f['code'])}  ${text(f['reason'])}`,
-    `run ${id(f['runId'])}`,
+    '{sessionKey} could not be summarised, its oldest turns are left out  {code}  {reason}',
+    'run {runId:id}',
   ],
-  'model-refused': (f) => [
-    'warning',
-    `the runner ${text(f['runner'])} does not take ${text(f['model'])}, which is allowed  ${text(f['reason'])}`,
+  'model-refused': ['warning', 'the runner {runner} does not take {model}, which is allowed  {reason}'],
+  'snapshot-swapped': ({ rolledBack }) => [
+    rolledBack ? 'rollback' : 'live',
+    `generation {generation}${rolledBack ? ' serves again until the files change' : ''}, {mappings:count mapping}{changes}`,
+    '{tookMs:took}  {digest:short}',
   ],
-  'snapshot-swapped': (f) => [
-    f['rolledBack'] ? 'rollback' : 'live',
-    `generation ${text(f['generation'])}${f['rolledBack'] ? ' serves again until the files change' : ''}, ${count(f['mappings'], 'mapping')}${changes(f)}`,
-    `${took(f['tookMs'])}  ${text(f['digest']).slice(0, 12)}`,
-  ],
-  'candidate-rejected': (f) => [
+  'candidate-rejected': ({ rollbackTo, isAgain }) => [
     'rejected',
-    `${f['rollbackTo'] === undefined ? 'the change' : `generation ${text(f['rollbackTo'])}`} ${f['isAgain'] ? 'still ' : ''}has ${count(f['errors'], 'error')}${f['isAgain'] ? ', told above' : ''}; what was live goes on serving`,
-    took(f['tookMs']),
+    `${rollbackTo === undefined ? 'the change' : 'generation {rollbackTo}'} ${isAgain ? 'still has {errors:count error}, told above' : 'has {errors:count error}'}; what was live goes on serving`,
+    '{tookMs:took}',
   ],
-  'files-mended': (f) => [
-    'mended',
-    `the files have no error any more; generation ${text(f['generation'])} goes on serving`,
-  ],
+  'files-mended': ['mended', 'the files have no error any more; generation {generation} goes on serving'],
   // The output of a module is shown as it was printed.
-  'transform-output': (f) => [
+  'transform-output': ({ requestId }) => [
     undefined,
-    `${text(f['module'])}  ${text(f['msg'])}`,
-    f['requestId'] === undefined ? '' : `request ${id(f['requestId'])}`,
+    '{module}  {msg}',
+    requestId === undefined ? '' : 'request {requestId:id}',
   ],
-  'reload-asked': (f) => ['reload', `${text(f['by'])}: ${reloadAnswer(f)}`],
-  'generations-damaged': (f) => [
-    'damaged',
-    `of the generations that are kept: ${Array.isArray(f['found']) ? f['found'].map(text).join('; ') : ''}`,
+  'reload-asked': ({ outcome }) => [
+    'reload',
+    `{by}: ${reloadAnswers[String(outcome)] ?? 'refused, generation {generation} goes on serving'}`,
   ],
-  'generations-not-kept': () => [
+  'generations-damaged': ['damaged', 'of the generations that are kept: {found:list ;}'],
+  'generations-not-kept': [
     'not kept',
     'generations cannot be written to the disk; what is live goes on serving, and is tried again',
   ],
-  'restart-required': (f) => [
-    'restart',
-    `${Array.isArray(f['keys']) ? f['keys'].map(text).join(', ') : ''} changed; a restart will apply it`,
-  ],
-  'delivery-delivered': (f) => ['delivered', address(f), `${took(f['ms'])}  delivery ${id(f['deliveryId'])}`],
-  'delivery-skipped': (f) => ['not sent', text(f['reason']), `delivery ${id(f['deliveryId'])}`],
-  'delivery-parked': (f) => [
-    'parked',
-    `${address(f)}  ${text(f['code'])}  ${text(f['reason'])}`,
-    `delivery ${id(f['deliveryId'])}`,
-  ],
-  'delivery-send-asked': (f) => [
-    'send',
-    `${address(f)}  asked over the ${text(f['by'])}`,
-    `delivery ${id(f['deliveryId'])}`,
-  ],
-  'delivery-replay-asked': (f) => [
-    'replay',
-    `${address(f)}  asked over the ${text(f['by'])}`,
-    `delivery ${id(f['deliveryId'])}`,
-  ],
-  'route-assumed': (f) => ['route', `none is set, so replies to \`last\` go to ${address(f)}`],
-  'route-set': (f) => ['route', `${address(f)}, set over the ${text(f['by'])}`],
-  'delivery-retried': (f) => [
+  'restart-required': ['restart', '{keys:list ,} changed; a restart will apply it'],
+  'delivery-delivered': ['delivered', '{recipient}', '{ms:took}  delivery {deliveryId:id}'],
+  'delivery-skipped': ['not sent', '{reason}', 'delivery {deliveryId:id}'],
+  'delivery-parked': ['parked', '{recipient}  {code}  {reason}', 'delivery {deliveryId:id}'],
+  'delivery-send-asked': ['send', '{recipient}  asked over the {by}', 'delivery {deliveryId:id}'],
+  'delivery-replay-asked': ['replay', '{recipient}  asked over the {by}', 'delivery {deliveryId:id}'],
+  'route-assumed': ['route', 'none is set, so replies to `last` go to {recipient}'],
+  'route-set': ['route', '{recipient}, set over the {by}'],
+  'delivery-retried': [
     'retry',
-    `${address(f)}  ${text(f['code'])}  ${text(f['reason'])}`,
-    `in ${seconds(f['inMs'])}  delivery ${id(f['deliveryId'])}`,
+    '{recipient}  {code}  {reason}',
+    'in {inMs:seconds}  delivery {deliveryId:id}',
   ],
-  'channel-held': (f) => [
+  'channel-held': [
     'held',
-    `${text(f['channel'])} sends nothing  ${text(f['code'])}  ${text(f['reason'])}`,
-    `one delivery is tried in ${long(f['inMs'])}, the others follow it`,
+    '{channel} sends nothing  {code}  {reason}',
+    'one delivery is tried in {inMs:long}, the others follow it',
   ],
-  'channel-opened': (f) => ['open', `${text(f['channel'])} sends again`, `after ${long(f['heldMs'])}`],
-  'channel-checked': (f) => ['channel', `${text(f['channel'])} is good`, text(f['detail'] ?? '')],
-  'channel-check-failed': (f) => ['warning', `${text(f['channel'])} is not good  ${text(f['reason'] ?? '')}`],
-  'source-started': (f) => ['source', `${text(f['source'])} begins`],
-  'source-working': (f) => ['source', `${text(f['source'])}  ${text(f['detail'])}`, times(f)],
-  'source-failed': (f) => ['failing', `${text(f['source'])}  ${text(f['detail'])}`],
-  'source-waiting': (f) => ['waiting', `${text(f['source'])}  ${text(f['detail'])}`],
-  'source-held-elsewhere': (f) => ['held', `${text(f['source'])}  ${text(f['detail'])}`],
-  'source-stopped': (f) => ['source', `${text(f['source'])} has ended`],
-  'source-abandoned': (f) => [
-    'warning',
-    `${text(f['source'])} did not end within ${seconds(f['afterMs'])}, and is left alone`,
-  ],
+  'channel-opened': ['open', '{channel} sends again', 'after {heldMs:long}'],
+  'channel-checked': ['channel', '{channel} is good', '{detail}'],
+  'channel-check-failed': ['warning', '{channel} is not good  {reason}'],
+  'source-started': ['source', '{source} begins'],
+  'source-working': ['source', '{source}  {detail}', '{times}'],
+  'source-failed': ['failing', '{source}  {detail}'],
+  'source-waiting': ['waiting', '{source}  {detail}'],
+  'source-held-elsewhere': ['held', '{source}  {detail}'],
+  'source-stopped': ['source', '{source} has ended'],
+  'source-abandoned': ['warning', '{source} did not end within {afterMs:seconds}, and is left alone'],
 }
 
-/** The times that a source reports: `watchEnds 2026-01-31T12:00:00.000Z`. */
-function times({ times: given }: Facts): string {
-  const named = Object.entries((given as Facts | undefined) ?? {})
-  return named.map(([name, at]) => `${text(name)} ${text(at)}`).join('  ')
+/** The line of an event, or undefined if the event is not listed. */
+export function lineOf(facts: Facts): Line | undefined {
+  const message = logMessages[String(facts['event'])]
+  if (message === undefined) return undefined
+  const [label, what, aside = ''] = typeof message === 'function' ? message(facts) : message
+  return [label, filled(what, facts), filled(aside, facts)]
 }
 
-/** Shows the reason in the place of `UNAUTHORIZED`, and beside any other code. */
-function refusalCode({ code, failure }: Facts): string {
-  if (failure === undefined) return text(code)
-  return code === 'TOO_MANY_TRIES' ? `${text(code)}, ${text(failure)}` : text(failure)
+function filled(template: string, facts: Facts): string {
+  return template.replaceAll(
+    /\{(\w+)(?::(\w+) ?([^{}]*))?\}/g,
+    (_all, name, form = 'text', argument = '') => {
+      const phrase = phrases[name]
+      return phrase === undefined ? (forms[form]?.(facts[name], argument) ?? '') : phrase(facts)
+    },
+  )
 }
 
-function endpoint(facts: Facts): string {
-  return `/${text(facts['endpoint'])}`
+const reloadAnswers: Record<string, string | undefined> = {
+  live: 'generation {generation} is live',
+  unchanged: 'nothing to change, generation {generation} goes on serving',
 }
 
-function mapping(facts: Facts): string {
-  return facts['mapping'] ? ` matched ${text(facts['mapping'])}` : ''
+/** What is said of several facts, or of a fact that may be absent. */
+const phrases: Record<string, ((facts: Facts) => string) | undefined> = {
+  matched: ({ mapping }) => (mapping ? ` matched ${text(mapping)}` : ''),
+  changes: ({ changes }) => (changes ? `: ${text(changes)}` : ''),
+  waiting: ({ waiting }) => (waiting ? `, ${text(waiting)} waiting` : ''),
+  recipient: ({ channel, to }) => `${text(channel)}${to ? `:${text(to)}` : ''}`,
+  actions: ({ actions }) =>
+    Array.isArray(actions) && actions.length > 0 ? `  ${actions.map(action).join(', ')}` : '',
+  /** `watchEnds 2026-01-31T12:00:00.000Z`. */
+  times: ({ times }) =>
+    pairs(times)
+      .map(([name, at]) => `${text(name)} ${text(at)}`)
+      .join('  '),
+  /** The most frequent ones first. */
+  reasons({ reasons }) {
+    const sorted = pairs(reasons).sort(([, a], [, b]) => Number(b) - Number(a))
+    return sorted.length === 0
+      ? ''
+      : `: ${sorted.map(([code, times]) => `${text(times)} ${text(code)}`).join(', ')}`
+  },
+  /** Shows the reason in the place of `UNAUTHORIZED`, and beside any other code. */
+  refusal({ code, failure }) {
+    if (failure === undefined) return text(code)
+    return code === 'TOO_MANY_TRIES' ? `${text(code)}, ${text(failure)}` : text(failure)
+  },
 }
 
-function actions(facts: Facts): string {
-  const list = facts['actions']
-  if (!Array.isArray(list) || list.length === 0) return ''
-  return `  ${list.map(action).join(', ')}`
+function pairs(facts: unknown): [string, unknown][] {
+  return Object.entries(recordOf(facts) ?? {})
 }
 
 /** An action with its disposition, if it is no run of its own. */
 function action({ kind, id: of, became, request }: Facts): string {
   const duplicate = ` (came before, in request ${id(request)})`
-  const coalesceStatus = { joined: ' (joined)', busy: ' (busy: cancelled)', duplicate }[String(became)] ?? ''
-  return `${text(kind)} ${id(of)}${coalesceStatus}`
+  const disposition = { joined: ' (joined)', busy: ' (busy: cancelled)', duplicate }[String(became)] ?? ''
+  return `${text(kind)} ${id(of)}${disposition}`
 }
 
-function changes(facts: Facts): string {
-  return facts['changes'] ? `: ${text(facts['changes'])}` : ''
-}
-
-/** The most frequent ones first. */
-function reasons({ reasons: given }: Facts): string {
-  if (typeof given !== 'object' || given === null) return ''
-  const list = Object.entries(given).sort(([, a], [, b]) => Number(b) - Number(a))
-  return `: ${list.map(([code, times]) => `${text(times)} ${text(code)}`).join(', ')}`
-}
-
-function reloadAnswer({ outcome, generation }: Facts): string {
-  switch (outcome) {
-    case 'live':
-      return `generation ${text(generation)} is live`
-    case 'unchanged':
-      return `nothing to change, generation ${text(generation)} goes on serving`
-    default:
-      return `refused, generation ${text(generation)} goes on serving`
-  }
-}
-
-function address(facts: Facts): string {
-  return `${text(facts['channel'])}${facts['to'] ? `:${text(facts['to'])}` : ''}`
-}
-
-function waiting(facts: Facts): string {
-  return facts['waiting'] ? `, ${text(facts['waiting'])} waiting` : ''
+/** The ways to write one fact. */
+const forms: Record<string, ((fact: unknown, argument: string) => string) | undefined> = {
+  text,
+  id,
+  took,
+  seconds,
+  short: (digest) => text(digest).slice(0, 12),
+  lines: (given) => String(given).split('\n').map(text).join('\n'),
+  /** A list, or one text. The argument separates its parts. */
+  list: (given, separator) => [given].flat().map(text).join(`${separator} `),
+  /** A number, or the length of a list. The argument is a noun. */
+  count(given, noun) {
+    const number = Array.isArray(given) ? given.length : Number(given ?? 0)
+    return `${number} ${noun}${number === 1 ? '' : 's'}`
+  },
+  /** A long duration in minutes or hours. */
+  long(ms) {
+    const minutes = Math.round(Number(ms) / 60_000)
+    if (minutes < 2) return seconds(ms)
+    return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+  },
 }
 
 /** The end of a UUIDv7 is random and enough to recognise it; its start is the time, which the line has already. */
@@ -338,16 +265,4 @@ function took(value: unknown): string {
 function seconds(value: unknown): string {
   const number = Number(value) / 1000
   return `${number < 10 ? number.toFixed(1) : Math.round(number)} s`
-}
-
-/** A long duration in minutes or hours. */
-function long(value: unknown): string {
-  const minutes = Math.round(Number(value) / 60_000)
-  if (minutes < 2) return seconds(value)
-  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
-}
-
-function count(value: unknown, noun: string): string {
-  const number = Array.isArray(value) ? value.length : Number(value ?? 0)
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

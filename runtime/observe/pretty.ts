@@ -1,7 +1,7 @@
 /** Lays out log records for people: with a message for each event that has one, and otherwise with its facts. */
 
 import type { DestinationStream } from 'pino'
-import { type Facts, type Line, logMessages } from './log-messages.ts'
+import { type Facts, type Line, lineOf } from './log-messages.ts'
 import { createPaint, type Paint } from './paint.ts'
 import { printable } from './printable.ts'
 import { wrapWords } from './wrap-words.ts'
@@ -45,7 +45,7 @@ function setLine(record: Facts, paint: Paint, width: number): string {
   const time = paint.dim(clock(record['time']))
   const level = Number(record['level'])
   const [name = labels[level] ?? 'log', text, aside] =
-    logMessages[String(record['event'])]?.(record) ?? pluginLine(record, level) ?? plainLine(record)
+    lineOf(record) ?? pluginLine(record, level) ?? plainLine(record)
   const lines = [
     ...withAside(wrapWords(text, width), aside, paint, width),
     ...errorLines(record['err']).flatMap((line) => wrapWords(line, width)),
