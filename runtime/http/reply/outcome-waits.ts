@@ -49,50 +49,32 @@ export interface OutcomeWaitsOptions {
   readonly timers: Timers
   /** Aborted when the gateway begins to drain: every wait ends. */
   readonly draining: AbortSignal
-  /** Default: 1,000. */
-  readonly most?: number
 }
 
-interface Waiter {
+interface Waiter extends Waiting {
+  readonly runId: Id
   /** Reads the run and ends the wait if its turn is over; the run may have been resumed since. */
   check(): void
-  cut(): void
 }
 
-export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
-  const { store, timers, draining, most = mostWaiting } = options
-  /** Several senders may wait for one run: the first, and those that send the same request again. */
-  const waiters = new Map<Id, Set<Waiter>>()
-  let count = 0
+export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOptions): OutcomeWaits {
+  const waiters = new Set<Waiter>()
   let subscription: AbortController | undefined
   draining.addEventListener('abort', cutAll, { once: true })
 
-  function begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined {
-    return enter(runId, seconds, outgoing)?.waiting
-  }
-
-  function join(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined {
-    const entered = enter(runId, seconds, outgoing)
-    entered?.waiter.check()
-    return entered?.waiting
-  }
-
-  function enter(
-    runId: Id,
-    seconds: number,
-    outgoing: ServerResponse,
-  ): { readonly waiter: Waiter; readonly waiting: Waiting } | undefined {
-    if (draining.aborted || count >= most || outgoing.destroyed) return undefined
+  function begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiter | undefined {
+    if (draining.aborted || waiters.size >= mostWaiting || outgoing.destroyed) return undefined
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()
     const timer = timers.setTimeout(() => finish({ kind: 'late' }), seconds * 1000)
     const cut = () => finish({ kind: 'cut' })
+    const waiter: Waiter = { runId, seconds, end: promise, check, cut }
 
     /** The first end counts. */
     function finish(end: WaitEnd): void {
-      if (!remove(runId, waiter)) return
+      if (!waiters.delete(waiter)) return
       timers.clearTimeout(timer)
       outgoing.off('close', cut)
-      if (count === 0) unsubscribe()
+      if (waiters.size === 0) unsubscribe()
       resolve(end)
     }
 
@@ -103,38 +85,20 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
       }, cut)
     }
 
-    const waiter = { check, cut }
     outgoing.once('close', cut)
-    add(runId, waiter)
+    waiters.add(waiter)
     if (subscription === undefined) subscribe()
-    return { waiter, waiting: { seconds, end: promise, cut } }
-  }
-
-  function add(runId: Id, waiter: Waiter): void {
-    const others = waiters.get(runId)
-    if (others) others.add(waiter)
-    else waiters.set(runId, new Set([waiter]))
-    count += 1
-  }
-
-  /** Returns whether the waiter was still there. */
-  function remove(runId: Id, waiter: Waiter): boolean {
-    const others = waiters.get(runId)
-    if (!others?.delete(waiter)) return false
-    if (others.size === 0) waiters.delete(runId)
-    count -= 1
-    return true
+    return waiter
   }
 
   function subscribe(): void {
     const mine = new AbortController()
     subscription = mine
-    void follow(mine.signal)
-      .catch(() => undefined)
-      .then(() => {
-        // The store has closed or failed, so that no wait would ever end.
-        if (subscription === mine) cutAll()
-      })
+    // If the store has closed or failed, no wait would ever end.
+    const onEnd = () => {
+      if (subscription === mine) cutAll()
+    }
+    follow(mine.signal).then(onEnd, onEnd)
   }
 
   function unsubscribe(): void {
@@ -144,13 +108,21 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
 
   async function follow(signal: AbortSignal): Promise<void> {
     for await (const { type, id, state } of store.changes({ signal })) {
-      if (type === 'run' && isOver[state as RunState]) for (const { check } of waiters.get(id) ?? []) check()
+      if (type !== 'run' || !isOver[state as RunState]) continue
+      for (const { runId, check } of waiters) if (runId === id) check()
     }
   }
 
   function cutAll(): void {
-    for (const { cut } of [...waiters.values()].flatMap((those) => [...those])) cut()
+    for (const { cut } of waiters) cut()
   }
 
-  return { begin, join }
+  return {
+    begin,
+    join(runId, seconds, outgoing) {
+      const waiter = begin(runId, seconds, outgoing)
+      waiter?.check()
+      return waiter
+    },
+  }
 }
