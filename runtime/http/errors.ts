@@ -12,75 +12,53 @@ interface ErrorRow {
   readonly retryAfter?: number
 }
 
-/**
- * Codes are API and never change their meaning; sentences may be improved at any time. The engine words its own refusals, each of
- * which has its status here.
- */
+/** The engine words its refusals, which are answered with 400 unless the table below says otherwise. */
+const refusalsOfEngine = Object.fromEntries(
+  Object.entries(refusalCodes).map(([code, sentence]) => [code, row(400, sentence)]),
+) as Record<RefusalCode, ErrorRow>
+
+/** Codes are API and never change their meaning; sentences may be improved at any time. */
 const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
   METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only; choose POST at the sender.'),
   UNAUTHORIZED: row(401, 'The token or the signature is missing or wrong.'),
-  TOO_MANY_TRIES: row(429, 'Too many wrong tries came from your address; try again later.', {
-    retry: true,
-    retryAfter: 60,
-  }),
-  RATE_LIMITED: row(429, 'More requests came than are taken in this time; try again later.', {
-    retry: true,
-    retryAfter: 60,
-  }),
+  TOO_MANY_TRIES: retryable(429, 'Too many wrong tries came from your address; try again later.', 60),
+  RATE_LIMITED: retryable(429, 'More requests came than are taken in this time; try again later.', 60),
   BODY_TOO_LARGE: row(413, 'The body is over the size limit.'),
-  BODY_TIMEOUT: row(408, 'The body did not arrive in time.', { retry: true }),
+  BODY_TIMEOUT: retryable(408, 'The body did not arrive in time.'),
   UNSUPPORTED_ENCODING: row(415, 'The content encoding is none of gzip, deflate, br and identity.'),
   BAD_ENCODING: row(400, 'The body cannot be decoded as its content encoding says.'),
-  INVALID_TEXT: row(400, refusalCodes.INVALID_TEXT),
-  INVALID_JSON: row(400, refusalCodes.INVALID_JSON),
-  NESTED_TOO_DEEP: row(400, refusalCodes.NESTED_TOO_DEEP),
-  TOO_MANY_FIELDS: row(400, refusalCodes.TOO_MANY_FIELDS),
-  INVALID_BODY: row(400, refusalCodes.INVALID_BODY),
-  PAYLOAD_SCHEMA: row(400, refusalCodes.PAYLOAD_SCHEMA),
-  INVALID_FIELD: row(400, refusalCodes.INVALID_FIELD),
-  BLANK_TEXT: row(400, refusalCodes.BLANK_TEXT),
-  UNKNOWN_CHANNEL: row(400, refusalCodes.UNKNOWN_CHANNEL),
-  CHANNEL_NOT_CONFIGURED: row(400, refusalCodes.CHANNEL_NOT_CONFIGURED),
-  MODEL_NOT_ALLOWED: row(400, refusalCodes.MODEL_NOT_ALLOWED),
-  UNKNOWN_THINKING: row(400, refusalCodes.UNKNOWN_THINKING),
-  RESERVED_SESSION_KEY: row(400, refusalCodes.RESERVED_SESSION_KEY),
-  SESSION_KEY_NOT_ALLOWED: row(400, refusalCodes.SESSION_KEY_NOT_ALLOWED),
-  ABSENT_FIELD: row(400, refusalCodes.ABSENT_FIELD),
-  TOO_MANY_ACTIONS: row(400, refusalCodes.TOO_MANY_ACTIONS),
-  TOO_LARGE_RENDERED: row(400, refusalCodes.TOO_LARGE_RENDERED),
-  EXPRESSION_FAILED: row(400, refusalCodes.EXPRESSION_FAILED),
+  ...refusalsOfEngine,
   TRANSFORM_FAILED: row(500, refusalCodes.TRANSFORM_FAILED),
-  TRANSFORM_REFUSED: row(400, refusalCodes.TRANSFORM_REFUSED),
-  TRANSFORM_TIMEOUT: row(500, refusalCodes.TRANSFORM_TIMEOUT, { retry: true }),
-  TRANSFORM_BUSY: row(503, refusalCodes.TRANSFORM_BUSY, { retry: true, retryAfter: 5 }),
+  TRANSFORM_TIMEOUT: retryable(500, refusalCodes.TRANSFORM_TIMEOUT),
+  TRANSFORM_BUSY: retryable(503, refusalCodes.TRANSFORM_BUSY, 5),
   ENGINE_FAILED: row(500, refusalCodes.ENGINE_FAILED),
-  VERIFIER_UNAVAILABLE: row(503, 'What it takes to verify the request is out of reach; try again later.', {
-    retry: true,
-    retryAfter: 30,
-  }),
-  HANDSHAKE_UNAVAILABLE: row(503, 'What the handshake asks for cannot be done right now; try again later.', {
-    retry: true,
-    retryAfter: 30,
-  }),
-  RECEIVER_FAILED: row(503, 'What takes these requests cannot take this one now; try again later.', {
-    retry: true,
-    retryAfter: 10,
-  }),
-  BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),
-  DRAINING: row(503, 'The gateway is stopping; try again soon.', { retry: true, retryAfter: 5 }),
-  STORE_FULL: row(503, 'The gateway has no room to keep the request.', { retry: true, retryAfter: 60 }),
-  STORE_UNAVAILABLE: row(503, 'The gateway could not make sure that it keeps the request; send it again.', {
-    retry: true,
-    retryAfter: 5,
-  }),
+  VERIFIER_UNAVAILABLE: retryable(
+    503,
+    'What it takes to verify the request is out of reach; try again later.',
+    30,
+  ),
+  HANDSHAKE_UNAVAILABLE: retryable(
+    503,
+    'What the handshake asks for cannot be done right now; try again later.',
+    30,
+  ),
+  RECEIVER_FAILED: retryable(503, 'What takes these requests cannot take this one now; try again later.', 10),
+  BACKLOG: retryable(503, 'Too much work is waiting; try again later.', 30),
+  DRAINING: retryable(503, 'The gateway is stopping; try again soon.', 5),
+  STORE_FULL: retryable(503, 'The gateway has no room to keep the request.', 60),
+  STORE_UNAVAILABLE: retryable(
+    503,
+    'The gateway could not make sure that it keeps the request; send it again.',
+    5,
+  ),
   IDEMPOTENCY_CONFLICT: row(409, 'The idempotency key was used before, with another body.'),
   WRONG_STATE: row(409, 'What it is about is in a state that does not allow this.'),
   MALFORMED_HTTP: row(400, 'The request is not valid HTTP.'),
   HEADERS_TOO_LARGE: row(431, 'The request line and headers are too large.'),
-  REQUEST_TIMEOUT: row(408, 'The request did not arrive in time.', { retry: true }),
-  INTERNAL: row(500, 'The gateway failed; the request id finds the cause in its log.', { retry: true }),
-} satisfies Record<RefusalCode, ErrorRow> & Record<string, ErrorRow>
+  REQUEST_TIMEOUT: retryable(408, 'The request did not arrive in time.'),
+  INTERNAL: retryable(500, 'The gateway failed; the request id finds the cause in its log.'),
+} satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof errorTable
 
@@ -123,10 +101,10 @@ export class RequestError extends Error {
   }
 }
 
-function row(
-  status: number,
-  sentence: string,
-  options?: { readonly retry?: boolean; readonly retryAfter?: number },
-): ErrorRow {
-  return { status, sentence, retry: false, ...options }
+function row(status: number, sentence: string): ErrorRow {
+  return { status, sentence, retry: false }
+}
+
+function retryable(status: number, sentence: string, retryAfter?: number): ErrorRow {
+  return { status, sentence, retry: true, ...(retryAfter !== undefined && { retryAfter }) }
 }
