@@ -236,7 +236,10 @@ async function assemble(
     lastGood: reloads.servedLastGood,
     deliveries: createAdminDeliveries({ store, current, channel: plugins.channel, now, mintId }),
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
-    generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
+    reloader,
+    archive,
+    isDraining,
+    dryRun: createDryRun(reloader, store.read),
   })
   const trust = parts.add(createTrust({ dataDir, fetch, log, now, timers: realTimers }))
   const hooks = createHookSurface(app, {

@@ -30,7 +30,7 @@ test('docs/reference/api.md lists exactly the routes of the admin API', async (t
   })
   registerAdminSurface(app, {
     store: { read: {} },
-    generations: { reloader: { subscribe() {} } },
+    reloader: { subscribe() {} },
   } as unknown as AdminOptions)
   await app.ready()
   const documented = rowsOf(section(api, 'routes')).map((row) => /^\| `([^`]+)`/.exec(row)?.[1] ?? row)

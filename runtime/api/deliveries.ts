@@ -1,21 +1,12 @@
 /** Registers the routes that send a text, replay a parked delivery, and set the route of `last`. */
 
-import type { CurrentLive, FieldError } from '@reveille/engine'
+import type { FieldError } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { AdminDeliveries, Unroutable } from '../dispatch/index.ts'
-import type { Store } from '../store/port.ts'
-import { type ApiLog, missing, refuse } from './errors.ts'
+import type { Unroutable } from '../dispatch/index.ts'
+import { missing, refuse } from './errors.ts'
 import { textsOf } from './json-body.ts'
+import type { AdminOptions } from './options.ts'
 import { idOf, postRoute, type WriteRoute } from './routes.ts'
-
-export interface DeliveriesOptions {
-  readonly current: CurrentLive
-  readonly store: Pick<Store, 'read'>
-  readonly log: ApiLog
-  readonly deliveries: AdminDeliveries
-  /** Whether a channel of that name exists, configured or not. */
-  readonly isChannel: (name: string) => boolean
-}
 
 /** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
 const longestText = 65_536
@@ -30,7 +21,7 @@ const address = {
 const message = { ...address, text: { isRequired: true, maxBytes: longestText } } as const
 
 /** The handler of `POST /deliveries`. */
-export function adminSend(options: DeliveriesOptions): WriteRoute {
+export function adminSend(options: AdminOptions): WriteRoute {
   const { deliveries, log } = options
   return {
     method: 'POST',
@@ -48,7 +39,7 @@ export function adminSend(options: DeliveriesOptions): WriteRoute {
 }
 
 /** The handler of `PUT /route`. */
-export function setRoute(options: DeliveriesOptions): WriteRoute {
+export function setRoute(options: AdminOptions): WriteRoute {
   const { deliveries, log } = options
   return {
     method: 'PUT',
@@ -67,7 +58,7 @@ export function setRoute(options: DeliveriesOptions): WriteRoute {
   }
 }
 
-export function registerReplay(api: FastifyInstance, { deliveries, store, log }: DeliveriesOptions): void {
+export function registerReplay(api: FastifyInstance, { deliveries, store, log }: AdminOptions): void {
   postRoute(api, '/deliveries/:id/replay', {}, async (request, reply) => {
     const id = idOf(request)
     const result = await deliveries.replay(id)
@@ -88,7 +79,7 @@ function refuseUnroutable(
   reply: FastifyReply,
   { field, channel, reason }: Unroutable,
   asked: string,
-  options: DeliveriesOptions,
+  options: AdminOptions,
 ): FastifyReply {
   const at = (message: string): { details: FieldError[] } => ({
     details: [{ pointer: `/${field}`, message }],
@@ -111,7 +102,7 @@ function refuseUnroutable(
 }
 
 /** `a channel that is configured (configured: board, terminal)`. */
-function configuredText({ current }: DeliveriesOptions): string {
+function configuredText({ current }: AdminOptions): string {
   const names = Object.keys(current().snapshot.settings.channels).sort()
   return `a channel that is configured (configured: ${names.length === 0 ? 'none' : names.join(', ')})`
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Live } from '@reveille/engine'
 import Fastify from 'fastify'
-import { type Store, StoreError } from '../store/port.ts'
+import { StoreError } from '../store/port.ts'
 import { type AdminOptions, registerAdminSurface } from './index.ts'
 
 const token = 'gateway-token'
@@ -16,16 +15,12 @@ async function openOn(t: TestContext, error: Error) {
     throw error
   }
   registerAdminSurface(app, {
-    current: () => ({ snapshot: { settings: { gateway: { tokens: [token] } } } }) as unknown as Live,
-    store: { read: { runs: fail, run: fail } } as unknown as Store,
+    current: () => ({ snapshot: { settings: { gateway: { tokens: [token] } } } }),
+    store: { read: { runs: fail, run: fail } },
     mintId: () => 'minted',
-    log: { info() {}, error: (facts) => lines.push(facts) },
-    now: Date.now,
-    traceOf: () => undefined,
-    deliveries: {} as AdminOptions['deliveries'],
-    isChannel: () => false,
-    generations: { reloader: { subscribe() {} }, archive: {} } as unknown as AdminOptions['generations'],
-  })
+    log: { info() {}, error: (facts: object) => lines.push(facts) },
+    reloader: { subscribe() {} },
+  } as unknown as AdminOptions)
   const ask = async (url: string) => {
     const { statusCode, headers, payload } = await app.inject({ url, headers: { 'x-gateway-token': token } })
     return { status: statusCode, retryAfter: headers['retry-after'], text: payload }

@@ -5,6 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorRow, isErrorCode, RequestError } from '../http/errors.ts'
 import { describeFault } from '../http/log/fault.ts'
 import { StoreError } from '../store/port.ts'
+import type { ApiLog } from './options.ts'
 
 export interface RefusalOptions {
   readonly sentence?: string
@@ -35,28 +36,30 @@ export function missing(reply: FastifyReply, noun: string): FastifyReply {
   return refuse(reply, 'NOT_FOUND', { sentence: `There is no such ${noun}.` })
 }
 
-/** What the surface needs of a log; pino has it. */
-export interface ApiLog {
-  info(facts: object): void
-  error(facts: object): void
+export function refuseQuery(reply: FastifyReply, details: readonly FieldError[]): FastifyReply {
+  const sentence = 'The query holds something that this address does not take.'
+  return refuse(reply, 'INVALID_FIELD', { sentence, details })
+}
+
+export function refuseCursor(reply: FastifyReply): FastifyReply {
+  return refuse(reply, 'INVALID_FIELD', {
+    sentence: 'The cursor is none that a page of this list answered.',
+    details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
+  })
+}
+
+/** An unknown field is more likely a mistake than meant for a later version. `within` is the pointer of its object. */
+export function unknownField(name: string, within = ''): FieldError {
+  const segment = name.replaceAll('~', '~0').replaceAll('/', '~1')
+  return { pointer: `${within}/${segment}`, message: 'is not known here' }
 }
 
 type Violation = NonNullable<FastifyError['validation']>[number]
 
 export function createFaultHandler(log: ApiLog) {
   return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
-    if (error.validation) {
-      return refuse(reply, 'INVALID_FIELD', {
-        sentence: 'The query holds something that this address does not take.',
-        details: error.validation.map(detailOf),
-      })
-    }
-    if (error instanceof StoreError && error.code === 'BAD_CURSOR') {
-      return refuse(reply, 'INVALID_FIELD', {
-        sentence: 'The cursor is none that a page of this list answered.',
-        details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
-      })
-    }
+    if (error.validation) return refuseQuery(reply, error.validation.map(detailOf))
+    if (error instanceof StoreError && error.code === 'BAD_CURSOR') return refuseCursor(reply)
     if (error instanceof RequestError) {
       const { code, details } = error
       return refuse(reply, code, details.length > 0 ? { details } : {})
@@ -72,10 +75,8 @@ export function createFaultHandler(log: ApiLog) {
 /** A detail names the field and the rule, never the value. */
 function detailOf({ instancePath, keyword, params, message }: Violation): FieldError {
   switch (keyword) {
-    case 'additionalProperties': {
-      const name = String(params['additionalProperty']).replaceAll('~', '~0').replaceAll('/', '~1')
-      return { pointer: `${instancePath}/${name}`, message: 'is not known here' }
-    }
+    case 'additionalProperties':
+      return unknownField(String(params['additionalProperty']), instancePath)
     case 'enum':
       return {
         pointer: instancePath,

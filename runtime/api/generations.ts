@@ -1,19 +1,10 @@
 /** Registers the routes that list generations, reload the files, and roll back to a generation that is kept. */
 
-import type { GenerationRecord, Reloader, ReloadResult } from '@reveille/engine'
+import type { GenerationRecord, ReloadResult } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { DiskArchive } from '../generations/index.ts'
-import type { DryRun } from '../reload/dry-run.ts'
-import { refuse } from './errors.ts'
-import { getRoute, postRoute } from './routes.ts'
-
-export interface GenerationsOptions {
-  readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
-  readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf'>
-  readonly isDraining: () => boolean
-  /** Says what a reload would change for the last stored requests; nothing goes live. */
-  readonly dryRun?: DryRun
-}
+import { refuse, refuseCursor, refuseQuery } from './errors.ts'
+import type { AdminOptions } from './options.ts'
+import { getRoute, pageKeys, postRoute, queryOf } from './routes.ts'
 
 /** How many stored requests a dry run looks at by default. */
 const usualRequests = 100
@@ -26,7 +17,7 @@ interface ReloadQuery {
   readonly limit?: number
 }
 
-export function registerGenerations(api: FastifyInstance, options: GenerationsOptions): void {
+export function registerGenerations(api: FastifyInstance, options: AdminOptions): void {
   const { reloader, archive, isDraining, dryRun } = options
   /** The refusal of the files as they are now; a later reload without errors ends it. */
   let standing: GenerationRecord | undefined
@@ -45,7 +36,7 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     }))
   }
 
-  getRoute(api, '/generations', pageQuery, async (request, reply) => {
+  getRoute(api, '/generations', queryOf(pageKeys), async (request, reply) => {
     const { limit = usualPage, cursor } = request.query as { limit?: number; cursor?: string }
     const records = archive.list()
     const start = cursor === undefined ? 0 : records.findIndex((record) => cursorOf(record) === cursor) + 1
@@ -66,11 +57,11 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
 
   postRoute(api, '/reload', reloadQuery, async (request, reply) => {
     const { dryRun: isDry = false, limit } = request.query as ReloadQuery
-    if (limit !== undefined && !isDry) return refuseLimit(reply)
+    if (limit !== undefined && !isDry) {
+      return refuseQuery(reply, [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }])
+    }
     if (isDraining()) return refuse(reply, 'DRAINING')
     if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true }))
-    if (dryRun === undefined)
-      return refuse(reply, 'NOT_FOUND', { sentence: 'This gateway does no dry runs.' })
     const tried = await dryRun(limit ?? usualRequests)
     return reply.code(tried.reload.ok ? 200 : 409).send(tried)
   })
@@ -114,30 +105,7 @@ function cursorOf({ generation, digest = '', at }: GenerationRecord): string {
   return `${at}-${generation ?? digest.slice(0, 12)}`
 }
 
-const pageQuery = query({
-  limit: { type: 'integer', minimum: 1, maximum: 500 },
-  cursor: { type: 'string', minLength: 1, maxLength: 200 },
-})
-
-const reloadQuery = query({
+const reloadQuery = queryOf({
   dryRun: { type: 'boolean' },
   limit: { type: 'integer', minimum: 1, maximum: mostRequests },
 })
-
-function query(properties: Readonly<Record<string, object>>) {
-  return { schema: { querystring: { type: 'object', properties, additionalProperties: false } } }
-}
-
-function refuseCursor(reply: FastifyReply): FastifyReply {
-  return refuse(reply, 'INVALID_FIELD', {
-    sentence: 'The cursor is none that a page of this list answered.',
-    details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
-  })
-}
-
-function refuseLimit(reply: FastifyReply): FastifyReply {
-  return refuse(reply, 'INVALID_FIELD', {
-    sentence: 'The query holds something that this address does not take.',
-    details: [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }],
-  })
-}

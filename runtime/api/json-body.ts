@@ -2,7 +2,9 @@
 
 import type { FieldError } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
+import { decodeWhole } from '../http/body/decode.ts'
 import { RequestError } from '../http/errors.ts'
+import { unknownField } from './errors.ts'
 
 /** The rule of one field. */
 export interface TextRule {
@@ -18,32 +20,22 @@ export type Texts<Rules> = {
     : string | undefined
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** Makes every body in the scope be read as JSON. */
-export function parseBodiesAsJson(scope: FastifyInstance): void {
-  // Fastify would refuse an invalid content type before it asks the parser.
+/** Makes the scope take bodies of every content type. Fastify would refuse an invalid one before it asks a parser. */
+export function takeAnyType(scope: FastifyInstance): void {
   scope.addHook('onRequest', async ({ headers }) => {
     delete headers['content-type']
   })
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parse(body),
-  )
 }
 
-function parse(body: Buffer): unknown {
-  let text: string
-  try {
-    text = utf8.decode(body)
-  } catch {
-    throw new RequestError('INVALID_TEXT')
-  }
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new RequestError('INVALID_JSON')
-  }
+/** Makes every body in the scope be read as JSON. */
+export function parseBodiesAsJson(scope: FastifyInstance): void {
+  takeAnyType(scope)
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => decodeWhole('agent', body, undefined).payload,
+  )
 }
 
 /** @throws RequestError `INVALID_BODY`, or `INVALID_FIELD` with every field that is wrong */
@@ -55,7 +47,7 @@ export function textsOf<Rules extends Readonly<Record<string, TextRule>>>(
   const given = new Map(Object.entries(body).filter(([, value]) => value !== null))
   const details = [
     ...Object.entries(rules).flatMap(([name, rule]) => problem(name, given.get(name), rule)),
-    ...[...given.keys()].filter((name) => !Object.hasOwn(rules, name)).map(unknown),
+    ...[...given.keys()].filter((name) => !Object.hasOwn(rules, name)).map((name) => unknownField(name)),
   ]
   if (details.length > 0) throw new RequestError('INVALID_FIELD', { details })
   return Object.fromEntries(given) as Texts<Rules>
@@ -71,9 +63,4 @@ function problem(name: string, value: unknown, { isRequired = false, maxBytes }:
   return Buffer.byteLength(value) > maxBytes
     ? wrong(`must have at most ${maxBytes.toLocaleString('en')} bytes of UTF-8`)
     : []
-}
-
-/** An unknown field is more likely a mistake than meant for a later version. */
-function unknown(name: string): FieldError {
-  return { pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, message: 'is not known here' }
 }

@@ -1,11 +1,11 @@
 /** Registers the routes that list and show what the store holds. */
 
-import type { CurrentLive } from '@reveille/engine'
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { assumedRoute } from '../dispatch/index.ts'
-import type { Id, PageOptions, RequestRecord, Store } from '../store/port.ts'
+import type { PageOptions, RequestRecord } from '../store/port.ts'
 import { missing } from './errors.ts'
-import { getRoute, idOf, type WriteRoute } from './routes.ts'
+import type { AdminOptions } from './options.ts'
+import { getRoute, idOf, pageKeys, queryOf, type WriteRoute } from './routes.ts'
 
 const outcomes = ['accepted', 'ignored', 'skipped', 'duplicate', 'handshake', 'failed', 'refused']
 const runStates = ['queued', 'running', 'succeeded', 'failed', 'timed-out', 'cancelled', 'parked']
@@ -16,19 +16,17 @@ const deliveryStates = ['pending', 'delivered', 'skipped', 'parked']
 type Filters = Readonly<Record<string, readonly string[] | 'text'>>
 type Query = PageOptions & Record<string, string>
 
-export interface ListsOptions {
-  readonly current: CurrentLive
-  readonly store: Pick<Store, 'read'>
-  /** Why a request was ignored, while that is remembered. */
-  readonly traceOf: (id: Id) => object | undefined
-  /** The methods by which two of the addresses are also written to. */
+/** The methods by which two of the addresses are also written to. */
+interface Writes {
   readonly adminSend: WriteRoute
   readonly setRoute: WriteRoute
 }
 
-export function registerLists(api: FastifyInstance, options: ListsOptions): void {
-  const { traceOf, adminSend, setRoute } = options
-  const { read } = options.store
+export function registerLists(
+  api: FastifyInstance,
+  { current, store: { read }, traceOf }: AdminOptions,
+  { adminSend, setRoute }: Writes,
+): void {
   const list = (
     url: string,
     filters: Filters,
@@ -64,7 +62,7 @@ export function registerLists(api: FastifyInstance, options: ListsOptions): void
     async () => {
       const route = await read.route()
       return route === undefined
-        ? { route: null, standIn: assumedRoute(options.current().snapshot.settings.channels) }
+        ? { route: null, standIn: assumedRoute(current().snapshot.settings.channels) }
         : { route }
     },
     setRoute,
@@ -77,13 +75,10 @@ function withoutBody({ body, head: _head, ...record }: RequestRecord) {
 }
 
 /** The query of a list: `limit`, `cursor` and the filters. */
-function listing(filters: Filters): RouteShorthandOptions {
-  const properties: Record<string, object> = {
-    limit: { type: 'integer', minimum: 1, maximum: 500 },
-    cursor: { type: 'string', minLength: 1, maxLength: 200 },
-  }
-  for (const [name, values] of Object.entries(filters)) {
-    properties[name] = values === 'text' ? { type: 'string', minLength: 1 } : { type: 'string', enum: values }
-  }
-  return { schema: { querystring: { type: 'object', properties, additionalProperties: false } } }
+function listing(filters: Filters) {
+  const properties = Object.entries(filters).map(([name, values]) => [
+    name,
+    values === 'text' ? { type: 'string', minLength: 1 } : { type: 'string', enum: values },
+  ])
+  return queryOf({ ...pageKeys, ...Object.fromEntries(properties) })
 }

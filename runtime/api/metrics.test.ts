@@ -49,6 +49,11 @@ test('the metrics of a source are its state, its times in seconds and its counts
       },
       health: () => ({ backlog: 2 }),
     },
+    heartbeat: () => ({ failures: 0 }),
+    channels: () => [],
+    files: () => ({ watched: true, readAt: 0 }),
+    lastGood: () => undefined,
+    droppedLogLines: () => 0,
     sources: () => [
       {
         source: 'gmail',

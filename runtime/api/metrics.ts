@@ -3,22 +3,18 @@
  * that a gateway that is not scraped counts nothing. https://prometheus.io/docs/practices/naming/
  */
 
-import type { Gauge, Registry } from 'prom-client'
-import { type GatewayStatus, readStatus, type StatusParts } from './status.ts'
+import type { Gauge } from 'prom-client'
+import type { AdminOptions } from './options.ts'
+import { type GatewayStatus, readStatus } from './status.ts'
 
-export interface Exposition {
-  readonly contentType: string
-  readonly text: string
-}
-
-export async function exposeMetrics(parts: StatusParts): Promise<Exposition> {
+export async function exposeMetrics(options: AdminOptions) {
   // Most gateways are not scraped, so the library is loaded with the first request.
   const { default: prometheus } = await import('prom-client')
   const registry = new prometheus.Registry()
   const gauge: MakeGauge = (name, help, labels = []) =>
     new prometheus.Gauge({ name: `reveille_${name}`, help, labelNames: [...labels], registers: [registry] })
-  const status = await readStatus(parts)
-  const { generation } = parts.current()
+  const status = await readStatus(options)
+  const { generation } = options.current()
   gauge('generation', 'What is live.').set(generation)
   gauge('log_lines_dropped', 'Log lines that nothing took since the gateway started.').set(
     status.log.droppedLines,
@@ -26,20 +22,15 @@ export async function exposeMetrics(parts: StatusParts): Promise<Exposition> {
   exposeWork(gauge, status)
   exposeChannels(gauge, status)
   exposeSources(gauge, status)
-  return expositionOf(registry)
+  return { contentType: registry.contentType, text: await registry.metrics() }
 }
 
 type MakeGauge = (name: string, help: string, labels?: readonly string[]) => Gauge
 
-async function expositionOf(registry: Registry): Promise<Exposition> {
-  return { contentType: registry.contentType, text: await registry.metrics() }
-}
-
 function exposeWork(gauge: MakeGauge, { backlog, budgets, heartbeat }: GatewayStatus): void {
   gauge('backlog', 'Queued runs and unsent deliveries.').set(backlog.waiting)
   gauge('backlog_limit', 'How many of them there may be.').set(backlog.limit)
-  if (heartbeat)
-    gauge('heartbeat_failures', 'Turns of the main session in a row that failed.').set(heartbeat.failures)
+  gauge('heartbeat_failures', 'Turns of the main session in a row that failed.').set(heartbeat.failures)
   const used = gauge('budget_used', 'Spent today (UTC).', ['budget', 'of'])
   const most = gauge('budget_limit', 'What may be spent in a day (UTC).', ['budget', 'of'])
   for (const { key, limit, runs, tokens } of budgets) {

@@ -2,9 +2,20 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { refuse } from './errors.ts'
-import { parseBodiesAsJson } from './json-body.ts'
+import { parseBodiesAsJson, takeAnyType } from './json-body.ts'
 
 type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** The keys of the query of every list. */
+export const pageKeys = {
+  limit: { type: 'integer', minimum: 1, maximum: 500 },
+  cursor: { type: 'string', minLength: 1, maxLength: 200 },
+} as const
+
+/** The options of a route with this query; each property is a JSON Schema. */
+export function queryOf(properties: Readonly<Record<string, object>>): RouteShorthandOptions {
+  return { schema: { querystring: { type: 'object', properties, additionalProperties: false } } }
+}
 
 /** The one method by which an address that can be read is also written to, with a body of JSON. */
 export interface WriteRoute {
@@ -48,11 +59,7 @@ export function postRoute(
   answer: RouteHandler,
 ): void {
   api.register(async (scope) => {
-    // Fastify would refuse an invalid content type before it asks the parser.
-    scope.addHook('onRequest', async ({ headers }) => {
-      delete headers['content-type']
-    })
-    scope.removeAllContentTypeParsers()
+    takeAnyType(scope)
     scope.addContentTypeParser('*', (_request, body, done) => {
       body.resume()
       done(null)

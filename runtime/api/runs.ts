@@ -1,21 +1,11 @@
 /** Registers the routes of one run: how it ended or how far it is, cancelling it, and resuming it. */
 
-import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Id, RunRecord, Store } from '../store/port.ts'
-import { type ApiLog, missing, refuse } from './errors.ts'
+import { missing, refuse } from './errors.ts'
+import type { AdminOptions } from './options.ts'
 import { getRoute, idOf, postRoute } from './routes.ts'
 import { readBudgets } from './status.ts'
-
-export interface RunsOptions {
-  readonly current: CurrentLive
-  readonly store: Store
-  readonly log: ApiLog
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number
-  /** How far the turn of a run is; undefined if none is under way in this process. */
-  readonly progressOf: (id: Id) => object | undefined
-}
 
 const orders = {
   cancel: { event: 'run-cancel-asked', done: 'cancelled' },
@@ -23,7 +13,7 @@ const orders = {
 } as const
 type Order = keyof typeof orders
 
-export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
+export function registerRuns(api: FastifyInstance, options: AdminOptions): void {
   const { store, log, now, progressOf } = options
   const { read } = store
 

@@ -3,28 +3,12 @@
  * budgets.
  */
 
-import type { Budget, CurrentLive } from '@reveille/engine'
+import type { Budget } from '@reveille/engine'
 import type { ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
-import type { OpenDeliveries, Spent, Store } from '../store/port.ts'
-
-export interface StatusParts {
-  readonly current: CurrentLive
-  readonly store: Pick<Store, 'read' | 'health'>
-  /** The state of the main session. Default: it is not known. */
-  readonly heartbeat?: () => HeartbeatState
-  /** The states of the configured channels. Default: none. */
-  readonly channels?: () => readonly ChannelState[]
-  /** The states of the configured sources. Default: none. */
-  readonly sources?: () => readonly SourceState[]
-  /** How changes of the files are noticed. Default: by watching. */
-  readonly files?: () => FilesStatus
-  /** Files that were broken at the start, and what serves in their place. Default: there are none. */
-  readonly lastGood?: () => ServedLastGood | undefined
-  /** How many log lines were dropped since the start. Default: none. */
-  readonly droppedLogLines?: () => number
-}
+import type { OpenDeliveries, Spent } from '../store/port.ts'
+import type { AdminOptions, FilesStatus } from './options.ts'
 
 /** `unconfigured`: deliveries wait for a channel that is not configured. */
 export type ChannelStatus = (ChannelState | { readonly channel: string; readonly state: 'unconfigured' }) &
@@ -41,15 +25,8 @@ export interface BudgetStatus {
   readonly isSpent: boolean
 }
 
-export interface FilesStatus {
-  /** False: the files are read on request only, and may have changed since. */
-  readonly watched: boolean
-  /** When the files were read last. Milliseconds since the Unix epoch. */
-  readonly readAt: number
-}
-
 export interface GatewayStatus {
-  readonly heartbeat: HeartbeatState | null
+  readonly heartbeat: HeartbeatState
   /** UTC: `2026-01-31`. */
   readonly day: string
   /** The configured budgets, that of all runs first. */
@@ -62,7 +39,7 @@ export interface GatewayStatus {
   readonly sources: readonly SourceState[]
   /** While hooks are off, every request to the path is answered 404. */
   readonly hooks: { readonly enabled: boolean; readonly path: string }
-  readonly files: FilesStatus | null
+  readonly files: FilesStatus
   /** Files that have been broken since before the start, and the generation that is served in their place. */
   readonly lastGood: ServedLastGood | null
   /** Lines that were dropped since the gateway started. */
@@ -73,7 +50,7 @@ export interface GatewayStatus {
 export async function readBudgets({
   current,
   store,
-}: Pick<StatusParts, 'current' | 'store'>): Promise<Pick<GatewayStatus, 'day' | 'budgets'>> {
+}: Pick<AdminOptions, 'current' | 'store'>): Promise<Pick<GatewayStatus, 'day' | 'budgets'>> {
   const { settings, endpoints } = current().snapshot
   const { day, all, budgets } = await store.read.spent()
   const limits: [key: string, limit: Budget | undefined, spent: Spent | undefined][] = [
@@ -89,20 +66,20 @@ export async function readBudgets({
   }
 }
 
-export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines } = parts
+export async function readStatus(options: AdminOptions): Promise<GatewayStatus> {
+  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines } = options
   const { settings } = current().snapshot
-  const [spent, open] = await Promise.all([readBudgets(parts), store.read.openDeliveries()])
+  const [spent, open] = await Promise.all([readBudgets(options), store.read.openDeliveries()])
   return {
-    heartbeat: heartbeat?.() ?? null,
+    heartbeat: heartbeat(),
     ...spent,
     backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
-    channels: withCounts(channels?.() ?? [], open),
-    sources: sources?.() ?? [],
+    channels: withCounts(channels(), open),
+    sources: sources(),
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
-    files: files?.() ?? null,
-    lastGood: lastGood?.() ?? null,
-    log: { droppedLines: droppedLogLines?.() ?? 0 },
+    files: files(),
+    lastGood: lastGood() ?? null,
+    log: { droppedLines: droppedLogLines() },
   }
 }
 

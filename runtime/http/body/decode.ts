@@ -11,7 +11,13 @@ export type Decoded = Pick<HookRequest, 'payload' | 'unwrapped' | 'isForm' | 'is
 
 /** As the endpoint takes it; a body that takes long to read is left to an evaluator thread. @throws RequestError */
 export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): Decoded {
-  if (isLongToRead(body)) return { payload: undefined, isUndecoded: true }
+  return isLongToRead(body)
+    ? { payload: undefined, isUndecoded: true }
+    : decodeWhole(endpoint, body, contentType)
+}
+
+/** The same for a body of any size. @throws RequestError */
+export function decodeWhole(endpoint: string, body: Buffer, contentType: string | undefined): Decoded {
   try {
     return decodePayload(endpoint, body, contentType)
   } catch (error) {

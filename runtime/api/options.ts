@@ -1,0 +1,56 @@
+/** Defines what the routes of the admin surface need of the gateway. */
+
+import type { CurrentLive, Reloader } from '@reveille/engine'
+import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
+import type { DiskArchive } from '../generations/index.ts'
+import type { DryRun } from '../reload/dry-run.ts'
+import type { ServedLastGood } from '../reload/last-good.ts'
+import type { SourceState } from '../sources/index.ts'
+import type { MintId } from '../store/id.ts'
+import type { Id, Store } from '../store/port.ts'
+
+export interface AdminOptions {
+  readonly current: CurrentLive
+  readonly store: Store
+  readonly mintId: MintId
+  readonly log: ApiLog
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+  /** Why a request was ignored, while that is remembered. */
+  readonly traceOf: (id: Id) => object | undefined
+  /** How far the turn of a run is; undefined if none is under way in this process. */
+  readonly progressOf: (id: Id) => object | undefined
+  /** The state of the main session. */
+  readonly heartbeat: () => HeartbeatState
+  /** The states of the configured channels. */
+  readonly channels: () => readonly ChannelState[]
+  /** The states of the configured sources. */
+  readonly sources: () => readonly SourceState[]
+  /** How changes of the files are noticed. */
+  readonly files: () => FilesStatus
+  /** Files that were broken at the start, and what serves in their place. */
+  readonly lastGood: () => ServedLastGood | undefined
+  /** How many log lines were dropped since the start. */
+  readonly droppedLogLines: () => number
+  readonly deliveries: AdminDeliveries
+  /** Whether a channel of that name exists, configured or not. */
+  readonly isChannel: (name: string) => boolean
+  readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
+  readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf'>
+  readonly isDraining: () => boolean
+  /** Says what a reload would change for the last stored requests; nothing goes live. */
+  readonly dryRun: DryRun
+}
+
+/** What the surface needs of a log; pino has it. */
+export interface ApiLog {
+  info(facts: object): void
+  error(facts: object): void
+}
+
+export interface FilesStatus {
+  /** False: the files are read on request only, and may have changed since. */
+  readonly watched: boolean
+  /** When the files were read last. Milliseconds since the Unix epoch. */
+  readonly readAt: number
+}
