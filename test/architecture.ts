@@ -16,8 +16,12 @@ interface Wall {
 }
 
 const walls: readonly Wall[] = [
-  { around: /^plugins\/kit\//, allows: () => false, rule: 'plugins/kit imports nothing of ours' },
-  { around: /^engine\//, allows: () => false, rule: 'engine imports nothing of ours' },
+  {
+    around: /^plugins\/kit\//,
+    allows: () => false,
+    rule: 'plugins/kit imports no other package of this repository',
+  },
+  { around: /^engine\//, allows: () => false, rule: 'engine imports no other package of this repository' },
   {
     around: /^plugins\/[^/]+\//,
     allows: (to) => kitEntryPoints.includes(to),

@@ -1,4 +1,4 @@
-/** Reads who imports whom. TypeScript parses the files, so that no comment, string or unusual form of import misleads us. */
+/** Lists which file imports which. TypeScript parses the files, so that no comment, string or unusual import is misread. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -15,7 +15,7 @@ export interface Import {
   readonly isType: boolean
 }
 
-/** Stands before the name of a package that is not ours. */
+/** The prefix of the name of a package that is not in this repository. */
 export const library = 'node_modules/'
 
 /**

@@ -1,4 +1,4 @@
-/** A burst of requests of one key is one run that knows of all of them, whatever becomes of the process meanwhile. */
+/** Tests that a burst of requests with one key becomes one run with all of them, even if the process is killed meanwhile. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { createKillableGateway } from './gateway.ts'
 
 const pushes = 50
 
-/** `window` has to be longer than a gateway takes to start again. Seconds. */
+/** `window`, in seconds, has to be longer than a restart of the gateway. */
 export function testBurst(options: { readonly window: number; readonly betweenMs: number }): void {
   const hooks = `  mappings:
     - id: pushed
@@ -17,7 +17,7 @@ export function testBurst(options: { readonly window: number; readonly betweenMs
       deliver: false
       wakeMode: next-heartbeat
 `
-  test(`${pushes} pushes to one branch, with a kill in the middle, are one run that lists ${pushes}`, async (t) => {
+  test(`${pushes} pushes to one branch become one run that lists all of them, though the process is killed in between`, async (t) => {
     const gateway = await createKillableGateway(t, { more: 'agents: { defaults: { runner: echo } }', hooks })
     await gateway.start()
     const answers = []

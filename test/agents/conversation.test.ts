@@ -1,11 +1,11 @@
-/** A conversation with a real model protocol behind it outlives the process that it began in. */
+/** Tests that a conversation over a real model protocol survives the process in which it began. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKillableGateway } from './gateway.ts'
 import { startModelServer } from './model-server.ts'
 
-test('three turns of one session key show the model all earlier turns, though the process is killed between them', async (t) => {
+test('the model sees all earlier turns of a session key, though the process is killed between them', async (t) => {
   const model = await startModelServer(t)
   const gateway = await createKillableGateway(t, {
     more: `agents:

@@ -1,4 +1,4 @@
-/** Owns a gateway in a process of its own, on a folder of its own, and the questions that its tests ask of it. */
+/** Runs a gateway in its own process, on its own folder. A test may kill it at any moment. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,22 +14,22 @@ import { gatewayToken, hookToken } from '../installation.ts'
 
 export interface KillableGateway extends GatewayProcess {
   readonly folder: string
-  /** What a POST to a hook was answered; waits out a gateway that is starting. */
+  /** Posts to a hook and returns the answer. Waits while the gateway is starting. */
   post(
     path: string,
     body: object,
     headers?: Record<string, string>,
   ): Promise<{ status: number; body: Record<string, unknown> }>
-  /** What the admin surface answers. */
+  /** Returns the answer of the admin API. */
   read<Answer>(path: string): Promise<Answer>
-  /** The run, once it holds. */
+  /** Resolves with the run once the condition holds for it. */
   run(id: unknown, holds: (run: RunRecord) => boolean): Promise<RunRecord>
 }
 
-/** Longer than anything takes. Milliseconds. */
+/** A test that waits longer fails. Milliseconds. */
 const timeoutMs = 30_000
 
-/** Not started yet. `more`: the configuration besides `gateway` and `hooks`; `{folder}` in it is the folder. */
+/** The gateway is not started yet. `more` is the configuration besides `gateway` and `hooks`; `{folder}` stands for the folder. */
 export async function createKillableGateway(
   t: TestContext,
   options: { readonly more: string; readonly hooks?: string; readonly env?: Record<string, string> },

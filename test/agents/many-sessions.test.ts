@@ -1,4 +1,4 @@
-/** Many runs of many sessions at one time: each session in order, nothing lost, nothing twice. */
+/** Tests many runs of many sessions at one time: each session in order, no run lost or performed twice. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ agents:
   runners: { counting-turns: { kind: counting-turns, folder: "{folder}" } }
 `
 
-test(`${runs} runs over ${sessions} session keys go in order in each, none lost and none doubled`, async (t) => {
+test(`${runs} runs over ${sessions} session keys are performed in order for each key, none lost or performed twice`, async (t) => {
   const { post, read } = await install(t, { 'reveille.yaml': configuration })
   const posted = new Map<string, string[]>()
   await Promise.all(
@@ -54,7 +54,7 @@ test(`${runs} runs over ${sessions} session keys go in order in each, none lost 
       ids,
       'each was accepted once',
     )
-    // It saw exactly the turns before it: none overtook it, none ran beside it, none was performed twice.
+    // The run saw exactly the turns posted before it: none overtook it, ran beside it or was performed twice.
     assert.deepEqual(
       inOrder.map(({ reply, state, attempts }) => [reply, state, attempts.length]),
       ids.map((_, number) => [`${number} earlier`, 'succeeded', 1]),

@@ -1,4 +1,4 @@
-/** Owns a model that tells how many messages it was shown, over the chat protocol that OpenAI published. */
+/** Serves a model over the chat protocol that OpenAI published. Its replies contain the number of messages in the request. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -12,13 +12,13 @@ export interface ShownMessage {
 }
 
 export interface ModelServer {
-  /** For `baseUrl` of a provider of the kind `openai-compatible`. */
+  /** The `baseUrl` for a provider of the kind `openai-compatible`. */
   readonly url: string
   /** The messages of each request so far. */
   readonly shown: readonly (readonly ShownMessage[])[]
 }
 
-/** `reply`: what it always answers. Default: `answer 1` and so on. */
+/** `reply` is the answer to every request. Default: `answer 1` and so on. */
 export async function startModelServer(t: TestContext, reply?: string): Promise<ModelServer> {
   const shown: ShownMessage[][] = []
   const server = createServer(async (request, response) => {

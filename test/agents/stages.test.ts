@@ -1,4 +1,4 @@
-/** A process may die at any point of a run: the next one goes on at the first stage that is missing. */
+/** Tests that a run goes on at the first stage that is not done, wherever the process was killed. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,10 +16,10 @@ agents:
 channels: { wall: { folder: "{folder}" } }
 `
 
-/** Whether the model has to be asked again: only as long as its answer is not on disk. */
+/** The moments before the answer is on disk, after which the model has to be called again. */
 const askedAgain: readonly Moment[] = ['asked', 'planned']
 
-test('wherever the process is killed, a run ends once, and no part goes out again under another key', async (t) => {
+test('wherever the process is killed, a run ends once, and no part is sent again under another key', async (t) => {
   const gateway = await createKillableGateway(t, { more })
   await gateway.start()
   const lines = async <Line>(file: string) =>
@@ -47,12 +47,12 @@ test('wherever the process is killed, a run ends once, and no part goes out agai
     assert.deepEqual(
       asked.map(({ attempt }) => attempt),
       again ? [1, 2] : [1],
-      `${message}: the model was asked`,
+      `${message}: calls of the model`,
     )
     assert.deepEqual(
       run.attempts.map(({ outcome }) => outcome),
       again ? ['interrupted', 'succeeded'] : ['succeeded'],
-      `${message}: what the record says of it`,
+      `${message}: attempts in the record`,
     )
 
     const [delivery, ...others] = run.deliveryIds
@@ -61,12 +61,12 @@ test('wherever the process is killed, a run ends once, and no part goes out agai
       key.startsWith(`${delivery}:`),
     )
     const expected = [`${delivery}:1`, `${delivery}:2`]
-    // Nobody can tell whether a part whose receipt is missing has arrived: it is sent again, recognisable by its key.
+    // A part without a receipt may have arrived, so it is sent again under the same key.
     if (moment === 'sent') expected.push(`${delivery}:2`)
     assert.deepEqual(
       sent.map(({ key }) => key),
       expected,
-      `${message}: what went out`,
+      `${message}: parts that were sent`,
     )
     const { items } = await gateway.read<Page<EventRecord>>('/api/events?limit=500')
     assert.equal(items.filter(({ origin }) => origin.runId === run.id).length, 1, `${message}: one summary`)

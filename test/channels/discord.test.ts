@@ -56,7 +56,7 @@ test('the fake server knows the bot of discord.js, stores its message and answer
   )
 })
 
-test('a mention by discord.js without `allowed_mentions` notifies, and one of ours does not', async () => {
+test('a mention by discord.js without `allowed_mentions` notifies, and one in a message of our channel does not', async () => {
   await using bed = await open()
   await bed.rest.post(room, { body: { content: 'Hello @everyone' } })
   assert.deepEqual(bed.vendor.pings, ['@everyone'])

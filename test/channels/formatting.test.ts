@@ -24,7 +24,7 @@ for (const surface of surfaces) {
       return parts
     }
 
-    test('fit its limit, are cut inside no character, and lose no word', async () => {
+    test('fit the limit of a message, are cut inside no character, and lose no word', async () => {
       await using opened = await openSurface(surface)
       for (const reply of replies) {
         const parts = partsOf(reply, opened.channel)

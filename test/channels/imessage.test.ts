@@ -156,7 +156,7 @@ test('an error quotes neither the password nor the message', async (t) => {
   for (const word of ['4711', 'made-up']) assert.ok(!message.includes(word), message)
 })
 
-test('the channel tells the host how long BlueBubbles may take', async (t) => {
+test('the channel declares to the host how long a call of BlueBubbles may take', async (t) => {
   const { channel } = await open(t)
   assert.equal(channel.limits.sendTimeoutMs, 60_000)
 })

@@ -90,7 +90,7 @@ test(
   },
 )
 
-test('the program itself holds none of them', async () => {
+test('the bundle of the program contains no channel', async () => {
   const program = await readFile(await build(), 'utf8')
   for (const name of builtIn.channels) {
     const { description } = JSON.parse(

@@ -43,7 +43,7 @@ test('Mattermost’s own client posts to the fake server, and our channel sends 
   assert.equal(vendor.messages.length, 1, 'one pending id is one post, whichever client sends it')
 })
 
-test('Mattermost’s own client finds the user, and opens the channel that ours writes to', async () => {
+test('Mattermost’s own client finds the user, and opens the same direct channel as our plugin', async () => {
   await using used = await open()
   const { vendor, client, send } = used
   await send('Hello', `@${vendor.username}`, 'delivery:1')

@@ -61,7 +61,7 @@ const waits = [
 
 for (const vendor of vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
-    test(`${vendor.name} (${way}) makes sense of whatever it is answered`, async () => {
+    test(`${vendor.name} (${way}) understands every answer, however malformed`, async () => {
       const { plugin, manifest, schema } = await load(pluginOf(vendor))
       const fakeServer = await open()
       const { secrets, to } = fakeServer

@@ -9,7 +9,7 @@ import { atEnd } from '../at-end.ts'
 const botToken = 'xoxb-emulate'
 const channelId = 'C000000001'
 
-/** Starts the Slack of `emulate`, which was written by others from Slack's documentation, and returns its base URL. */
+/** Starts the Slack of the package `emulate`, which others wrote from Slack's documentation, and returns its base URL. */
 async function openEmulator(t: TestContext): Promise<string> {
   const emulator = await createEmulator({
     service: 'slack',
@@ -77,12 +77,12 @@ test('our messages arrive in the channel, the thread and the conversation that t
   assert.deepEqual(await read('conversations.history', { channel: conversation }), ['For Ada alone.'])
 })
 
-test('it knows no `markdown_text`, and the error names the fix', async (t) => {
+test('the emulator does not know `markdown_text`, and the error names the fix', async (t) => {
   const { send } = await open(t, 'markdown')
   await assert.rejects(send(channelId, 'Hello.'), /no_text.*set `format: mrkdwn`/)
 })
 
-test('it refuses our messages as our fake server does', async (t) => {
+test('the emulator refuses our messages as our fake server does', async (t) => {
   const emulate = await openEmulator(t)
   const vendor = await openVendor()
   atEnd(t, () => vendor.close())

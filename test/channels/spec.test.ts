@@ -10,7 +10,7 @@ const json = { 'content-type': 'application/json; charset=utf-8' }
 interface Case {
   readonly spec: string
   readonly good: Partial<FakeServerRequest>
-  /** The bad requests, by the expected complaint. */
+  /** Maps each expected violation to a bad request. */
   readonly bad: Readonly<Record<string, Partial<FakeServerRequest>>>
 }
 

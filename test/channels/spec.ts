@@ -159,7 +159,7 @@ function routesOf(document: OpenApi): Route[] {
   )
 }
 
-/** The headers whose descriptions OpenAPI tells readers to ignore. */
+/** The headers whose descriptions are to be ignored, as OpenAPI says. */
 const ignored = ['accept', 'content-type', 'authorization']
 
 function parametersOf(

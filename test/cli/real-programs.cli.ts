@@ -1,4 +1,4 @@
-/** The real `claude` and `codex`, started by the runner `command`, against a model that is a mock on loopback. */
+/** Tests the real `claude` and `codex`, started by the runner `command`, with a mock model on loopback. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
@@ -22,7 +22,7 @@ before(async () => {
 interface Vendor {
   readonly model: string
   config(program: string, url: string, home: string): CommandConfiguration
-  /** How much thinking the model was asked for. */
+  /** Returns how much thinking the request asks for. */
   thinking(request: Readonly<Record<string, unknown>>): unknown
 }
 
@@ -32,7 +32,7 @@ const vendors: Readonly<Record<keyof Programs, Vendor>> = {
     config: (program, url, home) => ({
       preset: 'claude',
       command: program,
-      // Its own subscription, memory and hooks stay out of it.
+      // The program's own subscription, memory and hooks are left out.
       extraArgs: ['--bare'],
       env: {
         ANTHROPIC_BASE_URL: url,
@@ -90,7 +90,7 @@ for (const name of ['claude', 'codex'] as const) {
     ])
   })
 
-  test(`${name} begins anew when its conversations are gone, and says so`, async (t) => {
+  test(`${name} begins a new conversation when the old one is gone, and warns about it`, async (t) => {
     const scene = await open(t, name)
     if (scene === undefined) return
     const { runner, home } = scene
@@ -102,7 +102,7 @@ for (const name of ['claude', 'codex'] as const) {
     assert.match(result.warnings?.join() ?? '', /no longer had the conversation/)
   })
 
-  test(`${name} is stopped in the middle, and the next turn of the session goes well`, async (t) => {
+  test(`after ${name} is stopped in the middle of a turn, the next turn of the session succeeds`, async (t) => {
     const scene = await open(t, name)
     if (scene === undefined) return
     const stalled = scene.service.stall()
@@ -116,7 +116,7 @@ for (const name of ['claude', 'codex'] as const) {
     assert.equal(reply, 'As you say.')
   })
 
-  test(`${name} says why the model refused`, async (t) => {
+  test(`${name} reports why the model refused`, async (t) => {
     const scene = await open(t, name)
     if (scene === undefined) return
     scene.service.refuse()
@@ -129,10 +129,10 @@ for (const name of ['claude', 'codex'] as const) {
   })
 }
 
-/** Undefined when the test is skipped. */
+/** Returns undefined, and skips the test, if the programs are not available. */
 async function open(t: TestContext, name: keyof Programs) {
   if ('reason' in programs) {
-    t.skip(`the real programs are not at hand: ${programs.reason}`)
+    t.skip(`the real programs are not available: ${programs.reason}`)
     return undefined
   }
   const service = await createModelService()
@@ -172,7 +172,7 @@ function turnOf(prompt: string, more: Partial<Turn>): Turn {
   return { ...turn, prompt, ...more }
 }
 
-/** A minute: the programs need a second, and wait for nobody but the mock. */
+/** The timeout is a minute. The programs need a second. */
 function callOf() {
   return { signal: AbortSignal.timeout(60_000) }
 }

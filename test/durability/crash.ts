@@ -1,5 +1,5 @@
 /**
- * Tests that under `kill -9` no acknowledged request is lost, and no model is asked twice without a recorded reason.
+ * Tests that under `kill -9` no acknowledged request is lost, and no runner is called twice without a recorded reason.
  */
 
 import assert from 'node:assert/strict'

@@ -19,7 +19,7 @@ export interface KilledGateway extends GatewayProcess {
   readonly folder: string
   /** Checks the database of a stopped gateway. */
   checkStore(): void
-  /** Returns how often the model was asked, by run. */
+  /** Returns how often the runner was called, by run. */
   asked(): Promise<Map<string, number>>
   /** Resolves when no run is queued or running. */
   everyRunEnded(): Promise<void>

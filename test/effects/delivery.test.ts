@@ -16,7 +16,7 @@ const mappings = `mappings:
   - id: silent
     match: { path: silent }
     message: "**HEARTBEAT_OK**."
-    # A heartbeat would tell of the summary, on the board that is to stay empty.
+    # A heartbeat would post about the summary to the board, which is to stay empty.
     wakeMode: next-heartbeat
 `
 
@@ -52,7 +52,7 @@ test('`last`, whether explicit or implied, is the route of agents.route', async 
     assert.equal(
       run.channel,
       'channel' in fields ? fields.channel : 'last',
-      'the run keeps what it was asked',
+      'the run keeps the requested channel',
     )
   }
   await deliveryOf(installed, { to: 'ada' })

@@ -108,7 +108,7 @@ test('a second setup asks for no consent and changes nothing', async () => {
   const first = await setup.run()
   const before = await contentOf(setup.folder)
   const changes = setup.changes()
-  setup.person = () => assert.fail('nobody is asked')
+  setup.person = () => assert.fail('no consent is requested')
   assert.deepEqual(await setup.run({}, { ...first?.config }), first)
   assert.equal(
     outcomes(setup.steps).replaceAll(' unchanged', ''),
@@ -285,7 +285,7 @@ test('a client that Google no longer knows is reported, without asking for conse
   await using setup = await open()
   await setup.run()
   const { google } = setup
-  setup.person = () => assert.fail('nobody is asked')
+  setup.person = () => assert.fail('no consent is requested')
   google.expireAccessTokens()
   google.fail('oauth.token', { status: 401, reason: 'invalid_client' })
   await assert.rejects(setup.run({}), { code: 'bad-client' })

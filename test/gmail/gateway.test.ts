@@ -118,7 +118,7 @@ test('without a valid consent the gateway serves and says what to run, and after
   const id = google.deliver()
   assert.match((await fares('waiting')).detail, /reveille webhooks gmail setup/)
   await clock.advance(hourMs)
-  assert.equal(gateway.lines('source-waiting').length, 2, 'each is told once')
+  assert.equal(gateway.lines('source-waiting').length, 2, 'each is logged once')
   await consent(join(folder, 'data'))
   assert.deepEqual(idsOf(await runs(1)), [id])
   await fares('working')

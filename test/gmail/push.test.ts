@@ -73,7 +73,7 @@ test('a notification that Google signed brings the mail, and is acknowledged onc
   assert.equal(
     google.callsOf('pubsub.projects.subscriptions.pull').length,
     0,
-    'nobody asks for what is pushed',
+    'the gateway does not pull what is pushed',
   )
   const { items } = await read<Page<RequestRecord>>('/api/requests?limit=100')
   assert.ok(items.every(({ outcome, endpoint }) => outcome !== 'refused' || endpoint !== 'gmail'))

@@ -104,8 +104,8 @@ test('endpoints of real providers', async (t) => {
     'GitHub: a body that was serialised again on its way does not match its signature',
     async () => {
       const body = '{ "number": 1.0 }'
-      const anew = JSON.stringify(JSON.parse(body))
-      assert.equal((await send('github', { headers: byGitHub(body), body: anew })).status, 401)
+      const reserialised = JSON.stringify(JSON.parse(body))
+      assert.equal((await send('github', { headers: byGitHub(body), body: reserialised })).status, 401)
       assert.equal((await send('github', { headers: byGitHub(body), body })).status, 202)
     },
   )
@@ -131,7 +131,7 @@ test('endpoints of real providers', async (t) => {
     },
   )
 
-  await t.test('GitHub: a body over the limit gets 413, whoever signed it', async () => {
+  await t.test('GitHub: a body over the limit gets 413, even with a good signature', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(5000) })
     const { status, code } = await send('github', { headers: byGitHub(body), body })
     assert.deepEqual([status, code], [413, 'BODY_TOO_LARGE'])

@@ -148,7 +148,7 @@ mistakes.push(
     err: notSet,
   },
   {
-    name: 'lint finds what it finds where no secret is set',
+    name: 'lint without the secrets of the configuration',
     files: secretless,
     args: ['lint'],
     code: 0,
@@ -210,7 +210,7 @@ const mended = { ...long, 'mappings/a.yaml': long['mappings/a.yaml'].replace(' {
 
 mistakes.push(
   {
-    name: 'an error fits a terminal of 80 columns, its caret below what it is about',
+    name: 'an error on a terminal of 80 columns, with the caret below the mistake',
     files: long,
     columns: 80,
     args: ['check'],

@@ -126,7 +126,7 @@ message: x`,
       hint: Write \`exists: true\`, or \`exists: false\`. For a key of that name, write it in \`match.when\`.`,
   },
   {
-    name: 'a foreign operator beside one of ours',
+    name: 'an operator of another tool beside a known one',
     mapping: `match: { path: a, body: { s: { prefix: a, contains: b } } }
 message: x`,
     text: `
@@ -665,7 +665,7 @@ tests: [{ name: t, request: { endpoint: a, body: { action: opened } }, expect: {
       hint: Did you mean action?`,
   },
   {
-    name: 'mistakes of the shape, of the pattern, of the expression and of the template in one file, told at once',
+    name: 'mistakes of the shape, of the pattern, of the expression and of the template in one file, all reported at once',
     file: `mappings:
   - { id: a, match: { path: a }, acton: wake, message: x }
   - { id: b, match: { path: b, body: { n: { gt: 1 } } }, message: x }

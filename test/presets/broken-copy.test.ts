@@ -30,7 +30,7 @@ test('a misspelt operator is read as a key of the payload, and the failed test s
   assert.match(out, /match\.body\.sender\.type/)
 })
 
-test('an operator of another tool is refused with ours', async (t) => {
+test('an operator of another tool is refused with the equivalent operator', async (t) => {
   const slip = replaceOnce('{ anything-but: Bot }', '{ anything_but: Bot }')
   const { code, err, place } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)

@@ -53,7 +53,7 @@ export const oddBodies: Readonly<Record<string, readonly Sample[]>> = {
     ...[0, 'text', true, null, [], {}, [null], [[]], '', { '': '' }, { a: null }].map((value) =>
       body(`the JSON ${JSON.stringify(value)}`, value),
     ),
-    body('keys of ours', {
+    body('keys with the names of template variables', {
       payload: {},
       headers: [],
       query: 1,

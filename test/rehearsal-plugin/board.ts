@@ -1,4 +1,4 @@
-/** A channel that is a file: one JSON line for each part. */
+/** Provides a channel that writes each part to a file, as one line of JSON. */
 
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { RehearsalConfig } from './configuration.ts'
 
 export const boardFile = 'board.jsonl'
 
-/** Whoever writes to `nobody` is told that there is no such reader, in words that hold all it was given. */
+/** A message to `nobody` fails with an error that repeats the secret and the text. */
 export function createBoard({ folder, defaultTo, apiKey }: RehearsalConfig): Channel {
   return {
     id: 'board',

@@ -1,4 +1,4 @@
-/** A plugin that behaves as tests need it to, and leaves what it saw in a folder. */
+/** Provides a plugin that behaves as tests need, and records its calls in a folder. */
 
 import { definePlugin } from '@reveille/kit'
 import { createBoard } from './board.ts'

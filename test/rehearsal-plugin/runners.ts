@@ -1,4 +1,4 @@
-/** Runners whose answers tell a test what they were asked and when. */
+/** Provides runners whose answers show a test what they were called with, and when. */
 
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,20 +9,20 @@ import type { RehearsalConfig } from './configuration.ts'
 export const startsFile = 'starts'
 export const goFile = 'go'
 
-/** Answers with the number of earlier turns that it was shown; the earlier a turn the slower, so as to be overtaken. */
+/** Answers with the number of earlier turns in its history. Earlier turns take longer, so that a later one could overtake them. */
 export function createCountingTurns(): Runner {
   return {
     id: 'counting-turns',
     async run({ kind, history }, { signal }) {
       const turns = history.filter(({ role }) => role === 'assistant').length
       await pause(Math.max(1, 10 - turns), undefined, { signal })
-      // A heartbeat has nothing to say here.
+      // Heartbeats have nothing to report in these tests.
       return { reply: kind === 'heartbeat' ? 'HEARTBEAT_OK' : `${turns} earlier` }
     },
   }
 }
 
-/** Notes that it was asked, then answers once the file `go` names its session, or for good: `*`. */
+/** Records its call, and answers once the file `go` lists its session, or `*` for all sessions. */
 export function createPatient({ folder }: RehearsalConfig): Runner {
   return {
     id: 'patient',
@@ -38,7 +38,7 @@ export function createPatient({ folder }: RehearsalConfig): Runner {
   }
 }
 
-/** Says all it knows where it should not: to the log, and in an error that is no PluginError. */
+/** Leaks all it knows: into the log, and into an error that is not a PluginError. */
 export function createBlabbing({ apiKey }: RehearsalConfig, log: PluginLog): Runner {
   return {
     id: 'blabbing',

@@ -47,7 +47,7 @@ test(
     assert.equal(await ring('door'), 'gate', 'all other files are those of today')
     const { level, generation, files } = await line('last-good-served')
     assert.deepEqual([level, generation, files], [50, 1, ['mappings/bell.yaml']])
-    assert.ok(lines('diagnostic').length > 0, 'what is wrong is told with its place')
+    assert.ok(lines('diagnostic').length > 0, 'the mistake is reported with its place')
     assert.deepEqual((await status()).lastGood, { generation: 1, files: ['mappings/bell.yaml'] })
     const { items } = await read<{ items: { state: string; stands?: true }[] }>('/api/generations')
     assert.ok(

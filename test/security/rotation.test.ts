@@ -63,7 +63,7 @@ test('a secret and a token are rotated in three steps without refusing a request
   await change([newSecret, oldSecret], [newToken, oldToken])
   for (const event of ['old-secret-used', 'old-token-used']) {
     const reported = lines(event)
-    assert.equal(reported.length, 1, `${event} is told once a minute`)
+    assert.equal(reported.length, 1, `${event} is logged once a minute`)
     assert.doesNotMatch(JSON.stringify(reported), /that-is/)
   }
   Object.assign(held, { secret: newSecret, token: newToken })

@@ -111,7 +111,7 @@ test('wrong signatures count like wrong tokens, and a correct signature clears b
   assert.deepEqual(await forge(), unauthorized)
 })
 
-test('requests above a rate are told how long to wait, for one client and for all clients together', async (t) => {
+test('requests above a rate are refused with the time to wait, for one client and for all clients together', async (t) => {
   const rates = 'ci: { rate: { client: 3/1h, endpoint: 5/2h } }, "teams/:team": { rate: { client: 2/1h } }'
   const { send, write, gateway } = await openGateway(t, settings(rates))
   const statuses = async (path: string, client: string, times: number) => {
@@ -131,7 +131,7 @@ test('requests above a rate are told how long to wait, for one client and for al
   const names = ['/hooks/teams/red', '/hooks/teams/blue', '/hooks/teams/green']
   const ofNames: number[] = []
   for (const name of names) ofNames.push(...(await statuses(name, '203.0.113.7', 1)))
-  assert.deepEqual(ofNames, [200, 200, 429], 'whoever makes up names gets no further')
+  assert.deepEqual(ofNames, [200, 200, 429], 'invented endpoint names do not evade the limit')
 
   await write('reveille.yaml', `${settings(rates)}\nhistory: { keep: 6d }\n`)
   assert.equal((await gateway.reload()).outcome, 'live')
@@ -148,7 +148,11 @@ test('wakes are refused once the limit of waiting events is reached, and runs ar
   for (let count = 0; count < 2; count += 1)
     assert.equal((await send('/hooks/wake', '203.0.113.7', wake)).status, 200)
   assert.deepEqual(await send('/hooks/wake', '203.0.113.7', wake), refused)
-  assert.deepEqual(await send('/hooks/ci', '203.0.113.7', wake), refused, 'whoever makes the event')
+  assert.deepEqual(
+    await send('/hooks/ci', '203.0.113.7', wake),
+    refused,
+    'a wake from a mapping is refused too',
+  )
   const agent = await send('/hooks/agent', '203.0.113.7', {
     body: '{"message":"x","wakeMode":"next-heartbeat"}',
   })

@@ -1,4 +1,4 @@
-/** What transforms are given, and what they answer their senders, through a real gateway. */
+/** Tests what transforms get and what they answer to senders, with a real gateway. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -32,7 +32,7 @@ export default defineTransform(({ payload }) =>
 `,
 }
 
-test('a refusing transform answers its status and words, does nothing, and the request is kept with its body', async (t) => {
+test('a transform that refuses answers its status and message, causes no action, and the request is stored with its body', async (t) => {
   const { post, read, line } = await install(t, files)
   const { status, body } = await post('/hooks/orders', { orders: [{ id: 1 }, {}] })
   const { requestId, ...answer } = body
@@ -54,10 +54,10 @@ test('a refusing transform answers its status and words, does nothing, and the r
     /^mapping "orders": orders\.ts refused the request with 422: an order has no id \(transforms\/orders\.ts:3:/,
   )
   const { level } = await line('request-failed')
-  assert.equal(level, 30, 'it is no error of the gateway')
+  assert.equal(level, 30, 'a refusal is not an error of the gateway')
 })
 
-test('a reply is what the sender reads, with 200, for an accepted request, a repeated one and a skipped one', async (t) => {
+test('the sender gets the reply with status 200 for an accepted, a repeated and a skipped request', async (t) => {
   const { post } = await install(t, files)
   for (const what of ['accepted', 'repeated']) {
     const { status, text, headers } = await post(
@@ -75,7 +75,7 @@ test('a reply is what the sender reads, with 200, for an accepted request, a rep
   assert.deepEqual([status, text, headers['content-type']], [200, 'abc', 'text/plain; charset=utf-8'])
 })
 
-test('a transform of a running gateway is given the settings and secrets of its mapping, also after they changed', async (t) => {
+test('a transform gets the settings and secrets of its mapping, also after they changed on a running gateway', async (t) => {
   const { gateway, write, post, line, log } = await install(t, {
     ...files,
     'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }

@@ -1,4 +1,4 @@
-/** A module that misbehaves costs its own request, and nothing else: through a real gateway, over a socket. */
+/** Tests that a misbehaving module fails its own request and nothing else, with a real gateway over a socket. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -57,7 +57,7 @@ export default defineTransform(({ payload }) => {
 interface Failure {
   readonly how: string
   readonly code: string
-  /** What is told to those who can mend it. */
+  /** The reason that the operator reads. */
   readonly reason: RegExp
 }
 
@@ -78,12 +78,12 @@ function start(t: Parameters<typeof install>[0], timeoutMs: number): Promise<Ins
   return install(t, { 'reveille.yaml': configuration(timeoutMs), 'transforms/behaving.ts': module })
 }
 
-type Kept = RequestRecord & { readonly bodyKept: boolean }
+type StoredRequest = RequestRecord & { readonly bodyKept: boolean }
 
-/** No reply waits for the record of a request that made no action. */
-function kept({ read }: Installation, requestId: unknown): Promise<Kept> {
+/** Waits for the record, because the answer to a request without actions does not wait for it. */
+function readRecord({ read }: Installation, requestId: unknown): Promise<StoredRequest> {
   return until(async () => {
-    const record = await read<Kept>(`/api/requests/${requestId}`)
+    const record = await read<StoredRequest>(`/api/requests/${requestId}`)
     return record.outcome === undefined ? undefined : record
   }, `the record of ${requestId}`)
 }
@@ -94,7 +94,7 @@ async function runOf({ post, read }: Installation, number: number): Promise<stri
   return (await read<{ message: string }>(`/api/runs/${body['runId']}`)).message
 }
 
-test('each misdeed fails its own request with a located cause, and the next one is served', {
+test('a module that misbehaves fails its own request with a located cause, and the next request is served', {
   timeout: 60_000,
 }, async (t) => {
   const installed = await start(t, 20_000)
@@ -103,14 +103,14 @@ test('each misdeed fails its own request with a located cause, and the next one 
     const { status, body, text } = await post('/hooks/build', { how, number: index })
     assert.deepEqual([how, status, body['code']], [how, 500, code])
     assert.doesNotMatch(text, /behaving\.ts|no such build/, 'the sender does not learn why')
-    const record = await kept(installed, body['requestId'])
+    const record = await readRecord(installed, body['requestId'])
     assert.deepEqual([how, record.outcome, record.bodyKept], [how, 'failed', true])
     assert.match(String(record.reason), reason)
     assert.equal(await runOf(installed, index), `Built ${index}`, `after ${how}`)
   }
 })
 
-test('while one call loops for ever, others of its module and of other mappings are answered at once', {
+test('while one call loops for ever, other calls of its module and of other mappings are answered at once', {
   timeout: 60_000,
 }, async (t) => {
   const installed = await start(t, loopMs)
@@ -140,10 +140,10 @@ test('while one call loops for ever, others of its module and of other mappings 
   }
   const { status, body } = await loop
   assert.deepEqual([status, body['code']], [500, 'TRANSFORM_TIMEOUT'])
-  const { reason } = await kept(installed, body['requestId'])
+  const { reason } = await readRecord(installed, body['requestId'])
   assert.match(String(reason), /behaving\.ts took longer than 1\.5 s.*\(transforms\/behaving\.ts:\d+:\d+\)$/)
   assert.ok(answered.build > 10, `${answered.build} calls of the same module were answered meanwhile`)
-  // The promise is 100 ms; a machine that runs other tests at the same time is given more.
+  // The promise is 100 ms, but a machine that runs other tests at the same time may need more.
   assert.ok(Math.max(slowest.build, slowest.bell) < loopMs / 2, JSON.stringify(slowest))
   t.diagnostic(
     `${answered.build + answered.bell} others meanwhile; the slowest of the module ${slowest.build.toFixed(1)} ms, of another mapping ${slowest.bell.toFixed(1)} ms`,

@@ -1,6 +1,6 @@
 /**
- * A runner and a channel that take the whole process with them, once, at the moment that a file names. What they did
- * before stands in files that no store wrote.
+ * Provides a runner and a channel that kill the process once, at the moment that a file names. They record what they did
+ * before in files outside the store.
  */
 
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ export const askedFile = 'asked.jsonl'
 export const wallFile = 'wall.jsonl'
 const momentFile = 'moment'
 
-/** The next time that this moment comes, the process ends. */
+/** Makes the process end when it reaches this moment next. */
 export function dieAt(folder: string, moment: Moment): void {
   writeFileSync(join(folder, momentFile), moment)
 }

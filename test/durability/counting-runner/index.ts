@@ -1,4 +1,4 @@
-/** A runner that writes one line to a file for each time that the model is asked, outside the store. */
+/** Provides a runner that writes a line to a file, outside the store, for each call. */
 
 import { appendFileSync } from 'node:fs'
 import { definePlugin } from '@reveille/kit'

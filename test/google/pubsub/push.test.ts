@@ -16,7 +16,7 @@ interface Posted {
   }
 }
 
-/** Somebody who is pushed to, and answers with the statuses in turn. */
+/** Starts a receiver of pushes, which answers with the statuses in turn. */
 async function openReceiver(...statuses: number[]) {
   const posts: Posted[] = []
   const server = createServer(async (request, response) => {

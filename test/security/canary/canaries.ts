@@ -46,7 +46,7 @@ export const credentials = canaries(
   'foreign-token',
 )
 
-/** Other headers of a request. They are stored with the body for a replay, and shown to nobody. */
+/** Other headers of a request. They are stored with the body for a replay, and never shown. */
 export const heads = canaries('header', 'signature', 'query-note', 'query-name', 'user-agent', 'delivery')
 
 /** Texts in a body. A mapping may put one into a message, which the operator can then read. */

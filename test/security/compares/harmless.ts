@@ -8,7 +8,7 @@ export interface Harmless {
 }
 
 const ofContent = 'names what a configuration, a file or a bundle holds, and is shown by the API'
-const ofWords = "names the gateway's own words, which whoever read them has anyway"
+const ofWords = "compares digests of the gateway's own replies, which their readers know anyway"
 const ofGrammar = 'a word of a grammar'
 
 export const harmless: readonly Harmless[] = [

@@ -65,7 +65,7 @@ export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, longes
   report(t, vitals, counts)
 
   for (const outcome of toReach) assert.ok(counts.has(outcome), `there was no ${outcome}`)
-  assert.doesNotMatch(gateway.output(), /"level":[56]0/, 'nothing is told as an error')
+  assert.doesNotMatch(gateway.output(), /"level":[56]0/, 'nothing is logged as an error')
   const warm = vitals[Math.ceil(looks * warmUp) - 1]
   const last = vitals.at(-1)
   assert.ok(warm && last)
