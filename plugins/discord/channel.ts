@@ -16,7 +16,7 @@ import {
 } from '@reveille/kit'
 import { errorFrom, paused } from './errors.ts'
 import { createPauses } from './pauses.ts'
-import { mostParts, partLimit, renderReply } from './render.ts'
+import { limits, renderReply } from './render.ts'
 import { type DiscordTarget, parseTarget } from './target.ts'
 
 /** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
@@ -94,9 +94,7 @@ export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Ch
     id: 'discord',
     // The limit for a channel is the one that Discord's headers have shown for years; the overall limit is documented.
     limits: {
-      part: partLimit,
-      unit: 'characters',
-      parts: mostParts,
+      ...limits,
       perTarget: { count: 5, ms: 5000 },
       overall: { count: 50, ms: 1000 },
     },

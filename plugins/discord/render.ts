@@ -5,18 +5,12 @@
  * Source: support.discord.com, "Markdown Text 101", and discord.com/developers/docs/reference#message-formatting.
  */
 
-import { measureIn, type Part } from '@reveille/kit'
 import {
-  alignTable,
-  createWriter,
+  createTextRenderer,
   type Dialect,
   escapeText,
-  type Inline,
   markdownDialect,
   type Place,
-  plainDialect,
-  renderParts,
-  tableRecords,
 } from '@reveille/kit/markdown'
 
 /** U+200B ZERO WIDTH SPACE is invisible, and Discord's own library uses it too to disable a mention. */
@@ -25,6 +19,7 @@ const gap = '\u200b'
 const markdown = markdownDialect({
   neutralise,
   neutraliseCode: loosenTicks,
+  tables: 'code',
   tasks: 'plain',
   rule: '———',
 })
@@ -55,25 +50,9 @@ const discordDialect: Dialect = {
     const bare = markdown.link(inner, address, isBare, place)
     return bare === address ? bare : `<${address}>`
   },
-  image(description, address, place) {
-    const label = writeText(description || 'image', { ...place, isInLink: true })
-    return /^https?:/i.test(address) ? masked(label, address) : withAddress(label, address, false, place)
-  },
   codeBlock: (text, language) =>
     `\`\`\`${/^[a-z0-9_+\-.#]+$/i.test(language) ? language : ''}\n${loosenTicks(text)}\n\`\`\``,
-  // A table is aligned in a code block, or written as lists if it is too wide for that.
-  table(table) {
-    const aligned = alignTable(table, plainCell)
-    return aligned === undefined ? writeRecords(tableRecords(table)) : discordDialect.codeBlock(aligned, '')
-  },
   quote,
-}
-
-const writeRecords = createWriter(discordDialect)
-const writePlain = createWriter(plainDialect)
-
-function plainCell(children: readonly Inline[]): string {
-  return writePlain([{ type: 'paragraph', children }])
 }
 
 const alone: Place = { before: '', after: '', isInLink: false }
@@ -130,18 +109,10 @@ function quote(inner: string): string {
   return lines.join('\n')
 }
 
-/** The most characters of a part. Discord takes 2000 from bots; the rest is a margin in case it counts differently. */
-export const partLimit = 1950
-/** The most messages that one reply becomes; the last of them says where the rest can be read. */
-export const mostParts = 10
+/**
+ * Discord takes 2000 characters from bots; the rest is a margin in case it counts differently. Of a reply in more than ten
+ * parts the last one says where the rest can be read.
+ */
+export const limits = { part: 1950, unit: 'characters', parts: 10 } as const
 
-const write = createWriter(discordDialect)
-const measure = measureIn('characters')
-
-export function renderReply(markdown: string): Part[] {
-  return renderParts<Part>(markdown, {
-    write: (blocks) => ({ text: write(blocks) }),
-    measure: ({ text }) => measure(text),
-    limit: partLimit,
-  }).filter(({ text }) => text.trim() !== '')
-}
+export const renderReply = createTextRenderer(discordDialect, limits)

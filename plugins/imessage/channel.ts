@@ -18,7 +18,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 import { errorFrom } from './errors.ts'
-import { mostParts, partLimit, renderReply } from './render.ts'
+import { limits, renderReply } from './render.ts'
 import { type IMessageTarget, parseTarget } from './target.ts'
 
 /** A configuration that `config.schema.json` has accepted. */
@@ -113,7 +113,7 @@ export function createIMessageChannel({ config, fetch, now }: IMessageOptions): 
 
   return {
     id: 'imessage',
-    limits: { part: partLimit, unit: 'utf16', parts: mostParts, sendTimeoutMs },
+    limits: { ...limits, sendTimeoutMs },
     defaultTo,
     target: parseTarget,
     render: renderReply,

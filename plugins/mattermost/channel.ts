@@ -16,7 +16,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 import { errorFrom, notMattermost } from './errors.ts'
-import { mostParts, partLimit, renderReply } from './render.ts'
+import { limits, rendererOf } from './render.ts'
 import { type MattermostTarget, parseTarget } from './target.ts'
 
 /** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
@@ -85,16 +85,14 @@ export function createMattermostChannel({ config, fetch, now }: MattermostOption
   return {
     id: 'mattermost',
     limits: {
-      part: partLimit,
-      unit: 'characters',
-      parts: mostParts,
+      ...limits,
       // The default of servers that limit requests (`RateLimitSettings.PerSec`).
       overall: { count: 10, ms: 1000 },
     },
     idempotency: { windowMs },
     defaultTo,
     target: parseTarget,
-    render: (markdown) => renderReply(markdown, linkPreviews),
+    render: rendererOf(linkPreviews),
 
     async send(part, { target, key, signal }) {
       const to = target as MattermostTarget

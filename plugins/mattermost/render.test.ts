@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import fc from 'fast-check'
 import { readMarkup } from './fake-server/markup.ts'
-import { renderReply } from './render.ts'
+import { rendererOf } from './render.ts'
 
 /** The markup of a reply that is one post. */
 function write(markdown: string, linkPreviews = false): string {
-  const [part, ...others] = renderReply(markdown, linkPreviews)
+  const [part, ...others] = rendererOf(linkPreviews)(markdown)
   assert.deepEqual(others, [])
   return part?.text ?? ''
 }

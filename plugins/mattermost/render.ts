@@ -6,15 +6,14 @@
  * and `post_metadata.go`, `webapp/channels/src/utils/markdown`) and github.com/mattermost/marked, which the web client reads with.
  */
 
-import { measureIn, type Part } from '@reveille/kit'
+import type { Part } from '@reveille/kit'
 import {
   alignTable,
   type Block,
-  createWriter,
+  createTextRenderer,
   type Dialect,
   markdownDialect,
   readInlines,
-  renderParts,
   tableRecords,
 } from '@reveille/kit/markdown'
 
@@ -22,7 +21,7 @@ import {
  * Rearranges what Mattermost's web client cannot read although it is Markdown: tables in lists, and lists that directly
  * follow lists.
  */
-function arrange(blocks: readonly Block[], isInList = false): Block[] {
+function arrange(blocks: readonly Block[], isInList: boolean): Block[] {
   return blocks.flatMap((block, index): Block[] => {
     const apart = block.type === 'list' && blocks[index - 1]?.type === 'list' ? [invisibleLine] : []
     return [...apart, ...arrangeOne(block, isInList)]
@@ -60,7 +59,7 @@ const joiner = '\u2060'
 function mattermostDialect(linkPreviews: boolean): Dialect {
   const markdown = markdownDialect({ neutralise })
 
-  const dialect: Dialect = {
+  return {
     ...markdown,
     text(text, place) {
       const isLoose = !linkPreviews && !place.isInLink
@@ -90,15 +89,7 @@ function mattermostDialect(linkPreviews: boolean): Dialect {
       ),
     link: (inner, address, isBare, place) =>
       markdown.link(inner, withoutBrackets(address), isBare && linkPreviews, place),
-    image: (description, address, place) =>
-      dialect.link(
-        dialect.text(description === '' ? 'image' : description, { ...place, isInLink: true }),
-        address,
-        false,
-        place,
-      ),
   }
-  return dialect
 }
 
 /**
@@ -161,25 +152,12 @@ function lineStartsAsReferences(markup: string): string {
 }
 
 /**
- * The most code points of a part. No server takes fewer (the limit of the oldest database schema), and most take 16,383.
- * Source: the server's `model.PostMessageMaxRunesV1` and `V2`.
+ * No server takes fewer code points (the limit of the oldest database schema), and most take 16,383. Source: the server's
+ * `model.PostMessageMaxRunesV1` and `V2`. Of a reply in more than ten parts the last one says where the rest can be read.
  */
-export const partLimit = 4000
-/** The most messages that one reply becomes; the last of them says where the rest can be read. */
-export const mostParts = 10
+export const limits = { part: 4000, unit: 'characters', parts: 10 } as const
 
-const measure = measureIn('characters')
-const writers = {
-  previews: createWriter(mattermostDialect(true)),
-  none: createWriter(mattermostDialect(false)),
-}
-
-/** Returns the reply as posts in order; none for blank text. */
-export function renderReply(markdown: string, linkPreviews: boolean): Part[] {
-  const write = linkPreviews ? writers.previews : writers.none
-  return renderParts<Part>(markdown, {
-    limit: partLimit,
-    measure: ({ text }) => measure(text),
-    write: (blocks) => ({ text: write(arrange(blocks)) }),
-  })
+/** Returns the function that renders a reply as posts in order; none for blank text. */
+export function rendererOf(linkPreviews: boolean): (markdown: string) => Part[] {
+  return createTextRenderer(mattermostDialect(linkPreviews), limits, (blocks) => arrange(blocks, false))
 }

@@ -15,7 +15,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 import { errorFrom, notTeams } from './errors.ts'
-import { mostParts, partLimit, renderReply } from './render.ts'
+import { limits, renderReply } from './render.ts'
 import { type TeamsTarget, targetIn } from './target.ts'
 import { type AppCredentials, createTokenSource } from './token.ts'
 
@@ -92,9 +92,7 @@ export function createTeamsChannel({ config, fetch, now }: TeamsOptions): Channe
   return {
     id: 'msteams',
     limits: {
-      part: partLimit,
-      unit: 'utf16',
-      parts: mostParts,
+      ...limits,
       // Teams allows a conversation 7 messages in 1 s, 8 in 2 s and 60 in 30 s; this pace stays within all three.
       perTarget: { count: 7, ms: 4000 },
       overall: { count: 50, ms: 1000 },

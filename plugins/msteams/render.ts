@@ -6,20 +6,11 @@
  * github.com/MicrosoftDocs/msteams-docs issue 740.
  */
 
-import type { Part } from '@reveille/kit'
-import {
-  alignTable,
-  createWriter,
-  type Dialect,
-  type Inline,
-  markdownDialect,
-  plainDialect,
-  renderParts,
-  tableRecords,
-} from '@reveille/kit/markdown'
+import { createTextRenderer, type Dialect, markdownDialect } from '@reveille/kit/markdown'
 
 const markdown = markdownDialect({
   headings: 'strong',
+  tables: 'code',
   tasks: 'plain',
   lineBreak: '  \n',
   rule: '———',
@@ -30,18 +21,6 @@ const teamsDialect: Dialect = {
   text: (text, place) => withoutTags(markdown.text(text, place)),
   // An address in angle brackets might be read as a tag.
   link: (inner, address, _isBare, place) => markdown.link(inner, address, false, place),
-  image: (description, address, place) =>
-    teamsDialect.link(
-      teamsDialect.text(description === '' ? 'image' : description, { ...place, isInLink: true }),
-      address,
-      false,
-      place,
-    ),
-  // A table is aligned in a code block, or written as lists if it is too wide for that.
-  table(table) {
-    const aligned = alignTable(table, plainCell)
-    return aligned === undefined ? writeRecords(tableRecords(table)) : markdown.codeBlock(aligned, '')
-  },
   // The kit's own item would remove the spaces at the end of a line.
   item(inner, { checked, ...marker }) {
     const bullet = markdown.item('', marker)
@@ -52,13 +31,6 @@ const teamsDialect: Dialect = {
     const lines = [`${bullet} ${box}${first}`, ...others.map((line) => indent + line)]
     return lines.map((line) => (line.trim() === '' ? '' : line)).join('\n')
   },
-}
-
-const writeRecords = createWriter(teamsDialect)
-const writePlain = createWriter(plainDialect)
-
-function plainCell(children: readonly Inline[]): string {
-  return writePlain([{ type: 'paragraph', children }])
 }
 
 /** Matches a block that would be read as text after a task box. */
@@ -76,20 +48,10 @@ function withoutTags(markup: string): string {
 }
 
 /**
- * The most UTF-16 units of a part. Teams takes about 100 KB of UTF-16 for a whole message, and took 40 KB until 2024. Source:
- * "Format your bot messages".
+ * Teams takes about 100 KB of UTF-16 for a whole message, and took 40 KB until 2024. Source: "Format your bot messages". Of a
+ * reply in more than ten parts the last one says where the rest can be read.
  */
-export const partLimit = 20_000
-/** The most messages that one reply becomes; the last of them says where the rest can be read. */
-export const mostParts = 10
-
-const write = createWriter(teamsDialect)
+export const limits = { part: 20_000, unit: 'utf16', parts: 10 } as const
 
 /** Returns the reply as messages in order; none for blank text. */
-export function renderReply(markdown: string): Part[] {
-  return renderParts<Part>(markdown, {
-    limit: partLimit,
-    measure: ({ text }) => text.length,
-    write: (blocks) => ({ text: write(blocks) }),
-  })
-}
+export const renderReply = createTextRenderer(teamsDialect, limits)

@@ -3,7 +3,7 @@
 import { type Channel, channelError, checkDefaultTo, healthOf, type Part } from '@reveille/kit'
 import type { DaemonOptions, SignalConfig } from './daemon.ts'
 import { createJsonRpcDaemon } from './json-rpc.ts'
-import { mostParts, partLimit, renderReply, type StyledPart } from './render.ts'
+import { limits, renderReply, type StyledPart } from './render.ts'
 import { createRestDaemon } from './rest.ts'
 import { parseTarget } from './target.ts'
 
@@ -18,7 +18,7 @@ export function createSignalChannel(options: DaemonOptions): Channel {
 
   return {
     id: 'signal',
-    limits: { part: partLimit, unit: 'utf8', parts: mostParts, sendTimeoutMs },
+    limits: { ...limits, sendTimeoutMs },
     defaultTo,
     target: parseTarget,
     render: renderReply,

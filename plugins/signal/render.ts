@@ -2,13 +2,12 @@
 
 import type { Part } from '@reveille/kit'
 import {
-  alignTable,
   type Block,
   createWriter,
   type Dialect,
   plainMarker,
   renderParts,
-  tableRecords,
+  writeTableAsCode,
 } from '@reveille/kit/markdown'
 
 /** A text and its styles. */
@@ -109,23 +108,20 @@ const markedDialect: Dialect = {
     const indented = inner.replaceAll(/\n(?=[^\n])/g, `\n${mark('PLAIN', '   ')}`)
     return `${sign === '•' ? (bullet ?? sign) : sign} ${indented}`
   },
-  table(table, write) {
-    const aligned = alignTable(table, (cell) => readMarks(write(cell)).text, widestTable)
-    return aligned === undefined ? writeRecords(tableRecords(table)) : mark('MONOSPACE', aligned)
-  },
+  table: (table, write) =>
+    writeTableAsCode(markedDialect, table, {
+      write: (cell) => readMarks(write(cell)).text,
+      widest: widestTable,
+    }),
   rule: '———',
 }
-
-const writeRecords = createWriter(markedDialect)
 
 function shownAddress(address: string): string {
   return address.replace(/^(mailto|tel):/i, '')
 }
 
-/** The most bytes of UTF-8 of a part. Signal-cli sends a longer text as a file. */
-export const partLimit = 2000
-/** The most messages that one reply becomes; the last of them says where the rest can be read. */
-export const mostParts = 10
+/** Signal-cli sends a longer text as a file. Of a reply in more than ten parts the last one says where the rest can be read. */
+export const limits = { part: 2000, unit: 'utf8', parts: 10 } as const
 
 const write = createWriter(markedDialect)
 
@@ -133,6 +129,6 @@ export function renderReply(markdown: string): StyledPart[] {
   return renderParts(markdown, {
     write: (blocks: readonly Block[]) => readMarks(write(blocks)),
     measure: ({ text }) => Buffer.byteLength(text),
-    limit: partLimit,
+    limit: limits.part,
   })
 }

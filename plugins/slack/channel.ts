@@ -16,7 +16,7 @@ import {
   urlBelow,
 } from '@reveille/kit'
 import { errorFrom } from './errors.ts'
-import { type Format, limitOf, mostParts, renderReply } from './render.ts'
+import { type Format, limits, rendererOf } from './render.ts'
 import { parseTarget, type SlackTarget } from './target.ts'
 
 /** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
@@ -80,10 +80,10 @@ export function createSlackChannel({ config, fetch, now }: SlackOptions): Channe
 
   return {
     id: 'slack',
-    limits: { part: limitOf(format), unit: 'utf16', parts: mostParts, perTarget: pace },
+    limits: { ...limits[format], perTarget: pace },
     defaultTo,
     target: parseTarget,
-    render: (markdown) => renderReply(markdown, format),
+    render: rendererOf(format),
     async send(part, { target, key, signal }) {
       const { channel, user, thread } = target as SlackTarget
       const body = {

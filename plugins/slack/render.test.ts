@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import fc from 'fast-check'
 import { visibleText } from './fake-server/index.ts'
-import { renderReply } from './render.ts'
+import { rendererOf } from './render.ts'
 
 const formats = ['markdown', 'mrkdwn'] as const
 
@@ -36,7 +36,7 @@ test('a person reads the text of the reply, in both markups', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 20 }), (some) => {
         const reply = some.join('')
-        const shown = renderReply(reply, format).map(visibleText).join('\n')
+        const shown = rendererOf(format)(reply).map(visibleText).join('\n')
         assert.equal(lettersOf(shown), lettersOf(readText(parseMarkdown(reply))))
       }),
       { seed: 20261121, numRuns: 200 },
@@ -59,7 +59,7 @@ Un**frigging**believable: _a_, ~~b~~ and \`c < d\`; ~/notes, 2 * 3 * 4, *[a page
 | a | b |
 |---|--:|
 | 1 | 2 |`
-  const [markdown, mrkdwn] = formats.map((format) => renderReply(reply, format).map(({ text }) => text))
+  const [markdown, mrkdwn] = formats.map((format) => rendererOf(format)(reply).map(({ text }) => text))
   assert.deepEqual(markdown, [
     `# A **bold** title
 
@@ -87,6 +87,6 @@ a   |   b
 })
 
 test('code keeps its brackets, except those of mentions', () => {
-  const [part] = renderReply('```html\n<!DOCTYPE html><b>\n<!channel> <@U012AB3CD>\n```', 'markdown')
+  const [part] = rendererOf('markdown')('```html\n<!DOCTYPE html><b>\n<!channel> <@U012AB3CD>\n```')
   assert.equal(part?.text, '```html\n<!DOCTYPE html><b>\n<\u2060!channel> <\u2060@U012AB3CD>\n```')
 })

@@ -2,15 +2,12 @@
 
 import type { Part } from '@reveille/kit'
 import {
-  alignTable,
-  createWriter,
+  createTextRenderer,
   type Dialect,
   markdownDialect,
   type Place,
-  plainDialect,
   plainMarker,
-  renderParts,
-  tableRecords,
+  writeTableAsCode,
 } from '@reveille/kit/markdown'
 
 /** U+2060 WORD JOINER is invisible and allows no line break. */
@@ -38,7 +35,6 @@ const markdown = markdownDialect({ neutralise, neutraliseCode: neutralise })
 const slackMarkdown: Dialect = {
   ...markdown,
   text: (text, place) => bracketsToEntities(markdown.text(text, place)),
-  image: (description, address, place) => bracketsToEntities(markdown.image(description, address, place)),
 }
 
 /**
@@ -75,15 +71,10 @@ const mrkdwn: Dialect = {
     const indented = outsideCode(inner, (text) => text.replaceAll(/\n(?=.)/g, '\n    '))
     return `${plainMarker(marker)}${indented.startsWith('```') ? '\n' : ' '}${indented}`
   },
-  table(table) {
-    const aligned = alignTable(table, (cell) => writePlain([{ type: 'paragraph', children: cell }]))
-    return aligned === undefined ? writeRecords(tableRecords(table)) : mrkdwn.codeBlock(aligned, '')
-  },
+  table: (table) => writeTableAsCode(mrkdwn, table),
   rule: '———',
 }
 
-const writePlain = createWriter(plainDialect)
-const writeRecords = createWriter(mrkdwn)
 const alone: Place = { before: '', after: '', isInLink: false }
 
 const word = /^[\p{L}\p{N}]/u
@@ -145,26 +136,19 @@ function withEntities(text: string): string {
 export type Format = 'markdown' | 'mrkdwn'
 
 /**
- * The most UTF-16 units of a part. Slack takes 12,000 characters of `markdown_text`, recommends 4,000 of `text` and silently
- * cuts that off at 40,000. It does not define a character; UTF-16 units are never fewer.
+ * Slack takes 12,000 characters of `markdown_text`, recommends 4,000 of `text` and silently cuts that off at 40,000. It does
+ * not define a character; UTF-16 units are never fewer. Of a reply in more than ten parts the last one says where the rest can
+ * be read.
  */
-const limits: Readonly<Record<Format, number>> = { markdown: 11_000, mrkdwn: 3900 }
+export const limits = {
+  markdown: { part: 11_000, unit: 'utf16', parts: 10 },
+  mrkdwn: { part: 3900, unit: 'utf16', parts: 10 },
+} as const
 
-/** The most messages that one reply becomes; the last of them says where the rest can be read. */
-export const mostParts = 10
+const dialects = { markdown: slackMarkdown, mrkdwn }
 
-const writers = { markdown: createWriter(slackMarkdown), mrkdwn: createWriter(mrkdwn) }
-
-/** Returns the most UTF-16 units that a part in this format may have. */
-export function limitOf(format: Format): number {
-  return limits[format]
-}
-
-export function renderReply(markdown: string, format: Format): Part[] {
-  const write = writers[format]
-  return renderParts<Part>(markdown, {
-    limit: limits[format],
-    measure: ({ text }) => text.length,
-    write: (blocks) => ({ text: write(blocks), format }),
-  })
+/** Returns the function that renders a reply in this format. */
+export function rendererOf(format: Format): (markdown: string) => Part[] {
+  const render = createTextRenderer(dialects[format], limits[format])
+  return (markdown) => render(markdown).map((part) => ({ ...part, format }))
 }

@@ -19,15 +19,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 import { apiAnswerOf, errorFrom } from './errors.ts'
-import {
-  type Format,
-  limitOf,
-  type MessagePart,
-  mostParts,
-  neutralise,
-  rendererOf,
-  renderHtml,
-} from './render.ts'
+import { type Format, limits, type MessagePart, neutralise, rendererOf, renderHtml } from './render.ts'
 import { createRichFallback } from './rich-fallback.ts'
 import { parseTarget, type TelegramTarget } from './target.ts'
 
@@ -66,7 +58,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
 
   return {
     id: 'telegram',
-    limits: { part: limitOf(format), unit: 'utf16', parts: mostParts, ...pace },
+    limits: { ...limits[format], ...pace },
     defaultTo,
     target: parseTarget,
     render: rendererOf(format),

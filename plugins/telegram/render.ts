@@ -2,16 +2,16 @@
 
 import type { Part } from '@reveille/kit'
 import {
-  alignTable,
   type Block,
+  createInlineWriter,
+  createTextRenderer,
   createWriter,
   type Dialect,
-  type Inline,
   markdownDialect,
   plainDialect,
   plainMarker,
   renderParts,
-  tableRecords,
+  writeTableAsCode,
 } from '@reveille/kit/markdown'
 
 /**
@@ -80,10 +80,7 @@ const htmlDialect: Dialect = {
     const bullet = deeperBullets[Math.min(marker.depth, deeperBullets.length) - 1]
     return (sign === '•' ? (bullet ?? sign) : sign) + indent(inner)
   },
-  table(table) {
-    const aligned = alignTable(table, writeCell, widestTable)
-    return aligned === undefined ? writeRecords(tableRecords(table)) : tag('pre', escapeText(aligned))
-  },
+  table: (table) => writeTableAsCode(htmlDialect, table, { write: writeCell, widest: widestTable }),
   rule: '———',
 }
 
@@ -92,16 +89,11 @@ function innerQuote(_whole: string, inner: string): string {
   return inner.replaceAll(/^/gm, '&gt; ').replaceAll(/^&gt; $/gm, '&gt;')
 }
 
-const writeRecords = createWriter(htmlDialect)
-const writeCellText = createWriter({
+/** Writes a table's cell with its addresses in full, since code holds no links. */
+const writeCell = createInlineWriter({
   ...plainDialect,
   link: (inner, address, isBare) => (isBare ? inner : `${inner} (${shownAddress(address)})`),
 })
-
-/** Writes a table's cell with its addresses in full, since code holds no links. */
-function writeCell(children: readonly Inline[]): string {
-  return writeCellText([{ type: 'paragraph', children }])
-}
 
 /** Returns what a person reads of this dialect's markup, in which `<` and `>` only delimit tags. */
 function visibleOf(html: string): string {
@@ -159,32 +151,22 @@ export interface MessagePart extends Part {
 }
 
 /**
- * The most UTF-16 units of a part. Telegram allows 4096 characters after it has parsed the HTML; UTF-16 units are never
+ * The limits of each format, of which `parts` is the most messages that one reply becomes; the last of them says where the
+ * rest can be read. Telegram allows 4096 characters after it has parsed the HTML; UTF-16 units are never
  * fewer. It documents no limit for the HTML itself, which is kept within 4096 as well.
  */
-const limits: Readonly<Record<Format, number>> = { html: 4000, plain: 4000, rich: 32_000 }
-/** How many UTF-16 units the HTML may be longer than `limits.html`. */
+export const limits = {
+  html: { part: 4000, unit: 'utf16', parts: 10 },
+  plain: { part: 4000, unit: 'utf16', parts: 10 },
+  rich: { part: 32_000, unit: 'utf16', parts: 10 },
+} as const
+/** How many UTF-16 units the HTML may be longer than the limit. */
 const markupAllowance = 96
 
 /** How many entities Telegram keeps of a message. It silently drops the rest, so that links would lose their addresses. */
 const mostEntities = 100
 
-/** The most messages that one reply becomes; the last of them says where the rest can be read. */
-export const mostParts = 10
-
-/** Returns the most UTF-16 units that a part in this format may have. */
-export function limitOf(format: Format): number {
-  return limits[format]
-}
-
 const writeHtml = createWriter(htmlDialect)
-const writePlain = createWriter({
-  ...plainDialect,
-  text: neutralise,
-  code: neutralise,
-  codeBlock: neutralise,
-})
-const writeMarkdown = createWriter(markdownDialect({ neutralise }))
 
 /** Returns the pure function that renders a reply in this format. */
 export function rendererOf(format: Format): (markdown: string) => MessagePart[] {
@@ -192,9 +174,12 @@ export function rendererOf(format: Format): (markdown: string) => MessagePart[] 
     case 'html':
       return renderHtml
     case 'plain':
-      return (markdown) => renderText(markdown, writePlain, limits.plain)
+      return createTextRenderer(
+        { ...plainDialect, text: neutralise, code: neutralise, codeBlock: neutralise },
+        limits.plain,
+      )
     case 'rich':
-      return (markdown) => renderText(markdown, writeMarkdown, limits.rich)
+      return createTextRenderer(markdownDialect({ neutralise }), limits.rich)
   }
 }
 
@@ -205,20 +190,12 @@ export function renderHtml(markdown: string): MessagePart[] {
       return { text: visibleOf(html), html }
     },
     measure: ({ text, html }) => Math.max(text.length, html.length - markupAllowance, shareOfEntities(html)),
-    limit: limits.html,
+    limit: limits.html.part,
   })
 }
 
 /** Returns the share of the limit that the entities use up, so that a part has no more of them than Telegram keeps. */
 function shareOfEntities(html: string): number {
   const tags = html.match(/<(?!\/|code class)/g)?.length ?? 0
-  return Math.ceil((tags * limits.html) / mostEntities)
-}
-
-function renderText(markdown: string, write: (blocks: readonly Block[]) => string, limit: number) {
-  return renderParts(markdown, {
-    write: (blocks) => ({ text: write(blocks) }),
-    measure: ({ text }) => text.length,
-    limit,
-  })
+  return Math.ceil((tags * limits.html.part) / mostEntities)
 }

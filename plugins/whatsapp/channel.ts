@@ -14,7 +14,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 import { closedWindow, codeOf, errorFrom, pausedTemplate, windowClosed } from './errors.ts'
-import { mostParts, partLimit, renderReply, type WhatsAppPart } from './render.ts'
+import { limits, renderReply, type WhatsAppPart } from './render.ts'
 import { parseTarget, type WhatsAppTarget } from './target.ts'
 
 /** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
@@ -85,9 +85,7 @@ export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): 
     id: 'whatsapp',
     // WhatsApp allows one message in 6 s to one user on average, with bursts, and 80 a second from one number.
     limits: {
-      part: partLimit,
-      unit: 'characters',
-      parts: mostParts,
+      ...limits,
       perTarget: { count: 10, ms: 60_000 },
       overall: { count: 80, ms: 1000 },
     },

@@ -7,17 +7,14 @@
  * Source: faq.whatsapp.com, "How to format your messages"; for the rules mautrix/whatsapp, which reads such messages.
  */
 
-import { measureIn, type Part } from '@reveille/kit'
+import type { Part } from '@reveille/kit'
 import {
-  alignTable,
   type Block,
-  createWriter,
+  createTextRenderer,
   type Dialect,
   type Inline,
   type Place,
-  plainDialect,
-  renderParts,
-  tableRecords,
+  writeTableAsCode,
 } from '@reveille/kit/markdown'
 
 /** U+2060 WORD JOINER. */
@@ -134,17 +131,11 @@ const whatsAppDialect: Dialect = {
       return line === '' ? '' : `${indent}${line}`
     })
   },
-  table(table) {
-    const write = (children: readonly Inline[]) => writePlain([{ type: 'paragraph', children }])
-    const aligned = alignTable(table, write, widestTable)
-    return aligned === undefined ? writeRecords(flattenHeadings(tableRecords(table))) : fence(aligned)
-  },
+  table: (table) => writeTableAsCode(whatsAppDialect, table, { widest: widestTable }),
   rule: '———',
 }
 
 const alone: Place = { before: '', after: '', isInLink: false }
-const writePlain = createWriter(plainDialect)
-const writeRecords = createWriter(whatsAppDialect)
 
 /** Marks each line by itself and next to its words, since a sign beside a space is no mark. */
 function mark(sign: string, inner: string, { before, after }: Place): string {
@@ -163,20 +154,12 @@ export interface WhatsAppPart extends Part {
   readonly isWholeReply: boolean
 }
 
-/** The most characters of a part; WhatsApp takes 4096. */
-export const partLimit = 4000
-/** The most messages that one reply becomes; the last of them says where the rest can be read. */
-export const mostParts = 10
+/** WhatsApp takes 4096 characters. Of a reply in more than ten parts the last one says where the rest can be read. */
+export const limits = { part: 4000, unit: 'characters', parts: 10 } as const
 
-const write = createWriter(whatsAppDialect)
-const measure = measureIn('characters')
+const render = createTextRenderer(whatsAppDialect, limits, flattenHeadings)
 
 export function renderReply(markdown: string): WhatsAppPart[] {
-  const rendered = renderParts(markdown, {
-    write: (blocks) => write(flattenHeadings(blocks)),
-    measure,
-    limit: partLimit,
-  })
-  const texts = rendered.filter((text) => text.trim() !== '')
-  return texts.map((text) => ({ text, isWholeReply: texts.length === 1 }))
+  const parts = render(markdown)
+  return parts.map((part) => ({ ...part, isWholeReply: parts.length === 1 }))
 }

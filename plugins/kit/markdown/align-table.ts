@@ -20,7 +20,7 @@ export function widthOf(text: string): number {
   return width
 }
 
-type Table = Extract<Block, { type: 'table' }>
+export type Table = Extract<Block, { type: 'table' }>
 
 /** The most columns of text that most screens show unbroken. An aligned table that is broken cannot be read. */
 export const widestTable = 72

@@ -1,6 +1,7 @@
 /** Describes the markup of a chat surface. */
 
-import type { Block, Inline } from './tree.ts'
+import type { Table } from './align-table.ts'
+import type { Inline } from './tree.ts'
 
 /**
  * The surroundings of a piece of a line. `before` and `after` are one character each, empty at the ends of the line; if markup
@@ -56,6 +57,6 @@ export interface Dialect {
   quote(inner: string): string
   /** Writes one item with its marker. `inner` may have several lines, of which this function indents all but the first. */
   item(inner: string, marker: ItemMarker): string
-  table(table: Extract<Block, { type: 'table' }>, write: (cell: readonly Inline[]) => string): string
+  table(table: Table, write: (cell: readonly Inline[]) => string): string
   readonly rule: string
 }

@@ -1,11 +1,9 @@
 /** Writes Markdown for surfaces that read Markdown themselves. */
 
-import { alignTable, tableRecords } from './align-table.ts'
 import type { Dialect, Place } from './dialect.ts'
 import { characterReference } from './entities.ts'
-import { indentItem, plainDialect } from './plain-dialect.ts'
+import { indentItem, writeTableAsCode } from './plain-dialect.ts'
 import type { Inline } from './tree.ts'
-import { createInlineWriter, createWriter } from './writer.ts'
 
 export interface MarkdownOptions {
   /** Neutralises what the surface would read as a mention in text without markup. Default: as it is. */
@@ -24,12 +22,13 @@ export interface MarkdownOptions {
   readonly rule?: string
 }
 
-/** Creates a dialect whose Markdown parses to the same tree, with as few backslashes as possible. Images become links. */
+/**
+ * Creates a dialect whose Markdown parses to the same tree, with as few backslashes as possible. Images become links. Its
+ * methods call each other by `this`, so that they use what a surface replaces.
+ */
 export function markdownDialect(options: MarkdownOptions = {}): Dialect {
   const { neutralise = asIs, neutraliseCode = asIs, lineBreak = '\n' } = options
-  const writePlainCell = createInlineWriter({ ...plainDialect, text: neutraliseCode, code: neutraliseCode })
-
-  const dialect: Dialect = {
+  return {
     text: (text, place) => escapeText(neutralise(text), place),
     takesMarks(inner, type, place) {
       const { before, after, isInMark } = place
@@ -44,16 +43,16 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
     strong: (inner, place) => mark(inner, '**', place),
     emphasis: (inner, place) => mark(inner, touchesWord(place) ? '*' : '_', place),
     strike: (inner, place) => mark(inner, '~~', place),
-    code: (text, place) =>
-      place.before === '`' ? dialect.text(text, place) : codeSpan(neutraliseCode(text)),
+    code(text, place) {
+      return place.before === '`' ? this.text(text, place) : codeSpan(neutraliseCode(text))
+    },
     link: (inner, address, isBare, place) => {
       const isWhole = isBare && shownAddress(address) === inner.replaceAll('\\', '')
       return (isWhole ? bareLink(address, place) : undefined) ?? `[${inner}](${destination(address)})`
     },
     image(description, address, place) {
-      const inner =
-        description === '' ? 'image' : escapeText(neutralise(description), { ...place, isInLink: true })
-      return `[${inner}](${destination(address)})`
+      const label = this.text(description || 'image', { ...place, isInLink: true })
+      return this.link(label, address, false, place)
     },
     lineBreak,
     paragraph: escapeLineStarts,
@@ -61,7 +60,7 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
       const line = inner.replaceAll(lineBreak, ' ').replaceAll('\n', ' ')
       if (options.headings !== 'strong')
         return `${'#'.repeat(level)} ${line.replace(/(^|\s)(#+)$/, '$1\\$2')}`
-      return dialect.strong(line.replaceAll('**', ''), atLine)
+      return this.strong(line.replaceAll('**', ''), atLine)
     },
     codeBlock(text, language) {
       const fence = fenceAround(text, 3)
@@ -77,10 +76,7 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
       return indentItem(`${bullet} `, box + inner)
     },
     table(table, write) {
-      if (options.tables === 'code') {
-        const aligned = alignTable(table, writePlainCell)
-        return aligned === undefined ? writeRecords(tableRecords(table)) : dialect.codeBlock(aligned, '')
-      }
+      if (options.tables === 'code') return writeTableAsCode(this, table)
       const rules = { left: ':--', right: '--:', center: ':-:', none: '---' }
       const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
       const cell = (inner: string) =>
@@ -93,8 +89,6 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
     },
     rule: options.rule ?? '---',
   }
-  const writeRecords = createWriter(dialect)
-  return dialect
 }
 
 /** Writes code with a bar as text, because some readers show the backslash that the bar needs in a table. */

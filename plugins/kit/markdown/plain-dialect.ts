@@ -1,8 +1,9 @@
 /** Writes messages without markup, in which signs and the arrangement of lines take its place. */
 
-import { alignTable, tableRecords } from './align-table.ts'
+import { alignTable, type Table, tableRecords } from './align-table.ts'
 import type { Dialect, ItemMarker } from './dialect.ts'
-import { createWriter } from './writer.ts'
+import type { Inline } from './tree.ts'
+import { createInlineWriter, createWriter } from './writer.ts'
 
 export const plainDialect: Dialect = {
   text: (text) => text,
@@ -17,11 +18,28 @@ export const plainDialect: Dialect = {
   codeBlock: (text) => text,
   quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
   item: (inner, marker) => indentItem(`${plainMarker(marker)} `, inner),
-  table: (table, write) => alignTable(table, write) ?? writePlain(tableRecords(table)),
+  table: (table, write) => writeTableAsCode(plainDialect, table, { write }),
   rule: '———',
 }
 
-const writePlain = createWriter(plainDialect)
+const writePlainCell = createInlineWriter(plainDialect)
+
+export interface CodeTableOptions {
+  /** Returns the text of a cell. Default: the text of the plain dialect. */
+  readonly write?: (cell: readonly Inline[]) => string
+  /** The most columns of text. Default: `widestTable`. */
+  readonly widest?: number
+}
+
+/** Writes a table as code in aligned columns, or as a list for each row if that would be too wide. */
+export function writeTableAsCode(
+  dialect: Dialect,
+  table: Table,
+  { write = writePlainCell, widest }: CodeTableOptions = {},
+): string {
+  const aligned = alignTable(table, write, widest)
+  return aligned === undefined ? createWriter(dialect)(tableRecords(table)) : dialect.codeBlock(aligned, '')
+}
 
 /** Returns `3.` for numbers, boxes for tasks, and `•` for all other items. */
 export function plainMarker({ number, checked }: ItemMarker): string {

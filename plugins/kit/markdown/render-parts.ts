@@ -1,11 +1,15 @@
 /** Renders a reply as the messages that it becomes. */
 
+import type { ChannelLimits, Part } from '../channel.ts'
+import { measureIn } from '../measure.ts'
 import { codePoints, graphemes, type Piece } from '../split.ts'
 import { chooseCut, readPositions } from './cut.ts'
+import type { Dialect } from './dialect.ts'
 import { parseMarkdown, visible } from './parse.ts'
 import { shorten } from './shorten.ts'
 import { type Children, childAt, createSlicer } from './slice.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
+import { createWriter } from './writer.ts'
 
 export interface RenderOptions<Part> {
   /** Returns the message that shows these blocks. Pure. */
@@ -25,6 +29,21 @@ export interface RenderOptions<Part> {
  */
 export function renderParts<Part>(markdown: string, options: RenderOptions<Part>): Part[] {
   return renderBlocks(parseMarkdown(markdown), options)
+}
+
+/** Creates the function that renders a reply as texts in a dialect. `arrange` changes the blocks of each part before. */
+export function createTextRenderer(
+  dialect: Dialect,
+  { part, unit }: Pick<ChannelLimits, 'part' | 'unit'>,
+  arrange: (blocks: readonly Block[]) => readonly Block[] = (blocks) => blocks,
+): (markdown: string) => Part[] {
+  const writeBlocks = createWriter(dialect)
+  const measure = measureIn(unit)
+  const write = (blocks: readonly Block[]) => writeBlocks(arrange(blocks))
+  return (markdown) =>
+    renderParts(markdown, { write, measure, limit: part })
+      .filter((text) => text.trim() !== '')
+      .map((text) => ({ text }))
 }
 
 /** Renders a tree in the same way. */
