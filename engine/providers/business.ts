@@ -1,6 +1,6 @@
 /** The rows of providers of shops, payments, documents, forms and calendars. */
 
-import type { ProviderRow } from './scheme.ts'
+import { base64Sha256, hexSha256, hexSha256OfBody, type ProviderRow } from './scheme.ts'
 
 export const business: readonly ProviderRow[] = [
   {
@@ -9,11 +9,8 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://docs.stripe.com/webhooks/signature',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
+        ...hexSha256,
         // The whole text is the key, `whsec_` included; it is not base64 here.
-        key: 'text',
         signature: { headers: ['stripe-signature'], element: 'v1' },
         signed: '{timestamp}.{body}',
         timestamp: { from: { element: 't' }, unit: 's', tolerance: 300 },
@@ -28,10 +25,7 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://developer.paddle.com/webhooks/signature-verification',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256,
         signature: { headers: ['paddle-signature'], element: 'h1', divider: ';' },
         signed: '{timestamp}:{body}',
         timestamp: { from: { element: 'ts' }, unit: 's', tolerance: 5 },
@@ -46,10 +40,7 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://developer.squareup.com/docs/webhooks/step3validate',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'base64',
-        key: 'text',
+        ...base64Sha256,
         signature: { headers: ['x-square-hmacsha256-signature'] },
         signed: '{url}{body}',
         weaker: ['x-square-signature'],
@@ -64,10 +55,7 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'base64',
-        key: 'text',
+        ...base64Sha256,
         signature: { headers: ['x-shopify-hmac-sha256', 'shopify-hmac-sha256'] },
         signed: '{body}',
       },
@@ -82,10 +70,7 @@ export const business: readonly ProviderRow[] = [
     schemes: [
       {
         name: 'v3',
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'base64',
-        key: 'text',
+        ...base64Sha256,
         signature: { headers: ['x-hubspot-signature-v3'] },
         signed: '{method}{url}{body}{timestamp}',
         timestamp: { from: { header: ['x-hubspot-request-timestamp'] }, unit: 'ms', tolerance: 300 },
@@ -122,11 +107,8 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://developers.docusign.com/platform/webhooks/connect/validate/',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'base64',
+        ...base64Sha256,
         // The text looks like base64, but is the key as it stands.
-        key: 'text',
         signature: { headers: ['x-docusign-signature-*'] },
         signed: '{body}',
       },
@@ -140,10 +122,7 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://www.typeform.com/developers/webhooks/secure-your-webhooks/',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'base64',
-        key: 'text',
+        ...base64Sha256,
         signature: { headers: ['typeform-signature'], prefix: 'sha256=' },
         signed: '{body}',
       },
@@ -157,10 +136,7 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://developer.calendly.com/api-docs/4c305798a61d3-webhook-signatures',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256,
         signature: { headers: ['calendly-webhook-signature'], element: 'v1' },
         signed: '{timestamp}.{body}',
         timestamp: { from: { element: 't' }, unit: 's', tolerance: 180 },
@@ -184,13 +160,9 @@ export const business: readonly ProviderRow[] = [
     doc: 'https://developers.notion.com/reference/webhooks',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
+        ...hexSha256OfBody,
         // The key is the verification token of the handshake.
-        key: 'text',
         signature: { headers: ['x-notion-signature'], prefix: 'sha256=' },
-        signed: '{body}',
       },
     ],
     deliveryId: [{ body: ['id'] }],

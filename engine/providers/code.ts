@@ -1,6 +1,7 @@
 /** The rows of providers that host, build and monitor code, and track its issues. */
 
-import type { ProviderRow } from './scheme.ts'
+import { standardWebhooks } from './platforms.ts'
+import { hexSha256OfBody, type ProviderRow } from './scheme.ts'
 
 export const code: readonly ProviderRow[] = [
   {
@@ -9,12 +10,8 @@ export const code: readonly ProviderRow[] = [
     doc: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256OfBody,
         signature: { headers: ['x-hub-signature-256'], prefix: 'sha256=' },
-        signed: '{body}',
         weaker: ['x-hub-signature'],
       },
     ],
@@ -27,16 +24,9 @@ export const code: readonly ProviderRow[] = [
     doc: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
     schemes: [
       {
+        ...standardWebhooks,
         name: 'signing-token',
-        family: 'hmac',
         secrets: 'whsec',
-        hash: 'sha256',
-        encoding: 'base64',
-        key: 'whsec',
-        signature: { headers: ['webhook-signature'], prefix: 'v1,', divider: ' ' },
-        signed: '{id}.{timestamp}.{body}',
-        timestamp: { from: { header: ['webhook-timestamp'] }, unit: 's', tolerance: 300 },
-        id: ['webhook-id'],
         weaker: ['x-gitlab-token'],
       },
       { name: 'token', family: 'token', secrets: 'other', header: 'x-gitlab-token' },
@@ -50,16 +40,7 @@ export const code: readonly ProviderRow[] = [
     name: 'bitbucket',
     title: 'Bitbucket Cloud',
     doc: 'https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/',
-    schemes: [
-      {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
-        signature: { headers: ['x-hub-signature'], prefix: 'sha256=' },
-        signed: '{body}',
-      },
-    ],
+    schemes: [{ ...hexSha256OfBody, signature: { headers: ['x-hub-signature'], prefix: 'sha256=' } }],
     deliveryId: [{ headers: ['x-request-uuid'] }],
     retryHorizon: '1h',
   },
@@ -67,16 +48,7 @@ export const code: readonly ProviderRow[] = [
     name: 'jira',
     title: 'Jira Cloud',
     doc: 'https://developer.atlassian.com/cloud/jira/platform/webhooks/',
-    schemes: [
-      {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
-        signature: { headers: ['x-hub-signature'], prefix: 'sha256=' },
-        signed: '{body}',
-      },
-    ],
+    schemes: [{ ...hexSha256OfBody, signature: { headers: ['x-hub-signature'], prefix: 'sha256=' } }],
     deliveryId: [{ headers: ['x-atlassian-webhook-identifier'] }],
     retryHorizon: '24h',
   },
@@ -86,12 +58,8 @@ export const code: readonly ProviderRow[] = [
     doc: 'https://linear.app/developers/webhooks',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256OfBody,
         signature: { headers: ['linear-signature'] },
-        signed: '{body}',
         // The header `Linear-Timestamp` is not signed; this field is signed with the rest of the body.
         timestamp: { from: { body: ['webhookTimestamp'] }, unit: 'ms', tolerance: 60 },
       },
@@ -105,13 +73,9 @@ export const code: readonly ProviderRow[] = [
     doc: 'https://docs.sentry.io/organization/integrations/integration-platform/webhooks/',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256OfBody,
         // Requests of UI components have `Sentry-App-Signature` instead, which needs `provider: hmac`.
         signature: { headers: ['sentry-hook-signature'] },
-        signed: '{body}',
       },
     ],
     deliveryId: [{ headers: ['request-id'] }],
@@ -122,14 +86,7 @@ export const code: readonly ProviderRow[] = [
     title: 'PagerDuty (v3)',
     doc: 'https://docs.pagerduty.com/developer/verifying-webhook-signatures',
     schemes: [
-      {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
-        signature: { headers: ['x-pagerduty-signature'], prefix: 'v1=', divider: ',' },
-        signed: '{body}',
-      },
+      { ...hexSha256OfBody, signature: { headers: ['x-pagerduty-signature'], prefix: 'v1=', divider: ',' } },
     ],
     deliveryId: [{ headers: ['x-webhook-id'] }, { body: ['event.id'] }],
     retryHorizon: '48h',
@@ -157,13 +114,9 @@ export const code: readonly ProviderRow[] = [
     doc: 'https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256OfBody,
         // A contact point with a header for the time signs `{timestamp}:{body}`, which needs `provider: hmac`.
         signature: { headers: ['x-grafana-alerting-signature'] },
-        signed: '{body}',
       },
     ],
     retryHorizon: 'none',

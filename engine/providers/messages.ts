@@ -1,6 +1,6 @@
 /** The rows of providers of messages, calls and meetings. */
 
-import type { ProviderRow } from './scheme.ts'
+import { hexSha256, hexSha256OfBody, type ProviderRow } from './scheme.ts'
 
 export const messages: readonly ProviderRow[] = [
   {
@@ -9,10 +9,7 @@ export const messages: readonly ProviderRow[] = [
     doc: 'https://docs.slack.dev/authentication/verifying-requests-from-slack/',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256,
         signature: { headers: ['x-slack-signature'], prefix: 'v0=' },
         signed: 'v0:{timestamp}:{body}',
         timestamp: { from: { header: ['x-slack-request-timestamp'] }, unit: 's', tolerance: 300 },
@@ -58,12 +55,8 @@ export const messages: readonly ProviderRow[] = [
     doc: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256OfBody,
         signature: { headers: ['x-hub-signature-256'], prefix: 'sha256=' },
-        signed: '{body}',
         weaker: ['x-hub-signature'],
       },
     ],
@@ -118,10 +111,7 @@ export const messages: readonly ProviderRow[] = [
     doc: 'https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256,
         // Events are JSON; the fields are those of inbound routes.
         signature: { body: ['signature', 'signature'], field: 'signature' },
         // The event itself is not signed.
@@ -143,10 +133,7 @@ export const messages: readonly ProviderRow[] = [
     doc: 'https://developers.zoom.us/docs/api/webhooks/',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256,
         signature: { headers: ['x-zm-signature'], prefix: 'v0=' },
         signed: 'v0:{timestamp}:{body}',
         timestamp: { from: { header: ['x-zm-request-timestamp'] }, unit: 's', tolerance: 300 },

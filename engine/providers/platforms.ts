@@ -1,9 +1,9 @@
 /** The rows of specifications, of providers that implement one, and of clouds. */
 
-import type { HmacScheme, ProviderRow } from './scheme.ts'
+import { type HmacScheme, hexSha256, type ProviderRow } from './scheme.ts'
 
 /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
-const standardWebhooks: HmacScheme = {
+export const standardWebhooks: HmacScheme = {
   family: 'hmac',
   hash: 'sha256',
   encoding: 'base64',
@@ -73,10 +73,7 @@ export const platforms: readonly ProviderRow[] = [
     doc: 'https://elevenlabs.io/docs/eleven-agents/workflows/post-call-webhooks',
     schemes: [
       {
-        family: 'hmac',
-        hash: 'sha256',
-        encoding: 'hex',
-        key: 'text',
+        ...hexSha256,
         signature: { headers: ['elevenlabs-signature'], element: 'v0' },
         signed: '{timestamp}.{body}',
         timestamp: { from: { element: 't' }, unit: 's', tolerance: 1800 },

@@ -1,6 +1,6 @@
 /**
- * This file has the shape of the table of providers: how each sender signs, as data. One small verifier reads each family of
- * schemes, so that a provider is a row and never code.
+ * This file has the shape of the table of providers: how each sender signs, as data, and what most rows share. One small
+ * verifier reads each family of schemes, so that a provider is a row and never code.
  */
 
 export type Encoding = 'hex' | 'base64' | 'base64url'
@@ -41,20 +41,24 @@ export interface BodyPlace {
   readonly field?: string
 }
 
+/** A signature over parts of the request. */
+export interface SigningScheme extends Named {
+  readonly signature: SignaturePlace
+  /**
+   * The template of what is signed: text, and in braces `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, or `{form}`: the fields of
+   * a form, decoded, each distinct name and value once and in order.
+   */
+  readonly signed: string
+  readonly timestamp?: TimestampPlace
+}
+
 /** A keyed digest over bytes of the request. */
-export interface HmacScheme extends Named {
+export interface HmacScheme extends SigningScheme {
   readonly family: 'hmac'
   readonly hash: HashName
   readonly encoding: Encoding
   /** How the configured text is decoded into the key. */
   readonly key: 'text' | 'hex' | 'base64' | 'whsec'
-  readonly signature: SignaturePlace
-  /**
-   * The template of what is digested: text, and in braces `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, or `{form}`: the fields of
-   * a form, decoded, each distinct name and value once and in order.
-   */
-  readonly signed: string
-  readonly timestamp?: TimestampPlace
   /** Where the `{id}` stands: headers in lower case, the preferred one first, or a place in the body. */
   readonly id?: readonly string[] | BodyPlace
   /** How the `{url}` is written before it is digested. Default: as configured. */
@@ -64,6 +68,14 @@ export interface HmacScheme extends Named {
   /** Headers whose signature is weaker and is never accepted instead of this one. */
   readonly weaker?: readonly string[]
 }
+
+/** The key is the secret as it stands. */
+const sha256 = { family: 'hmac', hash: 'sha256', key: 'text' } as const
+
+/** What most senders have in common. */
+export const hexSha256 = { ...sha256, encoding: 'hex' } as const
+export const base64Sha256 = { ...sha256, encoding: 'base64' } as const
+export const hexSha256OfBody = { ...hexSha256, signed: '{body}' } as const
 
 /** `twilio` writes it with and without its port. `hubspot` writes it with some escapes decoded, then unchanged. */
 export type UrlStyle = 'hubspot' | 'twilio'
@@ -98,23 +110,17 @@ export interface TokenScheme extends Named {
   readonly header: string
 }
 
-export interface Ed25519Scheme extends Named {
+export interface Ed25519Scheme extends SigningScheme {
   readonly family: 'ed25519'
   readonly encoding: Encoding
-  readonly signature: SignaturePlace
-  readonly signed: string
-  readonly timestamp?: TimestampPlace
   readonly id?: readonly string[]
   /** How the configured text is decoded into the key, which is 32 raw bytes. */
   readonly key: 'hex' | 'whpk'
 }
 
-export interface EcdsaScheme extends Named {
+/** The signature is made on P-256 with SHA-256, and written as base64 of DER. */
+export interface EcdsaScheme extends SigningScheme {
   readonly family: 'ecdsa'
-  /** The signature is made on P-256 with SHA-256, and written as base64 of DER. */
-  readonly signature: SignaturePlace
-  readonly signed: string
-  readonly timestamp?: TimestampPlace
 }
 
 /** A JWT of the sender, which proves nothing about the body. */

@@ -1,13 +1,13 @@
 /** Gathers the values of a request that a signature covers, as the template of its scheme names them. */
 
-import type { HmacScheme } from '../../providers/scheme.ts'
+import type { HmacScheme, SigningScheme } from '../../providers/scheme.ts'
 import { firstHeaderOf } from '../header.ts'
 import { type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'
 import { isInBody } from './signature-place.ts'
 import { hasSlot, type SignedTemplate, type SignedValues } from './signed-bytes.ts'
 import { type Coverage, readCoverage } from './signed-form.ts'
-import { createTimestampReader, type TimedScheme } from './timestamp.ts'
+import { createTimestampReader } from './timestamp.ts'
 
 export interface Gathered {
   /** Without the address, which may be written in several forms. */
@@ -25,7 +25,7 @@ export interface ValuesReader {
 const wholeBody: Coverage = { form: '' }
 
 export function createValuesReader(
-  scheme: TimedScheme & Pick<HmacScheme, 'id' | 'bodyHash'>,
+  scheme: SigningScheme & Pick<HmacScheme, 'id' | 'bodyHash'>,
   template: SignedTemplate,
 ): ValuesReader {
   const { id, timestamp } = scheme

@@ -1,19 +1,19 @@
 /** Reads the time of a signature, and checks how far it lies from now. */
 
 import { parseDuration } from '../../config/duration.ts'
-import type { HeaderPlace, SignaturePlace, TimestampPlace, TimeUnit } from '../../providers/scheme.ts'
+import type {
+  HeaderPlace,
+  SignaturePlace,
+  SigningScheme,
+  TimestampPlace,
+  TimeUnit,
+} from '../../providers/scheme.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { firstHeaderOf } from '../header.ts'
 import { type Headers, type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'
 import { elementsIn, isInBody } from './signature-place.ts'
 import { compileSigned, hasSlot } from './signed-bytes.ts'
-
-export interface TimedScheme {
-  readonly signature: SignaturePlace
-  readonly signed: string
-  readonly timestamp?: TimestampPlace
-}
 
 /** Returns the time as it was written, which is what is signed. */
 export type ReadTimestamp = (headers: Headers, body: BodyFields) => string | Unverified
@@ -71,7 +71,7 @@ export interface TimeWindow {
  * operator nor the provider limits the age of a request, or the time is not signed, so that the sender can choose it. A
  * time inside of a signed body is signed with it.
  */
-export function createTimeWindow(scheme: TimedScheme, policy: VerifyPolicy): TimeWindow | undefined {
+export function createTimeWindow(scheme: SigningScheme, policy: VerifyPolicy): TimeWindow | undefined {
   const { timestamp, signature } = scheme
   if (timestamp === undefined) return undefined
   const readsBody = 'body' in timestamp.from
