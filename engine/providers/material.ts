@@ -2,7 +2,7 @@
 
 import { rowOfHmac } from './hmac-policy.ts'
 import { providerRow } from './index.ts'
-import type { ProviderRow, Scheme } from './scheme.ts'
+import type { ProviderRow, Scheme, SigningScheme } from './scheme.ts'
 import { secretsFor, secretsOf } from './secrets.ts'
 import type { VerifyPolicy } from './verify-policy.ts'
 
@@ -68,9 +68,12 @@ export function signsUrl(scheme: Scheme): boolean {
   return scheme.family === 'hmac' && scheme.signed.includes('{url}')
 }
 
+function timeOf(scheme: SigningScheme): 'tolerance'[] {
+  return signsTime(scheme) ? ['tolerance'] : []
+}
+
 /** The sender can choose a time that is not signed, so a tolerance would mean nothing. */
-function timeOf({ signed, timestamp }: Extract<Scheme, { signed: string }>): 'tolerance'[] {
-  if (timestamp === undefined) return []
-  const isSigned = signed.includes('{timestamp}') || ('body' in timestamp.from && signed.includes('{body}'))
-  return isSigned ? ['tolerance'] : []
+export function signsTime({ signed, timestamp }: SigningScheme): boolean {
+  if (timestamp === undefined) return false
+  return signed.includes('{timestamp}') || ('body' in timestamp.from && signed.includes('{body}'))
 }

@@ -26,8 +26,7 @@ export interface Verifier {
    */
   isPresent(headers: Headers): boolean
   /**
-   * Never throws for what a request holds. Returns a promise only where keys may have to be fetched, or a long body is
-   * parsed. `TIMESTAMP_OUTSIDE` means a right signature at the wrong time, and nothing else does.
+   * Never throws for what a request holds. Returns a promise only where keys may have to be fetched. `TIMESTAMP_OUTSIDE` means a right signature at the wrong time, and nothing else does.
    * @throws UnavailableError, or rejects with it
    */
   verify(request: SignedRequest, dependencies: VerifyDependencies): VerifyResult | Promise<VerifyResult>

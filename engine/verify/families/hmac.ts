@@ -5,27 +5,14 @@ import type { HmacScheme } from '../../providers/scheme.ts'
 import { readKey, type Secret, secretsFor } from '../../providers/secrets.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { isSameSecret } from '../compare.ts'
-import {
-  type BodyFields,
-  isPacked,
-  noFields,
-  packedBody,
-  readBodyFields,
-  unreadable,
-} from '../signed/body-fields.ts'
+import { type BodyFields, isPacked, noFields, packedBody, readBodyFields } from '../signed/body-fields.ts'
 import { createSignatureReader, isInBody } from '../signed/signature-place.ts'
 import { compileSigned, feedSigned, hasSlot } from '../signed/signed-bytes.ts'
 import { isCovered } from '../signed/signed-form.ts'
 import { createUrlWriter } from '../signed/signed-url.ts'
 import { createValuesReader, type Gathered } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
-import {
-  type SignedRequest,
-  type Unverified,
-  unverified,
-  type Verifier,
-  type VerifyResult,
-} from '../verifier.ts'
+import { type SignedRequest, type Unverified, unverified, type Verifier } from '../verifier.ts'
 import { createKeyedDigest, type Feed } from './keyed-digest.ts'
 
 const digestLengths = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const
@@ -58,30 +45,27 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
   return {
     isPresent: signatures.isPresent,
     verify(request) {
-      if (!readsBodyFirst) return check(request, noFields)
-      return isPacked(request.headers) ? packedBody : withBody(request, check)
+      if (readsBodyFirst && isPacked(request.headers)) return packedBody
+      const body = readsBodyFirst ? readBodyFields(request) : noFields
+      if (body === undefined) return unverified('BODY_MALFORMED')
+      const given = readSignatures(request, body)
+      if ('code' in given) return given
+      if (keys.length === 0) return unverified('SIGNATURE_MISMATCH', { reason: unreadableSecret })
+      const gathered = values.read(request, body)
+      if ('code' in gathered) return gathered
+      const urls = urlsOf?.(request.target)
+      if (urls === undefined) return unverified('SIGNATURE_MISMATCH', { reason: unknownAddress })
+
+      const secret = findSecret(given, gathered, urls)
+      if (secret === undefined)
+        return unverified('SIGNATURE_MISMATCH', signsUrl ? { reason: otherAddress } : {})
+      if (!isCovered(gathered.coverage, request.rawBody))
+        return unverified('SIGNATURE_MISMATCH', { reason: otherBody })
+      // The time comes last, so that a right signature at the wrong time differs from a wrong signature.
+      const timed = readsBodyLater ? readBodyFields(request) : body
+      if (timed === undefined) return unverified('BODY_MALFORMED')
+      return window?.check(request, timed) ?? { ok: true, scheme: name, secret }
     },
-  }
-
-  function check(request: SignedRequest, body: BodyFields): VerifyResult | Promise<VerifyResult> {
-    const given = readSignatures(request, body)
-    if ('code' in given) return given
-    if (keys.length === 0) return unverified('SIGNATURE_MISMATCH', { reason: unreadableSecret })
-    const gathered = values.read(request, body)
-    if ('code' in gathered) return gathered
-    const urls = urlsOf?.(request.target)
-    if (urls === undefined) return unverified('SIGNATURE_MISMATCH', { reason: unknownAddress })
-
-    const secret = findSecret(given, gathered, urls)
-    if (secret === undefined)
-      return unverified('SIGNATURE_MISMATCH', signsUrl ? { reason: otherAddress } : {})
-    if (!isCovered(gathered.coverage, request.rawBody)) {
-      return unverified('SIGNATURE_MISMATCH', { reason: otherBody })
-    }
-    // The time comes last, so that a right signature at the wrong time differs from a wrong signature.
-    const checkTime = (_: SignedRequest, fields: BodyFields): VerifyResult =>
-      window?.check(request, fields) ?? { ok: true, scheme: name, secret }
-    return readsBodyLater ? withBody(request, checkTime) : checkTime(request, body)
   }
 
   function readSignatures(request: SignedRequest, body: BodyFields): readonly Buffer[] | Unverified {
@@ -112,16 +96,6 @@ function readKeys(secrets: readonly Secret[], { hash, key: form }: HmacScheme): 
     const key = readKey(text, form)
     return key === undefined ? [] : [{ index, digest: createKeyedDigest(hash, key) }]
   })
-}
-
-function withBody(
-  request: SignedRequest,
-  check: (request: SignedRequest, body: BodyFields) => VerifyResult | Promise<VerifyResult>,
-): VerifyResult | Promise<VerifyResult> {
-  const checkRead = (body: BodyFields) =>
-    body === unreadable ? unverified('BODY_MALFORMED') : check(request, body)
-  const body = readBodyFields(request)
-  return checkRead(body)
 }
 
 const unreadableSecret = 'none of the configured secrets is written as the provider writes them'

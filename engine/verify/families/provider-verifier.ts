@@ -6,7 +6,7 @@ import { firstHeaderOf } from '../header.ts'
 import { type Unverified, unverified, type Verifier, type VerifyResult } from '../verifier.ts'
 import { createHmacVerifier } from './hmac.ts'
 import { createOidcVerifier } from './oidc.ts'
-import { createEcdsaVerifier, createEd25519Verifier } from './public-key.ts'
+import { createPublicKeyVerifier } from './public-key.ts'
 import { createSnsVerifier } from './sns.ts'
 import { createTokenVerifier } from './token.ts'
 
@@ -51,9 +51,8 @@ function createSchemeVerifier(scheme: Scheme, policy: VerifyPolicy): Verifier | 
     case 'sns':
       return createSnsVerifier(scheme, policy)
     case 'ed25519':
-      return createEd25519Verifier(scheme, policy)
     case 'ecdsa':
-      return createEcdsaVerifier(scheme, policy)
+      return createPublicKeyVerifier(scheme, policy)
   }
 }
 

@@ -3,7 +3,7 @@
 import { verify as isSignedBy, type KeyObject } from 'node:crypto'
 import { decode } from '../../providers/encoding.ts'
 import { readPublicKey } from '../../providers/public-keys.ts'
-import type { EcdsaScheme, Ed25519Scheme, Encoding } from '../../providers/scheme.ts'
+import type { EcdsaScheme, Ed25519Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { noFields } from '../signed/body-fields.ts'
@@ -13,36 +13,19 @@ import { createValuesReader } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
 import { unverified, type Verifier } from '../verifier.ts'
 
-interface Algorithm {
-  readonly encoding: Encoding
-  /** The platform's name of the hash; undefined where the algorithm has its own. */
-  readonly hash: string | undefined
-  /** Whether a signature can have so many bytes. */
-  isLength(bytes: number): boolean
-}
-
 /** https://www.rfc-editor.org/rfc/rfc8032 */
-export function createEd25519Verifier(scheme: Ed25519Scheme, policy: VerifyPolicy): Verifier | undefined {
-  const isLength = (bytes: number) => bytes === 64
-  return createPublicKeyVerifier(scheme, policy, { encoding: scheme.encoding, hash: undefined, isLength })
-}
-
+const ed25519Bytes = 64
 /**
  * The platform reads DER (https://www.rfc-editor.org/rfc/rfc3279#section-2.2.3) and nothing else, so that the two bare
  * numbers that JOSE writes match nothing. DER takes 72 bytes at most: two numbers of 32 bytes, their signs and frames.
  */
-export function createEcdsaVerifier(scheme: EcdsaScheme, policy: VerifyPolicy): Verifier | undefined {
-  const isLength = (bytes: number) => bytes <= 72
-  return createPublicKeyVerifier(scheme, policy, { encoding: 'base64', hash: 'sha256', isLength })
-}
-
+const mostEcdsaBytes = 72
 /** A public-key verification takes fifty times as long as a digest, and a sender that rotates its key sends two. */
 const mostSignatures = 4
 
-function createPublicKeyVerifier(
+export function createPublicKeyVerifier(
   scheme: Ed25519Scheme | EcdsaScheme,
   { publicKey, ...policy }: VerifyPolicy,
-  { encoding, hash, isLength }: Algorithm,
 ): Verifier | undefined {
   const configured = secretsOf(publicKey)
   if (configured.length === 0) return undefined
@@ -62,14 +45,12 @@ function createPublicKeyVerifier(
     verify(request) {
       const written = signatures.read(request.headers, noFields)
       if (written === undefined) return unverified('SIGNATURE_MISSING')
-      const given = written.flatMap((text) => {
-        const bytes = decode(text, encoding)
-        return bytes !== undefined && isLength(bytes.length) ? [bytes] : []
-      })
+      const given = written.map((text) => readSignature(text, scheme)).filter((bytes) => bytes !== undefined)
       if (given.length === 0) return unverified('SIGNATURE_MALFORMED')
       const gathered = values.read(request, noFields)
       if ('code' in gathered) return gathered
       const signed = signedBytes(template, { ...gathered.values, url: '' })
+      const hash = scheme.family === 'ecdsa' ? 'sha256' : undefined
       const isRight = (key: KeyObject) =>
         given.slice(0, mostSignatures).some((each) => isSignedBy(hash, signed, key, each))
       const match = keys.find(({ key }) => isRight(key))
@@ -77,4 +58,10 @@ function createPublicKeyVerifier(
       return window?.check(request, noFields) ?? { ok: true, scheme: name, secret: match.index }
     },
   }
+}
+
+function readSignature(text: string, scheme: Ed25519Scheme | EcdsaScheme): Buffer | undefined {
+  const bytes = decode(text, scheme.family === 'ecdsa' ? 'base64' : scheme.encoding)
+  const { length = 0 } = bytes ?? {}
+  return (scheme.family === 'ecdsa' ? length <= mostEcdsaBytes : length === ed25519Bytes) ? bytes : undefined
 }

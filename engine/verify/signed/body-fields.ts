@@ -12,20 +12,19 @@ export type BodyFields = (place: BodyPlace) => unknown
 /** The fields of a body that is not read. */
 export const noFields: BodyFields = () => undefined
 
-/** The fields of a body that is neither JSON nor a form. */
-export const unreadable: BodyFields = () => undefined
-
 /** A larger body takes the main loop too long to read, and no sender whose signature needs its fields sends one. */
 const longestRead = 524_288
 
-export function readBodyFields(request: SignedRequest): BodyFields {
-  if (request.rawBody.byteLength > longestRead) return unreadable
+/** Returns undefined for a body that is too long, or is neither JSON nor a form. */
+export function readBodyFields(request: SignedRequest): BodyFields | undefined {
+  if (request.rawBody.byteLength > longestRead) return undefined
   const text = textOfBody(request)
   if (isFormType(headerOf(request.headers, 'content-type'))) return readForm(text)
   try {
-    return inJson(JSON.parse(text))
+    const payload = JSON.parse(text)
+    return ({ body }) => valueAt(payload, body)
   } catch {
-    return unreadable
+    return undefined
   }
 }
 
@@ -49,12 +48,8 @@ export const packedBody = unverified('BODY_NOT_COVERED', {
   reason: 'The body came compressed, and what is signed stands inside of it.',
 })
 
-function readForm(text: string): BodyFields {
-  if (hasTooManyFields(text)) return unreadable
+function readForm(text: string): BodyFields | undefined {
+  if (hasTooManyFields(text)) return undefined
   const fields = new Map(fieldsOf(text))
   return ({ field }) => (field === undefined ? undefined : fields.get(field))
-}
-
-function inJson(payload: unknown): BodyFields {
-  return ({ body }) => valueAt(payload, body)
 }

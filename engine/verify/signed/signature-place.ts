@@ -21,35 +21,26 @@ export function isInBody(place: SignaturePlace | HmacScheme['id']): place is Bod
 
 export function createSignatureReader(place: SignaturePlace): SignatureReader {
   if (isInBody(place)) return { isPresent: () => true, read: (_, body) => textsIn(body(place)) }
-  return place.headers.some((name) => name.endsWith('*')) ? readNumbered(place) : readFirst(place)
+  const names = place.headers.flatMap(numbered)
+  const isNumbered = names.length > place.headers.length
+  return {
+    isPresent: (headers) => firstHeaderOf(headers, names) !== undefined,
+    read(headers) {
+      const texts = names.map((name) => headerOf(headers, name)).filter((text) => text !== undefined)
+      const counted = isNumbered ? texts : texts.slice(0, 1)
+      return texts.length === 0 ? undefined : counted.flatMap((text) => signaturesIn(text, place))
+    },
+  }
+}
+
+function numbered(name: string): readonly string[] {
+  if (!name.endsWith('*')) return [name]
+  return Array.from({ length: mostSignatures }, (_, index) => name.replace('*', String(index + 1)))
 }
 
 function textsIn(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
   return typeof value === 'string' ? [value] : []
-}
-
-function readFirst(place: HeaderPlace): SignatureReader {
-  return {
-    isPresent: (headers) => firstHeaderOf(headers, place.headers) !== undefined,
-    read(headers) {
-      const text = firstHeaderOf(headers, place.headers)
-      return text === undefined ? undefined : signaturesIn(text, place)
-    },
-  }
-}
-
-function readNumbered(place: HeaderPlace): SignatureReader {
-  const names = place.headers.flatMap((name) =>
-    Array.from({ length: mostSignatures }, (_, index) => name.replace('*', String(index + 1))),
-  )
-  return {
-    isPresent: (headers) => firstHeaderOf(headers, names) !== undefined,
-    read(headers) {
-      const texts = names.map((name) => headerOf(headers, name)).filter((text) => text !== undefined)
-      return texts.length === 0 ? undefined : texts.flatMap((text) => signaturesIn(text, place))
-    },
-  }
 }
 
 function signaturesIn(text: string, { element, prefix = '', divider }: HeaderPlace): readonly string[] {

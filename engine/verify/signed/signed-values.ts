@@ -68,12 +68,8 @@ function createAmbiguityTest(template: SignedTemplate): (id: string) => boolean 
   const isBetween = time !== undefined && 'slot' in time && time.slot === 'timestamp'
   if (at === -1 || !isBetween || !before || !('text' in before) || !behind || !('text' in behind))
     return () => false
-  const timed = new RegExp(`${escapeRegExp(before.text)}[0-9]+${escapeRegExp(behind.text)}`)
+  const timed = new RegExp(`${RegExp.escape(before.text)}[0-9]+${RegExp.escape(behind.text)}`)
   return (id) => timed.test(id)
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
 const ambiguousId = 'the id holds what could be a time: what is signed could be read in two ways'

@@ -1,6 +1,7 @@
 /** Reads the time of a signature, and checks how far it lies from now. */
 
 import { parseDuration } from '../../config/duration.ts'
+import { signsTime } from '../../providers/material.ts'
 import type {
   HeaderPlace,
   SignaturePlace,
@@ -13,7 +14,6 @@ import { firstHeaderOf } from '../header.ts'
 import { type Headers, type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'
 import { elementsIn, isInBody } from './signature-place.ts'
-import { compileSigned, hasSlot } from './signed-bytes.ts'
 
 /** Returns the time as it was written, which is what is signed. */
 export type ReadTimestamp = (headers: Headers, body: BodyFields) => string | Unverified
@@ -73,16 +73,13 @@ export interface TimeWindow {
  */
 export function createTimeWindow(scheme: SigningScheme, policy: VerifyPolicy): TimeWindow | undefined {
   const { timestamp, signature } = scheme
-  if (timestamp === undefined) return undefined
-  const readsBody = 'body' in timestamp.from
-  const template = compileSigned(scheme.signed)
-  const isSigned = hasSlot(template, 'timestamp') || (readsBody && hasSlot(template, 'body'))
+  if (timestamp === undefined || !signsTime(scheme)) return undefined
   const toleranceMs = toleranceOf(timestamp, policy)
-  if (toleranceMs === undefined || !isSigned) return undefined
+  if (toleranceMs === undefined) return undefined
   const read = createTimestampReader(timestamp, signature)
 
   return {
-    readsBody,
+    readsBody: 'body' in timestamp.from,
     check({ headers, now }, body) {
       const text = read(headers, body)
       if (typeof text === 'object') return text
