@@ -41,6 +41,7 @@ export { type EditorSchema, editorSchemas } from './config/schema/editor-schema.
 export { isSecretKey } from './config/secret.ts'
 export type { Budget, LogLevel, ModelRules, QuietHours, Settings, ThinkingLevel } from './config/settings.ts'
 export { thinkingLevels } from './config/settings.ts'
+export { shortTitleOf } from './config/verification/material.ts'
 export { containSnapshot } from './evaluator/contained-snapshot.ts'
 export { createEvaluators, type Evaluators } from './evaluator/evaluators.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
@@ -55,7 +56,6 @@ export {
   parseFields,
 } from './payload/form.ts'
 export { providerRow } from './providers/index.ts'
-export { shortTitleOf } from './providers/material.ts'
 export type { ProviderRow } from './providers/scheme.ts'
 export {
   buildCandidate,

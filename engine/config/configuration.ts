@@ -1,8 +1,8 @@
 /** The loaded configuration: valid, with the place of every entry, ready to compile. */
 
-import type { VerifyPolicy } from '../providers/verify-policy.ts'
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import type { FieldName } from './fields.ts'
+import type { VerifyPolicy } from './schema/policy-schema.ts'
 import type { Budget, Settings } from './settings.ts'
 
 export interface Configuration {

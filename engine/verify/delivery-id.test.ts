@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import type { HmacPolicy } from '../providers/verify-policy.ts'
+import type { HmacPolicy } from '../config/schema/policy-schema.ts'
 import type { DeliveredRequest } from './delivery-id.ts'
 import { createProvider } from './provider.ts'
 

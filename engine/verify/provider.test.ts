@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { HmacPolicy } from '../config/schema/policy-schema.ts'
 import { providerNames, providerRows } from '../providers/index.ts'
-import type { HmacPolicy } from '../providers/verify-policy.ts'
 import { createProvider } from './provider.ts'
 import { digest, judge, noDependencies, requestOf, seconds, verifyBy } from './signing-fixture.ts'
 import { isSignatureRight } from './verifier.ts'

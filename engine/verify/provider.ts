@@ -1,9 +1,9 @@
 /** Compiles a policy's `verify` into a provider: its verifier, its handshakes, and what names a delivery. */
 
 import { parseDuration } from '../config/duration.ts'
-import { rowOf } from '../providers/material.ts'
+import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
+import { rowOf } from '../config/verification/material.ts'
 import type { ProviderRow } from '../providers/scheme.ts'
-import type { VerifyPolicy } from '../providers/verify-policy.ts'
 import { createDeliveryIdFinder, type FindDeliveryId } from './delivery-id.ts'
 import { createVerifier } from './families/provider-verifier.ts'
 import { createChallenge, withoutChallenges } from './handshakes/challenge.ts'

@@ -1,8 +1,8 @@
 /** Helps tests of signatures: a fixed time, digests made by hand, and requests that are verified by a provider. */
 
 import { createHmac } from 'node:crypto'
+import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
 import type { Encoding, HashName } from '../providers/scheme.ts'
-import type { VerifyPolicy } from '../providers/verify-policy.ts'
 import { createProvider } from './provider.ts'
 import type { SignedRequest, VerifyDependencies, VerifyResult } from './verifier.ts'
 

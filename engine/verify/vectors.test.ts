@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signatureData } from '../../test/sample-data.ts'
+import type { HmacPolicy, VerifyPolicy } from '../config/schema/policy-schema.ts'
 import { providerRow } from '../providers/index.ts'
 import type { HmacScheme } from '../providers/scheme.ts'
-import type { HmacPolicy, VerifyPolicy } from '../providers/verify-policy.ts'
 import { judge, type Sent } from './signing-fixture.ts'
 
 interface Vector {

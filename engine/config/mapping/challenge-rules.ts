@@ -1,8 +1,8 @@
 /** Finds what is wrong with `verify.challenge`, beyond the shape of its keys. */
 
 import { secretsOf } from '../../providers/secrets.ts'
-import type { ChallengePolicy, VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { ChallengePolicy, VerifyPolicy } from '../schema/policy-schema.ts'
 import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
 const places = ['query', 'header', 'body'] as const

@@ -1,8 +1,8 @@
 /** Finds what is wrong with `verify.hmac`, beyond the shape of its keys. */
 
-import type { HmacPolicy } from '../../providers/verify-policy.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { nearestName } from '../nearest.ts'
+import type { HmacPolicy } from '../schema/policy-schema.ts'
 import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
 const slots = ['body', 'timestamp', 'id', 'url', 'method', 'form']

@@ -1,7 +1,5 @@
 /** Checks endpoint policies once they are joined: who gets in, and with what. No finding shows a secret. */
 
-import { hasMaterial } from '../../providers/material.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { EndpointPolicy } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
@@ -12,6 +10,8 @@ import { type Path, writePath } from '../path.ts'
 import { gatewayTokens, hookTokens } from '../rules/rules.ts'
 import { checkSecret, checkToken, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import type { VerifyPolicy } from '../schema/policy-schema.ts'
+import { hasMaterial } from '../verification/material.ts'
 import type { JoinedPolicies, PolicyRules, WrittenKey, WrittenPolicy } from './endpoint-policies.ts'
 import { verifyRules } from './verify-rules.ts'
 

@@ -1,6 +1,13 @@
 /** Finds what is wrong with a `verify` once it is joined: what its provider is, needs and reads. No finding shows a secret. */
 
 import { providerNames } from '../../providers/index.ts'
+import type { ProviderRow } from '../../providers/scheme.ts'
+import { secretsOf } from '../../providers/secrets.ts'
+import type { EndpointPolicy } from '../configuration.ts'
+import type { Finding } from '../diagnostic/diagnostic.ts'
+import { nearestName } from '../nearest.ts'
+import { type Path, writePath } from '../path.ts'
+import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import {
   hasMaterial,
   isSupplied,
@@ -9,14 +16,7 @@ import {
   shortTitleOf,
   signsUrl,
   type VerifyKey,
-} from '../../providers/material.ts'
-import type { ProviderRow } from '../../providers/scheme.ts'
-import { secretsOf } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
-import type { EndpointPolicy } from '../configuration.ts'
-import type { Finding } from '../diagnostic/diagnostic.ts'
-import { nearestName } from '../nearest.ts'
-import { type Path, writePath } from '../path.ts'
+} from '../verification/material.ts'
 import { challengeRules } from './challenge-rules.ts'
 import type { PolicyOrigin, PolicyRules, WrittenKey } from './endpoint-policies.ts'
 import { hmacRules } from './hmac-rules.ts'

@@ -3,9 +3,9 @@
 import { readPublicKey } from '../../providers/public-keys.ts'
 import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
 import { readKey, secretsFor } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { tokensAt } from '../rules/token-rules.ts'
+import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
 /** The rules for the keys that the provider reads. */

@@ -14,7 +14,7 @@ import {
   textOrTexts,
   texts,
 } from './keywords.ts'
-import { Type } from './type.ts'
+import { type Static, Type } from './type.ts'
 
 const rate = (description: string) =>
   Type.String({
@@ -117,6 +117,11 @@ const verify = keys(
   }),
   { minProperties: 1, description: "The provider's signature." },
 )
+
+/** What the requests of a sender are verified with. `provider` is absent only until the policies of an endpoint are merged. */
+export type VerifyPolicy = Static<typeof verify>
+export type HmacPolicy = Static<typeof hmac>
+export type ChallengePolicy = Static<typeof challenge>
 
 const endpointPolicySchema = keys(
   optional({

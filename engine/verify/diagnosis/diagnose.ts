@@ -6,11 +6,11 @@
 
 import { hash } from 'node:crypto'
 import { parseDuration } from '../../config/duration.ts'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
+import { rowOf } from '../../config/verification/material.ts'
 import { providerRows } from '../../providers/index.ts'
-import { rowOf } from '../../providers/material.ts'
 import type { Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { otherAddress } from '../families/hmac.ts'
 import { headerOf } from '../header.ts'
 import { createProvider } from '../provider.ts'

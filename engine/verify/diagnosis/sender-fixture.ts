@@ -1,7 +1,7 @@
 /** Makes senders for tests: each signs as its guide says, so that one thing at a time can be made wrong. */
 
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { createCertificate } from '../families/certificate-fixture.ts'
 import type { SignedRequest, VerifyDependencies } from '../verifier.ts'
 

@@ -1,8 +1,8 @@
 /** Lists what is tried when a signature does not match, one change at a time: another secret, another address, another body. */
 
-import { signsUrl } from '../../providers/material.ts'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
+import { signsUrl } from '../../config/verification/material.ts'
 import type { Scheme } from '../../providers/scheme.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { firstHeaderOf } from '../header.ts'
 import type { SignedRequest } from '../verifier.ts'
 

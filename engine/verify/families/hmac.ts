@@ -1,9 +1,9 @@
 /** Verifies keyed digests (HMAC), as the provider's row says what is digested and where the digest stands. */
 
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { decode } from '../../providers/encoding.ts'
 import type { HmacScheme } from '../../providers/scheme.ts'
 import { readKey, type Secret, secretsFor } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { isSameSecret } from '../compare.ts'
 import { type BodyFields, isPacked, noFields, packedBody, readBodyFields } from '../signed/body-fields.ts'
 import { createSignatureReader, isInBody } from '../signed/signature-place.ts'

@@ -4,8 +4,8 @@
  */
 
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { OidcScheme } from '../../providers/scheme.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import {
   type Headers,
   UnavailableError,

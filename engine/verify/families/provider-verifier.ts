@@ -1,7 +1,7 @@
 /** Joins the schemes of one provider into one verifier: it decides which scheme counts, and none replaces another. */
 
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { Scheme } from '../../providers/scheme.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { firstHeaderOf } from '../header.ts'
 import { type Unverified, unverified, type Verifier, type VerifyResult } from '../verifier.ts'
 import { createHmacVerifier } from './hmac.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { createProvider } from '../provider.ts'
 import type { Headers, VerifyResult } from '../verifier.ts'
 

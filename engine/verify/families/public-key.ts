@@ -1,11 +1,11 @@
 /** Verifies signatures that are made with a private key: Ed25519, and ECDSA on P-256. */
 
 import { verify as isSignedBy, type KeyObject } from 'node:crypto'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { decode } from '../../providers/encoding.ts'
 import { readPublicKey } from '../../providers/public-keys.ts'
 import type { EcdsaScheme, Ed25519Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { noFields } from '../signed/body-fields.ts'
 import { createSignatureReader } from '../signed/signature-place.ts'
 import { compileSigned, signedBytes } from '../signed/signed-bytes.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { type Headers, UnavailableError, type VerifyDependencies, type VerifyResult } from '../verifier.ts'
 import { createCertificate, type KeyPair } from './certificate-fixture.ts'
 import { createSnsVerifier } from './sns.ts'
@@ -95,7 +95,7 @@ test('every known request of SNS gets its result', { skip: vectors ? false : 'no
   for (const { topicArns, certificates, headers, rawBody, now, ...vector } of vectors ?? []) {
     const host = createHost((url) => certificates[url] ?? assert.fail(`${url} was asked for`))
     const code = await codeOf(rawBody, {
-      policy: { topicArns },
+      policy: { topicArns: [...topicArns] },
       host,
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),

@@ -1,8 +1,8 @@
 /** Verifies a header that holds the secret itself, which proves who sends and nothing about what is sent. */
 
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { TokenScheme } from '../../providers/scheme.ts'
 import { secretsFor } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { createSecretMatcher } from '../compare.ts'
 import { headerOf } from '../header.ts'
 import { unverified, type Verifier } from '../verifier.ts'

@@ -1,8 +1,8 @@
 /** Answers the challenge of a sender that has no row in the table, as `verify.challenge` describes it. */
 
 import { createHmac } from 'node:crypto'
+import type { ChallengePolicy, VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { readKey, secretsOf } from '../../providers/secrets.ts'
-import type { ChallengePolicy, VerifyPolicy } from '../../providers/verify-policy.ts'
 import { unverified, type Verifier } from '../verifier.ts'
 import {
   emptyAnswer,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { HandshakeKind } from '../../providers/scheme.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Handshake, HandshakeRequest } from './handshake.ts'
 import { createHandshakes } from './provider-handshakes.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { createProvider } from '../provider.ts'
 
 /** The shape of the data, which the README beside it describes. */

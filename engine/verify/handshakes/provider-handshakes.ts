@@ -1,9 +1,9 @@
 /** Answers the handshakes of the table's providers. Everything here is pure: the host performs what an answer asks for. */
 
 import { createHmac } from 'node:crypto'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { HandshakeKind, ProviderRow } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { isSameSecret } from '../compare.ts'
 import { parseSnsAddress } from '../families/sns-address.ts'
 import {

@@ -1,7 +1,8 @@
 /** Reads the time of a signature, and checks how far it lies from now. */
 
 import { parseDuration } from '../../config/duration.ts'
-import { signsTime } from '../../providers/material.ts'
+import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
+import { signsTime } from '../../config/verification/material.ts'
 import type {
   HeaderPlace,
   SignaturePlace,
@@ -9,7 +10,6 @@ import type {
   TimestampPlace,
   TimeUnit,
 } from '../../providers/scheme.ts'
-import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { firstHeaderOf } from '../header.ts'
 import { type Headers, type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'

@@ -1,10 +1,10 @@
 /** Says which keys of `verify` a provider reads, and whether they hold enough to verify with. */
 
+import { providerRow } from '../../providers/index.ts'
+import type { ProviderRow, Scheme, SigningScheme } from '../../providers/scheme.ts'
+import { secretsFor, secretsOf } from '../../providers/secrets.ts'
+import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import { rowOfHmac } from './hmac-policy.ts'
-import { providerRow } from './index.ts'
-import type { ProviderRow, Scheme, SigningScheme } from './scheme.ts'
-import { secretsFor, secretsOf } from './secrets.ts'
-import type { VerifyPolicy } from './verify-policy.ts'
 
 export type VerifyKey = keyof VerifyPolicy
 

@@ -1,7 +1,7 @@
 /** Compiles `verify.hmac` into a row, for senders that the table does not know. */
 
-import type { HmacScheme, ProviderRow, TimestampPlace } from './scheme.ts'
-import type { HmacPolicy } from './verify-policy.ts'
+import type { HmacScheme, ProviderRow, TimestampPlace } from '../../providers/scheme.ts'
+import type { HmacPolicy } from '../schema/policy-schema.ts'
 
 /** The tolerance of most senders. A sender that signs the time wants it checked. */
 const toleranceSeconds = 300
