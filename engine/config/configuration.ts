@@ -2,8 +2,9 @@
 
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import type { FieldName } from './fields.ts'
-import type { VerifyPolicy } from './schema/policy-schema.ts'
-import type { Budget, Settings } from './settings.ts'
+import type { endpointPolicySchema } from './schema/policy-schema.ts'
+import type { Static } from './schema/type.ts'
+import type { Settings } from './settings.ts'
 
 export interface Configuration {
   readonly settings: Settings
@@ -39,34 +40,13 @@ export interface Configuration {
   locate(path: readonly (string | number)[]): Place
 }
 
-export interface EndpointPolicy {
-  /** This limit and the next two hold instead of those of `hooks`. */
-  readonly maxBodyBytes?: number
-  readonly maxActions?: number
-  readonly maxRenderedBytes?: number
-  /** How many runs may be under way at one time. */
-  readonly concurrency?: number
-  /** The time limit of runs that neither the request nor the mapping gives one. */
-  readonly timeoutSeconds?: number
-  readonly budget?: Budget
-  /** The names of actors whose requests are ignored; `*` stands for anything. */
-  readonly bots?: readonly string[]
-  /** What a sender must show. Absent: a signature where `verify` has something to verify with, else a token. */
-  readonly auth?: Auth
-  /** Tokens that open this endpoint alone, the newest first. */
-  readonly token?: string | readonly string[]
-  readonly verify?: VerifyPolicy
-  readonly rate?: RatePolicy
-}
+/** The schema documents the keys. In `token` the newest comes first. */
+export type EndpointPolicy = Static<typeof endpointPolicySchema>
 
-export type Auth = 'token' | 'signature' | 'both' | 'none'
+export type Auth = NonNullable<EndpointPolicy['auth']>
 
 /** So many requests in so long, at most a day: `600/1m`. */
-export interface RatePolicy {
-  /** The rate of all clients together. */
-  readonly endpoint?: string
-  readonly client?: string
-}
+export type RatePolicy = NonNullable<EndpointPolicy['rate']>
 
 /** The kind of file in which an entry was written; a preset goes by its name. */
 export interface Origin {

@@ -118,12 +118,12 @@ const verify = keys(
   { minProperties: 1, description: "The provider's signature." },
 )
 
-/** What the requests of a sender are verified with. `provider` is absent only until the policies of an endpoint are merged. */
+/** What the requests of a sender are verified with; the newest secret comes first. `provider` is absent only until the policies of an endpoint are merged. */
 export type VerifyPolicy = Static<typeof verify>
 export type HmacPolicy = Static<typeof hmac>
 export type ChallengePolicy = Static<typeof challenge>
 
-const endpointPolicySchema = keys(
+export const endpointPolicySchema = keys(
   optional({
     maxBodyBytes: integer('Instead of `hooks.maxBodyBytes`.', { minimum: 1, maximum: 104_857_600 }),
     maxActions: integer('Instead of `hooks.maxActions`.', { minimum: 1 }),

@@ -5,13 +5,13 @@ import { resultOf } from '../../cases/fixture.ts'
 import { type Fixture, requestOf, snapshotOf } from '../../compile/fixture.ts'
 import type { Decision } from '../decision.ts'
 
-async function resolve(bots: readonly string[], payload: unknown, endpoint = 'test'): Promise<Decision> {
+async function resolve(bots: string[], payload: unknown, endpoint = 'test'): Promise<Decision> {
   return snapshotOf([{ message: 'x' }], { endpoints: { test: { bots } } }).resolve(
     requestOf(payload, { endpoint }),
   )
 }
 
-const isIgnored = async (bots: readonly string[], payload: unknown) =>
+const isIgnored = async (bots: string[], payload: unknown) =>
   (await resolve(bots, payload)).outcome === 'ignored'
 
 test('what a listed actor does is ignored, and the reason names actor and policy', async () => {
@@ -146,7 +146,7 @@ test('the sender of every example of GitHub is found', async () => {
   const bodies = [...samples, ...(recordedSamples('github') ?? [])].map(({ body }) => JSON.parse(body))
   const sent = bodies.filter(({ sender }) => sender?.login !== undefined)
   assert.ok(sent.length > 200)
-  const listing = (bots: readonly string[]) => snapshotOf([], { endpoints: { test: { bots } } })
+  const listing = (bots: string[]) => snapshotOf([], { endpoints: { test: { bots } } })
   const [all, none] = [
     listing([...new Set(sent.map(({ sender }) => sender.login))]),
     listing(['somebody-else']),
