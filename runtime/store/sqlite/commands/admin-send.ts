@@ -1,20 +1,11 @@
 /** Carries out the two commands about a delivery: an operator sends a text, or returns a parked delivery to the queue. */
 
-import type { Command, CommandResult, DeliveryRecord, StoreLimits } from '../../port.ts'
+import type { Command, CommandResult, DeliveryRecord } from '../../port.ts'
 import { onlyParked } from '../../tasks.ts'
-import { type Counters, refuseOverBacklog } from '../records/counters.ts'
-import type { Deliveries } from '../records/deliveries.ts'
-import type { Schedule } from '../schedule/schedule.ts'
+import type { Parts } from '../parts.ts'
+import { refuseOverBacklog } from '../records/counters.ts'
 
-export interface AdminSendParts {
-  readonly counters: Counters
-  readonly schedule: Schedule
-  readonly deliveries: Deliveries
-  /** Read for each delivery, because a reload changes it. */
-  readonly limits: Pick<StoreLimits, 'backlog'>
-}
-
-export function createAdminSend({ counters, schedule, deliveries, limits }: AdminSendParts) {
+export function createAdminSend({ counters, schedule, deliveries, limits }: Parts) {
   return {
     /** @throws StoreError `BACKLOG` */
     send({ delivery, task }: Command & { type: 'send' }): CommandResult {

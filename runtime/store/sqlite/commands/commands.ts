@@ -2,15 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command, CommandResult, Route } from '../../port.ts'
-import { type AdminSendParts, createAdminSend } from './admin-send.ts'
-import { createRunCommands, type RunCommandsParts } from './run-commands.ts'
+import type { Parts } from '../parts.ts'
+import { createAdminSend } from './admin-send.ts'
+import { createRunCommands } from './run-commands.ts'
 
 /** Carries out a command. `claimed` names the task whose claim hears of the cancel once this is committed. */
 export type RunCommand = (command: Command) => CommandResult & { readonly claimed?: string }
 
-export type CommandParts = RunCommandsParts & AdminSendParts & { readonly db: DatabaseSync }
-
-export function createCommands(parts: CommandParts): RunCommand {
+export function createCommands(parts: Parts): RunCommand {
   const { db, schedule } = parts
   const runCommands = createRunCommands(parts)
   const adminSend = createAdminSend(parts)

@@ -2,19 +2,11 @@
 
 import type { Attempt, Command, CommandResult, RunRecord } from '../../port.ts'
 import { firstRunOf, laneOf, runTask } from '../../tasks.ts'
-import type { Coalescing } from '../records/coalescing.ts'
-import type { Runs } from '../records/runs.ts'
-import type { Schedule } from '../schedule/schedule.ts'
-
-export interface RunCommandsParts {
-  readonly runs: Runs
-  readonly schedule: Schedule
-  readonly coalescing: Pick<Coalescing, 'end'>
-}
+import type { Parts } from '../parts.ts'
 
 const unknown: CommandResult = { ok: false, why: 'unknown', reason: 'there is no such run' }
 
-export function createRunCommands({ runs, schedule, coalescing }: RunCommandsParts) {
+export function createRunCommands({ runs, schedule, coalescing }: Parts) {
   return {
     cancel({ run: id, at }: Command & { type: 'cancel' }): CommandResult & { claimed?: string } {
       const run = runs.find(id)

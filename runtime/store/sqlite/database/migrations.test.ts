@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createIdMinter } from '../../id.ts'
-import { createQueries, type Filters, type GotPage } from '../reader/queries.ts'
+import { createQueries, type Filters } from '../reader/queries.ts'
 import { readCounters } from '../records/counters.ts'
 import { createSchedule } from '../schedule/schedule.ts'
 import { migrate, migrations } from './migrations.ts'
@@ -85,14 +85,13 @@ test('deliveries of a version without a channel column are found by their channe
     insert.run(Buffer.of(number), state, JSON.stringify({ id: String(number), channel }))
   }
   migrate(db)
-  const read = createQueries(db)
-  assert.deepEqual(read({ type: 'open-deliveries' }), [
+  const { list, openDeliveries } = createQueries(db)
+  assert.deepEqual(openDeliveries(), [
     { channel: 'slack', pending: 1, parked: 1 },
     { channel: 'terminal', pending: 0, parked: 1 },
   ])
-  const list = { type: 'list', table: 'deliveries', limit: 50 } as const
   const ids = (filters: Filters) =>
-    (read({ ...list, filters }) as GotPage).records.map((record) => JSON.parse(record).id)
+    list({ table: 'deliveries', limit: 50, filters }).records.map((record) => JSON.parse(record).id)
   assert.deepEqual(ids({ channel: 'slack' }), ['4', '2', '1'])
   assert.deepEqual(ids({ channel: 'slack', state: 'parked' }), ['1'])
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { migrate, migrations } from '../database/migrations.ts'
-import { createQueries, type Query } from './queries.ts'
+import { createQueries, type Queries } from './queries.ts'
 
 /** Returns SQLite's plan for the one statement that the query prepares. */
-function planOf(query: Query): string {
+function planOf(query: (queries: Queries) => unknown): string {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const statements: string[] = []
@@ -18,18 +18,19 @@ function planOf(query: Query): string {
       }
     },
   })
-  createQueries(spied)(query)
+  query(createQueries(spied))
   const steps = db.prepare(`EXPLAIN QUERY PLAN ${statements.at(-1)}`).all()
   return steps.map((step) => step['detail']).join('; ')
 }
 
 test('rare outcomes and states are found by an index, in order', () => {
-  const list = { type: 'list', limit: 50 } as const
   const plans = [
-    planOf({ ...list, table: 'requests', filters: { outcome: 'failed' } }),
-    planOf({ ...list, table: 'runs', filters: { state: 'running' } }),
-    planOf({ ...list, table: 'deliveries', filters: { state: 'parked' } }),
-    planOf({ ...list, table: 'deliveries', filters: { state: 'parked', channel: 'slack' } }),
+    planOf(({ list }) => list({ table: 'requests', filters: { outcome: 'failed' }, limit: 50 })),
+    planOf(({ list }) => list({ table: 'runs', filters: { state: 'running' }, limit: 50 })),
+    planOf(({ list }) => list({ table: 'deliveries', filters: { state: 'parked' }, limit: 50 })),
+    planOf(({ list }) =>
+      list({ table: 'deliveries', filters: { state: 'parked', channel: 'slack' }, limit: 50 }),
+    ),
   ]
   const indexes = ['requests_by_outcome', 'runs_by_state', 'deliveries_by_state', 'deliveries_by_channel']
   for (const [index, plan] of plans.entries()) {
@@ -45,25 +46,25 @@ test('bodies that an older version stored are found too', () => {
   insert.run(Buffer.of(1), 'failed', 'github', '{"id":"1"}', Buffer.from('{}'))
   insert.run(Buffer.of(2), 'accepted', 'github', '{"id":"2"}', null)
   migrate(db)
-  const found = createQueries(db)({ type: 'bodies', limit: 50 })
+  const found = createQueries(db).bodies(50)
   assert.deepEqual(found, [{ record: '{"id":"1"}', body: new Uint8Array(Buffer.from('{}')) }])
 })
 
 test('open deliveries are counted in an index alone, whatever was delivered before', () => {
-  const plan = planOf({ type: 'open-deliveries' })
+  const plan = planOf(({ openDeliveries }) => openDeliveries())
   assert.match(plan, /SEARCH deliveries USING COVERING INDEX deliveries_by_channel/)
   assert.doesNotMatch(plan, /TEMP B-TREE/)
 })
 
 test('requests with stored bodies are found by an index, past all others', () => {
-  const plan = planOf({ type: 'bodies', limit: 50 })
+  const plan = planOf(({ bodies }) => bodies(50))
   assert.match(plan, /USING INDEX requests_with_body/)
   assert.doesNotMatch(plan, /TEMP B-TREE/)
 })
 
 test('a list without a filter walks the key and sorts nothing', () => {
   for (const table of ['requests', 'runs', 'events', 'deliveries'] as const) {
-    const plan = planOf({ type: 'list', table, filters: {}, limit: 50 })
+    const plan = planOf(({ list }) => list({ table, filters: {}, limit: 50 }))
     assert.doesNotMatch(plan, /TEMP B-TREE/)
   }
 })

@@ -1,14 +1,7 @@
 /** The queries of the reader: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type {
-  OpenDeliveries,
-  Route,
-  RunRecord,
-  SessionMessage,
-  SessionSummary,
-  SpentToday,
-} from '../../port.ts'
+import type { OpenDeliveries, RunRecord, SessionSummary } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId } from '../database/id-blob.ts'
 import { type Coalesced, createJoinedReader } from '../records/coalescing.ts'
@@ -27,21 +20,12 @@ export interface SessionPlace {
 /** The value wanted for each column. */
 export type Filters = Readonly<Record<string, string | undefined>>
 
-export type Query =
-  | {
-      readonly type: 'list'
-      readonly table: Listed
-      readonly filters: Filters
-      readonly before?: string
-      readonly limit: number
-    }
-  | { readonly type: 'get'; readonly table: Listed; readonly id: string }
-  | { readonly type: 'bodies'; readonly limit: number }
-  | { readonly type: 'session'; readonly key: string }
-  | { readonly type: 'sessions'; readonly before?: SessionPlace; readonly limit: number }
-  | { readonly type: 'open-deliveries' }
-  | { readonly type: 'route' }
-  | { readonly type: 'spent'; readonly now: number }
+interface ListQuery {
+  readonly table: Listed
+  readonly filters: Filters
+  readonly before?: string
+  readonly limit: number
+}
 
 export interface GotRecord {
   readonly record: string
@@ -64,19 +48,6 @@ const mostUnits = 4_194_304
 /** The most bytes of requests with their bodies in one answer. */
 const mostBytes = 16_777_216
 
-export type RunQuery = (
-  query: Query,
-) =>
-  | GotPage
-  | GotRecord
-  | GotRecord[]
-  | SessionMessage[]
-  | SessionSummary[]
-  | OpenDeliveries[]
-  | SpentToday
-  | Route
-  | undefined
-
 const columns: Readonly<Record<Listed, readonly string[]>> = {
   requests: ['outcome', 'endpoint'],
   runs: ['state', 'session', 'kind'],
@@ -91,13 +62,11 @@ const unindexed: Readonly<Record<string, readonly string[]>> = {
   'deliveries.state': ['delivered'],
 }
 
-export function createQueries(db: DatabaseSync): RunQuery {
+export function createQueries(db: DatabaseSync) {
   const readTurns = createTurnReader(db, mostUnits)
   const joined = createJoinedReader(db)
-  const readRoute = createRouteReader(db)
-  const readDay = createDayReader(db)
 
-  function list({ table, filters, before, limit }: Query & { type: 'list' }): GotPage {
+  function list({ table, filters, before, limit }: ListQuery): GotPage {
     const conditions: string[] = []
     const values: SQLInputValue[] = []
     for (const column of columns[table]) {
@@ -140,7 +109,7 @@ export function createQueries(db: DatabaseSync): RunQuery {
     return takeRows(found, sizeOf, mostBytes).rows.map(gotOf)
   }
 
-  function sessions({ before, limit }: Query & { type: 'sessions' }): SessionSummary[] {
+  function sessions(limit: number, before?: SessionPlace): SessionSummary[] {
     const [where, values] =
       before === undefined ? ['', []] : ['WHERE (last_at, session) < (?, ?)', [before.lastAt, before.key]]
     return db
@@ -167,27 +136,20 @@ export function createQueries(db: DatabaseSync): RunQuery {
     return [...open.values()]
   }
 
-  return (query) => {
-    switch (query.type) {
-      case 'list':
-        return list(query)
-      case 'get':
-        return get(query.table, query.id)
-      case 'bodies':
-        return bodies(query.limit)
-      case 'session':
-        return readTurns(query.key, mostMessages)
-      case 'sessions':
-        return sessions(query)
-      case 'open-deliveries':
-        return openDeliveries()
-      case 'route':
-        return readRoute()
-      case 'spent':
-        return readDay(query.now)
-    }
+  return {
+    list,
+    get,
+    bodies,
+    sessions,
+    openDeliveries,
+    turns: (session: string) => readTurns(session, mostMessages),
+    route: createRouteReader(db),
+    spent: createDayReader(db),
   }
 }
+
+/** The queries, each of which the main thread calls by its name. */
+export type Queries = ReturnType<typeof createQueries>
 
 interface WholeRow {
   readonly record: string

@@ -8,23 +8,18 @@ import {
   type DeliveryRecord,
   type EventRecord,
   type Id,
-  type OpenDeliveries,
   type Page,
   type PageOptions,
   type Reader,
   type RequestRecord,
-  type Route,
   type RunRecord,
-  type SessionMessage,
-  type SessionSummary,
   type SetTimer,
-  type SpentToday,
   StoreError,
 } from '../../port.ts'
 import { isId } from '../database/id-blob.ts'
-import type { Filters, GotPage, GotRecord, Listed, Query, SessionPlace } from './queries.ts'
+import type { Filters, GotPage, GotRecord, Listed, Queries, SessionPlace } from './queries.ts'
 import type { RefusedRequests } from './refused-requests.ts'
-import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
+import type { Question, ReaderAnswer } from './sqlite-reader.ts'
 
 /** A question is rejected after this many calls of `watch`, which come once a second: a disk that hangs may hang a read. */
 const mostTicks = 30
@@ -60,7 +55,7 @@ export function createReaderClient(
   let cancelRest: (() => void) | undefined
 
   function startWorker(): Worker {
-    const started = new Worker(readerFile(), { workerData: { folder } satisfies ReaderData })
+    const started = new Worker(readerFile(), { workerData: folder })
     started.on('message', (answer: ReaderAnswer) => {
       const call = calls.get(answer.call)
       calls.delete(answer.call)
@@ -88,7 +83,7 @@ export function createReaderClient(
     worker = undefined
     if (running === undefined) return
     const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
-    running.postMessage({ call: 0, query: { type: 'close' } })
+    running.postMessage({ call: 0, args: [] } satisfies Question)
     await exited
   }
 
@@ -97,14 +92,17 @@ export function createReaderClient(
     calls.clear()
   }
 
-  function ask<Value>(query: Query): Promise<Value> {
+  function ask<Name extends keyof Queries>(
+    name: Name,
+    ...args: Parameters<Queries[Name]>
+  ): Promise<ReturnType<Queries[Name]>> {
     if (closed) return Promise.reject(new StoreError('DRAINING', 'the store is closed'))
     worker ??= startWorker()
     const asked = worker
     return new Promise((resolve, reject) => {
       lastCall += 1
-      calls.set(lastCall, { ticks: 0, resolve: resolve as (value: unknown) => void, reject })
-      asked.postMessage({ call: lastCall, query })
+      calls.set(lastCall, { ticks: 0, resolve: resolve as WaitingCall['resolve'], reject })
+      asked.postMessage({ call: lastCall, name, args } satisfies Question)
     })
   }
 
@@ -115,11 +113,11 @@ export function createReaderClient(
     { inMemory = () => [], onDisk = true }: Memory<Item> = {},
   ): Promise<Page<Item>> {
     const limit = bounded(wanted, 500)
-    checkCursor(cursor)
+    if (cursor !== undefined && !isId(cursor)) throw new StoreError('BAD_CURSOR', wrongCursor)
     // One record more than asked for shows whether there is a next page.
-    const query = { type: 'list', table, filters, before: cursor, limit: limit + 1 } as const
+    const query = { table, filters, before: cursor, limit: limit + 1 }
     const none: GotPage = { records: [], isCut: false }
-    const { records, isCut } = onDisk ? await ask<GotPage>(query) : none
+    const { records, isCut } = onDisk ? await ask('list', query) : none
     const found: Item[] = records.map((record) => JSON.parse(record))
     // Records older than a page that was cut belong to the next page.
     const end = isCut ? (found.at(-1)?.id ?? '') : ''
@@ -132,7 +130,7 @@ export function createReaderClient(
 
   async function get<Item>(table: Listed, id: Id): Promise<Item | undefined> {
     if (!isId(id)) return undefined
-    const got = await ask<GotRecord | undefined>({ type: 'get', table, id })
+    const got = await ask('get', table, id)
     return got && wholeOf<Item>(got)
   }
 
@@ -149,14 +147,14 @@ export function createReaderClient(
       )
     },
     async recentBodies({ limit = 100 } = {}) {
-      const got = await ask<GotRecord[]>({ type: 'bodies', limit: bounded(limit, 1000) })
+      const got = await ask('bodies', bounded(limit, 1000))
       return got.map((each) => wholeOf<RequestRecord>(each))
     },
     request: async (id) => refused.get(id) ?? get<RequestRecord>('requests', id),
     runs: ({ state, sessionKey, kind, ...page } = {}) =>
       list<RunRecord>('runs', page, { state, session: sessionKey, kind }),
     async run(id) {
-      const got = isId(id) ? await ask<GotRecord | undefined>({ type: 'get', table: 'runs', id }) : undefined
+      const got = isId(id) ? await ask('get', 'runs', id) : undefined
       return got && runOf(got)
     },
     events: ({ state, ...page } = {}) => list<EventRecord>('events', page, { state }),
@@ -165,21 +163,20 @@ export function createReaderClient(
       list<DeliveryRecord>('deliveries', page, { state, channel }),
     delivery: (id) => get<DeliveryRecord>('deliveries', id),
     async session(key) {
-      const messages = await ask<SessionMessage[]>({ type: 'session', key })
+      const messages = await ask('turns', key)
       return messages.length === 0 ? undefined : { key, messages }
     },
     async sessions({ limit: wanted = 50, cursor } = {}) {
       const limit = bounded(wanted, 500)
       const before = cursor === undefined ? undefined : sessionPlaceOf(cursor)
-      const found = await ask<SessionSummary[]>({ type: 'sessions', before, limit: limit + 1 })
-      // Rows that SQLite makes have no prototype.
-      const items = found.slice(0, limit).map((row) => ({ ...row }))
+      const found = await ask('sessions', limit + 1, before)
+      const items = found.slice(0, limit)
       const last = items.at(-1)
       return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
     },
-    openDeliveries: () => ask<OpenDeliveries[]>({ type: 'open-deliveries' }),
-    route: () => ask<Route | undefined>({ type: 'route' }),
-    spent: () => ask<SpentToday>({ type: 'spent', now: now() }),
+    openDeliveries: () => ask('openDeliveries'),
+    route: () => ask('route'),
+    spent: () => ask('spent', now()),
   }
 
   return {
@@ -216,11 +213,6 @@ function runOf({ record, coalesced }: GotRecord): RunRecord {
 
 function bounded(limit: number, most: number): number {
   return Math.max(1, Math.min(most, Math.floor(limit)))
-}
-
-function checkCursor(cursor: string | undefined): void {
-  if (cursor === undefined || isId(cursor)) return
-  throw new StoreError('BAD_CURSOR', wrongCursor)
 }
 
 /** Encodes the session key, because it is an arbitrary text and the cursor goes into URLs. */

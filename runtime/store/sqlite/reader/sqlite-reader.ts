@@ -4,40 +4,39 @@ import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { storeErrorOf } from '../database/failure.ts'
 import { databaseFile } from '../database/folder.ts'
-import { createQueries, type Query, type RunQuery } from './queries.ts'
+import { createQueries, type Queries } from './queries.ts'
 
-export interface ReaderData {
-  readonly folder: string
-}
-
+/** Asks for a query. Without a name it ends the thread. */
 export interface Question {
   readonly call: number
-  readonly query: Query | { readonly type: 'close' }
+  readonly name?: keyof Queries
+  readonly args: readonly unknown[]
 }
 
 export type ReaderAnswer = { readonly call: number } & (
-  | { readonly ok: true; readonly value: ReturnType<RunQuery> }
+  | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string }
 )
 
 const port = parentPort
-if (port !== null) start(port, workerData as ReaderData)
+if (port !== null) start(port, workerData as string)
 
-function start(port: NonNullable<typeof parentPort>, { folder }: ReaderData): void {
+function start(port: NonNullable<typeof parentPort>, folder: string): void {
   const send = (answer: ReaderAnswer) => port.postMessage(answer)
   let db: DatabaseSync | undefined
-  let run: RunQuery | undefined
+  let queries: Queries | undefined
 
-  port.on('message', ({ call, query }: Question) => {
-    if (query.type === 'close') {
+  port.on('message', ({ call, name, args }: Question) => {
+    if (name === undefined) {
       db?.close()
       port.close()
       return
     }
     try {
       db ??= new DatabaseSync(databaseFile(folder), { readOnly: true, timeout: 5_000 })
-      run ??= createQueries(db)
-      send({ call, ok: true, value: run(query) })
+      queries ??= createQueries(db)
+      const query: (...args: never[]) => unknown = queries[name]
+      send({ call, ok: true, value: query(...(args as never[])) })
     } catch (error) {
       send({ call, ok: false, message: storeErrorOf(error).message })
     }

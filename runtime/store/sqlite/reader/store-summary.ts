@@ -3,12 +3,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { type OpenDeliveries, type RequestRecord, StoreError } from '../../port.ts'
+import { type RequestRecord, StoreError } from '../../port.ts'
 import { reasonOf } from '../database/failure.ts'
 import { databaseFile } from '../database/folder.ts'
 import { migrations } from '../database/migrations.ts'
 import { readCounters } from '../records/counters.ts'
-import { createQueries, type GotPage } from './queries.ts'
+import { createQueries } from './queries.ts'
 
 export type StoreSummary = ReturnType<typeof summarise>
 
@@ -69,16 +69,15 @@ function summarise(db: DatabaseSync) {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version !== migrations.length)
     throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
-  const run = createQueries(db)
+  const { list, openDeliveries } = createQueries(db)
   return {
     /** The newest requests, newest first. `more` says that there are others. */
     requests(limit: number): { readonly items: readonly RequestRecord[]; readonly more: boolean } {
-      const query = { type: 'list', table: 'requests', filters: {}, limit: limit + 1 } as const
-      const { records, isCut } = attempt(() => run(query)) as GotPage
+      const { records, isCut } = attempt(() => list({ table: 'requests', filters: {}, limit: limit + 1 }))
       const items = records.slice(0, limit).map((record) => JSON.parse(record) as RequestRecord)
       return { items, more: isCut || records.length > limit }
     },
-    openDeliveries: () => attempt(() => run({ type: 'open-deliveries' })) as OpenDeliveries[],
+    openDeliveries: () => attempt(openDeliveries),
     parkedRuns: () =>
       attempt(() => {
         // With these conditions SQLite uses the partial index, which leaves out queued and succeeded runs.

@@ -1,12 +1,13 @@
 /** Writes an accepted entry: its request, the records of its actions, their dedupe keys and their tasks. */
 
-import type { Acceptance, Dedupe, Id, RequestRecord, StoreLimits } from '../../port.ts'
+import type { Acceptance, Dedupe, Id, RequestRecord } from '../../port.ts'
 import { StoreError } from '../../port.ts'
 import { blobOfId, idOfBlob } from '../database/id-blob.ts'
+import type { Parts } from '../parts.ts'
 import { refuseOverBacklog, refuseOverEvents } from './counters.ts'
 import type { PlainAction, PlainEntry } from './flat-entry.ts'
-import { createInsertion, type InsertionParts } from './insertion.ts'
-import { type Bounds, createWithoutEffect } from './without-effect.ts'
+import { createInsertion } from './insertion.ts'
+import { createWithoutEffect } from './without-effect.ts'
 
 type Outcome = Acceptance['actions'][number]
 
@@ -16,15 +17,9 @@ interface DedupeRow {
   readonly request: Uint8Array
 }
 
-export interface AcceptingParts extends InsertionParts {
-  /** Read for each entry, because a reload changes it. */
-  readonly limits: Pick<StoreLimits, 'backlog'>
-  readonly bounds?: Bounds
-}
-
-export function createAccepting({ limits, bounds, ...parts }: AcceptingParts) {
-  const { db, counters, coalescing, changed } = parts
-  const countStored = createWithoutEffect(db, counters, bounds)
+export function createAccepting(parts: Parts) {
+  const { db, counters, coalescing, changed, limits } = parts
+  const countStored = createWithoutEffect(db, counters, limits)
   const insertion = createInsertion(parts)
   const insertRequest = db.prepare(
     'INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',

@@ -1,36 +1,16 @@
 /** Applies a claim's effects in one transaction: records, session history, consumed events and new tasks. */
 
-import type { DatabaseSync } from 'node:sqlite'
 import type { Effects, EventRecord, RunRecord } from '../../port.ts'
 import { StoreError } from '../../port.ts'
 import { blobOfId } from '../database/id-blob.ts'
-import type { Schedule } from '../schedule/schedule.ts'
-import type { NoteChange } from './change-list.ts'
-import type { Counters } from './counters.ts'
-import type { Deliveries } from './deliveries.ts'
-import type { Runs } from './runs.ts'
+import type { Parts } from '../parts.ts'
 import { createSessions } from './sessions.ts'
 import { createSpending } from './spending.ts'
 
 export type ApplyEffects = (effects: Effects, now: number) => void
 
-export interface EffectsParts {
-  readonly db: DatabaseSync
-  readonly counters: Counters
-  readonly schedule: Schedule
-  readonly runs: Runs
-  readonly deliveries: Deliveries
-  readonly changed: NoteChange
-}
-
-export function createEffects({
-  db,
-  counters,
-  schedule,
-  runs,
-  deliveries,
-  changed,
-}: EffectsParts): ApplyEffects {
+export function createEffects(parts: Omit<Parts, 'coalescing' | 'limits'>): ApplyEffects {
+  const { db, counters, schedule, runs, deliveries, changed } = parts
   const sessions = createSessions(db)
   const spend = createSpending(db)
   const selectEvent = db.prepare('SELECT record FROM events WHERE id = ?')

@@ -3,26 +3,12 @@
  * that must not wait for its session becomes a run that has ended.
  */
 
-import type { DatabaseSync } from 'node:sqlite'
 import type { Acceptance, Id, RunError, RunRecord } from '../../port.ts'
 import { blobOfId } from '../database/id-blob.ts'
-import type { Schedule } from '../schedule/schedule.ts'
-import type { NoteChange } from './change-list.ts'
-import type { Coalescing } from './coalescing.ts'
-import type { Counters } from './counters.ts'
+import type { Parts } from '../parts.ts'
 import type { InsertionConditions, PlainAction } from './flat-entry.ts'
-import type { Runs } from './runs.ts'
 
 export type InsertedAction = Exclude<Acceptance['actions'][number], { original: Id }>
-
-export interface InsertionParts {
-  readonly db: DatabaseSync
-  readonly counters: Counters
-  readonly schedule: Schedule
-  readonly runs: Runs
-  readonly coalescing: Coalescing
-  readonly changed: NoteChange
-}
 
 const busyError: RunError = {
   code: 'BUSY',
@@ -30,7 +16,7 @@ const busyError: RunError = {
   retryable: true,
 }
 
-export function createInsertion({ db, counters, schedule, runs, coalescing, changed }: InsertionParts) {
+export function createInsertion({ db, counters, schedule, runs, coalescing, changed }: Parts) {
   const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
   const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')

@@ -1,28 +1,19 @@
 /** Loads everything that a claimed task works with, in one read after the commit that claimed it. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DeliveryRecord, NewTask, Route, RunRecord, SessionMessage, Work } from '../../port.ts'
+import type { DeliveryRecord, NewTask, Route, RunRecord, Work } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId } from '../database/id-blob.ts'
-
 import { createJoinedReader } from './coalescing.ts'
 import type { Counters } from './counters.ts'
 import { createRunnerStateReader, createTurnReader } from './sessions.ts'
 import { createSpentReader } from './spending.ts'
 
 /** `Work` with its records still serialised. They are parsed once, on the main thread. */
-export interface PlainWork {
+export type PlainWork = Omit<Work, 'run' | 'delivery' | 'events'> & {
   readonly run?: string
   readonly delivery?: string
-  readonly history: readonly SessionMessage[]
-  readonly runnerState?: Work['runnerState']
-  readonly spent?: Work['spent']
-  readonly joined?: Work['joined']
-  readonly joinedCount?: number
-  readonly ofKey?: number
   readonly events: readonly string[]
-  readonly pending: { readonly all: number; readonly now: number }
-  readonly route?: Route
 }
 
 export type LoadWork = (task: NewTask, now: number) => PlainWork

@@ -4,17 +4,13 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Parts } from '../parts.ts'
 import { bytesInRow, type Counters, type OutcomeWithoutEffect, outcomesWithoutEffect } from './counters.ts'
 
 /** About 60 MB for each outcome, without bodies. */
 const mostByDefault = 100_000
 /** For all outcomes together, with the headers that are stored beside the bodies. */
 const mostBodyBytesByDefault = 1024 ** 3
-
-export interface Bounds {
-  readonly mostWithoutEffect?: number
-  readonly mostBodyBytes?: number
-}
 
 /** What the counters need of a stored request. `bytes` counts its body and its head. */
 export interface StoredRequest {
@@ -28,7 +24,7 @@ export type CountStored = (request: StoredRequest) => void
 export function createWithoutEffect(
   db: DatabaseSync,
   counters: Counters,
-  { mostWithoutEffect = mostByDefault, mostBodyBytes = mostBodyBytesByDefault }: Bounds = {},
+  { mostWithoutEffect = mostByDefault, mostBodyBytes = mostBodyBytesByDefault }: Parts['limits'],
 ): CountStored {
   // Two go for each one that comes, so that a surplus shrinks. The second condition makes SQLite use the partial index.
   const removeOldest = db.prepare(

@@ -6,6 +6,7 @@ import { StoreError } from '../../port.ts'
 import { createCommands } from '../commands/commands.ts'
 import { databaseFile } from '../database/folder.ts'
 import { migrate } from '../database/migrations.ts'
+import type { Parts } from '../parts.ts'
 import { createAccepting } from '../records/accepting.ts'
 import type { NoteChange } from '../records/change-list.ts'
 import { createCoalescing } from '../records/coalescing.ts'
@@ -44,8 +45,16 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
   const counters = readCounters(db)
   const schedule = createSchedule(db, counters)
   const coalescing = createCoalescing(db, schedule)
-  const runs = createRuns(db, changed)
-  const deliveries = createDeliveries(db, changed)
+  const parts: Parts = {
+    db,
+    counters,
+    schedule,
+    runs: createRuns(db, changed),
+    deliveries: createDeliveries(db, changed),
+    coalescing,
+    changed,
+    limits: data,
+  }
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const savepoint = db.prepare('SAVEPOINT entry')
@@ -59,20 +68,11 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     db,
     counters,
     schedule,
-    accepting: createAccepting({
-      db,
-      counters,
-      schedule,
-      runs,
-      coalescing,
-      changed,
-      limits: data,
-      bounds: data,
-    }),
-    applyEffects: createEffects({ db, counters, schedule, runs, deliveries, changed }),
+    accepting: createAccepting(parts),
+    applyEffects: createEffects(parts),
     loadWork: createLoading(db, counters, data.historyMessages),
     retention: createRetention(db, counters, data),
-    runCommand: createCommands({ db, counters, schedule, runs, coalescing, deliveries, limits: data }),
+    runCommand: createCommands(parts),
     /** The clock was set back to `now`, by `ms` milliseconds. */
     shift(ms: number, now: number) {
       schedule.shift(ms)
