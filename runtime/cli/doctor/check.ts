@@ -1,6 +1,6 @@
-/** A check looks at one thing, and returns one result or several. */
+/** Defines what a check is and returns, and runs checks side by side. */
 
-import type { NotChecked } from './not-checked.ts'
+import { CommandFailure } from '../command-failure.ts'
 import type { Subject } from './subject.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
@@ -16,11 +16,12 @@ export interface Result {
   /** One line, without a full stop. Never holds a secret. */
   readonly message: string
   /** What to do about it. */
-  readonly fix?: string
+  readonly fix?: string | undefined
   /** The place, `file:line:column`, as the user would write it. */
   readonly place?: string
 }
 
+/** A check looks at one thing, and returns one result or several. */
 export interface Check {
   /** Stable, kebab-case. */
   readonly name: string
@@ -34,18 +35,72 @@ export interface Check {
   run(subject: Subject, signal: AbortSignal): Promise<Result | readonly Result[]>
 }
 
+export interface Checked {
+  readonly check: Check
+  readonly results: readonly Result[]
+}
+
 export function ok(message: string): Result {
   return { state: 'ok', message }
 }
 
 export function warning(code: string, message: string, fix?: string): Result {
-  return { state: 'warning', code, message, ...(fix !== undefined && { fix }) }
+  return { state: 'warning', code, message, fix }
 }
 
 export function problem(code: string, message: string, fix?: string): Result {
-  return { state: 'problem', code, message, ...(fix !== undefined && { fix }) }
+  return { state: 'problem', code, message, fix }
 }
 
-export function notChecked({ code, message, fix }: Pick<NotChecked, 'code' | 'message' | 'fix'>): Result {
-  return { state: 'not-checked', code, message, ...(fix !== undefined && { fix }) }
+/** A check throws it for something that it cannot look at. The message is a clause, as that of a result. */
+export class NotChecked extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.name = 'NotChecked'
+    this.code = code
+  }
+}
+
+/** The time for one check, which is longer than any single question takes. */
+const usualLimitMs = 15_000
+
+/** Runs each check for a limited time, so that none can stop the others. Returns the results in the order of the checks. */
+export function runChecks(
+  checks: readonly Check[],
+  subject: Subject,
+  limitMs = usualLimitMs,
+): Promise<readonly Checked[]> {
+  return Promise.all(
+    checks.map(async (check) => ({ check, results: [await runCheck(check, subject, limitMs)].flat() })),
+  )
+}
+
+async function runCheck(check: Check, subject: Subject, limitMs: number) {
+  const late = new AbortController()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    late.abort()
+    reject(new NotChecked('CHECK_TIMEOUT', `it did not end within ${limitMs / 1000} s`))
+  }, limitMs)
+  try {
+    return await Promise.race([promise, check.run(subject, late.signal)])
+  } catch (error) {
+    return { state: 'not-checked', ...reasonOf(error) } as const
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function reasonOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof NotChecked) return { code: error.code, message: error.message }
+  if (error instanceof CommandFailure) return { code: 'GATEWAY_ANSWER', message: clauseOf(error.message) }
+  // The message may quote a secret, while the code is only a name.
+  const { code } = error as { readonly code?: unknown }
+  return { code: 'CHECK_FAILED', message: typeof code === 'string' ? `it failed: ${code}` : 'it failed' }
+}
+
+function clauseOf(sentence: string): string {
+  return sentence.split('\n', 1)[0]?.replace(/\.$/, '') ?? ''
 }

@@ -3,9 +3,13 @@
 import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
 import { type Io, paintFor } from '../io.ts'
-import { checks } from './checks/index.ts'
+import { type Checked, runChecks } from './check.ts'
+import { configurationChecks } from './checks/configuration.ts'
+import { fileChecks } from './checks/files.ts'
+import { gatewayChecks } from './checks/gateway.ts'
+import { machineChecks } from './checks/machine.ts'
+import { workChecks } from './checks/work.ts'
 import { countsOf, formatCounts, formatReport } from './report.ts'
-import { type Checked, runChecks } from './run-checks.ts'
 import { openSubject } from './subject.ts'
 
 export interface DoctorOptions {
@@ -17,6 +21,9 @@ export interface DoctorOptions {
   readonly online?: boolean
 }
 
+/** In the order of the report. */
+const checks = [...configurationChecks, ...fileChecks, ...gatewayChecks, ...workChecks, ...machineChecks]
+
 /** Resolves with the exit code: 1 where something is a problem, or with `strict` a warning. @throws CommandFailure */
 export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
   const file = findConfiguration(options, io)
@@ -24,9 +31,9 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
     await load(options, io),
     io,
     async (compiled) => {
-      const subject = await openSubject(file, compiled, io)
+      const subject = await openSubject(file, compiled, options.online ?? false, io)
       try {
-        return report(await runChecks(checks(options), subject), file, options, io)
+        return report(await runChecks(checks, subject), file, options, io)
       } finally {
         subject.close()
       }

@@ -2,7 +2,7 @@
 
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { NotChecked } from './not-checked.ts'
+import { NotChecked } from './check.ts'
 import type { Subject } from './subject.ts'
 
 export type User = Pick<Stats, 'uid' | 'gid'>

@@ -32,7 +32,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { formatFacts } from '../facts.ts'
 import { type Io, paintFor } from '../io.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
-import { signsNothing } from './checks/signatures.ts'
+import { signsNothing } from './checks/configuration.ts'
 
 export interface SignatureOptions {
   readonly config?: string

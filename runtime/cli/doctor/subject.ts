@@ -6,8 +6,8 @@ import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import type { Compiled } from '../authoring/compile.ts'
 import type { Io } from '../io.ts'
 import { connectionTo } from '../reading/admin-client.ts'
+import { NotChecked } from './check.ts'
 import { createGatewayView, type GatewayView } from './gateway-view.ts'
-import { NotChecked } from './not-checked.ts'
 import { createRecordsView, type RecordsView } from './records-view.ts'
 
 export interface Subject {
@@ -15,6 +15,8 @@ export interface Subject {
   /** The absolute path of the configuration file. */
   readonly file: string
   readonly folder: string
+  /** Whether a public server may be asked. */
+  readonly isOnline: boolean
   /** The compiled configuration, or everything that is wrong with it. */
   readonly compiled: Compiled
   /** Of a configuration with errors, the settings of its block `gateway:`; absent where that has errors too. */
@@ -30,7 +32,12 @@ export interface Subject {
   close(): void
 }
 
-export async function openSubject(file: string, compiled: Compiled, io: Io): Promise<Subject> {
+export async function openSubject(
+  file: string,
+  compiled: Compiled,
+  isOnline: boolean,
+  io: Io,
+): Promise<Subject> {
   const settings = compiled.ok
     ? compiled.configuration.settings
     : (await loadGatewayBlock({ file, env: io.env }))?.settings
@@ -50,6 +57,7 @@ export async function openSubject(file: string, compiled: Compiled, io: Io): Pro
     io,
     file,
     folder: path.dirname(file),
+    isOnline,
     compiled,
     settingsIfKnown: settings,
     settings: () => known(settings),

@@ -97,9 +97,7 @@ export const harmless: readonly Harmless[] = [
     "createHash('sha256').update(bytes).digest('hex') !== sha256",
   ]),
   ...of('runtime/reload/start.ts', ofContent, ['rollback?.filesDigest === filesDigest']),
-  ...of('runtime/cli/doctor/checks/live-files.ts', ofContent, [
-    'live.digest === compiled.configuration.digest',
-  ]),
+  ...of('runtime/cli/doctor/checks/gateway.ts', ofContent, ['live.digest === compiled.configuration.digest']),
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
   ...of('runtime/guard/sent-messages.ts', ofWords, ['sent.get(digest)', 'sent.has(digestOf(fold(node)))']),
   ...of('runtime/store/sqlite/records/accepting.ts', 'names a body, whose sender has it', [

@@ -1,32 +1,110 @@
-/** Reports everything that loading and compiling say about the configuration, as `reveille check` does. */
+/** Checks the configuration: whether it loads, and what it asks of senders. */
 
-import { type Diagnostic, formatPlace } from '@reveille/engine'
+import { type Diagnostic, type EffectivePolicy, formatPlace, providerRow } from '@reveille/engine'
+import { shownPath } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { listed } from '../listed.ts'
+import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
 import type { Subject } from '../subject.ts'
 
-/** A report has at most so many findings, because ten thousand mappings can have as many. */
+export const configurationChecks: readonly Check[] = [
+  { name: 'configuration', group: 'configuration', title: 'files', run: configuration },
+  { name: 'signatures', group: 'configuration', title: 'signatures', run: signatures },
+  { name: 'open-endpoints', group: 'configuration', title: 'access', run: openEndpoints },
+  { name: 'session-keys', group: 'configuration', title: 'sessions', run: sessionKeys },
+]
+
+/** A report has at most so many findings, because ten thousand mappings or endpoints can have as many. */
 const mostReported = 50
 
-export const configuration: Check = {
-  name: 'configuration',
-  group: 'configuration',
-  title: 'files',
-  async run(subject) {
-    const { compiled, io } = subject
-    const diagnostics = compiled.ok ? compiled.warnings : compiled.diagnostics
-    const results = diagnostics.slice(0, mostReported).map((diagnostic) => resultOf(diagnostic, subject))
-    const left = diagnostics.length - results.length
-    const report = compiled.ok ? warning : problem
-    if (left > 0)
-      results.push(report('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} shows all`))
-    if (!compiled.ok) return results
-    return [ok(`they load: ${counted(compiled.snapshot.mappings.length, 'mapping')}`), ...results]
-  },
+/** Reports everything that loading and compiling say about the configuration, as `reveille check` does. */
+async function configuration(subject: Subject) {
+  const { compiled, io } = subject
+  const diagnostics = compiled.ok ? compiled.warnings : compiled.diagnostics
+  const results = diagnostics.slice(0, mostReported).map((diagnostic) => resultOf(diagnostic, subject))
+  const left = diagnostics.length - results.length
+  const report = compiled.ok ? warning : problem
+  if (left > 0)
+    results.push(report('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} shows all`))
+  if (!compiled.ok) return results
+  return [ok(`they load: ${counted(compiled.snapshot.mappings.length, 'mapping')}`), ...results]
 }
 
 function resultOf({ severity, code, message, hint, place }: Diagnostic, { io }: Subject): Result {
   const result = severity === 'error' ? problem(code, message, hint) : warning(code, message, hint)
   return place === undefined ? result : { ...result, place: formatPlace(place, io.cwd) }
+}
+
+/** Checks that endpoints whose sender signs have something to verify the signature with. */
+async function signatures(subject: Subject) {
+  const { configuration, snapshot } = subject.valid()
+  const keys = createSecretKeys(configuration, shownPath(subject.file, subject.io))
+  const results: Result[] = []
+  let verified = 0
+  for (const name of Object.keys(configuration.endpoints)) {
+    const result = judgeEndpoint(name, snapshot.effectivePolicyOf(name) ?? {}, keys)
+    if (result === 'verified') verified += 1
+    else if (result !== undefined) results.push(result)
+  }
+  const more = results.length - mostReported
+  if (more > 0) results.splice(mostReported, more, rest(results.slice(mostReported)))
+  if (verified > 0) return [ok(`verified for ${counted(verified, 'endpoint')}`), ...results]
+  return results.length > 0 ? results : ok('no endpoint names a provider that signs')
+}
+
+function judgeEndpoint(
+  name: string,
+  { auth, verify }: EffectivePolicy,
+  keys: SecretKeys,
+): Result | 'verified' | undefined {
+  const provider = verify?.value
+  const wanted = auth?.value
+  const isAsked = wanted === 'signature' || wanted === 'both'
+  if (provider?.verifier !== undefined) return wanted === undefined || isAsked ? 'verified' : undefined
+  if (provider === undefined || wanted === 'none' || wanted === 'token') return undefined
+  // Only a policy that covers several endpoints gets here: the configuration does not load where the endpoint's own asks.
+  if (isAsked) {
+    const message = `/${name} turns everybody away: it asks for a signature, and has nothing to verify one with`
+    return problem('NOTHING_TO_VERIFY_WITH', message, keys.adviceFor(name, provider.name))
+  }
+  if (signsNothing(provider.name)) return undefined
+  const message = `/${name} takes the hook token, as ${keys.nameFor(provider.name)} is not set`
+  return warning('NO_SECRET', message, keys.adviceFor(name, provider.name))
+}
+
+function rest(results: readonly Result[]): Result {
+  const report = results.some(({ state }) => state === 'problem') ? problem : warning
+  return report('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Mend these first')
+}
+
+/** A policy without a provider only answers a challenge. */
+export function signsNothing(provider: string): boolean {
+  return provider === '' || providerRow(provider)?.schemes.length === 0
+}
+
+/** Checks which endpoints accept every program on this machine without a token. */
+async function openEndpoints(subject: Subject) {
+  const { configuration, snapshot } = subject.valid()
+  const open = Object.keys(configuration.endpoints).filter(
+    (name) => snapshot.effectivePolicyOf(name)?.auth?.value === 'none',
+  )
+  if (open.length === 0) return ok('every endpoint asks for a token or a signature')
+  return warning(
+    'OPEN_ENDPOINT',
+    `every program on this machine may post without a token to ${listed(open.map((name) => `/${name}`))}`,
+    'Remove `auth: none` where that is not meant',
+  )
+}
+
+/** Reports which sessions a sender may continue; having no limit is a choice and no fault. */
+async function sessionKeys(subject: Subject) {
+  const { settings } = subject.valid().configuration
+  const prefixes = settings.hooks.allowedSessionKeyPrefixes
+  if (prefixes !== undefined)
+    return ok(`a request to /agent may name those that begin with ${listed(prefixes)}`)
+  return ok(
+    'a request to /agent may go on with any session but `main`; `hooks.allowedSessionKeyPrefixes` limits which',
+  )
 }

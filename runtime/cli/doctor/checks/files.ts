@@ -1,0 +1,181 @@
+/** Checks who may read and change the files of a gateway, and whether the gateway can read them. */
+
+import { execFile } from 'node:child_process'
+import { realpath, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { shownPath } from '../../configuration.ts'
+import { shellWord } from '../../pasted.ts'
+import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { askingUser, gatewayUser } from '../gateway-user.ts'
+import { type GuardedFile, guardedFiles } from '../guarded-files.ts'
+import { listed } from '../listed.ts'
+import type { Subject } from '../subject.ts'
+
+export const fileChecks: readonly Check[] = [
+  { name: 'file-modes', group: 'files', title: 'modes', run: fileModes },
+  { name: 'file-owners', group: 'files', title: 'owners', run: fileOwners },
+  { name: 'file-access', group: 'files', title: 'readable', run: fileAccess },
+]
+
+/** Checks that other users cannot read what is secret, nor change what the gateway does. */
+async function fileModes(subject: Subject) {
+  if (process.platform === 'win32') throw new NotChecked('NOT_POSIX', 'files have no modes on Windows')
+  const files = await guardedFiles(subject)
+  const results = judgeModes(files)
+  return results.length > 0 ? results : ok('other users cannot read what is secret, or change what is run')
+}
+
+function judgeModes(files: readonly GuardedFile[]): readonly Result[] {
+  const withBits = (bits: number) => (file: GuardedFile) => (file.stats.mode & bits) !== 0
+  const secret = files.filter(({ isSecret }) => isSecret)
+  const readable = secret.filter(withBits(0o004))
+  const byGroup = secret.filter((file) => withBits(0o040)(file) && !readable.includes(file))
+  const writable = files.filter((file) => withBits(0o002)(file) && !readable.includes(file))
+  return [
+    ...resultsFor(readable, problem, 'READABLE_BY_OTHERS', 'everybody on this machine can read'),
+    ...resultsFor(byGroup, warning, 'READABLE_BY_GROUP', 'others of its group can read'),
+    ...resultsFor(writable, problem, 'WRITABLE_BY_OTHERS', 'everybody on this machine can change'),
+  ]
+}
+
+function resultsFor(
+  files: readonly GuardedFile[],
+  report: typeof problem,
+  code: string,
+  message: string,
+): Result[] {
+  if (files.length === 0) return []
+  const [first] = files
+  const names = files.map(({ shown, isFolder }) => (isFolder ? `${shown}/` : shown))
+  // Closing a folder closes the files in it.
+  const outer = files.filter(({ shown }) => !files.some((other) => shown.startsWith(`${other.shown}/`)))
+  const isRecursive = outer.length < files.length || first?.isFolder
+  const bits = code === 'WRITABLE_BY_OTHERS' ? 'o-w' : 'go-rwx'
+  const command = `chmod ${isRecursive ? '-R ' : ''}${bits} ${outer.map(({ shown }) => shellWord(shown)).join(' ')}`
+  return [report(code, `${message} ${listed(names)}`, command)]
+}
+
+/** Checks that the files of a gateway belong to the user who runs it. */
+async function fileOwners(subject: Subject) {
+  const asking = askingUser()
+  const { uid } = await gatewayUser(subject, asking)
+  return judgeOwners(await guardedFiles(subject), uid, asking.uid)
+}
+
+const root = 0
+
+/** `owner` is the user of the gateway, `own` the one who asks. Files that the operator writes may be root's as well. */
+export function judgeOwners(files: readonly GuardedFile[], owner: number, own: number): Result {
+  const strange = files.filter(({ isData, stats: { uid } }) => uid !== owner && (isData || uid !== root))
+  if (strange.length === 0) {
+    const user = owner === own ? 'you' : `user ${owner}`
+    const others = files.some(({ stats: { uid } }) => uid !== owner) ? ' or to root' : ''
+    return ok(`all of them belong to ${user}${others}`)
+  }
+  const data = files.find(({ isData }) => isData)
+  const user = `the owner of ${data === undefined ? 'the folder' : `${data.shown}/`} (user ${owner})`
+  const whose = data === undefined && owner === own ? 'you' : user
+  const names = strange.map(({ shown }) => shown)
+  return problem(
+    'OWNED_BY_ANOTHER',
+    `${listed(names)} ${names.length === 1 ? 'does' : 'do'} not belong to ${whose}: the gateway may not read it, or another user may change it`,
+    `As root: chown ${owner} ${names.map(shellWord).join(' ')}`,
+  )
+}
+
+/** A file, or a folder on the way to it. */
+export interface Step {
+  /** The path as the user would write it. */
+  readonly shown: string
+  readonly isFolder: boolean
+  /** Whether it stands outside of the configuration's folder, so that other programs use it too. */
+  readonly isOutside: boolean
+  readonly stats: { readonly mode: number; readonly uid: number; readonly gid: number }
+}
+
+interface Reader {
+  readonly uid: number
+  readonly gids: readonly number[]
+}
+
+/** The most files that are looked at, because a configuration may have thousands. */
+const mostFiles = 1_000
+
+/** Checks that the user of the gateway can read every file that configures it. */
+async function fileAccess(subject: Subject) {
+  const asking = askingUser()
+  const { compiled, file, folder } = subject
+  const read = compiled.ok ? compiled.configuration.watched : compiled.watched
+  const files = [...new Set([file, path.join(folder, '.env'), ...read])].slice(0, mostFiles)
+  const ways = await Promise.all(files.map((each) => wayTo(each, subject)))
+  const { uid, gid } = await gatewayUser(subject, asking)
+  return judgeAccess(ways, { uid, gids: [gid, ...(await groupsOf(uid, asking.uid))] })
+}
+
+/** Returns every folder from the root on, then the file itself; nothing for a file that does not exist. */
+async function wayTo(file: string, { io, folder }: Subject): Promise<readonly Step[]> {
+  const target = await realpath(file).catch(() => undefined)
+  if (target === undefined) return []
+  const base = await realpath(folder).catch(() => folder)
+  const parents: string[] = []
+  for (let each = path.dirname(target); each !== path.dirname(each); each = path.dirname(each))
+    parents.unshift(each)
+  return Promise.all(
+    [...parents, target].map(async (each) => {
+      const stats = await stat(each)
+      const isOutside = each !== base && !each.startsWith(`${base}${path.sep}`)
+      return { shown: shownPath(each, io) || '.', isFolder: stats.isDirectory(), isOutside, stats }
+    }),
+  )
+}
+
+/** Those of the user database; none where it has no such user. */
+async function groupsOf(uid: number, own: number): Promise<readonly number[]> {
+  if (uid === own) return process.getgroups?.() ?? []
+  const listed = await promisify(execFile)('id', ['-G', String(uid)]).catch(() => ({ stdout: '' }))
+  return listed.stdout.split(/\s+/).filter(Boolean).map(Number)
+}
+
+/** Each of the `ways` leads to one file, its folders first. */
+export function judgeAccess(ways: readonly (readonly Step[])[], user: Reader): Result | readonly Result[] {
+  const name = `the user of the gateway (${user.uid})`
+  const faults = new Map<string, { readonly what: string; readonly command: string }>()
+  for (const way of ways) {
+    const index = way.findIndex((step, at) => !allows(step, bitsFor(step, at === way.length - 1), user))
+    const step = way[index]
+    if (step === undefined) continue
+    const isWay = index < way.length - 1
+    const what = isWay ? `what lies in ${step.shown}` : step.shown
+    faults.set(step.shown, { what, command: commandFor(step, isWay, user) })
+  }
+  if (faults.size === 0) return ok(`${name} can read all of them`)
+  const byCommand = [...Map.groupBy(faults, ([, { command }]) => command)]
+  return byCommand.map(([command, group]) => {
+    const words = group.map(([shown]) => shellWord(shown)).join(' ')
+    return problem(
+      'UNREADABLE_FOR_GATEWAY',
+      `${name} may not read ${listed(group.map(([, { what }]) => what))}`,
+      `As root: ${command} ${words}`,
+    )
+  })
+}
+
+/** Folders on the way are entered; the end of the way is read, and entered too where it is a folder. */
+function bitsFor({ isFolder }: Step, isLast: boolean): number {
+  if (!isLast) return 0o1
+  return isFolder ? 0o5 : 0o4
+}
+
+function allows({ stats: { mode, uid, gid } }: Step, bits: number, user: Reader): boolean {
+  if (user.uid === root) return true
+  const shift = uid === user.uid ? 6 : user.gids.includes(gid) ? 3 : 0
+  return ((mode >> shift) & bits) === bits
+}
+
+/** A file of the gateway is given to its user; a folder that other programs use is only opened for passing. */
+function commandFor({ isFolder, isOutside, stats }: Step, isWay: boolean, { uid }: Reader): string {
+  const right = isWay ? 'x' : isFolder ? 'rx' : 'r'
+  if (stats.uid === uid) return `chmod u+${right}`
+  return isFolder && isOutside ? `chmod a+${right}` : `chown ${uid}`
+}
