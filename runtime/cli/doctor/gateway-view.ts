@@ -16,30 +16,14 @@ export type Reach =
   /** A server answers that is not a gateway. */
   | { readonly is: 'foreign' }
 
-export interface GatewayView {
-  readonly address: string
-  /** Known where the data folder says so. */
-  readonly pid?: number
-  readonly note?: NonNullable<Connection['note']>
-  reach(): Promise<Reach>
-  /** Says in one sentence why it accepts nothing; undefined where it accepts. @throws NotChecked where no gateway answers */
-  notReady(): Promise<string | undefined>
-  /** Returns the status of a GET without a token. @throws NotChecked where no gateway answers */
-  statusOf(path: string): Promise<number>
-  /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
-  admission(): Promise<number>
-  /** Asks with the token of the configuration. @throws NotChecked where the gateway refuses it */
-  admin(): Promise<Admin>
-  /** @throws NotChecked */
-  status(): Promise<GatewayStatus>
-}
+export type GatewayView = ReturnType<typeof createGatewayView>
 
-export function createGatewayView(connection: Connection, io: Io): GatewayView {
+export function createGatewayView(connection: Connection, io: Io) {
   const { address, token, pid, note, endedPid } = connection
-  const admin = createAdmin(connection, io)
+  const known = createAdmin(connection, io)
   const reach = once(probe)
   const admission = once(askForAdmission)
-  const status = once(async () => (await view.admin()).get('/api/status') as Promise<GatewayStatus>)
+  const status = once(async () => (await admin()).get('/api/status') as Promise<GatewayStatus>)
 
   const ask = (path: string, headers: Record<string, string> = {}) =>
     io.fetch(`${address}${path}`, { headers, redirect: 'manual', signal: AbortSignal.timeout(answerMs) })
@@ -64,53 +48,62 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
     return Number.isNaN(date) ? { is: 'there' } : { is: 'there', skewMs: skewOf(date, asked, io.now()) }
   }
 
-  /** Returns undefined for a gateway of another version or with another token. */
-  const healthOf = () => admin.get('/api/health').catch(() => undefined)
-
   async function mustAnswer(): Promise<void> {
     const { is } = await reach()
     if (is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
   }
 
-  async function askForAdmission(): Promise<number> {
+  /** Says in one sentence why it accepts nothing; undefined where it accepts. @throws NotChecked where no gateway answers */
+  async function notReady(): Promise<string | undefined> {
     await mustAnswer()
-    const response = await ask('/api/status', { authorization: `Bearer ${token}` })
-    await response.body?.cancel()
-    // The gateway accepts the token, but cannot read its store.
-    return response.status === 503 ? 200 : response.status
+    const response = await ask('/readyz')
+    const body = (await response.json().catch(() => undefined)) as { reason?: string } | null | undefined
+    if (response.status === 200) return undefined
+    // A gateway of another version or with another token does not say.
+    const health = token === undefined ? undefined : await known.get('/api/health').catch(() => undefined)
+    return (
+      (health as { reason?: string } | undefined)?.reason ?? body?.reason ?? `it answers ${response.status}`
+    )
   }
 
-  const view: GatewayView = {
-    address,
-    ...(pid !== undefined && { pid }),
-    ...(note !== undefined && { note }),
-    reach,
-    admission,
-    status,
-    async notReady() {
-      await mustAnswer()
-      const response = await ask('/readyz')
-      const body = (await response.json().catch(() => undefined)) as { reason?: string } | null | undefined
-      if (response.status === 200) return undefined
-      const health = token === undefined ? undefined : ((await healthOf()) as { reason?: string } | undefined)
-      return health?.reason ?? body?.reason ?? `it answers ${response.status}`
-    },
-    async statusOf(path) {
-      await mustAnswer()
-      const response = await ask(path)
-      await response.body?.cancel()
-      return response.status
-    },
-    async admin() {
-      if (token === undefined) {
-        await mustAnswer()
-        throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` the gateway cannot be asked')
-      }
-      if ((await admission()) === 200) return admin
-      throw new NotChecked('ADMIN_TOKEN_REFUSED', 'the gateway does not take the token')
-    },
+  /** Returns the status of a GET without a token. @throws NotChecked where no gateway answers */
+  async function statusOf(path: string, headers?: Record<string, string>): Promise<number> {
+    await mustAnswer()
+    const response = await ask(path, headers)
+    await response.body?.cancel()
+    return response.status
   }
-  return view
+
+  async function askForAdmission(): Promise<number> {
+    const status = await statusOf('/api/status', { authorization: `Bearer ${token}` })
+    // The gateway accepts the token, but cannot read its store.
+    return status === 503 ? 200 : status
+  }
+
+  /** Asks with the token of the configuration. @throws NotChecked where the gateway refuses it */
+  async function admin(): Promise<Admin> {
+    if (token === undefined) {
+      await mustAnswer()
+      throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` the gateway cannot be asked')
+    }
+    if ((await admission()) === 200) return known
+    throw new NotChecked('ADMIN_TOKEN_REFUSED', 'the gateway does not take the token')
+  }
+
+  return {
+    address,
+    /** Known where the data folder says so. */
+    pid,
+    note,
+    reach,
+    notReady,
+    statusOf: (path: string) => statusOf(path),
+    /** Returns 401 where it accepts another token, and 404 where it has no admin surface. @throws NotChecked as `statusOf` */
+    admission,
+    admin,
+    /** @throws NotChecked */
+    status,
+  }
 }
 
 /** Returns the command that starts a gateway of this configuration. */

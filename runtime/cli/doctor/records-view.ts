@@ -8,16 +8,7 @@ import type { Admin } from '../reading/admin-client.ts'
 import { NotChecked } from './check.ts'
 import type { GatewayView } from './gateway-view.ts'
 
-export interface RecordsView {
-  /** Names for people where the records come from. */
-  readonly source: string
-  /** Returns the newest requests first. `more`: there are older ones. */
-  requests(): Promise<{ readonly items: readonly RequestRecord[]; readonly more: boolean }>
-  openDeliveries(): Promise<readonly OpenDeliveries[]>
-  /** `more`: the count is a lower bound. */
-  parkedRuns(): Promise<{ readonly count: number; readonly more: boolean }>
-  backlog(): Promise<{ readonly waiting: number; readonly limit: number }>
-}
+export type RecordsView = ReturnType<typeof fromGateway>
 
 /** The most requests that are looked at. */
 const mostRequests = 2_000
@@ -56,10 +47,12 @@ function openSummary(location: string): StoreSummary {
   }
 }
 
-function fromGateway(admin: Admin, gateway: GatewayView): RecordsView {
+function fromGateway(admin: Admin, gateway: GatewayView) {
   return {
+    /** Names for people where the records come from. */
     source: 'the gateway',
-    async requests() {
+    /** Returns the newest requests first. `more`: there are older ones. */
+    async requests(): Promise<{ readonly items: readonly RequestRecord[]; readonly more: boolean }> {
       const items: RequestRecord[] = []
       let cursor: string | undefined
       do {
@@ -70,9 +63,8 @@ function fromGateway(admin: Admin, gateway: GatewayView): RecordsView {
       } while (cursor !== undefined && items.length < mostRequests)
       return { items, more: cursor !== undefined }
     },
-    async openDeliveries() {
-      return (await gateway.status()).channels
-    },
+    openDeliveries: async (): Promise<readonly OpenDeliveries[]> => (await gateway.status()).channels,
+    /** `more`: the count is a lower bound. */
     async parkedRuns() {
       const query = { state: 'parked', limit: String(page) }
       const { items, next } = (await admin.get('/api/runs', query)) as Page<RunRecord>

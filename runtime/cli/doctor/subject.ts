@@ -1,43 +1,18 @@
 /** Opens the subject of all checks: one configuration, its folder, and the gateway that it describes. */
 
 import path from 'node:path'
-import type { Configuration, Settings, Snapshot } from '@reveille/engine'
+import type { Configuration, Snapshot } from '@reveille/engine'
 import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import type { Compiled } from '../authoring/compile.ts'
 import type { Io } from '../io.ts'
 import { connectionTo } from '../reading/admin-client.ts'
 import { NotChecked } from './check.ts'
-import { createGatewayView, type GatewayView } from './gateway-view.ts'
-import { createRecordsView, type RecordsView } from './records-view.ts'
+import { createGatewayView } from './gateway-view.ts'
+import { createRecordsView } from './records-view.ts'
 
-export interface Subject {
-  readonly io: Io
-  /** The absolute path of the configuration file. */
-  readonly file: string
-  readonly folder: string
-  /** Whether a public server may be asked. */
-  readonly isOnline: boolean
-  /** The compiled configuration, or everything that is wrong with it. */
-  readonly compiled: Compiled
-  /** Of a configuration with errors, the settings of its block `gateway:`; absent where that has errors too. */
-  readonly settingsIfKnown: Settings | undefined
-  /** @throws NotChecked where they are not known */
-  settings(): Settings
-  /** @throws NotChecked for a configuration with errors */
-  valid(): { readonly configuration: Configuration; readonly snapshot: Snapshot }
-  /** @throws NotChecked */
-  gateway(): GatewayView
-  /** Reads what was received and what waits from the running gateway, else from its store. @throws NotChecked */
-  records(): Promise<RecordsView>
-  close(): void
-}
+export type Subject = Awaited<ReturnType<typeof openSubject>>
 
-export async function openSubject(
-  file: string,
-  compiled: Compiled,
-  isOnline: boolean,
-  io: Io,
-): Promise<Subject> {
+export async function openSubject(file: string, compiled: Compiled, isOnline: boolean, io: Io) {
   const settings = compiled.ok
     ? compiled.configuration.settings
     : (await loadGatewayBlock({ file, env: io.env }))?.settings
@@ -55,17 +30,25 @@ export async function openSubject(
 
   return {
     io,
+    /** The absolute path of the configuration file. */
     file,
     folder: path.dirname(file),
+    /** Whether a public server may be asked. */
     isOnline,
+    /** The compiled configuration, or everything that is wrong with it. */
     compiled,
+    /** Of a configuration with errors, the settings of its block `gateway:`; undefined where that has errors too. */
     settingsIfKnown: settings,
+    /** @throws NotChecked where they are not known */
     settings: () => known(settings),
-    valid() {
+    /** @throws NotChecked for a configuration with errors */
+    valid(): { readonly configuration: Configuration; readonly snapshot: Snapshot } {
       if (compiled.ok) return compiled
       throw new NotChecked('CONFIGURATION_BROKEN', 'the configuration has errors')
     },
+    /** @throws NotChecked */
     gateway: () => known(gateway),
+    /** Reads what was received and what waits from the running gateway, else from its store. @throws NotChecked */
     records: async () => known(records).open(),
     close: () => records?.close(),
   }

@@ -1,13 +1,13 @@
 /** Checks who may read and change the files of a gateway, and whether the gateway can read them. */
 
 import { execFile } from 'node:child_process'
+import type { Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { shownPath } from '../../configuration.ts'
 import { shellWord } from '../../pasted.ts'
 import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
-import { askingUser, gatewayUser } from '../gateway-user.ts'
 import { type GuardedFile, guardedFiles } from '../guarded-files.ts'
 import { listed } from '../listed.ts'
 import type { Subject } from '../subject.ts'
@@ -178,4 +178,27 @@ function commandFor({ isFolder, isOutside, stats }: Step, isWay: boolean, { uid 
   const right = isWay ? 'x' : isFolder ? 'rx' : 'r'
   if (stats.uid === uid) return `chmod u+${right}`
   return isFolder && isOutside ? `chmod a+${right}` : `chown ${uid}`
+}
+
+type User = Pick<Stats, 'uid' | 'gid'>
+
+/** Returns the user who runs `doctor`. @throws NotChecked on Windows */
+function askingUser(): User {
+  const uid = process.getuid?.()
+  if (uid === undefined) throw new NotChecked('NOT_POSIX', 'files have no owners of that kind on Windows')
+  return { uid, gid: process.getgid?.() ?? uid }
+}
+
+/**
+ * The owner of the data folder runs the gateway. Before the first start there is no data folder: a gateway that root sets up
+ * is then for the owner of the configuration's folder, and any other user sets one up for himself.
+ */
+export async function gatewayUser(
+  { settingsIfKnown, folder }: Pick<Subject, 'settingsIfKnown' | 'folder'>,
+  asking: User,
+  ownerOf: (target: string) => Promise<User> = stat,
+): Promise<User> {
+  const dataDir = settingsIfKnown?.gateway.dataDir
+  const data = dataDir === undefined ? undefined : await ownerOf(dataDir).catch(() => undefined)
+  return data ?? (asking.uid === root ? ownerOf(folder) : asking)
 }
