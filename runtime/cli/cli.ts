@@ -1,9 +1,9 @@
 /** Runs the command line and makes its exit code. The code of a command is loaded when the command is run. */
 
-import { Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
-import type { CommandContext } from './command-parts.ts'
+import { CliCommand, type Run } from './command-parts.ts'
 import { addDeliveryCommands } from './delivering/commands.ts'
 import { addDoctorCommands } from './doctor/commands.ts'
 import { type Io, processIo } from './io.ts'
@@ -36,7 +36,7 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
 /** Registers every command. Tests compare the reference page with it. */
 export function createProgram(io: Io, result: { exitCode: number }): Command {
   const own: Io & { config?: string } = { ...io }
-  const program = new Command('reveille')
+  const program = new CliCommand('reveille')
     .description('The webhook gateway that wakes AI agents and can prove what happened.')
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.err })
@@ -47,21 +47,22 @@ export function createProgram(io: Io, result: { exitCode: number }): Command {
       if (config !== undefined) own.config = config
     })
 
-  const context: CommandContext = {
-    io: own,
-    finish: async (code) => {
-      result.exitCode = await code
-    },
-  }
+  const run: Run =
+    (load) =>
+    async (...given) => {
+      const command = given.at(-1) as Command
+      const perform = (await load()) as (...given: unknown[]) => Promise<number>
+      result.exitCode = await perform(...given.slice(0, -2), command.optsWithGlobals(), own)
+    }
   // The help lists the commands in this order.
-  const init = addStartingCommands(program, context)
-  addAuthoringCommands(program, init, context)
-  addReloadCommands(program, context)
-  addReadingCommands(program, context)
-  addRunCommands(program, context)
-  addDeliveryCommands(program, context)
-  addWebhookCommands(program, context)
-  addStoreCommands(program, context)
-  addDoctorCommands(program, context)
+  const init = addStartingCommands(program, run)
+  addAuthoringCommands(program, init, run)
+  addReloadCommands(program, run)
+  addReadingCommands(program, run)
+  addRunCommands(program, run)
+  addDeliveryCommands(program, run)
+  addWebhookCommands(program, run)
+  addStoreCommands(program, run)
+  addDoctorCommands(program, run)
   return program
 }

@@ -1,28 +1,40 @@
 /** What the registrations of commands share: how an action is run, and the options and help that recur. */
 
-import { InvalidArgumentError, Option } from 'commander'
-import type { Io } from './io.ts'
+import { Command, InvalidArgumentError, Option } from 'commander'
 
-/** What the actions of all commands are given. */
-export interface CommandContext {
-  readonly io: Io
-  /** Waits for an action and keeps its exit code. */
-  finish(code: Promise<number>): Promise<void>
-}
+/**
+ * Returns the action of a command: it loads the command's function, calls it with the arguments, the options (those of the
+ * commands above too, which may have taken a value) and `io`, and keeps the exit code that the function resolves with.
+ */
+export type Run = (
+  load: () => Promise<(...given: never[]) => Promise<number>>,
+) => (...given: unknown[]) => Promise<void>
 
-export const reachHelp = `
+const reachHelp = `
 The gateway's address and token come from --config, else from REVEILLE_URL and
 REVEILLE_GATEWAY_TOKEN, else from the configuration that is found.`
+
+/** A command whose help ends with lines to copy. */
+export class CliCommand extends Command {
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name)
+  }
+
+  examples(...lines: readonly string[]): this {
+    return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+  }
+
+  /** The command asks a running gateway. */
+  gatewayExamples(...lines: readonly string[]): this {
+    return this.addHelpText('after', reachHelp).examples(...lines)
+  }
+}
 
 export function configOption(): Option {
   return new Option(
     '--config <file>',
     'the configuration, or its folder (default: REVEILLE_CONFIG, else ./reveille.yaml, else ./local/reveille.yaml)',
   )
-}
-
-export function examples(...lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
 }
 
 /** Returns a parser of a whole number from 1 to `most`. */

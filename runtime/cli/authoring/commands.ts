@@ -1,11 +1,11 @@
 /** Registers the commands by which authors write and test mappings: their names, options and help. */
 
-import { Argument, type Command, Option } from 'commander'
-import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
+import { Argument, Option } from 'commander'
+import { type CliCommand, configOption, type Run } from '../command-parts.ts'
 import { listCodes } from './lint/codes.ts'
 
 /** `init`: the command that `init mapping` and its like are added to. */
-export function addAuthoringCommands(program: Command, init: Command, { io, finish }: CommandContext): void {
+export function addAuthoringCommands(program: CliCommand, init: CliCommand, run: Run): void {
   init
     .command('mapping')
     .description('copy a preset beside the configuration, to edit; never over a file')
@@ -14,22 +14,12 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
     .option('--config <file>', 'the configuration, instead of its folder')
     .option('--as <name>', 'what the copy is called, instead of as the preset')
     .option('--json', 'answer as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'reveille init mapping',
-        'reveille init mapping github --as my-github',
-        'reveille init mapping stripe /etc/reveille',
-      ),
+    .examples(
+      'reveille init mapping',
+      'reveille init mapping github --as my-github',
+      'reveille init mapping stripe /etc/reveille',
     )
-    // `init` has the option too, and takes its value.
-    .action((name, dir, { config }, command: Command) =>
-      finish(
-        import('./init/mapping.ts').then(({ initMapping }) =>
-          initMapping(name, config ?? dir, command.optsWithGlobals(), io),
-        ),
-      ),
-    )
+    .action(run(async () => (await import('./init/mapping.ts')).initMapping))
 
   init
     .command('channel')
@@ -37,30 +27,16 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
     .argument('<name>', 'the channel: slack, telegram, discord, …')
     .argument('[dir]', "the configuration's folder (default: this one, or local)")
     .option('--config <file>', 'the configuration, instead of its folder')
-    .addOption(
-      new Option('--set <pair>', "a key of the channel, as 'key=value'; again for more").argParser(collect),
-    )
+    .option('--set <pair>', "a key of the channel, as 'key=value'; again for more", collect)
     .option('--no-check', 'do not ask the service whether the credential is good')
     .option('--json', 'answer as JSON, and ask nothing')
-    .addHelpText(
-      'after',
-      `
-A credential goes into .env beside the configuration, which names it. One that is in
-the environment or in .env already is used and not asked for; there it belongs where
-no question is asked, because a list of processes shows what --set says.
-${examples(
-  'reveille init channel slack',
-  'SLACK_BOT_TOKEN=xoxb-… reveille init channel slack --set defaultTo=C0123456789',
-  'reveille init channel signal --set account=+4915112345678 --no-check',
-)}`,
+    .addHelpText('after', channelHelp)
+    .examples(
+      'reveille init channel slack',
+      'SLACK_BOT_TOKEN=xoxb-… reveille init channel slack --set defaultTo=C0123456789',
+      'reveille init channel signal --set account=+4915112345678 --no-check',
     )
-    .action((name, dir, { config }, command: Command) =>
-      finish(
-        import('./init/channel.ts').then(({ initChannel }) =>
-          initChannel(name, config ?? dir, command.optsWithGlobals(), io),
-        ),
-      ),
-    )
+    .action(run(async () => (await import('./init/channel.ts')).initChannel))
 
   init
     .command('transform')
@@ -71,17 +47,8 @@ ${examples(
     .argument('[dir]', "the configuration's folder (default: this one, or local)")
     .option('--config <file>', 'the configuration, instead of its folder')
     .option('--json', 'answer as JSON')
-    .addHelpText(
-      'after',
-      examples('reveille init transform review', 'reveille init transform push-digest /etc/reveille'),
-    )
-    .action((name, dir, { config }, command: Command) =>
-      finish(
-        import('./init/transform.ts').then(({ initTransform }) =>
-          initTransform(name, config ?? dir, command.optsWithGlobals(), io),
-        ),
-      ),
-    )
+    .examples('reveille init transform review', 'reveille init transform push-digest /etc/reveille')
+    .action(run(async () => (await import('./init/transform.ts')).initTransform))
 
   init
     .command('plugin')
@@ -90,17 +57,8 @@ ${examples(
     .argument('<name>', 'of the channel, runner or source: lower-case letters, digits and hyphens')
     .argument('[dir]', 'the folder to put it into (default: this one)')
     .option('--json', 'answer as JSON')
-    .addHelpText(
-      'after',
-      examples('reveille init plugin channel ntfy', 'reveille init plugin runner butler plugins'),
-    )
-    .action((kind, name, dir, _options, command: Command) =>
-      finish(
-        import('./init/plugin.ts').then(({ initPlugin }) =>
-          initPlugin(kind, name, dir, command.optsWithGlobals(), io),
-        ),
-      ),
-    )
+    .examples('reveille init plugin channel ntfy', 'reveille init plugin runner butler plugins')
+    .action(run(async () => (await import('./init/plugin.ts')).initPlugin))
 
   program
     .command('check')
@@ -109,8 +67,8 @@ ${examples(
     .option('--without-secrets', 'let variables and files be that references name and that are not there')
     .addOption(new Option('--types').hideHelp())
     .option('--json', 'answer as JSON')
-    .addHelpText('after', examples('reveille check', 'reveille check --config /etc/reveille --json'))
-    .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
+    .examples('reveille check', 'reveille check --config /etc/reveille --json')
+    .action(run(async () => (await import('./check.ts')).check))
 
   program
     .command('lint')
@@ -120,7 +78,12 @@ ${examples(
     .option('--allow <code...>', 'let these findings be')
     .option('--json', 'answer as JSON')
     .addHelpText('after', lintHelp)
-    .action((options) => finish(import('./lint/lint.ts').then(({ lint }) => lint(options, io))))
+    .examples(
+      'reveille lint',
+      'reveille lint --samples payloads',
+      'reveille lint --allow SHARED_SESSION MISSING_TESTS',
+    )
+    .action(run(async () => (await import('./lint/lint.ts')).lint))
 
   program
     .command('schema')
@@ -132,71 +95,57 @@ ${examples(
     )
     .option('--out <file>', 'write it there, over an older one')
     .option('--json', 'answer as JSON; the schema is that anyway')
-    .addHelpText(
-      'after',
-      examples('reveille schema mappings', 'reveille schema mappings --out .schemas/mappings.json'),
-    )
-    .action((which, options) =>
-      finish(import('./schema.ts').then(({ schema }) => schema(which, options, io))),
-    )
+    .examples('reveille schema mappings', 'reveille schema mappings --out .schemas/mappings.json')
+    .action(run(async () => (await import('./schema.ts')).schema))
 
   program
     .command('test')
     .description('run the tests of mapping files, and of the presets in use')
     .argument('[pattern...]', 'files, folders or parts of names (default: every test)')
     .addOption(configOption())
-    .addOption(new Option('--preset <name>', 'test a preset, without any configuration').argParser(collect))
+    .option('--preset <name>', 'test a preset, without any configuration', collect)
     .addOption(new Option('--presets <which>', 'test every preset').choices(['all']))
     .option('--watch', 'run again when a file changes, until Ctrl-C')
     .option('--json', 'answer as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'reveille test',
-        'reveille test mappings/github.yaml --watch',
-        'reveille test "pull request"',
-        'reveille test --preset github --preset stripe',
-        'reveille test --presets all --json',
-      ),
+    .examples(
+      'reveille test',
+      'reveille test mappings/github.yaml --watch',
+      'reveille test "pull request"',
+      'reveille test --preset github --preset stripe',
+      'reveille test --presets all --json',
     )
-    .action((patterns, options) =>
-      finish(import('./testing/test.ts').then(({ test }) => test(patterns, options, io))),
+    .action(run(async () => (await import('./testing/test.ts')).test))
+
+  addRequestCommand('try')
+    .description('what a request would do; nothing is sent and nothing is stored')
+    .argument('<endpoint>', 'the <name> of /hooks/<name>')
+    .examples(
+      "reveille try github --payload pull-request.json --header 'x-github-event: pull_request'",
+      'curl -s https://example.com/body.json | reveille try generic --payload -',
+      'reveille try wake --payload wake.json --json',
     )
+    .action(run(async () => (await import('./try/try.ts')).tryEndpoint))
+  addRequestCommand('explain')
+    .description('why each mapping does or does not match a request, and where each field comes from')
+    .argument('<endpoint>', 'the <name> of /hooks/<name>, or the id of a request')
+    .addHelpText('after', explainHelp)
+    .gatewayExamples(
+      "reveille explain github --payload pull-request.json --header 'x-github-event: pull_request'",
+      'reveille explain eeb30a',
+    )
+    .action(run(async () => (await import('./try/explain.ts')).explain))
 
-  addRequestCommand('try', 'what a request would do; nothing is sent and nothing is stored')
-  addRequestCommand(
-    'explain',
-    'why each mapping does or does not match a request, and where each field comes from',
-  )
-
-  function addRequestCommand(name: 'try' | 'explain', description: string): void {
-    const command = program.command(name).description(description)
-    if (name === 'explain')
-      command.argument('<endpoint>', 'the <name> of /hooks/<name>, or the id of a request')
-    else command.argument('<endpoint>', 'the <name> of /hooks/<name>')
-    command
+  function addRequestCommand(name: 'try' | 'explain'): CliCommand {
+    return program
+      .command(name)
       .option(
         '--payload <file>',
         'the body, JSON or (*.form) a form, or (*.http) a whole HTTP message; - reads standard input',
       )
-      .addOption(
-        new Option('--header <line>', "a header, as 'name: value'; again for more").argParser(collect),
-      )
-      .addOption(
-        new Option('--query <pair>', "a part of the query, as 'name=value'; again for more").argParser(
-          collect,
-        ),
-      )
+      .option('--header <line>', "a header, as 'name: value'; again for more", collect)
+      .option('--query <pair>', "a part of the query, as 'name=value'; again for more", collect)
       .addOption(configOption())
       .option('--json', 'answer as JSON')
-      .addHelpText('after', requestExamples[name])
-      .action((endpoint, options) =>
-        finish(
-          name === 'try'
-            ? import('./try/try.ts').then(({ tryEndpoint }) => tryEndpoint(endpoint, options, io))
-            : import('./try/explain.ts').then(({ explain }) => explain(endpoint, options, io)),
-        ),
-      )
   }
 }
 
@@ -205,24 +154,16 @@ Besides the warnings of loading, it reports a mapping that
 ${listCodes()}
 
 The bodies of tests are samples too. A comment lets one finding be:
-  # reveille-lint-disable-next-line CODE
-${examples('reveille lint', 'reveille lint --samples payloads', 'reveille lint --allow SHARED_SESSION MISSING_TESTS')}`
+  # reveille-lint-disable-next-line CODE`
 
-const requestExamples = {
-  try: examples(
-    "reveille try github --payload pull-request.json --header 'x-github-event: pull_request'",
-    'curl -s https://example.com/body.json | reveille try generic --payload -',
-    'reveille try wake --payload wake.json --json',
-  ),
-  explain: `
+const channelHelp = `
+A credential goes into .env beside the configuration, which names it. One that is in
+the environment or in .env already is used and not asked for; there it belongs where
+no question is asked, because a list of processes shows what --set says.`
+
+const explainHelp = `
 With the id of a request, a running gateway is asked why it was ignored; it keeps
-that for the last 20 ignored requests of each endpoint.
-${reachHelp}
-${examples(
-  "reveille explain github --payload pull-request.json --header 'x-github-event: pull_request'",
-  'reveille explain eeb30a',
-)}`,
-}
+that for the last 20 ignored requests of each endpoint.`
 
 /** Collects the values of an option that may be given several times. */
 function collect(value: string, earlier: readonly string[] = []): readonly string[] {

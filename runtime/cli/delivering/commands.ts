@@ -1,14 +1,14 @@
 /** Registers the commands that send, send again, and set where replies go: their names, options and help. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
+import { InvalidArgumentError } from 'commander'
+import { type CliCommand, configOption, type Run } from '../command-parts.ts'
 
 const sendHelp = `
 The text is Markdown, and goes the same way as every reply: kept, paced, tried
 again. Exit code 0: it is delivered. What is not by --timeout goes on in the
 gateway.`
 
-export function addDeliveryCommands(program: Command, { io, finish }: CommandContext): void {
+export function addDeliveryCommands(program: CliCommand, run: Run): void {
   program
     .command('send')
     .description('send a text to a channel, and wait for what becomes of it')
@@ -19,58 +19,40 @@ export function addDeliveryCommands(program: Command, { io, finish }: CommandCon
     .option('--timeout <seconds>', 'how long to wait, 1 to 86400', parseSeconds, 60)
     .option('--no-wait', 'only store it, and do not wait for its end')
     .option('--json', 'answer as JSON: the delivery')
-    .addHelpText(
-      'after',
-      `${sendHelp}\n${reachHelp}\n${examples(
-        'reveille send "The deployment is **done**."',
-        'reveille send --channel slack --to C0123456789 "Good morning"',
-        'git log -1 --format=%B | reveille send --channel telegram -',
-      )}`,
+    .addHelpText('after', sendHelp)
+    .gatewayExamples(
+      'reveille send "The deployment is **done**."',
+      'reveille send --channel slack --to C0123456789 "Good morning"',
+      'git log -1 --format=%B | reveille send --channel telegram -',
     )
-    .action((text, options) => finish(import('./send.ts').then(({ send }) => send(text, options, io))))
+    .action(run(async () => (await import('./send.ts')).send))
 
   program
     .command('replay')
     .description('send parked deliveries again, each from the first message without a receipt on')
     .argument('[delivery...]', 'an id, or at least the last 4 characters of a recent one')
     .option('--parked', 'every delivery that is parked')
-    .addOption(new Option('--channel <name>', 'with --parked: only those to this channel'))
+    .option('--channel <name>', 'with --parked: only those to this channel')
     .addOption(configOption())
     .option('--json', 'answer as JSON: {items}')
-    .addHelpText(
-      'after',
-      `${reachHelp}\n${examples('reveille replay 3f9a1c', 'reveille replay --parked --channel slack')}`,
-    )
-    .action((deliveries, options) =>
-      finish(import('./replay.ts').then(({ replay }) => replay(deliveries, options, io))),
-    )
+    .gatewayExamples('reveille replay 3f9a1c', 'reveille replay --parked --channel slack')
+    .action(run(async () => (await import('./replay.ts')).replay))
 
   program
     .command('route')
     .description('show the last route of the main session: where replies to `last` go')
     .addOption(configOption())
     .option('--json', 'answer as JSON: {route}')
-    .addHelpText(
-      'after',
-      `${reachHelp}\n${examples('reveille route', 'reveille route set slack C0123456789')}`,
-    )
-    .action((options) => finish(import('./route.ts').then(({ showRoute }) => showRoute(options, io))))
+    .gatewayExamples('reveille route', 'reveille route set slack C0123456789')
+    .action(run(async () => (await import('./route.ts')).showRoute))
     .command('set')
     .description('set it; holds over restarts and wins over agents.route')
     .argument('<channel>', 'a configured channel')
     .argument('[to]', "as the channel writes it (default: the channel's defaultTo)")
-    // `route` has both options too, and takes their values.
     .addOption(configOption())
     .option('--json', 'answer as JSON: {route}')
-    .addHelpText(
-      'after',
-      examples('reveille route set slack C0123456789', 'reveille route set terminal stderr'),
-    )
-    .action((channel, to, _options, command: Command) =>
-      finish(
-        import('./route.ts').then(({ setRoute }) => setRoute({ channel, to }, command.optsWithGlobals(), io)),
-      ),
-    )
+    .examples('reveille route set slack C0123456789', 'reveille route set terminal stderr')
+    .action(run(async () => (await import('./route.ts')).setRoute))
 }
 
 function parseSeconds(text: string): number {

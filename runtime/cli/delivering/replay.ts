@@ -1,11 +1,12 @@
 /** `reveille replay`: sends deliveries again that are parked. */
 
+import type { Route } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
+import { giveOrder } from '../orders.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { fetchOne, parkedIds } from '../reading/records.ts'
-import { shortId } from '../table.ts'
 import { addressText } from './delivery-text.ts'
 
 export interface ReplayOptions {
@@ -14,16 +15,6 @@ export interface ReplayOptions {
   readonly channel?: string
   readonly json?: boolean
 }
-
-type Answer =
-  | {
-      readonly ok: true
-      readonly deliveryId: string
-      readonly state: string
-      readonly channel: string
-      readonly to: string
-    }
-  | { readonly ok: false; readonly error: string; readonly code: string }
 
 /** Checks that each id names a delivery before it replays the first one. @returns 1 where one of them could not be replayed */
 export async function replay(names: readonly string[], options: ReplayOptions, io: Io): Promise<number> {
@@ -36,22 +27,23 @@ export async function replay(names: readonly string[], options: ReplayOptions, i
     ? await parkedIds(admin, 'deliveries', { channel })
     : await Promise.all(names.map((name) => deliveryIdOf(admin, name)))
 
-  const items: { readonly id: string; readonly answer: Answer }[] = []
-  for (const id of new Set(ids)) {
-    const answer = (await admin.post(`/api/deliveries/${id}/replay`, {}, [404, 409])) as Answer
-    items.push({ id, answer })
-    if (json) continue
-    if (answer.ok) io.out(`${shortId(id)}: on its way again to ${addressText(answer)}\n`)
-    else io.err(`${shortId(id)}: ${answer.error}\n`)
-  }
-  if (json) {
-    const answers = items.map(({ id, answer }) => ({ deliveryId: id, ...answer }))
-    io.out(`${JSON.stringify({ items: answers }, null, 2)}\n`)
-  } else if (parked) {
-    const done = items.filter(({ answer }) => answer.ok).length
-    io.out(items.length === 0 ? 'No delivery is parked.\n' : `${counted(done, 'delivery', 'deliveries')}.\n`)
-  }
-  return items.every(({ answer }) => answer.ok) ? 0 : 1
+  return giveOrder<Route & { readonly ok: true }>(
+    admin,
+    {
+      ids,
+      path: (id) => `/api/deliveries/${id}/replay`,
+      idName: 'deliveryId',
+      describe: (route) => `on its way again to ${addressText(route)}`,
+      ...(parked && {
+        summary: (answers) =>
+          answers.length === 0
+            ? 'No delivery is parked.'
+            : `${counted(answers.filter(({ ok }) => ok).length, 'delivery', 'deliveries')}.`,
+      }),
+    },
+    json,
+    io,
+  )
 }
 
 /** @throws CommandFailure that says so where the id is that of a request */

@@ -27,9 +27,14 @@ export async function showRoute(options: RouteOptions, io: Io): Promise<number> 
   return 0
 }
 
-export async function setRoute(route: Route, options: RouteOptions, io: Io): Promise<number> {
+export async function setRoute(
+  channel: string,
+  to: string | undefined,
+  options: RouteOptions,
+  io: Io,
+): Promise<number> {
   const admin = await openAdmin(options, io)
-  const answer = (await admin.sendJson('PUT', '/api/route', route)) as { readonly route: Route }
+  const answer = (await admin.sendJson('PUT', '/api/route', { channel, to })) as { readonly route: Route }
   if (options.json) io.out(`${JSON.stringify({ route: answer.route }, null, 2)}\n`)
   else io.out(`Replies to \`last\` go to ${addressText(answer.route)} from now on.\n`)
   return 0

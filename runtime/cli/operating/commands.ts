@@ -1,15 +1,14 @@
 /** Registers the commands that set a gateway up, run it and look after its data: their names, options and help. */
 
-import { type Command, InvalidArgumentError } from 'commander'
-import { type CommandContext, configOption, examples, parseLimit, reachHelp } from '../command-parts.ts'
+import { InvalidArgumentError } from 'commander'
+import { type CliCommand, configOption, parseLimit, type Run } from '../command-parts.ts'
 
 const startHelp = `
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
-at once.
-${examples('reveille start', 'reveille start --port 21000', 'reveille start --config /etc/reveille/reveille.yaml')}`
+at once.`
 
 /** @returns the command `init`, which others add subcommands to */
-export function addStartingCommands(program: Command, { io, finish }: CommandContext): Command {
+export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
   program
     .command('start')
     .description('run the gateway until it is stopped')
@@ -24,22 +23,24 @@ export function addStartingCommands(program: Command, { io, finish }: CommandCon
     .option('--last-good', 'serve the last generation if the configuration does not load, settings and all')
     .option('--no-watch', 'read changed files only on `reveille reload` or SIGHUP')
     .addHelpText('after', startHelp)
-    .action((options) => finish(import('./start.ts').then(({ start }) => start(options, io))))
+    .examples(
+      'reveille start',
+      'reveille start --port 21000',
+      'reveille start --config /etc/reveille/reveille.yaml',
+    )
+    .action(run(async () => (await import('./start.ts')).start))
 
   return program
     .command('init')
     .description('write a first configuration; never over a file')
     .argument('[dir]', 'the folder to write', 'local')
     .option('--json', 'answer as JSON')
-    .addHelpText(
-      'after',
-      examples('reveille init', 'reveille init /etc/reveille', 'reveille init mapping github'),
-    )
-    .action((dir, options) => finish(import('./init.ts').then(({ init }) => init(dir, options, io))))
+    .examples('reveille init', 'reveille init /etc/reveille', 'reveille init mapping github')
+    .action(run(async () => (await import('./init.ts')).init))
 }
 
 /** The commands by which an admin changes what is live, and lists what was. */
-export function addReloadCommands(program: Command, { io, finish }: CommandContext): void {
+export function addReloadCommands(program: CliCommand, run: Run): void {
   program
     .command('reload')
     .description('have a running gateway read its files again; changed files go live by themselves')
@@ -47,11 +48,8 @@ export function addReloadCommands(program: Command, { io, finish }: CommandConte
     .option('--dry-run', 'only say what would change, for requests that are stored too')
     .option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', parseLimit(10_000))
     .option('--json', 'answer as JSON')
-    .addHelpText(
-      'after',
-      `${reachHelp}\n${examples('reveille reload', 'reveille reload --dry-run --limit 500', 'reveille reload --json')}`,
-    )
-    .action((options) => finish(import('./reload.ts').then(({ reload }) => reload(options, io))))
+    .gatewayExamples('reveille reload', 'reveille reload --dry-run --limit 500', 'reveille reload --json')
+    .action(run(async () => (await import('./reload.ts')).reload))
 
   program
     .command('rollback')
@@ -59,27 +57,21 @@ export function addReloadCommands(program: Command, { io, finish }: CommandConte
     .argument('<generation>', 'its number; `reveille generations` lists them', parseGeneration)
     .addOption(configOption())
     .option('--json', 'answer as JSON')
-    .addHelpText('after', `${reachHelp}\n${examples('reveille rollback 12')}`)
-    .action((generation, options) =>
-      finish(import('./rollback.ts').then(({ rollback }) => rollback(generation, options, io))),
-    )
+    .gatewayExamples('reveille rollback 12')
+    .action(run(async () => (await import('./rollback.ts')).rollback))
 
   program
     .command('generations')
     .description('list what went live and what was refused, newest first')
     .addOption(configOption())
     .option('--json', 'answer as JSON: {items}')
-    .addHelpText('after', `${reachHelp}\n${examples('reveille generations', 'reveille generations --json')}`)
-    .action((options) =>
-      finish(import('./generations.ts').then(({ generations }) => generations(options, io))),
-    )
+    .gatewayExamples('reveille generations', 'reveille generations --json')
+    .action(run(async () => (await import('./generations.ts')).generations))
 }
 
 /** The commands that decide about single runs. */
-export function addRunCommands(program: Command, { io, finish }: CommandContext): void {
+export function addRunCommands(program: CliCommand, run: Run): void {
   const id = 'an id, or at least the last 4 characters of a recent one'
-  const order = (name: 'cancel' | 'resume', runs: readonly string[], options: object) =>
-    finish(import('./run-orders.ts').then(({ orderRuns }) => orderRuns(name, runs, options, io)))
 
   program
     .command('cancel')
@@ -87,11 +79,8 @@ export function addRunCommands(program: Command, { io, finish }: CommandContext)
     .argument('<run...>', id)
     .addOption(configOption())
     .option('--json', 'answer as JSON: {items}')
-    .addHelpText(
-      'after',
-      `${reachHelp}\n${examples('reveille cancel 3f9a1c', 'reveille cancel 3f9a1c 07be42')}`,
-    )
-    .action((runs, options) => order('cancel', runs, options))
+    .gatewayExamples('reveille cancel 3f9a1c', 'reveille cancel 3f9a1c 07be42')
+    .action(run(async () => (await import('./run-orders.ts')).cancel))
 
   program
     .command('resume')
@@ -100,8 +89,8 @@ export function addRunCommands(program: Command, { io, finish }: CommandContext)
     .option('--all', 'every run that is parked')
     .addOption(configOption())
     .option('--json', 'answer as JSON: {items}')
-    .addHelpText('after', `${reachHelp}\n${examples('reveille resume 3f9a1c', 'reveille resume --all')}`)
-    .action((runs, options) => order('resume', runs, options))
+    .gatewayExamples('reveille resume 3f9a1c', 'reveille resume --all')
+    .action(run(async () => (await import('./run-orders.ts')).resume))
 }
 
 function parseGeneration(text: string): string {
@@ -113,7 +102,7 @@ const backupHelp = `
 What sources keep, such as consents and how far they have read, is in plain files
 of the data folder, in sources/: copy those as they are.`
 
-export function addStoreCommands(program: Command, { io, finish }: CommandContext): void {
+export function addStoreCommands(program: CliCommand, run: Run): void {
   program
     .command('store')
     .description('look after the data of a gateway')
@@ -122,8 +111,7 @@ export function addStoreCommands(program: Command, { io, finish }: CommandContex
     .argument('<file>', 'the copy; must not exist')
     .addOption(configOption())
     .option('--json', 'answer as JSON')
-    .addHelpText('after', `${backupHelp}\n${examples('reveille store backup /var/backups/reveille.db')}`)
-    .action((file, options) =>
-      finish(import('./store-backup.ts').then(({ storeBackup }) => storeBackup(file, options, io))),
-    )
+    .addHelpText('after', backupHelp)
+    .examples('reveille store backup /var/backups/reveille.db')
+    .action(run(async () => (await import('./store-backup.ts')).storeBackup))
 }

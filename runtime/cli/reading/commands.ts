@@ -1,10 +1,10 @@
 /** Registers the commands that read what a running gateway holds: their names, options and help. */
 
-import { type Command, Option } from 'commander'
-import { type CommandContext, configOption, examples, parseLimit, reachHelp } from '../command-parts.ts'
+import { Option } from 'commander'
+import { type CliCommand, configOption, parseLimit, type Run } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
 
-export function addReadingCommands(program: Command, { io, finish }: CommandContext): void {
+export function addReadingCommands(program: CliCommand, run: Run): void {
   program
     .command('status')
     .description(
@@ -12,8 +12,8 @@ export function addReadingCommands(program: Command, { io, finish }: CommandCont
     )
     .addOption(configOption())
     .option('--json', 'answer as JSON')
-    .addHelpText('after', `${reachHelp}\n${examples('reveille status', 'reveille status --json')}`)
-    .action((options) => finish(import('./status.ts').then(({ status }) => status(options, io))))
+    .gatewayExamples('reveille status', 'reveille status --json')
+    .action(run(async () => (await import('./status.ts')).status))
 
   addRecords('requests', 'what was received and how it ended', [
     new Option('--outcome <outcome>', 'only these').choices([
@@ -56,13 +56,8 @@ export function addReadingCommands(program: Command, { io, finish }: CommandCont
     .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit(500))
     .option('--cursor <cursor>', 'go on where a list ended')
     .option('--json', 'answer as JSON: {items, next}, or {key, messages}')
-    .addHelpText(
-      'after',
-      `${reachHelp}\n${examples('reveille sessions', 'reveille sessions hook:github:42', 'reveille sessions main --json')}`,
-    )
-    .action((key, options) =>
-      finish(import('./sessions.ts').then(({ sessions }) => sessions(key, options, io))),
-    )
+    .gatewayExamples('reveille sessions', 'reveille sessions hook:github:42', 'reveille sessions main --json')
+    .action(run(async () => (await import('./sessions.ts')).sessions))
 
   function addRecords(kind: RecordKind, description: string, filters: readonly Option[]): void {
     const command = program
@@ -75,12 +70,7 @@ export function addReadingCommands(program: Command, { io, finish }: CommandCont
     for (const filter of filters) command.addOption(filter)
     command
       .option('--json', 'answer as JSON: {items, next}, or the record')
-      .addHelpText(
-        'after',
-        `${reachHelp}\n${examples(`reveille ${kind} --limit 10`, `reveille ${kind} 3f9a1c`, `reveille ${kind} --json`)}`,
-      )
-      .action((id, options) =>
-        finish(import('./records.ts').then(({ showRecords }) => showRecords(kind, id, options, io))),
-      )
+      .gatewayExamples(`reveille ${kind} --limit 10`, `reveille ${kind} 3f9a1c`, `reveille ${kind} --json`)
+      .action(run(async () => (await import('./records.ts')).showRecords.bind(undefined, kind)))
   }
 }

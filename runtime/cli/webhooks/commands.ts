@@ -1,7 +1,7 @@
 /** Registers the commands that connect services whose events must be fetched: their names, options and help. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CommandContext, examples } from '../command-parts.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import type { CliCommand, Run } from '../command-parts.ts'
 
 const setupHelp = `
 At a terminal it asks for what is missing. It needs an OAuth client of the kind
@@ -10,13 +10,7 @@ consent in a browser. On a machine without one, open the address that is shown
 elsewhere, and paste where it leads to.
 What was granted is kept in the data folder for its owner alone, never in the
 configuration. A second run changes only what is not yet as it should be.
-Exit code: 1 where it could not be finished; the same command goes on from there.
-${examples(
-  'reveille webhooks gmail setup',
-  'reveille webhooks gmail setup --client-file client.json --account ada@example.com',
-  'reveille webhooks gmail setup --label Work --no-include-body',
-  'reveille webhooks gmail setup --mode push --push-endpoint https://hooks.example.com/hooks/gmail/push',
-)}`
+Exit code: 1 where it could not be finished; the same command goes on from there.`
 
 const runHelp = `
 A gateway watches the mailbox by itself: this is for a gateway on another machine,
@@ -24,22 +18,17 @@ or one that is to have no way to Google. The mailbox is set up where this runs.
 It posts to the gateway of --config with the first of hooks.token, else to
 REVEILLE_URL with REVEILLE_HOOK_TOKEN, else to the gateway of the configuration
 that it finds. It ends by Ctrl-C or SIGTERM, with exit code 0.
-Exit code: 1 where the mailbox is not set up, or another process watches it.
-${examples(
-  'reveille webhooks gmail run',
-  'reveille webhooks gmail run --json',
-  'REVEILLE_URL=https://hooks.example.com REVEILLE_HOOK_TOKEN=… reveille webhooks gmail run',
-)}`
+Exit code: 1 where the mailbox is not set up, or another process watches it.`
 
-export function addWebhookCommands(program: Command, { io, finish }: CommandContext): void {
-  const both = examples('reveille webhooks gmail setup', 'reveille webhooks gmail run')
+export function addWebhookCommands(program: CliCommand, run: Run): void {
+  const both = ['reveille webhooks gmail setup', 'reveille webhooks gmail run']
   const gmail = program
     .command('webhooks')
     .description('connect services that have to be asked for their events')
-    .addHelpText('after', both)
+    .examples(...both)
     .command('gmail')
     .description('let new mail wake an agent')
-    .addHelpText('after', both)
+    .examples(...both)
 
   gmail
     .command('setup')
@@ -64,7 +53,13 @@ export function addWebhookCommands(program: Command, { io, finish }: CommandCont
     .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
     .option('--json', 'answer as JSON, and ask nothing')
     .addHelpText('after', setupHelp)
-    .action((options) => finish(import('./gmail-setup.ts').then(({ setUpGmail }) => setUpGmail(options, io))))
+    .examples(
+      'reveille webhooks gmail setup',
+      'reveille webhooks gmail setup --client-file client.json --account ada@example.com',
+      'reveille webhooks gmail setup --label Work --no-include-body',
+      'reveille webhooks gmail setup --mode push --push-endpoint https://hooks.example.com/hooks/gmail/push',
+    )
+    .action(run(async () => (await import('./gmail-setup.ts')).setUpGmail))
 
   gmail
     .command('run')
@@ -72,7 +67,12 @@ export function addWebhookCommands(program: Command, { io, finish }: CommandCont
     .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
     .option('--json', 'report its state as JSON lines')
     .addHelpText('after', runHelp)
-    .action((options) => finish(import('./gmail-run.ts').then(({ runGmail }) => runGmail(options, io))))
+    .examples(
+      'reveille webhooks gmail run',
+      'reveille webhooks gmail run --json',
+      'REVEILLE_URL=https://hooks.example.com REVEILLE_HOOK_TOKEN=… reveille webhooks gmail run',
+    )
+    .action(run(async () => (await import('./gmail-run.ts')).runGmail))
 }
 
 function parseAddress(text: string): string {

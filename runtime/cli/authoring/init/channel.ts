@@ -25,6 +25,7 @@ import type { Prompts } from '../../prompts.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
 export interface InitChannelOptions {
+  readonly config?: string
   readonly json?: boolean
   /** Texts of the form `key=value`. */
   readonly set?: readonly string[]
@@ -39,7 +40,7 @@ export async function initChannel(
   options: InitChannelOptions,
   io: Io,
 ): Promise<number> {
-  const file = findConfiguration({ config: folder }, io)
+  const file = findConfiguration({ config: options.config ?? folder }, io)
   const settings = await settingsOf(file, io)
   const offer = offerFor(name, settings)
   const text = await readFile(file, 'utf8')

@@ -10,6 +10,7 @@ import { programName } from '../../pasted.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
 export interface InitMappingOptions {
+  readonly config?: string
   /** The name of the copy, without `.yaml`. Default: the preset's. */
   readonly as?: string
   readonly json?: boolean
@@ -32,7 +33,7 @@ export async function initMapping(
   const { as = name } = options
   if (!/^[\w-][\w.-]*$/.test(as))
     throw new CommandFailure(2, '--as takes a name without a folder: --as my-github')
-  const configuration = findConfiguration({ config: folder }, io)
+  const configuration = findConfiguration({ config: options.config ?? folder }, io)
   const { mappingsDir } = await contentFolders(configuration, io)
   const target = path.join(mappingsDir, `${as}.yaml`)
   const written = await copyNew(preset, target)

@@ -18,11 +18,11 @@ import { linkPackage } from './link-package.ts'
 export async function initTransform(
   name: string,
   folder: string | undefined,
-  options: { readonly json?: boolean },
+  options: { readonly config?: string; readonly json?: boolean },
   io: Io,
 ): Promise<number> {
   checkName(name)
-  const configuration = findConfiguration({ config: folder }, io)
+  const configuration = findConfiguration({ config: options.config ?? folder }, io)
   const { mappingsDir, transformsDir } = await contentFolders(configuration, io)
   await mkdir(transformsDir, { recursive: true })
   const earlier = existingModule(name, transformsDir)
