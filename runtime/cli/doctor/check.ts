@@ -1,6 +1,7 @@
 /** Defines what a check is and returns, and runs checks side by side. */
 
 import { CommandFailure } from '../command-failure.ts'
+import { NotChecked } from './not-checked.ts'
 import type { Subject } from './subject.ts'
 
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
@@ -50,17 +51,6 @@ export function warning(code: string, message: string, fix?: string): Result {
 
 export function problem(code: string, message: string, fix?: string): Result {
   return { state: 'problem', code, message, fix }
-}
-
-/** A check throws it for something that it cannot look at. The message is a clause, as that of a result. */
-export class NotChecked extends Error {
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.name = 'NotChecked'
-    this.code = code
-  }
 }
 
 /** The time for one check, which is longer than any single question takes. */

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { type Check, NotChecked, ok, runChecks } from './check.ts'
+import { type Check, ok, runChecks } from './check.ts'
 import { gatewayUser, judgeAccess, judgeOwners, type Step } from './checks/files.ts'
 import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
 import { judgeBacklog, judgeSource } from './checks/work.ts'
 import { skewOf } from './gateway-view.ts'
 import type { GuardedFile } from './guarded-files.ts'
 import { listed } from './listed.ts'
+import { NotChecked } from './not-checked.ts'
 import type { Subject } from './subject.ts'
 
 const subject = {} as Subject

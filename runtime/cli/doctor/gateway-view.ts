@@ -4,7 +4,7 @@ import type { GatewayStatus } from '../../api/index.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { type Admin, type Connection, createAdmin, endedText } from '../reading/admin-client.ts'
-import { NotChecked } from './check.ts'
+import { NotChecked } from './not-checked.ts'
 
 /** The longest time that one answer may take, in milliseconds. */
 const answerMs = 5_000

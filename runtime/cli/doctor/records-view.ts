@@ -5,8 +5,8 @@ import type { OpenDeliveries, Page, RequestRecord, RunRecord } from '../../store
 import { StoreError } from '../../store/port.ts'
 import { readStoreSummary, type StoreSummary } from '../../store/sqlite/index.ts'
 import type { Admin } from '../reading/admin-client.ts'
-import { NotChecked } from './check.ts'
 import type { GatewayView } from './gateway-view.ts'
+import { NotChecked } from './not-checked.ts'
 
 export type RecordsView = ReturnType<typeof fromGateway>
 

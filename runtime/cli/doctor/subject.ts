@@ -6,8 +6,8 @@ import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import type { Compiled } from '../authoring/compile.ts'
 import type { Io } from '../io.ts'
 import { connectionTo } from '../reading/admin-client.ts'
-import { NotChecked } from './check.ts'
 import { createGatewayView } from './gateway-view.ts'
+import { NotChecked } from './not-checked.ts'
 import { createRecordsView } from './records-view.ts'
 
 export type Subject = Awaited<ReturnType<typeof openSubject>>

@@ -7,9 +7,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { shownPath } from '../../configuration.ts'
 import { shellWord } from '../../pasted.ts'
-import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { type GuardedFile, guardedFiles } from '../guarded-files.ts'
 import { listed } from '../listed.ts'
+import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const fileChecks: readonly Check[] = [

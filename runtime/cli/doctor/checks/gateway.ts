@@ -6,8 +6,9 @@ import { pasted } from '../../pasted.ts'
 import { errorsOf, type GenerationItem } from '../../reading/generation-item.ts'
 import { lastGoodText } from '../../reading/status.ts'
 import { shortTime } from '../../table.ts'
-import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { startCommand } from '../gateway-view.ts'
+import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const gatewayChecks: readonly Check[] = [

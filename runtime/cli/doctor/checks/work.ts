@@ -9,8 +9,9 @@ import { pasted } from '../../pasted.ts'
 import { holdText, nextSteps } from '../../reading/channel-text.ts'
 import { heartbeatText } from '../../reading/heartbeat-text.ts'
 import { shortTime } from '../../table.ts'
-import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { listed } from '../listed.ts'
+import { NotChecked } from '../not-checked.ts'
 import type { Subject } from '../subject.ts'
 
 export const workChecks: readonly Check[] = [
