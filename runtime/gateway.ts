@@ -304,24 +304,16 @@ async function assemble(
   }
 }
 
-interface Parts {
-  add<Part extends { close(): unknown }>(part: Part): Part
-  onClose(close: () => unknown): void
-  /** Closes the parts in the reverse order of their start. */
-  close(): Promise<void>
-}
+type Parts = ReturnType<typeof createParts>
 
-function createParts(): Parts {
-  const closers: (() => unknown)[] = []
+/** Closes the parts in the reverse order of their start. */
+function createParts() {
+  const stack = new AsyncDisposableStack()
   return {
-    add(part) {
-      closers.push(() => part.close())
-      return part
-    },
-    onClose: (close) => void closers.push(close),
-    async close() {
-      for (const close of closers.reverse()) await close()
-    },
+    add: <Part extends { close(): unknown }>(part: Part): Part =>
+      stack.adopt(part, async (added) => void (await added.close())),
+    onClose: (close: () => Promise<void> | void) => stack.defer(close),
+    close: () => stack.disposeAsync(),
   }
 }
 

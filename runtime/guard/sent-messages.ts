@@ -9,8 +9,6 @@ export const keptMs = 86_400_000
 const mostMessages = 10_000
 /** A shorter text may come from anybody. UTF-16 units, folded. */
 export const shortestText = 24
-/** How much of the beginning of a text its prefix hash covers. UTF-16 units. */
-const hashedUnits = 12
 /** How much of a payload is looked at, which takes about a millisecond. */
 const mostNodes = 10_000
 const mostUnits = 256 * 1024
@@ -36,9 +34,9 @@ export function createSentMessages({
   most?: number
 }): SentMessages {
   /** By digest, the oldest first. */
-  const sent = new Map<string, { readonly at: number; readonly prefix: number }>()
-  /** How many of them have a prefix hash: a string that begins like none of them needs no digest. */
-  const prefixes = new Map<number, number>()
+  const sent = new Map<string, { readonly at: number; readonly prefix: string }>()
+  /** How many of them begin like this: a string that begins like none of them needs no digest. */
+  const prefixes = new Map<string, number>()
   let longest = 0
 
   function forget(digest: string): void {
@@ -66,7 +64,7 @@ export function createSentMessages({
       const folded = fold(text)
       const { length } = folded
       if (length < shortestText) return
-      const [digest, prefix] = [digestOf(folded), prefixHashOf(folded)]
+      const [digest, prefix] = [digestOf(folded), prefixOf(folded)]
       // It was sent again while older messages were being loaded.
       if ((sent.get(digest)?.at ?? at) > at) return
       forget(digest)
@@ -92,7 +90,7 @@ export function createSentMessages({
         if (node.length < shortestText || node.length > most) continue
         units += node.length
         if (units > mostUnits) return false
-        if (prefixes.has(prefixHashOf(node)) && sent.has(digestOf(fold(node)))) return true
+        if (prefixes.has(prefixOf(node)) && sent.has(digestOf(fold(node)))) return true
       }
       return false
     },
@@ -109,36 +107,9 @@ function appendValues(node: unknown, nodes: unknown[]): void {
   for (let at = 0; at < values.length && nodes.length < mostNodes; at += 1) nodes.push(values[at])
 }
 
-/**
- * A hash of the beginning of a text without white space, for which nothing has to be folded (FNV-1a,
- * http://www.isthe.com/chongo/tech/comp/fnv/).
- */
-function prefixHashOf(text: string): number {
-  let prefix = 0x811c9dc5
-  let units = 0
-  for (let at = 0; at < text.length && units < hashedUnits; at += 1) {
-    const unit = text.charCodeAt(at)
-    if (isSpace(unit)) continue
-    prefix = Math.imul(prefix ^ unit, 0x01000193)
-    units += 1
-  }
-  return prefix
-}
-
-/** The same characters as `\s`. */
-function isSpace(unit: number): boolean {
-  if (unit < 0xa0) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
-  return (
-    unit === 0xa0 ||
-    unit === 0x1680 ||
-    (unit >= 0x2000 && unit <= 0x200a) ||
-    unit === 0x2028 ||
-    unit === 0x2029 ||
-    unit === 0x202f ||
-    unit === 0x205f ||
-    unit === 0x3000 ||
-    unit === 0xfeff
-  )
+/** The beginning of the first word, for which nothing has to be folded. */
+function prefixOf(text: string): string {
+  return /\S{1,12}/.exec(text)?.[0] ?? ''
 }
 
 function fold(text: string): string {
