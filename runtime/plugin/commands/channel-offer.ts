@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs'
 import type { Settings } from '@reveille/engine'
 import type { Channel, ChannelHealth, Plugin } from '@reveille/kit'
 import { pino } from 'pino'
-import { configureAll } from '../configuration/configuration.ts'
-import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
+import { parsePluginConfiguration } from '../configuration/configuration.ts'
+import type { PluginPlaces } from '../configuration/directory.ts'
 import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
-import { locate, type Specification } from '../configuration/specify.ts'
+import { askedChannel, type Specification } from '../configuration/specify.ts'
 import { redactHealth } from '../host/handles.ts'
 import { startInstance } from '../instance/instance.ts'
-import { checkConfiguration, importPlugin } from './check.ts'
+import { checkConfiguration, importPlugin, locateAlone } from './check.ts'
 
 /** One key of a channel's or source's configuration. */
 export interface OfferedKey {
@@ -48,9 +48,7 @@ export function offerOf(
   settings: Pick<Settings, 'agents'> & PluginPlaces,
   resolveFrom: string | URL = import.meta.url,
 ): ChannelOffer {
-  const directory = createDirectory(settings, asFileUrl(resolveFrom))
-  const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: {} } as const
-  const wanted = locate(asked, directory, settings.agents)
+  const wanted = locateAlone(askedChannel(name, {}), settings, resolveFrom)
   return {
     name,
     package: wanted.package.name,
@@ -65,7 +63,7 @@ export function createExaminer(plugin: Plugin, wanted: Specification): Examiner 
   return (config) => {
     try {
       const asked = { ...wanted, given: config }
-      for (const [each, parsed] of configureAll([asked])) checkConfiguration(plugin, each, parsed)
+      checkConfiguration(plugin, asked, parsePluginConfiguration(asked))
       return []
     } catch (error) {
       if (error instanceof PluginSetupError && error.code !== 'PLUGIN_MANIFEST') return error.problems
@@ -132,16 +130,12 @@ export async function tryChannel(
   settings: Pick<Settings, 'agents'> & PluginPlaces,
   { fetch, timeoutMs = 15_000, resolveFrom = import.meta.url }: TryOptions,
 ): Promise<ChannelHealth | undefined> {
-  const directory = createDirectory(settings, asFileUrl(resolveFrom))
-  const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: config } as const
-  const [ready] = configureAll([locate(asked, directory, settings.agents)])
-  if (ready === undefined) return undefined
-  const instance = await startInstance(...ready, {
+  const wanted = locateAlone(askedChannel(name, config), settings, resolveFrom)
+  const instance = await startInstance(wanted, parsePluginConfiguration(wanted), {
     log: pino({ level: 'silent' }),
     fetch,
     setupTimeoutMs: timeoutMs,
     closeTimeoutMs,
-    closing: new AbortController().signal,
   })
   try {
     const health = await (instance.provided as Channel).check?.(AbortSignal.timeout(timeoutMs))

@@ -7,7 +7,7 @@ import { configureAll, type PluginConfiguration } from '../configuration/configu
 import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
 import type { PluginPackage } from '../configuration/package.ts'
 import { type PluginProblem, PluginSetupError, throwJoined } from '../configuration/setup-error.ts'
-import { catalogOf, type Specification, specify } from '../configuration/specify.ts'
+import { catalogOf, locate, type Specification, specify } from '../configuration/specify.ts'
 import { importProblem, loadPlugin, setupProblem } from '../instance/load.ts'
 import { redactError } from '../instance/redaction.ts'
 
@@ -55,6 +55,15 @@ async function examine(wanted: Specification, configuration: PluginConfiguration
   const plugin = await importPlugin(wanted, configuration)
   checkConfiguration(plugin, wanted, configuration)
   return { wanted, plugin }
+}
+
+/** Finds the package of one channel or source, whatever else is configured. @throws PluginSetupError */
+export function locateAlone(
+  asked: Parameters<typeof locate>[0],
+  settings: Pick<Settings, 'agents'> & PluginPlaces,
+  resolveFrom: string | URL,
+): Specification {
+  return locate(asked, createDirectory(settings, asFileUrl(resolveFrom)), settings.agents)
 }
 
 /** @throws PluginSetupError */

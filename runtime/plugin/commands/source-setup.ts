@@ -3,15 +3,15 @@
 import type { Settings } from '@reveille/engine'
 import { type ConnectCall, type Connection, compileRedaction, createPluginFetch } from '@reveille/kit'
 import { type Logger, pino } from 'pino'
-import { configureAll, secretsIn } from '../configuration/configuration.ts'
-import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
-import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
-import { askedSource, locate } from '../configuration/specify.ts'
+import { parsePluginConfiguration, secretsIn } from '../configuration/configuration.ts'
+import type { PluginPlaces } from '../configuration/directory.ts'
+import { PluginSetupError } from '../configuration/setup-error.ts'
+import { askedSource } from '../configuration/specify.ts'
 import { createSourceHandle, type LiveSource } from '../host/handles.ts'
-import { startInstance, usualTimeouts } from '../instance/instance.ts'
+import { startInstance } from '../instance/instance.ts'
 import { redactError } from '../instance/redaction.ts'
 import { createExaminer, type Examiner, keysOf, type OfferedKey } from './channel-offer.ts'
-import { importPlugin } from './check.ts'
+import { importPlugin, locateAlone } from './check.ts'
 
 export interface Connector {
   readonly name: string
@@ -29,8 +29,7 @@ export async function connectorOf(
   settings: Pick<Settings, 'agents'> & PluginPlaces,
   resolveFrom: string | URL = import.meta.url,
 ): Promise<Connector> {
-  const directory = createDirectory(settings, asFileUrl(resolveFrom))
-  const wanted = locate(askedSource(name, {}), directory, settings.agents)
+  const wanted = locateAlone(askedSource(name, {}), settings, resolveFrom)
   const plugin = await importPlugin(wanted)
   if (typeof plugin.connect !== 'function') {
     const problem = { key: wanted.key, message: 'is written by hand: its plugin connects nothing' }
@@ -79,20 +78,10 @@ export async function startSource(
 ): Promise<StartedSource> {
   const asked = askedSource(name, settings.sources[name] ?? {})
   if (!Object.hasOwn(settings.sources, name)) {
-    throw refusal(name, { key: asked.key, message: 'is needed: nothing is configured there' })
+    const problem = { key: asked.key, message: 'is needed: nothing is configured there' }
+    throw new PluginSetupError('PLUGIN_CONFIG', name, [problem])
   }
-  const directory = createDirectory(settings, asFileUrl(resolveFrom))
-  const [ready] = configureAll([locate(asked, directory, settings.agents)])
-  if (ready === undefined) throw refusal(name, { key: asked.key, message: 'is needed' })
-  const instance = await startInstance(...ready, {
-    log,
-    fetch,
-    ...usualTimeouts,
-    closing: new AbortController().signal,
-  })
+  const wanted = locateAlone(asked, settings, resolveFrom)
+  const instance = await startInstance(wanted, parsePluginConfiguration(wanted), { log, fetch })
   return { ...createSourceHandle(instance), close: () => instance.close() }
-}
-
-function refusal(name: string, problem: PluginProblem): PluginSetupError {
-  return new PluginSetupError('PLUGIN_CONFIG', name, [problem])
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { nearestName } from '@reveille/engine'
 import { BoundedMap, oneLine } from '@reveille/kit'
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { type PluginProblem, PluginSetupError, throwJoined, withoutRepeats } from './setup-error.ts'
+import { mapJoined, type PluginProblem, PluginSetupError, withoutRepeats } from './setup-error.ts'
 import { oneAccountHint, type Specification } from './specify.ts'
 
 export interface PluginConfiguration {
@@ -107,18 +107,8 @@ function compile(file: string): ValidateFunction {
  * Checks the configuration of all plugins before any is started, so that a mistake in one changes no other.
  * @throws PluginSetupError with everything that is wrong
  */
-export function configureAll(wanted: readonly Specification[]): [Specification, PluginConfiguration][] {
-  const ready: [Specification, PluginConfiguration][] = []
-  const errors: unknown[] = []
-  for (const specification of wanted) {
-    try {
-      ready.push([specification, parsePluginConfiguration(specification)])
-    } catch (error) {
-      errors.push(error)
-    }
-  }
-  throwJoined(errors)
-  return ready
+export function configureAll(wanted: readonly Specification[]) {
+  return mapJoined(wanted, (each) => [each, parsePluginConfiguration(each)] as const)
 }
 
 /** A problem holds names and rules only, because `error.data` and the messages of Ajv may hold a secret. */

@@ -29,7 +29,8 @@ function packageOf(name: string): string {
 
 export type ProvidedKind = 'channel' | 'runner' | 'source'
 
-const listOf = { channel: 'channels', runner: 'runners', source: 'sources' } as const
+/** Where a manifest and a directory list the names of each kind. */
+export const listOf = { channel: 'channels', runner: 'runners', source: 'sources' } as const
 const kinds = ['channel', 'runner', 'source'] as const
 
 export interface Directory {
@@ -63,17 +64,12 @@ export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Dir
     const found = readPluginPackage(specifier, [...beside, from], key)
     for (const kind of kinds) claim(extras[kind], found[listOf[kind]], found, key)
   }
-  const known = {
-    channel: new Set<string>(builtIn.channels),
-    runner: new Set<string>(builtIn.runners),
-    source: new Set<string>(builtIn.sources),
-  }
   /** The built-in packages that were read. */
   const read = new Map<string, PluginPackage>()
 
   function find(kind: ProvidedKind, name: string, key: string) {
     const extra = extras[kind].get(name)
-    if (extra !== undefined || !known[kind].has(name)) return extra
+    if (extra !== undefined || !isBuiltIn(kind, name)) return extra
     const found = read.get(name) ?? readPluginPackage(packageOf(name), [from, ...beside], key)
     read.set(name, found)
     if (found[listOf[kind]].includes(name)) return found
@@ -91,11 +87,16 @@ export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Dir
   }
 
   return {
-    channels: [...new Set([...known.channel, ...extras.channel.keys()])],
-    runners: [...new Set([...[...known.runner].filter(isInstalled), ...extras.runner.keys()])],
-    sources: [...new Set([...known.source, ...extras.source.keys()])],
+    channels: [...new Set([...builtIn.channels, ...extras.channel.keys()])],
+    runners: [...new Set([...builtIn.runners.filter(isInstalled), ...extras.runner.keys()])],
+    sources: [...new Set([...builtIn.sources, ...extras.source.keys()])],
     find,
   }
+}
+
+function isBuiltIn(kind: ProvidedKind, name: string): boolean {
+  const names: readonly string[] = builtIn[listOf[kind]]
+  return names.includes(name)
 }
 
 function claim(

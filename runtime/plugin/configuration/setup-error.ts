@@ -57,6 +57,21 @@ export function throwJoined(errors: readonly unknown[]): void {
   throw new PluginSetupError(first.code, plugins, problems, { cause: new AggregateError(refusals) })
 }
 
+/** Maps every item before it throws what is wrong with any of them. @throws PluginSetupError */
+export function mapJoined<Item, Result>(items: readonly Item[], map: (item: Item) => Result): Result[] {
+  const results: Result[] = []
+  const errors: unknown[] = []
+  for (const item of items) {
+    try {
+      results.push(map(item))
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  throwJoined(errors)
+  return results
+}
+
 export function withoutRepeats(problems: readonly PluginProblem[]): PluginProblem[] {
   return [...new Map(problems.map((problem) => [`${problem.key} ${problem.message}`, problem])).values()]
 }

@@ -1,9 +1,9 @@
 /** Lists what a configuration asks for: one specification for each channel, runner and source that is to run. */
 
 import { type Catalog, channelName, nearestName, type Settings } from '@reveille/engine'
-import type { Directory, ProvidedKind } from './directory.ts'
+import { type Directory, listOf, type ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
-import { PluginSetupError, throwJoined } from './setup-error.ts'
+import { mapJoined, PluginSetupError } from './setup-error.ts'
 
 /** One channel, runner or source that is to run. Equal specifications share one instance. */
 export interface Specification {
@@ -32,13 +32,7 @@ export function specify(
   settings: Pick<Settings, 'agents' | 'channels' | 'sources'>,
   directory: Directory,
 ): Specification[] {
-  const asked: Asked[] = Object.entries(settings.channels).map(([name, given]) => ({
-    kind: 'channel',
-    name,
-    id: name,
-    key: `channels.${name}`,
-    given,
-  }))
+  const asked = Object.entries(settings.channels).map(([name, given]) => askedChannel(name, given))
   const { runners, defaults } = settings.agents
   for (const [name, { kind, ...given }] of Object.entries(runners)) {
     const id = typeof kind === 'string' ? kind : name
@@ -47,18 +41,11 @@ export function specify(
   if (!Object.hasOwn(runners, defaults.runner))
     asked.push(unconfiguredRunner(defaults.runner, 'agents.defaults.runner'))
   for (const [name, given] of Object.entries(settings.sources)) asked.push(askedSource(name, given))
+  return mapJoined(asked, (each) => locate(each, directory, settings.agents))
+}
 
-  const found: Specification[] = []
-  const errors: unknown[] = []
-  for (const each of asked) {
-    try {
-      found.push(locate(each, directory, settings.agents))
-    } catch (error) {
-      errors.push(error)
-    }
-  }
-  throwJoined(errors)
-  return found
+export function askedChannel(name: string, given: Readonly<Record<string, unknown>>): Asked {
+  return { kind: 'channel', name, id: name, key: `channels.${name}`, given }
 }
 
 export function unconfiguredRunner(name: string, key: string): Asked {
@@ -75,7 +62,7 @@ export function askedSource(name: string, given: Readonly<Record<string, unknown
 export function locate(asked: Asked, directory: Directory, agents: Inheritance): Specification {
   const found = directory.find(asked.kind, asked.id, asked.key)
   if (found !== undefined) return inherit(asked, found, agents)
-  const known = namesOf(directory, asked.kind)
+  const known = directory[listOf[asked.kind]]
   const problem = {
     key: asked.key,
     message: `names ${asked.id}, and there is no such ${asked.kind}`,
@@ -99,11 +86,6 @@ function oneAccount({ id, given }: Asked, known: readonly string[]): string | un
 
 export function oneAccountHint(channel: string): string {
   return `a gateway has one account of each channel: for another one of ${channel}, start a second gateway with a configuration, \`gateway.port\` and \`gateway.dataDir\` of its own`
-}
-
-function namesOf({ channels, runners, sources }: Directory, kind: ProvidedKind): readonly string[] {
-  if (kind === 'channel') return channels
-  return kind === 'runner' ? runners : sources
 }
 
 /** A runner's own key replaces the inherited one whole: a mixture would be visible in neither place. */

@@ -3,9 +3,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
-import type { Logger } from 'pino'
 import type { AddressRules } from '../configuration/addresses.ts'
-import { configureAll, type PluginConfiguration } from '../configuration/configuration.ts'
+import {
+  configureAll,
+  type PluginConfiguration,
+  parsePluginConfiguration,
+} from '../configuration/configuration.ts'
 import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from '../configuration/directory.ts'
 import { throwJoined } from '../configuration/setup-error.ts'
 import {
@@ -16,7 +19,7 @@ import {
   specify,
   unconfiguredRunner,
 } from '../configuration/specify.ts'
-import { type Instance, startInstance, usualTimeouts } from '../instance/instance.ts'
+import { type Instance, type InstanceOptions, startInstance } from '../instance/instance.ts'
 import {
   createChannelHandle,
   createRunnerHandle,
@@ -26,8 +29,8 @@ import {
 } from './handles.ts'
 import { checkModels, type RefusedModel } from './models.ts'
 
-export interface PluginHostOptions {
-  readonly log: Logger
+export interface PluginHostOptions
+  extends Pick<InstanceOptions, 'log' | 'setupTimeoutMs' | 'closeTimeoutMs'> {
   /** Default: that of the platform. */
   readonly fetch?: typeof fetch
   /**
@@ -35,10 +38,6 @@ export interface PluginHostOptions {
    * that holds it.
    */
   readonly resolveFrom?: string | URL
-  /** How long a plugin's `setup` may take. Milliseconds; default 30,000. */
-  readonly setupTimeoutMs?: number
-  /** How long a plugin's `close` may take. Milliseconds; default 10,000. */
-  readonly closeTimeoutMs?: number
 }
 
 /** The part of a snapshot that plugins depend on. */
@@ -103,10 +102,9 @@ const nothing: PluginSet = {
 
 export function createPluginHost(options: PluginHostOptions): PluginHost {
   const { log, fetch = lazyFetch } = options
-  const { setupTimeoutMs, closeTimeoutMs } = { ...usualTimeouts, ...options }
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
   const closing = new AbortController()
-  const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }
+  const instanceOptions = { ...options, fetch, closing: closing.signal }
   /** Every start that was not followed by a close yet, so that `close` misses none. */
   const started = new Set<Promise<Instance>>()
   const listeners: (() => void)[] = []
@@ -204,8 +202,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   async function startLate(name: string, { directory, agents }: PluginSet): Promise<Instance> {
     try {
       const wanted = locate(unconfiguredRunner(name, `agents.runners.${name}`), directory, agents)
-      const [ready] = configureAll([wanted])
-      if (ready !== undefined) return await start(...ready)
+      return await start(wanted, parsePluginConfiguration(wanted))
     } catch (cause) {
       throw new PluginError(
         `The runner ${name} cannot be used without configuration; give it one under agents.runners.${name}.`,
@@ -216,7 +213,6 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
         },
       )
     }
-    return findLive('runner', name)
   }
 
   return {

@@ -27,16 +27,15 @@ import { importProblem, loadPlugin, setupProblem } from './load.ts'
 import { createPluginLog, redactError } from './redaction.ts'
 import { shapeProblem } from './shapes.ts'
 
-/** How long a plugin's `setup` and `close` may take by default. Milliseconds. */
-export const usualTimeouts = { setupTimeoutMs: 30_000, closeTimeoutMs: 10_000 } as const
-
 export interface InstanceOptions {
   readonly log: Logger
   readonly fetch: typeof fetch
-  readonly setupTimeoutMs: number
-  readonly closeTimeoutMs: number
+  /** How long the plugin's `setup` may take. Milliseconds; default 30,000. */
+  readonly setupTimeoutMs?: number
+  /** How long the plugin's `close` may take. Milliseconds; default 10,000. */
+  readonly closeTimeoutMs?: number
   /** Aborted when the host closes, which ends the wait for a setup. */
-  readonly closing: AbortSignal
+  readonly closing?: AbortSignal
 }
 
 export interface Instance {
@@ -64,7 +63,7 @@ export async function startInstance(
   const { id, key, kind, name } = specification
   const plugin = specification.package.name
   const redact = compileRedaction(secrets)
-  const { log } = options
+  const { log, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
   const owner = { plugin, [kind]: name }
   const abort = new AbortController()
 
@@ -81,7 +80,7 @@ export async function startInstance(
     abort.abort(new Error(`The ${kind} ${name} is closed.`))
     try {
       const closing = (async () => brought?.close?.())()
-      await inTime(closing, options.closeTimeoutMs, 'close took too long')
+      await inTime(closing, closeTimeoutMs, 'close took too long')
       log.debug({ event: 'plugin-closed', ...owner })
     } catch (error) {
       log.warn({ event: 'plugin-close-failed', ...owner, err: redactError(error, redact) })
@@ -97,7 +96,7 @@ export async function startInstance(
     }
     const setting = (async () => loaded.setup(context))()
     try {
-      return await inTime(setting, options.setupTimeoutMs, 'setup took too long', options.closing)
+      return await inTime(setting, setupTimeoutMs, 'setup took too long', options.closing)
     } catch (error) {
       // A setup that was too slow may still bring something that has to be closed.
       setting.then(shutDown, () => {})
