@@ -19,9 +19,10 @@ import {
   realFiles,
 } from '@reveille/engine'
 import { isMap } from 'yaml'
-import { createKeptFiles, openGenerationArchive } from '../generations/index.ts'
+import { createKeptFiles } from '../generations/index.ts'
 import { contentOf, documentOf } from '../written-document.ts'
 import { loadGatewayBlock } from './gateway-block.ts'
+import { readKeptGeneration } from './kept-generation.ts'
 
 /** What was served in the place of broken files at the start. */
 export interface ServedLastGood {
@@ -73,7 +74,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
   let last: Kept | undefined
 
   async function substitute(diagnostics: readonly Diagnostic[]): Promise<boolean> {
-    last ??= await readStored(file, options, whole)
+    last ??= await readStored({ ...options, file }, whole)
     if (isWhole || last === undefined) return false
     const done = (await replaceBroken(diagnostics, last.content)) || replaceAll()
     isFresh ||= done
@@ -200,36 +201,19 @@ interface Kept {
 }
 
 /** Returns undefined if nothing was ever live, or the archive is damaged. `whole` is as for `--last-good`. */
-async function readStored(
-  configFile: string,
-  { env, presets }: LoadOptions,
-  whole: boolean,
-): Promise<Kept | undefined> {
-  const settings =
-    (await loadGatewayBlock({ file: configFile, env }))?.settings ?? (await defaultSettings(configFile, env))
+async function readStored(options: LoadOptions, whole: boolean): Promise<Kept | undefined> {
+  const settings = (await loadGatewayBlock(options))?.settings ?? (await defaultSettings(options))
   if (settings === undefined) return undefined
-  const { dataDir } = settings.gateway
-  const archive = await openGenerationArchive({
-    folder: join(dataDir, 'generations'),
-    configFile,
-    onDamaged() {},
-    onFailed() {},
-  })
-  const generation = archive.list().find((record) => record.generation !== undefined)?.generation
-  const content = generation === undefined ? undefined : await archive.read(generation)
-  if (generation === undefined || content === undefined) return undefined
-  // The archive of another data folder knows nothing of the generations of this one.
-  const loaded = await loadConfiguration({
-    file: configFile,
-    env,
-    ...(presets !== undefined && { presets }),
-    files: createKeptFiles(content.sources),
-  })
-  const isElsewhere = loaded.ok && loaded.configuration.settings.gateway.dataDir !== dataDir
-  return whole && isElsewhere ? undefined : { generation, content, loads: loaded.ok && !isElsewhere }
+  const kept = await readKeptGeneration(
+    options,
+    settings.gateway.dataDir,
+    (archive) => archive.list().find(({ generation }) => generation !== undefined)?.generation,
+  )
+  if (kept === undefined || (whole && kept.isElsewhere)) return undefined
+  return { ...kept, loads: kept.loaded.ok && !kept.isElsewhere }
 }
 
-async function defaultSettings(file: string, env: LoadOptions['env']) {
+async function defaultSettings({ file, env }: LoadOptions) {
   const loaded = await loadConfiguration({ file, env, files: createKeptFiles(new Map([[file, '{}\n']])) })
   return loaded.ok ? loaded.configuration.settings : undefined
 }

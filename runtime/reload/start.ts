@@ -1,16 +1,9 @@
 /** Loads the configuration that a gateway starts with: its files, or what may stand in for them where they do not load. */
 
-import { join, resolve } from 'node:path'
-import {
-  type Configuration,
-  type Diagnostic,
-  type Loaded,
-  type Loader,
-  type LoadOptions,
-  loadConfiguration,
-} from '@reveille/engine'
-import { createKeptFiles, openGenerationArchive } from '../generations/index.ts'
+import { resolve } from 'node:path'
+import type { Configuration, Diagnostic, Loaded, Loader, LoadOptions } from '@reveille/engine'
 import { loadGatewayBlock } from './gateway-block.ts'
+import { readKeptGeneration } from './kept-generation.ts'
 import { createLastGood, type LastGood } from './last-good.ts'
 
 /** Thrown for a configuration that cannot serve. */
@@ -60,18 +53,11 @@ async function loadRolledBack(
   options: LoadOptions,
   filesDigest: string | undefined,
 ): Promise<Configuration | undefined> {
-  const configFile = resolve(options.file)
-  const block = await loadGatewayBlock({ file: configFile, env: options.env })
+  const block = await loadGatewayBlock({ file: resolve(options.file), env: options.env })
   if (block === undefined) return undefined
-  const { dataDir } = block.settings.gateway
-  const folder = join(dataDir, 'generations')
-  const archive = await openGenerationArchive({ folder, configFile, onDamaged() {}, onFailed() {} })
-  const rollback = archive.rollback()
-  const kept =
-    rollback?.filesDigest === filesDigest && rollback ? await archive.read(rollback.generation) : undefined
-  if (kept === undefined) return undefined
-  const loaded = await loadConfiguration({ ...options, files: createKeptFiles(kept.sources) })
-  // The archive of another data folder knows nothing of the generations of this one.
-  const isSameFolder = loaded.ok && loaded.configuration.settings.gateway.dataDir === dataDir
-  return isSameFolder ? loaded.configuration : undefined
+  const kept = await readKeptGeneration(options, block.settings.gateway.dataDir, (archive) => {
+    const rollback = archive.rollback()
+    return rollback?.filesDigest === filesDigest ? rollback?.generation : undefined
+  })
+  return kept?.loaded.ok && !kept.isElsewhere ? kept.loaded.configuration : undefined
 }
