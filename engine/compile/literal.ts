@@ -2,9 +2,9 @@
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
+import { thinkingLevels } from '../config/fields.ts'
 import { nearestName } from '../config/nearest.ts'
 import type { Path } from '../config/path.ts'
-import { thinkingLevels } from '../config/settings.ts'
 import {
   type Checked,
   checkChannel,

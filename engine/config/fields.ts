@@ -1,4 +1,4 @@
-/** The names of an action's fields: which there are, which action has them, and what else they may be called. */
+/** The names of an action's fields: which there are, which action has them, what else they may be called, and levels of thinking. */
 
 /** The fields that are rendered for each request, in the order in which they are. */
 export const fieldNames = [
@@ -28,3 +28,6 @@ export const otherNames = [
   ['text', 'textTemplate'],
   ['message', 'messageTemplate'],
 ] as const
+
+export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+export type ThinkingLevel = (typeof thinkingLevels)[number]

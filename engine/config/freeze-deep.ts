@@ -8,3 +8,8 @@ export function freezeDeep<Value>(value: Value, seen = new Set<unknown>()): Valu
   for (const key of Reflect.ownKeys(value)) freezeDeep((value as Record<string | symbol, unknown>)[key], seen)
   return value
 }
+
+/** What freezing makes of a tree of plain data. */
+export type DeepReadonly<Value> = Value extends object
+  ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
+  : Value

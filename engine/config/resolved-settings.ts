@@ -18,7 +18,12 @@ export function resolveSettings(
 ): Settings {
   const { gateway, hooks, history, agents, deliveries, channels, sources, plugins } = value
   const { auth, ...gatewayRest } = gateway
+  const { token, bodyTimeout, transforms, reload, presets, endpoints, mappings, gmail, ...hooksRest } = hooks
   const { model, models, heartbeat, retry, ...defaults } = agents.defaults
+  const { every, quietHours, ...heartbeatRest } = heartbeat
+  const { idleExpiry, ...sessions } = agents.sessions
+  const { retryFor, ...deliveriesRest } = deliveries
+  const { debounce, ...reloadRest } = reload
   const rules = modelRules(models)
   return {
     file,
@@ -31,34 +36,20 @@ export function resolveSettings(
       limits: { ...gateway.limits },
     },
     hooks: {
-      enabled: hooks.enabled,
-      tokens: hookTokens(hooks.token).map(({ token }) => token),
+      ...hooksRest,
+      tokens: hookTokens(token).map(({ token }) => token),
       path: normalHookPath(hooks.path),
-      allowQueryToken: hooks.allowQueryToken,
-      ...(hooks.allowedSessionKeyPrefixes && { allowedSessionKeyPrefixes: hooks.allowedSessionKeyPrefixes }),
       ...(hooks.defaultSessionKey !== undefined && { defaultSessionKey: hooks.defaultSessionKey.trim() }),
-      allowRequestSessionKey: hooks.allowRequestSessionKey,
-      ...(hooks.allowedAgentIds && { allowedAgentIds: hooks.allowedAgentIds }),
-      maxBodyBytes: hooks.maxBodyBytes,
-      bodyTimeoutMs: parseDuration(hooks.bodyTimeout),
-      maxActions: hooks.maxActions,
-      maxRenderedBytes: hooks.maxRenderedBytes,
+      bodyTimeoutMs: parseDuration(bodyTimeout),
       mappingsDir: resolvePath(hooks.mappingsDir),
       transformsDir: resolvePath(hooks.transformsDir),
-      transforms: transformLimits(hooks.transforms),
-      reload: {
-        requireTests: hooks.reload.requireTests,
-        debounceMs: parseDuration(hooks.reload.debounce),
-        poll: hooks.reload.poll,
-      },
+      transforms: transformLimits(transforms),
+      reload: { ...reloadRest, debounceMs: parseDuration(debounce) },
     },
     history: { bodies: history.bodies, keepMs: parseDuration(history.keep) },
-    deliveries: {
-      retryForMs: parseDuration(deliveries.retryFor),
-      retryUnsure: deliveries.retryUnsure,
-      maxMessages: deliveries.maxMessages,
-    },
+    deliveries: { ...deliveriesRest, retryForMs: parseDuration(retryFor) },
     agents: {
+      ...agents,
       defaults: {
         ...defaults,
         ...(model === undefined ? {} : { model: namedModel(model, models) }),
@@ -69,26 +60,18 @@ export function resolveSettings(
           mostMs: parseDuration(retry.maxBackoff),
         },
         heartbeat: {
-          everyMs: parseDuration(heartbeat.every),
-          idle: heartbeat.idle,
-          ackToken: heartbeat.ackToken,
+          ...heartbeatRest,
+          everyMs: parseDuration(every),
           prompt: heartbeat.prompt.replaceAll('{ackToken}', heartbeat.ackToken),
-          ...(heartbeat.quietHours && { quietHours: resolveQuietHours(heartbeat.quietHours) }),
+          ...(quietHours && { quietHours: resolveQuietHours(quietHours) }),
         },
       },
-      sessions: {
-        maxCharacters: agents.sessions.maxCharacters,
-        maxMessages: agents.sessions.maxMessages,
-        compaction: agents.sessions.compaction,
-        idleMs: parseDuration(agents.sessions.idleExpiry),
-      },
+      sessions: { ...sessions, idleMs: parseDuration(idleExpiry) },
       ...(agents.budget && { budget: { ...agents.budget } }),
-      providers: agents.providers,
-      runners: agents.runners,
       ...(agents.route && { route: { ...agents.route } }),
     },
     channels,
-    sources: { ...sources, ...gmailSource(hooks.gmail) },
+    sources: { ...sources, ...gmailSource(gmail) },
     plugins: plugins.map((plugin) => (/^(?:\.{0,2}|~)[/\\]/.test(plugin) ? resolvePath(plugin) : plugin)),
   }
 }

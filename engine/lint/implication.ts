@@ -6,8 +6,9 @@ import { isWithin } from '../compile/match/numeric-bounds.ts'
 import type { OperatorTest } from '../compile/match/operators.ts'
 import type { Scalar } from '../compile/match/scalar.ts'
 import type { Report } from '../compile/report.ts'
-import type { HeaderPattern, MappingSource } from '../config/configuration.ts'
+import type { MappingSource } from '../config/configuration.ts'
 import { coversPath } from '../config/path-overlap.ts'
+import type { HeaderPattern } from '../config/schema/mapping-schema.ts'
 import { compileRegex } from '../regex/regex.ts'
 
 /** A `match`, read once for all comparisons. */

@@ -1,7 +1,7 @@
 /** Makes mapping entries of the items of `mappings:` lists: other names of a field are folded into one. */
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
-import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
+import type { MappingEntry, MappingSource, Origin } from '../configuration.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { parseDuration } from '../duration.ts'
@@ -14,7 +14,7 @@ import { freezeDeep } from '../freeze-deep.ts'
 import { type LoadCache, type Memo, remember } from '../load-cache.ts'
 import type { Path } from '../path.ts'
 import { foreignInMapping } from '../schema/foreign-keys.ts'
-import type { MappingValue } from '../schema/mapping-schema.ts'
+import type { HeaderPattern, MappingValue } from '../schema/mapping-schema.ts'
 import { bareName } from './endpoint-name.ts'
 import {
   checkMapping,

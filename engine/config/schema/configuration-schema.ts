@@ -1,6 +1,6 @@
 /** The schema of the configuration file: every key's type, default and documentation. No other place knows a default. */
 
-import { thinkingLevels } from '../settings.ts'
+import { thinkingLevels } from '../fields.ts'
 import { defineFileShape } from './file-shape.ts'
 import {
   anyText,

@@ -1,6 +1,5 @@
 /** The schema of mapping files and mapping entries: every key's type, default and documentation. */
 
-import type { HeaderPattern } from '../configuration.ts'
 import { defineFileShape } from './file-shape.ts'
 import { byName, duration, flag, integer, keys, oneOf, optional, schemaKey, text } from './keywords.ts'
 import { endpointPolicies } from './policy-schema.ts'
@@ -18,7 +17,12 @@ const longestCoalesceMs = 86_400_000
 /** A key takes memory for as long as it is remembered. */
 const longestDedupeMs = 90 * 86_400_000
 
-/** One wanted header. */
+/** One wanted header: a text, any of a list, or a test; several tests must all hold. */
+export type HeaderPattern =
+  | string
+  | readonly string[]
+  | { readonly exists?: boolean; readonly pattern?: string }
+
 const headerPattern = Type.Unsafe<HeaderPattern>({
   type: ['string', 'array', 'object'],
   items: { type: 'string' },

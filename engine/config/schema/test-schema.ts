@@ -1,16 +1,23 @@
 /** The schema of `tests:` in mapping files: every key's type and documentation. */
 
-import type { Expected, ExpectedField, ExpectedTests } from '../configuration.ts'
-import { fieldNames } from '../fields.ts'
+import { type FieldName, fieldNames } from '../fields.ts'
 import { defaultTestTime } from '../time.ts'
 import { byName, flag, integer, keys, oneOf, optional, text, textOrTexts } from './keywords.ts'
-import { type Static, type TUnsafe, Type } from './type.ts'
+import { type Static, type TObject, type TUnsafe, Type } from './type.ts'
+
+type Scalar = string | number | boolean
+
+/** A value that must be equal, or at least one test; all of them must hold. A `not` has no `not` itself. */
+export type Expected = Scalar | (Tests & { not?: Scalar | Tests })
 
 const scalar = ['string', 'number', 'boolean'] as const
 
-/** The comparisons that an expected value can ask for. */
+/**
+ * The comparisons that an expected value can ask for. Those of texts fail for a value that is none, and all but `exists` for an
+ * absent one.
+ */
 const tests = optional({
-  equals: Type.Unsafe<string | number | boolean>({
+  equals: Type.Unsafe<Scalar>({
     type: scalar,
     expects: 'a text, a number, true or false',
     description: 'The value is this one.',
@@ -22,6 +29,8 @@ const tests = optional({
   exists: flag('Whether the action has the field at all.'),
 })
 
+type Tests = Static<TObject<typeof tests>>
+
 const heldAgainst = {
   type: [...scalar, 'object'],
   minProperties: 1,
@@ -29,7 +38,7 @@ const heldAgainst = {
   expects: `a text, a number, true or false, or tests: ${Object.keys(tests).join(', ')}, not`,
 }
 
-const not = Type.Unsafe<NonNullable<ExpectedTests['not']>>({
+const not = Type.Unsafe<Scalar | Tests>({
   ...heldAgainst,
   properties: tests,
   description: 'The value is not this one, or not all of these tests hold.',
@@ -48,7 +57,7 @@ function expected(description: string) {
 
 const fields = Object.fromEntries(
   fieldNames.map((name) => [name, expected(`The action's \`${name}\`.`)]),
-) as Readonly<Record<ExpectedField, TUnsafe<Expected>>>
+) as Readonly<Record<FieldName, TUnsafe<Expected>>>
 
 const ofAction = optional({
   mapping: text('The id of the mapping that matched.'),

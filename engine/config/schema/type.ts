@@ -5,7 +5,7 @@
 
 import type * as TypeBox from 'typebox'
 
-export type { Static, TOptional, TProperties, TSchema, TUnsafe } from 'typebox'
+export type { Static, TObject, TOptional, TProperties, TSchema, TUnsafe } from 'typebox'
 
 type Words = Pick<
   typeof TypeBox,

@@ -1,7 +1,8 @@
 /** Says what the settings allow in an action's fields, one check per field, for requests and for literals at load alike. */
 
 import { channelName } from '../../config/channel-name.ts'
-import { type Settings, type ThinkingLevel, thinkingLevels } from '../../config/settings.ts'
+import { type ThinkingLevel, thinkingLevels } from '../../config/fields.ts'
+import type { Settings } from '../../config/settings.ts'
 import type { WakeMode } from '../decision.ts'
 import type { RefusalCode } from '../refusal.ts'
 
