@@ -31,7 +31,7 @@ test('vars are computed in order, and later ones see earlier ones', async () => 
   )
 })
 
-test('a var may be absent for those behind it', async () => {
+test('a var may read an earlier var that is absent', async () => {
   const vars = { a: 'absent', b: '$exists(vars.a)' }
   const decision = await decide([{ vars, message: '{{vars.a}}|{{vars.b}}' }], {})
   assert.deepEqual(textsOf(decision), ['|false'])
@@ -49,7 +49,7 @@ test('a var named like a key of the payload does not hide it', async () => {
   assert.deepEqual(textsOf(expression), ['itsmine'])
 })
 
-test('a var that fails refuses the request and is named', async () => {
+test('a var that fails refuses the request, and the refusal names it', async () => {
   const decision = await decide([{ id: 'm', vars: { n: '$number(a)' }, message: 'x' }], { a: 'sekret' })
   assert.ok(decision.outcome === 'refused')
   assert.deepEqual([decision.code, decision.details[0]?.pointer], ['EXPRESSION_FAILED', '/vars/n'])
@@ -59,7 +59,7 @@ test('a var that fails refuses the request and is named', async () => {
   )
 })
 
-test('what vars, items and params hold is data and named in the fence', async () => {
+test('values of vars, items and params are data and are named in the fence', async () => {
   const mapping: Mapping = {
     match: { path: 'team' },
     forEach: 'list',
@@ -109,7 +109,7 @@ test('a single value of forEach is a list of one', async () => {
   assert.deepEqual(textsOf(await decide([{ ...mapping, message: '{{item.b}}' }], { a: { b: 7 } })), ['7'])
 })
 
-test('forEach without elements skips the request, and says so', async () => {
+test('forEach without elements skips the request, with a reason', async () => {
   const mapping: Mapping = { id: 'each', forEach: '{% a %}', message: '{{item}}' }
   for (const payload of [{}, { a: [] }, { a: null }]) {
     assert.deepEqual(await decide([mapping], payload), {
@@ -120,12 +120,12 @@ test('forEach without elements skips the request, and says so', async () => {
   }
 })
 
-test('of several elements one that is refused refuses them all', async () => {
+test('one refused element of forEach refuses all elements', async () => {
   const decision = await decide([{ forEach: 'a', message: '{{item}}' }], { a: ['x', ' ', 'y'] })
   assert.deepEqual(decision.outcome === 'refused' && decision.code, 'BLANK_TEXT')
 })
 
-test('continue goes on to later mappings, whose actions follow in order', async () => {
+test('with continue, later mappings are tried too, and their actions follow in order', async () => {
   const mappings: Mapping[] = [
     { id: 'a', continue: true, message: 'A' },
     { id: 'b', match: { when: 'false' }, continue: true, message: 'B' },
@@ -143,7 +143,7 @@ test('continue goes on to later mappings, whose actions follow in order', async 
   assert.deepEqual(textsOf(await decide(mappings.slice(0, 1), {})), ['A'])
 })
 
-test('a mapping that goes on adds nothing where its forEach is empty', async () => {
+test('a mapping with continue adds nothing if its forEach is empty', async () => {
   const mappings: Mapping[] = [
     { id: 'a', continue: true, forEach: 'list', message: '{{item}}' },
     { id: 'b', match: { source: 'x' }, message: 'B' },
@@ -156,7 +156,7 @@ test('a mapping that goes on adds nothing where its forEach is empty', async () 
   })
 })
 
-test('one refused mapping refuses what the others would do, and is named', async () => {
+test('a mapping that is refused refuses the actions of the others too, and is named', async () => {
   const decision = await decide(
     [
       { id: 'a', continue: true, message: 'A' },
@@ -168,7 +168,7 @@ test('one refused mapping refuses what the others would do, and is named', async
   assert.deepEqual([decision.code, decision.mapping], ['BLANK_TEXT', 'b'])
 })
 
-test('what an endpoint says of actions and rendered bytes comes before what holds for all', async () => {
+test("an endpoint's limits of actions and rendered bytes take precedence over those for all endpoints", async () => {
   const each: Mapping = { match: { path: 'mail' }, forEach: 'a', message: '{{item}}{{item}}' }
   const code = async (policy: object, a: unknown) => {
     const fixture: Fixture = { hooks: { maxActions: 2, maxRenderedBytes: 100 }, endpoints: { mail: policy } }
@@ -182,7 +182,7 @@ test('what an endpoint says of actions and rendered bytes comes before what hold
   assert.equal(await code({ maxRenderedBytes: 200 }, ['x'.repeat(90)]), 1)
 })
 
-test('more actions than a request may have are refused before they are made', async () => {
+test('a request with too many actions is refused before any is rendered', async () => {
   const fixture: Fixture = { hooks: { maxActions: 3 } }
   const each: Mapping = { forEach: 'a', continue: true, message: '{{item}}' }
   const code = async (mappings: Mapping[], a: unknown) => {
@@ -201,7 +201,7 @@ test('more actions than a request may have are refused before they are made', as
   )
 })
 
-test('rendered bytes are counted over all actions of a request together', async () => {
+test('rendered bytes are counted over all actions of a request', async () => {
   const fixture: Fixture = { hooks: { maxRenderedBytes: 30 } }
   const mappings: Mapping[] = [
     { id: 'a', continue: true, forEach: 'list', message: '{{item}}' },
@@ -213,7 +213,7 @@ test('rendered bytes are counted over all actions of a request together', async 
   assert.equal(decision.outcome === 'refused' && decision.code, 'TOO_LARGE_RENDERED')
 })
 
-test('large integers keep their digits through vars and items, beside templates that read them', async () => {
+test('large integers keep their digits in vars and items and in templates beside them', async () => {
   const large = '820982911946154508'
   const body = `{"id":${large},"list":[{"id":${large}},{"id":7}]}`
   const mapping: Mapping = {

@@ -1,7 +1,7 @@
 /**
- * Says what may run where. Work that is linear in a small payload runs on the gateway's main loop; everything else runs
- * whole in an evaluator thread, which can be ended. Resolving is the same code in both places: it announces such work
- * here, and on the main loop that announcement ends it.
+ * Decides what may run on the main loop. Work that is linear in a small payload runs there; everything else runs whole
+ * in an evaluator thread, which can be ended. The code for resolving is the same in both places: it announces such work
+ * to its containment, and on the main loop the announcement throws.
  */
 
 import { processorMs } from './processor-time.ts'
@@ -9,35 +9,41 @@ import { processorMs } from './processor-time.ts'
 export interface Containment {
   /**
    * Announces work whose time is not linear in the size of the payload. @throws NeedsThread on the main loop,
-   * ContainmentLimit where a thread was ended in that work before
+   * ContainmentLimit if a thread was ended during this work before
    */
   beginUnbounded(): void
-  /** Is called between two steps of work. @throws NeedsThread where the main loop has been held for too long */
+  /** Called between two steps of work. @throws NeedsThread if the main loop has been held for too long */
   checkTime(): void
 }
 
-/** Thrown on the main loop: the request has to be resolved by an evaluator thread, from its beginning. */
+/** Thrown on the main loop if an evaluator thread has to resolve the request from its beginning. */
 export class NeedsThread extends Error {
   override readonly name = 'NeedsThread'
 }
 
-/** Thrown in an evaluator thread in place of work during which a thread had to be ended. */
+/** Thrown in an evaluator thread in place of work during which a thread was ended before. */
 export class ContainmentLimit extends Error {
   override readonly name = 'ContainmentLimit'
 }
 
-/** For processes that serve one user, such as commands: nothing is refused. */
+/** The containment for processes that serve one user, such as commands. It allows everything. */
 export const uncontained: Containment = { beginUnbounded: () => {}, checkTime: () => {} }
 
-/** How long one request may hold the main loop at a time: of the clock, and from then on of the processor. Milliseconds. */
+/**
+ * How long one request may hold the main loop at a time. The clock is read first, and if that exceeds the limit, the
+ * processor time. Milliseconds.
+ */
 const mainLoopMs = 15
 
 export interface MainLoopContainment extends Containment {
-  /** Is called after the request has waited, as the main loop has worked for others meanwhile. */
+  /** Called after the request has waited, because the main loop has served others meanwhile. */
   restart(): void
 }
 
-/** For one request on the main loop. On a busy machine the clock runs on while the loop has no processor. */
+/**
+ * Returns the containment for one request on the main loop. Processor time counts, because on a busy machine the clock
+ * runs on while the loop has no processor.
+ */
 export function onMainLoop(): MainLoopContainment {
   let end = performance.now() + mainLoopMs
   let used: number | undefined

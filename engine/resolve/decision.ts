@@ -1,28 +1,31 @@
-/** What goes into the engine and what comes out: a hook request, and the decision about it. */
+/** Defines the input and the output of the engine: a hook request, and the decision about it. */
 
 import type { Coalesce } from '../config/configuration.ts'
 
 export interface HookRequest {
   /** `wake`, `agent` or the `<name>` of `/hooks/<name>`, percent-decoded, without a trailing slash. */
   readonly endpoint: string
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The parsed body. */
   readonly payload: unknown
-  /** The payload is yet to be read from the body, because that may take long. Default: false. */
+  /** Whether the payload has not been read from the body yet, because that may take long. Default: false. */
   readonly isUndecoded?: boolean
-  /** By whom requests share evaluator threads fairly: the sender's address. Absent: it counts for none. */
+  /** The sender's address, by which requests share evaluator threads fairly. Absent: the request counts for no sender. */
   readonly sender?: string
   /** The body as received, decoded from gzip and the like. */
   readonly rawBody: Uint8Array
-  /** The JSON that was unwrapped from a field of a form; absent where the whole body was parsed. */
+  /** The JSON that was unwrapped from a field of a form. Absent if the whole body was parsed. */
   readonly unwrapped?: string
-  /** The body is a form and no JSON; the payload holds its fields. Default: false. */
+  /** Whether the body is a form, whose fields are the payload, and not JSON. Default: false. */
   readonly isForm?: boolean
   /** For the log. */
   readonly id?: string
-  /** Hears of each connection that a transform opens for it. Only tests ask: it slows the transform down. */
+  /**
+   * Called for each connection that a transform opens for the request. Only tests set it, because it slows the
+   * transform down.
+   */
   readonly onCall?: (module: string, target: string) => void
   /** Milliseconds since the Unix epoch. */
   readonly now: number
@@ -30,23 +33,23 @@ export interface HookRequest {
 
 export type WakeMode = 'now' | 'next-heartbeat'
 
-/** An admitted, fully rendered action. Frozen: nothing that happens later changes what it means. */
+/** An admitted, fully rendered action. It is frozen, so that nothing that happens later changes its meaning. */
 export type Action = WakeAction | AgentAction
 
-/** Of the actions of one scope and key, only the first counts for so long. */
+/** Of the actions with the same scope and key, only the first within the window counts. */
 export interface Dedupe {
-  /** Bounded in length. */
+  /** The key has a limited length. */
   readonly key: string
   readonly windowMs: number
-  /** The sender chose the key (`Idempotency-Key`): another body under it is a conflict. */
+  /** Whether the sender chose the key (`Idempotency-Key`). Then another body under it is a conflict. */
   readonly isGiven: boolean
 }
 
 export interface WakeAction {
   readonly kind: 'wake'
-  /** As rendered. */
+  /** The rendered text. */
   readonly text: string
-  /** As the model will see it: `text` with the boundary applied. */
+  /** The text that the model sees: `text` with the boundary applied. */
   readonly prompt: string
   readonly mode: WakeMode
   /** True when the mapping has `allowUnsafeExternalContent`. */
@@ -58,74 +61,77 @@ export interface WakeAction {
 
 export interface AgentAction {
   readonly kind: 'agent'
-  /** As rendered. */
+  /** The rendered message. */
   readonly message: string
-  /** As the model will see it: `message` with the boundary applied. */
+  /** The text that the model sees: `message` with the boundary applied. */
   readonly prompt: string
   readonly trusted: boolean
   readonly mapping?: string
   readonly name?: string
   readonly sessionKey: string
-  /** Whether the sender or the mapping chose the session key; if so, its runs go in order. */
+  /** Whether the sender or the mapping chose the session key. If so, the runs of the session are performed in order. */
   readonly sessionKeyGiven: boolean
   readonly wakeMode: WakeMode
   readonly deliver: boolean
-  /** A configured channel's name, or `last`; with `deliverTo`, that of its first. */
+  /** The name of a configured channel, or `last`. With `deliverTo` it is the first target's channel. */
   readonly channel: string
   readonly to?: string
-  /** Where the reply goes instead, each once. */
+  /** The targets of the reply, each once, in place of `channel` and `to`. */
   readonly deliverTo?: readonly { readonly channel: string; readonly to?: string }[]
   readonly runner: string
   readonly model?: string
   readonly thinking?: string
   readonly timeoutSeconds: number
-  /** What becomes of it while its session is busy. Absent: it waits its turn. */
+  /** What happens if the session is busy. Absent: the run waits in its lane. */
   readonly busy?: 'reject'
-  /** Its `key` is rendered. Scope it by `mapping` and, where one was given, by the session key. */
+  /** The key is rendered. Its scope is the mapping and the session key, if one was given. */
   readonly coalesce?: Coalesce
   readonly dedupe?: Dedupe
-  /** The name of the policy that limits how many of its runs there are at one time. */
+  /** The name of the policy that limits the concurrent runs. */
   readonly pool?: string
-  /** The name of the policy that limits what its runs may cost. */
+  /** The name of the policy that limits the daily cost. */
   readonly budget?: string
 }
 
 export interface FieldError {
-  /** JSON Pointer into the body, or into the mapping's fields for a rendered one. */
+  /** A JSON Pointer into the body, or into the mapping's fields for a rendered field. */
   readonly pointer: string
   readonly message: string
 }
 
-/** What a transform wants the sender to read in place of the gateway's own answer, once the request is kept. */
+/** What a transform wants to send in place of the gateway's own answer, once the request is stored. */
 export interface Reply {
   readonly contentType: string
   readonly body: string
 }
 
-/** Why a request was refused by the engine. `code` is one of the HTTP contract's stable codes. */
+/** The reason why the engine refused a request. `code` is one of the stable codes of the HTTP contract. */
 export interface Refusal {
   readonly outcome: 'refused' | 'failed'
-  /** `BAD_REQUEST` family (400) or `TRANSFORM_FAILED` family (500); runtime/http owns the statuses. */
+  /**
+   * A code of the `BAD_REQUEST` family (400) or the `TRANSFORM_FAILED` family (500). runtime/http maps codes to
+   * statuses.
+   */
   readonly code: string
-  /** The HTTP status that a transform chose for it; absent: that of the code. */
+  /** The HTTP status that a transform chose. Absent: the status of the code. */
   readonly status?: number
-  /** A sentence; never quotes the body. */
+  /** A sentence that never quotes the body. */
   readonly message: string
   readonly details: readonly FieldError[]
   readonly mapping?: string
   /** The message with its cause, for the log, the API and the console. Default: the message. */
   readonly reason?: string
-  /** What lies beneath, for the log only. */
+  /** The underlying error, for the log only. */
   readonly cause?: unknown
 }
 
-/** What the engine answers for one request. */
+/** The engine's answer to one request. */
 export type Decision =
   | {
       readonly outcome: 'accepted'
       readonly actions: readonly Action[]
       readonly mapping?: string
-      /** What of the body of `/wake` or `/agent` has no effect, for its sender. Absent: nothing. */
+      /** The fields of a body of `/wake` or `/agent` that have no effect, for its sender. Absent: none. */
       readonly warnings?: readonly FieldError[]
       readonly reply?: Reply
     }

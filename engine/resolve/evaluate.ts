@@ -17,7 +17,10 @@ export async function evaluateAt(path: Path, expression: Expression, scope: Scop
   }
 }
 
-/** The scope with the mapping's `vars`, computed in order, each seeing those before it. @throws RefusalError `EXPRESSION_FAILED` */
+/**
+ * Returns the scope with the mapping's `vars`, computed in order, so that each sees the earlier ones. @throws
+ * RefusalError `EXPRESSION_FAILED`
+ */
 export async function withVars(program: Program, scope: Scope, recorder?: Recorder): Promise<Scope> {
   const values: Record<string, unknown> = Object.create(null)
   const inner: Scope = { ...scope, vars: values }
@@ -29,7 +32,7 @@ export async function withVars(program: Program, scope: Scope, recorder?: Record
   return inner
 }
 
-/** As an error of the field at `path`: a value that is absent though it must not be, or a limit. Others stay as they are. */
+/** Turns an error about an absent value or a limit into one about the field at `path`. Other errors stay as they are. */
 export function locateError(error: unknown, path: Path): unknown {
   if (error instanceof AbsentValueError)
     return refusalAt(path, 'ABSENT_FIELD', `names ${error.path}, which is absent`)
@@ -54,7 +57,7 @@ export function refusalAt(
   )
 }
 
-/** JSON Pointer into the mapping's fields. */
+/** Returns a JSON Pointer into the mapping's fields. */
 export function pointerTo(path: Path): string {
   return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -18,14 +18,14 @@ test('JSON is taken whatever the content type says', () => {
   }
 })
 
-test('a mapped endpoint takes any JSON value, and nothing at all as an empty object', () => {
+test('a mapped endpoint takes any JSON value, and an empty body as an empty object', () => {
   assert.equal(decodePayload(Buffer.from('null'), undefined).payload, null)
   assert.deepEqual(decodePayload(Buffer.from('[1]'), undefined).payload, [1])
   for (const blank of ['', ' \r\n\t', '\ufeff'])
     assert.deepEqual(decodePayload(Buffer.from(blank), undefined).payload, {})
 })
 
-test('a body that begins like JSON and is none is refused whatever the content type says', () => {
+test('a body that begins like JSON and is not JSON is refused whatever the content type says', () => {
   const bodies = ['{bad', "{'action': 'opened'}", '{"order":{"id":"a7"},}', ' \n[1,2', '\ufeff{"a":1']
   for (const type of [undefined, 'text/plain', 'application/json', form])
     for (const text of bodies) {
@@ -98,7 +98,7 @@ test('a megabyte of brackets is refused before it is parsed, in a form too', () 
   assert.throws(() => decodePayload(Buffer.from(`payload=${bomb}`), form), refusal('NESTED_TOO_DEEP'))
 })
 
-test('a small body may nest as it likes', () => {
+test('a small body may be nested to any depth', () => {
   const { payload } = decodeJson(Buffer.from('['.repeat(30_000) + ']'.repeat(30_000)))
   assert.ok(Array.isArray(payload))
 })
@@ -118,13 +118,13 @@ test('nesting is bounded in long bodies, of lists and of objects alike', () => {
   }
 })
 
-test('what stands side by side, or within a text, does not nest', () => {
+test('brackets side by side, or inside a text, do not count as nesting', () => {
   assert.doesNotThrow(() => decodeJson(Buffer.from(`[${'[],{},'.repeat(1000)}0]${long}`)))
   assert.doesNotThrow(() => decodeJson(Buffer.from(`"\\"${'['.repeat(2000)}\\\\"${long}`)))
   assert.throws(() => decodeJson(Buffer.from(`"\\\\"${'['.repeat(2000)}${long}`)), refusal('NESTED_TOO_DEEP'))
 })
 
-test('a body of more than 256 KB takes too long to read on the main loop', () => {
+test('a body of more than 256 KB is too long to be read on the main loop', () => {
   assert.equal(isLongToRead(Buffer.alloc(262_144, ' ')), false)
   assert.equal(isLongToRead(Buffer.alloc(262_145, ' ')), true)
 })

@@ -1,4 +1,4 @@
-/** Reads a body as the payload of a request, whole, by the platform's own parser. */
+/** Reads a body as the payload of a request, with the platform's own parser. */
 
 import { hasTooManyFields, isFormType, parseFields } from '../payload/form.ts'
 import type { HookRequest } from './decision.ts'
@@ -6,14 +6,14 @@ import { RefusalError } from './refusal.ts'
 
 type Decoded = Pick<HookRequest, 'payload' | 'unwrapped' | 'isForm'>
 
-/** A body of so many bytes is read on the main loop; its worst shape takes some 15 ms to parse. */
+/** Bodies of up to this many bytes are read on the main loop. The worst shape takes some 15 ms to parse. */
 const mostOnMainLoop = 262_144
-/** Longer texts are looked through for how deep they nest: parsing and printing take time for each level of each list. */
+/** The nesting of longer texts is measured first, because parsing and printing take time for each level of each list. */
 const harmlessLength = 65_536
 const deepestOnMainLoop = 100
 const deepest = 1000
 
-/** Whether reading the body, and printing what is in it, may take the main loop more than some milliseconds. */
+/** Whether reading the body, or printing its values, may hold the main loop for more than some milliseconds. */
 export function isLongToRead(body: Uint8Array): boolean {
   return (
     body.length > mostOnMainLoop || (body.length > harmlessLength && nestsDeeper(body, deepestOnMainLoop))
@@ -21,7 +21,7 @@ export function isLongToRead(body: Uint8Array): boolean {
 }
 
 /**
- * `/wake` and `/agent` take JSON whatever the content type says; mapped endpoints take JSON, a form, or nothing at all.
+ * `/wake` and `/agent` take JSON whatever the content type says. Mapped endpoints take JSON, a form, or an empty body.
  * @throws RefusalError `INVALID_TEXT`, `INVALID_JSON`, `NESTED_TOO_DEEP`, `TOO_MANY_FIELDS`
  */
 export function decodePayload(endpoint: string, body: Uint8Array, contentType: string | undefined): Decoded {
@@ -43,7 +43,7 @@ function decodeText(body: Uint8Array): string {
   }
 }
 
-/** The parser's own message quotes the body, so it goes no further than here. */
+/** Drops the parser's own message, because it quotes the body. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -52,7 +52,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `curl -d '{…}'` says that its JSON is a form; no real form begins with an unescaped brace or bracket. */
+/** `curl -d '{…}'` labels JSON as a form. No real form begins with an unescaped brace or bracket. */
 function isMislabelled(text: string): boolean {
   return /^\s*[[{]/.test(text)
 }
@@ -69,7 +69,7 @@ function decodeForm(text: string): Decoded {
   return payload === undefined ? { payload: fields, isForm: true } : { payload, unwrapped: wrapped }
 }
 
-/** Nothing for any other value, and for what is no JSON. */
+/** Returns undefined for any other value, and for a text that is not JSON. */
 function parseObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -82,7 +82,7 @@ function parseObject(text: string): object | undefined {
 const quote = 0x22
 const backslash = 0x5c
 
-/** Counts brackets outside of strings; whether the text is JSON at all is for the parser to say. */
+/** Counts brackets outside of strings. The parser decides whether the text is JSON at all. */
 function nestsDeeper(body: Uint8Array, most: number): boolean {
   let depth = 0
   let inString = false
@@ -92,7 +92,7 @@ function nestsDeeper(body: Uint8Array, most: number): boolean {
       if (unit === backslash) at += 1
       else if (unit === quote) inString = false
     } else if (unit === quote) inString = true
-    // `[` 0x5b, `{` 0x7b, `]` 0x5d and `}` 0x7d differ in one bit from their like.
+    // `[` 0x5b and `{` 0x7b, as well as `]` 0x5d and `}` 0x7d, differ in one bit.
     else if ((unit | 0x20) === 0x7b) {
       depth += 1
       if (depth > most) return true

@@ -1,4 +1,4 @@
-/** Reads how long this thread has worked, which other work on the machine does not change. */
+/** Reads the processor time of this thread, which does not depend on other work of the machine. */
 
 export function processorMs(): number {
   const { user, system } = process.threadCpuUsage()

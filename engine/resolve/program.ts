@@ -1,4 +1,4 @@
-/** Describes what compiling makes of a mapping and resolving runs: closures, with nothing left to look up or parse. */
+/** Describes the result of compiling a mapping, which resolving runs: closures that look up and parse nothing. */
 
 import type { Coalesce } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
@@ -12,12 +12,12 @@ import type { Scope } from './scope.ts'
 /** Renders into segments. Throws only the errors of output.ts. */
 export type Template = (scope: Scope, output: Output) => void
 
-/** Plain JSON, or a promise of it. Fails with an {@link ExpressionError}. */
+/** Returns plain JSON, or a promise of it. Fails with an {@link ExpressionError}. */
 export type Expression = (scope: Scope) => unknown | Promise<unknown>
 
-/** Why an expression gave nothing. The message names code and column, and never a value. */
+/** The reason why an expression gave no value. The message names code and column, and never a value. */
 export class ExpressionError extends Error {
-  /** As JSONata's documentation lists it: `T2002`. */
+  /** The code as in JSONata's documentation: `T2002`. */
   readonly code: string
 
   constructor(code: string, message: string, options?: ErrorOptions) {
@@ -27,9 +27,9 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Why a clause of a mapping's `match` could not be decided. The message never quotes a value. */
+/** The reason why a clause of a mapping's `match` could not be decided. The message never quotes a value. */
 export class ClauseError extends Error {
-  /** As written: `match.when`, `match.body.ref`. */
+  /** The clause as written: `match.when`, `match.body.ref`. */
   readonly clause: string
 
   constructor(clause: string, message: string, options?: ErrorOptions) {
@@ -39,13 +39,10 @@ export class ClauseError extends Error {
   }
 }
 
-/** An error counts as no match, and is named in the reason why nothing matched. */
+/** An error counts as no match, and is named in the reason if nothing matches. */
 export type Verdict = boolean | ClauseError
 
-/**
- * What a request must have to be matched, though it need not be enough: one of `values` in a header, or at a field of
- * the payload by its path, through lists.
- */
+/** A necessary condition for a match: a header, or a field of the payload at a path through lists, has one of `values`. */
 export interface Equality {
   readonly of: 'header' | 'body'
   readonly path: readonly string[]
@@ -53,11 +50,11 @@ export interface Equality {
 }
 
 export interface Matcher {
-  /** Every one of them must hold: the decision index files the mapping under one. */
+  /** All of them must hold. The decision index files the mapping under one of them. */
   readonly equalities: readonly Equality[]
-  /** Whether the mapping is meant; a promise only where `match.when` has to be waited for. */
+  /** Whether the mapping matches. It is a promise only if `match.when` has to be awaited. */
   readonly matches: (scope: Scope) => Verdict | Promise<Verdict>
-  /** The first clause that fails, in the order in which `matches` asks them; nothing where all hold. */
+  /** Returns the first failing clause, in the order in which `matches` tests them, or undefined if all hold. */
   readonly explain: (scope: Scope) => Promise<FailedClause | undefined>
 }
 
@@ -66,54 +63,54 @@ export type Field =
   | { readonly kind: 'template'; readonly render: Template }
   | { readonly kind: 'expression'; readonly evaluate: Expression }
 
-/** Rendered for each action. */
+/** A field that is rendered for each action. */
 export type KeyField = Exclude<Field, { kind: 'literal' }>
 
-/** What is wrong with a payload. `containment`: of the thread that asks. */
+/** Returns what is wrong with a payload. `containment` is that of the calling thread. */
 export type CheckPayload = (payload: unknown, containment: Containment) => readonly FieldError[]
 
-/** A mapping, ready to run. */
+/** A compiled mapping. */
 export interface Program {
   readonly id: string
-  /** `file:line:column` of the entry. */
+  /** The `file:line:column` of the entry. */
   readonly place: string
   readonly action: 'wake' | 'agent'
   readonly matcher: Matcher
-  /** What is wrong with the payload by the mapping's `schema`, if anything. */
+  /** Returns the violation of the mapping's `schema`, if there is one. */
   readonly checkPayload: CheckPayload | undefined
-  /** One action for each element of what it gives. */
+  /** The expression gives one action for each element of its result. */
   readonly forEach: Expression | undefined
-  /** In the order in which they are computed. */
+  /** The variables in the order in which they are computed. */
   readonly vars: readonly { readonly name: string; readonly evaluate: Expression }[]
   readonly fields: readonly { readonly name: FieldName; readonly field: Field }[]
-  /** Instead of `channel` and `to`. */
+  /** Replaces `channel` and `to`. */
   readonly deliverTo: readonly { readonly channel: Field; readonly to: Field | undefined }[] | undefined
   readonly runner?: string
   /** Absent: `queue`. */
   readonly busy?: 'reject'
   readonly coalesce?: Omit<Coalesce, 'key'> & { readonly key: KeyField }
-  /** Absent: every request counts. What is absent in it is the provider's. */
+  /** Absent: every request counts. Absent values in it are the provider's. */
   readonly dedupe?: { readonly key?: KeyField; readonly windowMs?: number }
-  /** Looks at the rendered action, and may change it. */
+  /** Reads the rendered action, and may change it. */
   readonly transform: { readonly module: string; readonly call: TransformFunction } | undefined
-  /** An absent value in a template is refused. */
+  /** Whether an absent value in a template is refused. */
   readonly strict: boolean
-  /** Later mappings are tried too. */
+  /** Whether later mappings are tried too. */
   readonly continues: boolean
-  /** No boundary for what it renders. */
+  /** Whether the boundary is left out. */
   readonly trusted: boolean
 }
 
-/** The mappings that may match one request, handed out in matching order, none of them twice. */
+/** The mappings that may match one request, each once, in matching order. */
 export interface Candidates {
-  /** How many mappings cover the endpoint, those that the decision index passes over included. */
+  /** The number of mappings that cover the endpoint, including those that the decision index skips. */
   readonly covering: number
   readonly next: () => Candidate | undefined
 }
 
-/** A mapping that may match a request, and what its path took from the endpoint's name. */
+/** A mapping that may match a request, with the values that its path took from the endpoint's name. */
 export interface Candidate {
   readonly program: Program
-  /** The path's `:name` segments by name; empty for a path without any. */
+  /** The path's `:name` segments by name. Empty for a path without any. */
   readonly params: Readonly<Record<string, string>>
 }

@@ -1,4 +1,4 @@
-/** Real bodies of real senders through mappings, as the hook surface would hand them over. */
+/** Sends recorded bodies of senders through mappings, as the hook surface would pass them. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -94,7 +94,7 @@ test('a recorded pull request without a body renders none', { skip: absent }, as
   assert.doesNotMatch(action.prompt, /null|undefined/)
 })
 
-test('Stripe events are told by their type', { skip: absent }, async () => {
+test('Stripe events are distinguished by their type', { skip: absent }, async () => {
   const snapshot = snapshotOf([
     {
       id: 'failed-payment',
@@ -114,7 +114,7 @@ test('Stripe events are told by their type', { skip: absent }, async () => {
   }
 })
 
-test('every JSON body of every sender can be rendered whole', { skip: absent }, async () => {
+test('every JSON body of every sender can be rendered as a whole', { skip: absent }, async () => {
   const snapshot = snapshotOf([{ message: 'Look: {{payload}}' }])
   for (const provider of readdirSync(join(testData, 'payloads'))) {
     for (const { file, body } of provider.endsWith('.json') || provider.endsWith('.md')

@@ -1,11 +1,11 @@
-/** The codes of the engine's refusals, and how one is thrown and answered. */
+/** Lists the codes of the engine's refusals, and turns errors into refusals. */
 
 import { formatPlace } from '../config/diagnostic/diagnostic-text.ts'
 import { TransformError } from '../transform/port.ts'
 import { ContainmentLimit, NeedsThread } from './containment.ts'
 import type { FieldError, Refusal } from './decision.ts'
 
-/** Stable: codes are API. The sentence says what the code means; a refusal's own message says more. */
+/** The codes are API and stay. The sentence explains the code; the message of a refusal says more. */
 export const refusalCodes = {
   INVALID_TEXT: 'The body is not valid UTF-8.',
   INVALID_JSON: 'The body is not valid JSON.',
@@ -35,7 +35,7 @@ export const refusalCodes = {
 
 export type RefusalCode = keyof typeof refusalCodes
 
-/** Thrown inside `resolve` and answered as a {@link Refusal}. The message never quotes the body. */
+/** Thrown inside `resolve`, which returns it as a {@link Refusal}. The message never quotes the body. */
 export class RefusalError extends Error {
   readonly code: RefusalCode
   readonly details: readonly FieldError[]
@@ -53,18 +53,21 @@ export class RefusalError extends Error {
   }
 }
 
-/** Of a request that a thread was ended for, where no field of the mapping is to blame. */
+/** The message for a request whose thread was ended, if no field of the mapping is to blame. */
 export const tooMuchWork = 'the request takes more time or memory than one may'
 
-/** A transform's answer that cannot be used. `by`: the module, and the element of its list. `problem`: one sentence that names field and type. */
+/**
+ * Reports a transform's answer that cannot be used. `by` names the module and the element of its list. `problem` is one
+ * sentence that names field and type.
+ */
 export function badAnswer(by: string, problem: string): TransformError {
   return new TransformError('TRANSFORM_FAILED', `${by} answered what cannot be used: ${problem}`)
 }
 
 /**
- * Any error as an answer: ours as the refusal that it is, every other as a failure of the engine. Places below `folder`
- * are shown relative to it.
- * @throws NeedsThread, which is no answer but asks for another thread
+ * Makes a decision of any error: a refusal of a RefusalError, and a failure of the engine of every other. Places below
+ * `folder` are shown relative to it.
+ * @throws NeedsThread, which requests another thread
  */
 export function refuse(error: unknown, folder: string, mapping?: string): Refusal {
   if (error instanceof NeedsThread) throw error
@@ -92,7 +95,10 @@ export function refuse(error: unknown, folder: string, mapping?: string): Refusa
   }
 }
 
-/** A sender learns that the transform failed; why is for those who can mend it. What the transform refuses it may say. */
+/**
+ * The sender gets the message of a refusing transform, and otherwise only learns that the transform failed. The
+ * operator reads the reason.
+ */
 function failed(error: TransformError, folder: string, mapping?: string): Refusal {
   const { code, message, place, refusal } = error
   const named = mapping === undefined ? '' : `mapping "${mapping}": `
@@ -106,7 +112,7 @@ function failed(error: TransformError, folder: string, mapping?: string): Refusa
     reason,
     details: [],
     mapping,
-    // The author's own error, with the author's lines; ours has said what it knows.
+    // The author's own error comes with the author's lines, which our error does not have.
     cause: error.cause ?? error,
   }
 }

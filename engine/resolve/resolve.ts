@@ -1,4 +1,4 @@
-/** Carries one request through the engine: match, check, render, admit, decide. */
+/** Resolves one request: matches, checks, renders, admits and decides. */
 
 import type { TransformAnswer, TransformCall, TransformFunction } from '../transform/port.ts'
 import { type Admission, admit, type Randomness } from './admit/admit.ts'
@@ -23,28 +23,28 @@ interface ResolveParts {
   /** The mappings that may match, in matching order. */
   readonly candidates: (request: HookRequest) => Candidates
   readonly rules: Rules
-  /** What holds for an endpoint besides the rules. */
+  /** Returns the effective policy of an endpoint. */
   readonly effectivePolicyOf: (endpoint: string) => EffectivePolicy | undefined
-  /** Its limits come before those of all endpoints. */
+  /** Returns the limits of an endpoint, which take precedence over those for all endpoints. */
   readonly policyOf: (endpoint: string) => Partial<Limits> | undefined
   readonly limits: Limits
-  /** Of the configuration: places below it are shown relative to it. */
+  /** The folder of the configuration. Places below it are shown relative to it. */
   readonly folder: string
   readonly randomness: Randomness
 }
 
-/** What one request may give. */
+/** The limits of one request. */
 interface Limits {
   readonly maxActions: number
   readonly maxRenderedBytes: number
 }
 
 export interface ResolveOptions {
-  /** Hears what is rendered; a decision is the same without one. */
+  /** Receives what is rendered. It does not change the decision. */
   readonly recorder?: Recorder
-  /** Default: nothing is refused. */
+  /** Default: everything is allowed. */
   readonly containment?: Containment
-  /** Calls the transform of a mapping. Default: directly. */
+  /** Calls the transform of a mapping. Default: a direct call. */
   readonly callTransform?: CallTransform
 }
 
@@ -54,10 +54,10 @@ export type CallTransform = (
   call: TransformCall,
 ) => Promise<TransformAnswer>
 
-/** Rejects with NeedsThread alone, where its containment says so; anything else that goes wrong is a decision. */
+/** Rejects only with NeedsThread, if its containment demands that. Any other error becomes a decision. */
 export type Resolve = (request: HookRequest, options?: ResolveOptions) => Promise<Decision>
 
-/** One request on its way. */
+/** The state of one request. */
 interface Job {
   readonly request: HookRequest
   readonly recorder: Recorder | undefined
@@ -95,7 +95,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     return decide({ request, recorder, containment, callTransform, endpointPolicy, meter, maxActions })
   }
 
-  /** @throws RefusalError; to what is wrong it adds what has no effect, since the one may be the other misspelt. */
+  /** @throws RefusalError, which also reports fields without effect, because a missing field may be one that was misspelt */
   function decideBuiltIn(
     endpoint: 'wake' | 'agent',
     request: HookRequest,
@@ -111,7 +111,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     }
   }
 
-  /** Several actions, of one mapping or of more: all of them or, where one is refused, none. */
+  /** Decides about all actions of one or more mappings: if one is refused, all are. */
   async function decide(job: Job): Promise<Decision> {
     const { request, containment, maxActions } = job
     const search: Search = createSearch(candidates(request), createScope(request, containment))
@@ -151,7 +151,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     return { outcome: 'skipped', reason: [...skipped].join('; '), mapping: first, ...replied }
   }
 
-  /** The action that a mapping renders, or what its transform makes of that: none, one or several. */
+  /** Returns the actions of one element: the rendered one, or those that the transform makes of it. */
   async function act(program: Program, scope: Scope, job: Job): Promise<Made> {
     const { recorder, meter, endpointPolicy, callTransform, maxActions } = job
     recorder?.onAction(program.id, scope.index)
@@ -188,7 +188,7 @@ export function createResolve(parts: ResolveParts): Resolve {
   }
 }
 
-/** The request with its payload. @throws RefusalError where its body cannot be read, NeedsThread */
+/** Returns the request with its payload. @throws RefusalError if its body cannot be read, NeedsThread */
 export function decodeRequest(request: HookRequest, containment: Containment = uncontained): HookRequest {
   if (request.isUndecoded !== true) return request
   containment.beginUnbounded()
@@ -214,7 +214,7 @@ function refuseBadPayload({ checkPayload }: Program, { request, containment }: S
   )
 }
 
-/** What `forEach` gives: a single value is a list of one, and nothing is none. */
+/** Returns the elements of `forEach`: a single value is a list of one, and nothing is an empty list. */
 async function elementsOf(forEach: Expression, scope: Scope): Promise<readonly unknown[]> {
   const given = await evaluateAt(['forEach'], forEach, scope)
   if (given === undefined || given === null) return []

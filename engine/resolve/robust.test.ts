@@ -22,7 +22,7 @@ const keys = [
   'valueOf',
 ]
 
-/** Templates refuse the others at load. */
+/** Templates refuse other keys at load. */
 const names = keys.filter((name) => name !== '__proto__' && name !== 'constructor')
 
 const path = fc
@@ -151,7 +151,10 @@ function mappingOf({ content, action, name, sessionKey, deliverTo, ...rest }: Dr
   ) as unknown as Mapping
 }
 
-/** What a random expression may mean nowhere: a list as a condition, `vars.v` before it has a value. */
+/**
+ * The codes with which a random expression may be refused at load: a list as a condition, `vars.v` before it has a
+ * value.
+ */
 const refusedAtLoad = new Set(['WHEN_NOT_BOOLEAN', 'NAME_WITHOUT_VALUE', 'AMBIGUOUS_ELEMENT'])
 
 test('whatever the mappings and the payload, resolving and explaining give the same decision and never throw', async () => {
@@ -191,7 +194,7 @@ test('whatever the mappings and the payload, resolving and explaining give the s
   assert.deepEqual([...outcomes.keys()].sort(), ['accepted', 'ignored', 'refused', 'skipped'])
 })
 
-test('a request that a thread was ended for is refused, and is no fault of the engine', async () => {
+test('a request whose thread was ended is refused, and is not a failure of the engine', async () => {
   const beginUnbounded = () => {
     throw new ContainmentLimit()
   }

@@ -1,4 +1,4 @@
-/** The names that templates and expressions see for one request. */
+/** Defines the names that templates and expressions see for one request. */
 
 import { parseExact, parseTexts } from '../payload/exact-numbers.ts'
 import { type Containment, uncontained } from './containment.ts'
@@ -6,32 +6,32 @@ import type { HookRequest } from './decision.ts'
 
 export interface Scope {
   readonly request: HookRequest
-  /** As templates see it: the request's payload, or the same with its large integers exact. */
+  /** The payload that templates see: the request's, or the same with exact large integers. */
   readonly payload: unknown
   /** Whether `payload` was parsed again with exact integers. */
   readonly exact: boolean
-  /** What the mapping's path took from the endpoint's name. */
+  /** The values that the mapping's path took from the endpoint's name. */
   readonly params: Readonly<Record<string, string>>
-  /** The element of `forEach` and its position; absent without one. */
+  /** The element of `forEach`, with its position. Absent without `forEach`. */
   readonly item: unknown
   readonly index: number | undefined
-  /** Those computed so far. */
+  /** The variables that are computed so far. */
   readonly vars: Readonly<Record<string, unknown>> | undefined
   readonly memory: Memory
-  /** What the thread that resolves the request allows. */
+  /** The containment of the thread that resolves the request. */
   readonly containment: Containment
 }
 
-/** What is made at first need and then serves the whole request. */
+/** Values that are computed when first needed and then used for the whole request. */
 interface Memory {
-  /** The payload as expressions see it: its integers beyond 2^53 are texts. */
+  /** The payload that expressions see, in which integers beyond 2^53 are texts. */
   texts: { readonly payload: unknown } | undefined
   exact: { readonly payload: unknown } | undefined
-  /** What the sender calls this delivery, once it was looked for. */
+  /** The id of the delivery, once it was looked up. */
   delivery: { readonly id: string | undefined } | undefined
 }
 
-/** Our names win over a payload key of the same name, which stays reachable through `payload`. */
+/** These names take precedence over a payload key of the same name, which stays reachable through `payload`. */
 const readers = {
   payload: (scope: Scope): unknown => scope.payload,
   headers: (scope: Scope): unknown => scope.request.headers,
@@ -46,22 +46,22 @@ const readers = {
 
 export type OurName = keyof typeof readers
 
-/** What the names in a mapping's texts mean, which is known at load. A name that is not ours is a key of the payload. */
+/** What the names in a mapping's texts mean, as known at load. An unreserved name is a key of the payload. */
 export interface ScopeNames {
-  /** The same for names that mean the same. */
+  /** Equal for names with the same meaning. */
   readonly key: string
-  /** Those that have a value in this mapping. */
+  /** The reserved names that have a value in this mapping. */
   readonly ours: ReadonlySet<string>
-  /** A key of the payload that stands for a list of the one element that an action is about, as OpenClaw has it. */
+  /** A key of the payload that stands for a list of the one element of the action, as in OpenClaw. */
   readonly elementList?: string
 }
 
-/** All of ours. */
+/** All reserved names. */
 export const everyName: ScopeNames = Object.freeze({ key: '', ours: new Set(Object.keys(readers)) })
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
-/** `containment`: by default nothing is refused. */
+/** `containment` allows everything by default. */
 export function createScope(request: HookRequest, containment: Containment = uncontained): Scope {
   return {
     request,
@@ -76,14 +76,14 @@ export function createScope(request: HookRequest, containment: Containment = unc
   }
 }
 
-/** The same request with every integer beyond 2^53 kept as it was written. */
+/** Returns the same request with every integer beyond 2^53 as it was written. */
 export function withExactNumbers(scope: Scope): Scope {
   const { memory, request } = scope
   memory.exact ??= { payload: parseExact(writtenJson(request)) ?? request.payload }
   return { ...scope, payload: memory.exact.payload, exact: true }
 }
 
-/** How to read one of our names; nothing for any other, which is then a key of the payload. */
+/** Returns the reader of a reserved name, or undefined for any other name, which is a key of the payload. */
 export function reservedReader(
   name: string,
   { ours, elementList }: ScopeNames = everyName,
@@ -92,7 +92,7 @@ export function reservedReader(
   return ours.has(name) ? readers[name as OurName] : undefined
 }
 
-/** The root of an expression: the payload and nothing else, its integers beyond 2^53 as texts. */
+/** Returns the root of an expression: the payload alone, with integers beyond 2^53 as texts. */
 export function expressionPayload({ memory, request }: Scope): unknown {
   memory.texts ??= { payload: parseTexts(writtenJson(request)) ?? request.payload }
   return memory.texts.payload

@@ -1,17 +1,20 @@
-/** Measures, for tests, how long work holds the event loop. */
+/** Measures for tests how long work holds the event loop. */
 
 import { processorMs } from './processor-time.ts'
 
-/** What the work answered, and how the event loop went on meanwhile. */
+/** The result of the work, and how the event loop ran meanwhile. */
 export interface Watched<Result> {
   readonly result: Result
-  /** How often the event loop went round before the work ended. */
+  /** The number of iterations of the event loop before the work ended. */
   readonly iterations: number
-  /** The most milliseconds between two iterations: of the processor, so that other work on the machine does not count. */
+  /**
+   * The longest time between two iterations, in milliseconds of processor time, so that other work on the machine does
+   * not count.
+   */
   readonly longest: number
 }
 
-/** Ends with work that fails, too: an immediate that asks for the next one would keep the process alive for ever. */
+/** Also stops if the work fails, because an immediate that schedules the next one would keep the process alive for ever. */
 export async function watchEventLoop<Result>(work: () => Result | Promise<Result>): Promise<Watched<Result>> {
   let iterations = 0
   let longest = 0
@@ -29,7 +32,7 @@ export async function watchEventLoop<Result>(work: () => Result | Promise<Result
   try {
     const result = await work()
     const iterationsBeforeEnd = iterations
-    // The way from the last iteration to the end of the work counts as well.
+    // The time between the last iteration and the end of the work counts as well.
     await new Promise(setImmediate)
     return { result, iterations: iterationsBeforeEnd, longest }
   } finally {

@@ -1,4 +1,4 @@
-/** Admits a draft: makes it a frozen action with every default filled in, or a refusal that names each bad field. */
+/** Admits a draft: makes it a frozen action with all defaults, or throws a refusal that names each invalid field. */
 
 import { applyBoundary } from '../../boundary/apply-boundary.ts'
 import { fence } from '../../boundary/fence.ts'
@@ -29,24 +29,24 @@ import {
 
 /** The randomness that admission needs. */
 export interface Randomness {
-  /** A fresh UUID, for the session key of a run that was given none. */
+  /** Returns a fresh UUID, for the session key of a run without one. */
   readonly mint: () => string
-  /** A fresh, unguessable id, for a fence. */
+  /** Returns a fresh, unguessable id for a fence. */
   readonly randomId: () => string
 }
 
-/** What an action is held to, besides what it says itself. */
+/** The settings that an action is checked against and completed with. */
 export interface Admission {
   readonly rules: Rules
-  /** Of its endpoint. */
+  /** The policy of the request's endpoint. */
   readonly endpointPolicy: EffectivePolicy | undefined
   readonly randomness: Randomness
 }
 
 /**
- * `meter`: what the draft was rendered with, if it was.
- * @throws RefusalError with one detail for each bad field; the first one's code. TransformError where a field that a
- * transform gave is among them.
+ * `meter` is the one that the draft was rendered with, if it was rendered.
+ * @throws RefusalError with one detail for each invalid field, and the code of the first. TransformError if a transform
+ * gave one of those fields.
  */
 export function admit(draft: Draft, admission: Admission, meter?: Meter): Action {
   const findings = createFindings(draft)
@@ -113,7 +113,7 @@ function admitAgent(
   return arranged(action, draft, endpointPolicy)
 }
 
-/** With what its mapping and its endpoint arrange for its run; for most there is nothing. */
+/** Returns what the mapping and the endpoint set for the run. For most runs that is nothing. */
 function arranged(
   action: AgentAction,
   { busy, coalesce, dedupe }: Draft,
@@ -132,7 +132,7 @@ function arranged(
   }
 }
 
-/** Each once. One whose channel is blank is meant for another time; where all are, nothing is delivered. */
+/** Lists each target once. A target with a blank channel is left out, and without any target nothing is delivered. */
 function admitTargets(
   asked: Draft['deliverTo'],
   deliver: boolean,
@@ -159,7 +159,7 @@ function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
-/** Either name will do; the action's own wins where both are given. */
+/** Reads the mode by either of its names. If both are given, the action's own name takes precedence. */
 function admitMode(findings: Findings, own: FieldName, other: FieldName): WakeMode {
   const first = findings.optional(own, checkMode)
   const second = findings.optional(other, checkMode)
@@ -187,7 +187,7 @@ interface Findings {
   take<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
   /** A field that is absent or null is not checked. */
   optional<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
-  /** @throws RefusalError where a check found a problem. */
+  /** @throws RefusalError if a check failed */
   settle(): void
 }
 

@@ -1,4 +1,4 @@
-/** The bodies of the built-in endpoints: `/wake` and `/agent` take a draft as it is, and report what they do not take. */
+/** Reads the bodies of the built-in endpoints `/wake` and `/agent` as drafts, and reports fields that have no effect. */
 
 import { type FieldName, fieldsOf } from '../../config/fields.ts'
 import { nearestName } from '../../config/nearest.ts'
@@ -15,7 +15,7 @@ type Kind = 'wake' | 'agent'
 
 export interface BodyDraft {
   readonly draft: Draft
-  /** Fields of the body that change nothing; five at most, their names bounded and printable. */
+  /** Fields of the body that have no effect: five at most, with shortened and printable names. */
   readonly warnings: readonly FieldError[]
 }
 
@@ -43,7 +43,7 @@ export function parseBodyDraft(
   }
 }
 
-/** Blanks around what is said say nothing; any other field is taken or refused as it is. */
+/** Trims texts and messages. Any other field is taken or refused as it is. */
 function trimmed(name: FieldName, value: unknown): unknown {
   return (name === 'text' || name === 'message') && typeof value === 'string' ? value.trim() : value
 }
@@ -83,7 +83,7 @@ function guess(name: string, known: Iterable<string>): string {
   return nearest === undefined ? '' : `; did you mean \`${nearest}\`?`
 }
 
-/** What is to be said of a field that has no effect; undefined where its value asks for what happens anyway. */
+/** Returns the sentence about a field that has no effect, or undefined if its value asks for the default behaviour. */
 type Judge = (value: unknown, body: Body, rules: Rules) => string | undefined
 
 const insteadOf =
@@ -99,7 +99,7 @@ const waiting: Judge = (value) =>
     ? 'has no effect: with the header `Prefer: wait=60` the answer waits for the outcome'
     : undefined
 
-/** OpenClaw's fields that are none here, and what others write for ours. */
+/** Maps OpenClaw's fields that do not exist here, and the names that other tools use for ours, to a judge. */
 const foreign: Readonly<Record<Kind, Readonly<Record<string, Judge>>>> = {
   agent: {
     agentId: otherAgent,
@@ -133,15 +133,15 @@ function isMain(value: unknown): boolean {
   return typeof value === 'string' && value.trim().toLowerCase() === 'main'
 }
 
-/** As OpenClaw has it, what is blank was not given. */
+/** A blank field counts as absent, as in OpenClaw. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
-/** Of a name that a sender made up, in UTF-16 units. */
+/** The limit for a name that a sender invented, in UTF-16 units. */
 const longestName = 60
 
-/** What could move a cursor or reverse the reading order is spelt out. */
+/** Escapes characters that could move a cursor or reverse the reading order. */
 function shownName(name: string): string {
   const short = name.length > longestName ? `${name.slice(0, longestName)}…` : name
   const spelt = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`

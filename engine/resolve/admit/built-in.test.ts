@@ -28,7 +28,7 @@ async function refusal(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixt
   return { code: decision.code, pointers: decision.details.map(({ pointer }) => pointer) }
 }
 
-test('a wake is text, for now unless it says otherwise, and its prompt is fenced', async () => {
+test('a wake has the mode now by default, and its text is fenced in the prompt', async () => {
   const action = await wake({ text: 'The build is red.' })
   assert.equal(action.kind, 'wake')
   assert.equal(action.text, 'The build is red.')
@@ -41,7 +41,7 @@ test('a wake is text, for now unless it says otherwise, and its prompt is fenced
   assert.equal((await wake({ text: 'x', mode: 'next-heartbeat' })).mode, 'next-heartbeat')
 })
 
-test('mode and wakeMode may stand for each other, the action’s own name first', async () => {
+test('mode and wakeMode may stand for each other, and the action’s own name takes precedence', async () => {
   assert.equal((await wake({ text: 'x', wakeMode: 'next-heartbeat' })).mode, 'next-heartbeat')
   assert.equal((await agent({ message: 'x', mode: 'next-heartbeat' })).wakeMode, 'next-heartbeat')
   assert.equal((await agent({ message: 'x', mode: 'next-heartbeat', wakeMode: 'now' })).wakeMode, 'now')
@@ -69,12 +69,12 @@ test('an agent message alone gets every default', async () => {
   })
 })
 
-test('blanks around a text and a message are no part of them', async () => {
+test('blanks around a text or message are removed', async () => {
   assert.equal((await wake({ text: '  The build is red.\n' })).text, 'The build is red.')
   assert.equal((await agent({ message: '\n hi ' })).message, 'hi')
 })
 
-test('every field that is given is kept', async () => {
+test('every given field is kept', async () => {
   const given = {
     message: 'Say hi.',
     name: 'CI',
@@ -95,7 +95,7 @@ test('every field that is given is kept', async () => {
   assert.equal(action.sessionKeyGiven, true)
 })
 
-test('defaults come from the settings, an alias as the model that it means', async () => {
+test('defaults come from the settings, and an alias becomes its model', async () => {
   const models = { allowed: ['openai/gpt-5'], aliases: { fast: 'openai/gpt-5' } }
   const action = await agent(
     { message: 'x' },
@@ -178,7 +178,7 @@ for (const [what, endpoint, body, code, pointer] of refused) {
   })
 }
 
-test('every bad field is told at once', async () => {
+test('all invalid fields are reported together', async () => {
   const body = { message: '', deliver: 1, channel: 'fax', sessionKey: 'main' }
   assert.deepEqual(await refusal('agent', body), {
     code: 'BLANK_TEXT',
@@ -186,7 +186,7 @@ test('every bad field is told at once', async () => {
   })
 })
 
-test('a channel that is not configured serves where nothing is delivered', async () => {
+test('an unconfigured channel is accepted if nothing is delivered', async () => {
   assert.equal((await agent({ message: 'x', channel: 'telegram', deliver: false })).channel, 'telegram')
 })
 
@@ -213,7 +213,7 @@ test('a channel may be called by its other names, and in capitals', async () => 
   )
 })
 
-test('a channel need not be configured here where the default runner delivers elsewhere', async () => {
+test('an unconfigured channel is accepted if the default runner delivers elsewhere', async () => {
   const asked = async (relays: readonly string[], channel: string) => {
     const offered = { ...catalog, relays }
     const snapshot = compileSnapshot(configurationOf([]), offered, countingRandomness())
@@ -229,12 +229,12 @@ test('a channel need not be configured here where the default runner delivers el
   }
 })
 
-test('the refusal of an unconfigured channel lists those that are', async () => {
+test('the refusal of an unconfigured channel lists the configured ones', async () => {
   const decision = await post('agent', { message: 'x', channel: 'telegram' })
   assert.match(JSON.stringify(decision), /configured: slack, terminal/)
 })
 
-test('with models set only those and their aliases are allowed', async () => {
+test('with models set, only those and their aliases are allowed', async () => {
   const models = { allowed: ['openai/gpt-5'], aliases: { fast: 'openai/gpt-5' } }
   const fixture: Fixture = { defaults: { models } }
   assert.equal((await agent({ message: 'x', model: 'fast' }, fixture)).model, 'openai/gpt-5')
@@ -248,7 +248,7 @@ test('with models set only those and their aliases are allowed', async () => {
   )
 })
 
-test('with prefixes set a given session key needs one, and the default key does not', async () => {
+test('with prefixes set, a given session key needs one, and the default key does not', async () => {
   const fixture: Fixture = { hooks: { allowedSessionKeyPrefixes: ['ci:', 'pr:'] } }
   assert.equal((await agent({ message: 'x', sessionKey: 'pr:1' }, fixture)).sessionKey, 'pr:1')
   assert.equal((await agent({ message: 'x' }, fixture)).sessionKey, 'hook:uuid-1')
@@ -299,7 +299,7 @@ test('an unexpected error is a failed decision with its cause, not a throw', asy
   assert.deepEqual([decision.outcome, decision.code, decision.cause], ['failed', 'ENGINE_FAILED', broken])
 })
 
-test('every code of a refusal has its sentence', async () => {
+test('every refusal code has a sentence', async () => {
   for (const [code, sentence] of Object.entries(refusalCodes)) {
     assert.match(code, /^[A-Z][A-Z_]+$/)
     assert.match(sentence, /^[A-Z].*\.$/)
@@ -312,7 +312,7 @@ async function warningsOf(endpoint: 'wake' | 'agent', body: unknown, fixture?: F
   return decision.warnings?.map(({ pointer, message }) => `${pointer} ${message}`) ?? []
 }
 
-test('a field that the endpoint does not have is reported, with the one that was meant', async () => {
+test('an unknown field is reported with the nearest known name', async () => {
   for (const [endpoint, field, message] of [
     ['agent', { sesionKey: 'x' }, '/sesionKey is not a field of /agent; did you mean `sessionKey`?'],
     ['agent', { session_key: 'x' }, '/session_key is not a field of /agent; did you mean `sessionKey`?'],
@@ -330,7 +330,7 @@ test('a field that the endpoint does not have is reported, with the one that was
     )
 })
 
-test('what is blank was not given, and what is known is not reported', async () => {
+test('blank fields count as absent, and known fields are not reported', async () => {
   assert.deepEqual(
     await warningsOf('agent', { message: 'x', foo: null, agentId: ' ', idempotencyKey: 'k', mode: 'now' }),
     [],
@@ -360,7 +360,7 @@ for (const [field, message] of [
   })
 }
 
-test('fields of OpenClaw that ask for what happens anyway are not reported', async () => {
+test("OpenClaw's fields that ask for the default behaviour are not reported", async () => {
   for (const field of [
     { agentId: 'main' },
     { agentId: ' Main ' },
@@ -375,7 +375,7 @@ test('fields of OpenClaw that ask for what happens anyway are not reported', asy
   assert.equal((await warningsOf('agent', { message: 'x', sessionMode: 'isolated' }, kept)).length, 1)
 })
 
-test('names that a sender makes up are bounded, printable and five at most', async () => {
+test('invented names in a warning are shortened, printable and five at most', async () => {
   const names = ['\u202egnp', '\ud800', `x${'y'.repeat(5000)}`, '__proto__', 'a\nb', 'sixth', 'seventh']
   const body = JSON.parse(`{"text":"x",${names.map((name) => `${JSON.stringify(name)}:1`).join()}}`)
   const message = await warningsOf('wake', body)
@@ -386,7 +386,7 @@ test('names that a sender makes up are bounded, printable and five at most', asy
   for (const one of message) assert.ok(one.length < 200 && one.isWellFormed(), one)
 })
 
-test('a refused request hears what was misspelt, too', async () => {
+test('a refusal also reports misspelt fields', async () => {
   const decision = await post('agent', { mesage: 'x' })
   assert.ok('code' in decision)
   assert.deepEqual(
@@ -401,14 +401,14 @@ test('a refused request hears what was misspelt, too', async () => {
   )
 })
 
-test('a session key of the configuration is that of runs whose request gives none', async () => {
+test('defaultSessionKey is the session of runs whose request gives none', async () => {
   const fixture = { hooks: { defaultSessionKey: 'hook:all' } }
   const { sessionKey, sessionKeyGiven } = await agent({ message: 'x' }, fixture)
   assert.deepEqual([sessionKey, sessionKeyGiven], ['hook:all', true])
   assert.equal((await agent({ message: 'x', sessionKey: 'hook:own' }, fixture)).sessionKey, 'hook:own')
 })
 
-test('a request may be kept from choosing its session; a mapping still may', async () => {
+test('a request may be forbidden to choose its session, while a mapping still may', async () => {
   const fixture = { hooks: { allowRequestSessionKey: false } }
   assert.deepEqual(await refusal('agent', { message: 'x', sessionKey: 'hook:a' }, fixture), {
     code: 'SESSION_KEY_NOT_ALLOWED',
@@ -419,7 +419,7 @@ test('a request may be kept from choosing its session; a mapping still may', asy
   assert.equal((actionOf(await mapped.resolve(requestOf({ id: 7 }))) as AgentAction).sessionKey, 'hook:7')
 })
 
-test('a request may name an agent that is allowed, and no other', async () => {
+test('a request may name an allowed agent, and no other', async () => {
   const of = (...allowedAgentIds: string[]) => ({ hooks: { allowedAgentIds } })
   for (const [fixture, agentId] of [
     [of('*'), 'any'],

@@ -1,4 +1,4 @@
-/** The draft: an action as asked for, its fields not yet checked. */
+/** A draft is an action whose fields are not checked yet. */
 
 import type { Segment } from '../../boundary/segment.ts'
 import type { FieldName } from '../../config/fields.ts'
@@ -7,20 +7,23 @@ import type { AgentAction, Dedupe } from '../decision.ts'
 export interface Draft {
   readonly kind: 'wake' | 'agent'
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>>
-  /** Instead of `channel` and `to`. */
+  /** Replaces `channel` and `to`. */
   readonly deliverTo?: readonly { readonly channel: unknown; readonly to: unknown }[]
-  /** The text or message in pieces, where it is known which of them are the operator's words. */
+  /** The text or message in pieces, if it is known which of them are the operator's words. */
   readonly segments?: readonly Segment[]
-  /** What the text is, for the fence around a whole one: `a message to /agent`. */
+  /** Describes the text for a fence around all of it: `a message to /agent`. */
   readonly label: string
   readonly trusted: boolean
   readonly mapping?: string
   readonly runner?: string
   readonly busy?: AgentAction['busy']
-  /** Its key as it was rendered, of any length. */
+  /** The key is as it was rendered, of any length. */
   readonly coalesce?: AgentAction['coalesce']
-  /** The same holds for its key. */
+  /** The key is as it was rendered, of any length. */
   readonly dedupe?: Dedupe
-  /** What a transform has a part in: what is wrong with those fields is its fault, and not the request's. */
+  /**
+   * The fields that a transform gave. If one of them is invalid, the transform has failed, and the request is not at
+   * fault.
+   */
   readonly changed?: { readonly by: string; readonly fields: ReadonlySet<string> }
 }

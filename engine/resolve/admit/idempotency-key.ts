@@ -1,30 +1,31 @@
 /**
- * The key by which a sender says that two requests are one: the header `Idempotency-Key`, OpenClaw's name for it, or a
- * field of the body of a built-in endpoint. https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header
+ * Reads the key by which a sender marks two requests as the same: from the header `Idempotency-Key`, from OpenClaw's
+ * header, or from a field of the body of a built-in endpoint.
+ * https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header
  */
 
 import type { Dedupe, HookRequest } from '../decision.ts'
 import { RefusalError } from '../refusal.ts'
 
-/** The first that is there counts. */
+/** The first of these headers that is present counts. */
 const headerNames = [
   ['Idempotency-Key', 'idempotency-key'],
   ['X-OpenClaw-Idempotency-Key', 'x-openclaw-idempotency-key'],
 ] as const
 /** A String of RFC 9651 (3.3.3): printable ASCII, in which `"` and `\` have a `\` before them. */
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
-/** As most senders write it. What begins with a quote was meant to be a String. */
+/** The form that most senders use. A value that begins with a quote was meant to be a String. */
 const bare = /^[\x20\x21\x23-\x7e][\x20-\x7e]*$/
 const longest = 255
 
 interface GivenKey {
   readonly key: string
-  /** Where it was given, as values of the request are called: `headers.idempotency-key`. */
+  /** The place of the key, in the form of a request's value: `headers.idempotency-key`. */
   readonly path: string
 }
 
 /**
- * The key of the headers, without its quotes; undefined where there is none.
+ * Returns the key in the headers without its quotes, or undefined if there is none.
  * @throws RefusalError `INVALID_FIELD`
  */
 export function keyInHeaders(headers: HookRequest['headers']): GivenKey | undefined {
@@ -43,7 +44,7 @@ export function keyInHeaders(headers: HookRequest['headers']): GivenKey | undefi
 }
 
 /**
- * The field `idempotencyKey` of a body, without blanks at its ends; undefined where it is absent or null.
+ * Returns the trimmed field `idempotencyKey` of a body, or undefined if it is absent or null.
  * @throws RefusalError `INVALID_FIELD`
  */
 export function keyInBody({ idempotencyKey: given }: Readonly<Record<string, unknown>>): string | undefined {
@@ -56,7 +57,7 @@ export function keyInBody({ idempotencyKey: given }: Readonly<Record<string, unk
   ])
 }
 
-/** What a key that the sender chose says: another body under it is a conflict. */
+/** Returns the dedupe entry for a key that the sender chose. Another body under the same key is a conflict. */
 export function givenDedupe(key: string, windowMs: number): Dedupe {
   return { key, windowMs, isGiven: true }
 }

@@ -5,7 +5,7 @@ import { agentOf, type Mapping, refusalOf, requestOf, snapshotOf } from '../../c
 const loop: Mapping = { message: '{{#each a}}{{this}}{{/each}}' }
 const marks = (count: number) => ({ a: Array.from({ length: count }, (_, index) => '!?;…'[index % 4]) })
 
-test('many short values do not make a prompt that is many times longer than what they render to', async () => {
+test('many short values do not make a prompt many times longer than the rendered text', async () => {
   const limit = 262_144
   const { message, prompt } = await agentOf(loop, marks(5_000))
   assert.ok(message.length === 5_000 && prompt.length < limit)
@@ -20,7 +20,7 @@ test('many short values do not make a prompt that is many times longer than what
   assert.equal((await agentOf(loop, digits)).prompt, '7'.repeat(60_000))
 })
 
-test('what names add is counted over all actions of a request together', async () => {
+test('the names of fenced values are counted over all actions of a request', async () => {
   const snapshot = snapshotOf([{ ...loop, forEach: '[1..20]' }])
   const decision = await snapshot.resolve(requestOf(marks(2_000)))
   assert.equal(decision.outcome === 'refused' && decision.code, 'TOO_LARGE_RENDERED')

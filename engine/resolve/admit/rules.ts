@@ -1,4 +1,4 @@
-/** Says what the settings allow in an action's fields, one check per field, for requests and for literals at load alike. */
+/** Checks the fields of an action against the settings, for requests as well as for literals at load. */
 
 import { channelName } from '../../config/channel-name.ts'
 import { type ThinkingLevel, thinkingLevels } from '../../config/fields.ts'
@@ -9,15 +9,18 @@ import type { RefusalCode } from '../refusal.ts'
 export interface Rules {
   /** Every channel that exists. */
   readonly channels: ReadonlySet<string>
-  /** Those that a reply can be delivered to: with a configuration, in its order; all, where that happens elsewhere. */
+  /**
+   * The channels that can deliver a reply: the configured ones, in their order, or all if the reply is delivered
+   * elsewhere.
+   */
   readonly configured: ReadonlySet<string>
   readonly models: Settings['agents']['defaults']['models']
   readonly sessionKeyPrefixes: readonly string[] | undefined
-  /** Of runs whose request and mapping give none. */
+  /** The session key of runs whose request and mapping give none. */
   readonly defaultSessionKey: string | undefined
   /** Whether a request to `/agent` may choose its session. */
   readonly allowRequestSessionKey: boolean
-  /** What `agentId` of a request may be. Absent: anything. */
+  /** The values that `agentId` of a request may have. Absent: any value. */
   readonly agentIds: readonly string[] | undefined
   readonly defaults: {
     readonly runner: string
@@ -29,7 +32,7 @@ export interface Rules {
 
 export type Checked<Value> = { readonly value: Value } | Problem
 
-/** `message` completes a sentence that begins with the field's name; it never quotes the value. */
+/** `message` completes a sentence that begins with the field's name. It never quotes the value. */
 export interface Problem {
   readonly code: RefusalCode
   readonly message: string
@@ -40,7 +43,7 @@ export function isProblem<Value>(checked: Checked<Value>): checked is Problem {
 }
 
 const longestTimeoutSeconds = 86_400
-/** Keys name lanes in memory, rows on disk and addresses of the admin surface. In UTF-16 units. */
+/** Keys name lanes in memory, rows on disk and addresses of the admin API. In UTF-16 units. */
 const longestSessionKey = 1024
 export const wakeModes: readonly WakeMode[] = ['now', 'next-heartbeat']
 
@@ -104,7 +107,7 @@ export function checkThinking(value: unknown): Checked<ThinkingLevel> {
   return { code: 'UNKNOWN_THINKING', message: `must be one of ${thinkingLevels.join(', ')}` }
 }
 
-/** An alias comes back as the name that it stands for. `deliver: false` still wants a channel that exists. */
+/** Returns the channel's name in place of an alias. With `deliver: false` the channel must still be a known one. */
 export function checkChannel(value: unknown, deliver: boolean, rules: Rules): Checked<string> {
   const text = checkText(value)
   if (isProblem(text)) return text
@@ -121,7 +124,7 @@ export function checkChannel(value: unknown, deliver: boolean, rules: Rules): Ch
   return name
 }
 
-/** An alias comes back as the model that it stands for. */
+/** Returns the model in place of an alias. */
 export function checkModel(value: unknown, rules: Rules): Checked<string> {
   const name = checkText(value)
   if (isProblem(name)) return name
@@ -137,13 +140,13 @@ export function checkModel(value: unknown, rules: Rules): Checked<string> {
   }
 }
 
-/** Trimmed. */
+/** Returns the trimmed key. */
 export function checkSessionKey(value: unknown, rules: Rules): Checked<string> {
   const text = checkText(value)
   if (isProblem(text)) return text
   const key = text.value.trim()
   if (key.length > longestSessionKey) return invalid(`must have at most ${longestSessionKey} characters`)
-  // The store would put one sign in place of any of them, and strangers would come to share a session.
+  // The store would write the same replacement character for each lone surrogate, so strangers would share a session.
   if (!key.isWellFormed()) return invalid('must be well-formed Unicode text')
   if (key.toLowerCase() === 'main') {
     return { code: 'RESERVED_SESSION_KEY', message: 'must not be "main", the key of the main session' }
@@ -156,7 +159,7 @@ export function checkSessionKey(value: unknown, rules: Rules): Checked<string> {
   }
 }
 
-/** A key that a request to `/agent` brings. */
+/** Checks a key from a request to `/agent`. */
 export function checkRequestKey(value: unknown, rules: Rules): Checked<string> {
   if (rules.allowRequestSessionKey) return checkSessionKey(value, rules)
   return {

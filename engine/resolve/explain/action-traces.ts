@@ -19,10 +19,10 @@ const fieldsOfAction = {
 } as const
 
 const otherName: Readonly<Record<string, string>> = { mode: 'wakeMode', wakeMode: 'mode' }
-/** The settings that fill a field in. */
+/** The fields whose default comes from the settings. */
 const defaulted: ReadonlySet<string> = new Set(['runner', 'model', 'thinking', 'timeoutSeconds'])
 
-/** What a policy fills in. */
+/** Maps the fields that a policy can fill in to the policy's key. */
 const policyKeyOf: Readonly<Record<string, keyof EffectivePolicy>> = {
   timeoutSeconds: 'timeoutSeconds',
   pool: 'concurrency',
@@ -30,7 +30,7 @@ const policyKeyOf: Readonly<Record<string, keyof EffectivePolicy>> = {
   'dedupe.key': 'verify',
 }
 
-/** What it means that a key gave nothing. */
+/** The sentences about a key that gave nothing. */
 const withoutKey = [
   ['coalesce.key', 'nothing, so the request stands alone'],
   ['dedupe.key', 'nothing, so every request counts'],
@@ -50,13 +50,13 @@ interface Recording {
   endpointPolicy: EffectivePolicy | undefined
 }
 
-/** `recorder` takes what is rendered, and `traces` gives it. */
+/** `recorder` collects what is rendered, and `traces` returns it. */
 export function createActionTraces(redactor: Redactor): {
   readonly recorder: Omit<Recorder, 'onIgnored'>
   readonly traces: () => ActionTrace[]
 } {
   const recordings: Recording[] = []
-  /** What was rendered before a transform changed it. */
+  /** The recording from before a transform changed the action. */
   let rendered: Recording | undefined
   const recorder: Omit<Recorder, 'onIgnored'> = {
     onAction: (mapping, index) =>
@@ -118,7 +118,7 @@ function traceOf(recording: Recording, redactor: Redactor): ActionTrace {
   return { mapping, ...(index !== undefined && { index }), vars, fields: shown }
 }
 
-/** Keys that its mapping asks for, and that this request does not have. */
+/** Lists the keys that the mapping has and that gave nothing for this request. */
 function withoutKeys(values: ReturnType<typeof valuesOf>, fields: Recording['fields']): FieldTrace[] {
   return withoutKey.flatMap(([name, value]) => {
     const key = fields.get(name)
@@ -134,13 +134,13 @@ function fieldTrace(
   redactor: Redactor,
 ): FieldTrace {
   const recorded = [field, otherName[field] ?? field].flatMap((name) => fields.get(name) ?? []).find(isGiven)
-  // An alias of a model, a key with spaces around it: the action has another text than was rendered.
+  // The action's text may differ from the rendered one: an alias became a model, or spaces around a key were removed.
   if (recorded !== undefined) {
     const { trace } = recorded
     return { ...trace, field, value: recorded.value === value ? trace.value : redactor.plain(value) }
   }
   const shown = redactor.plain(value)
-  // A key that neither the sender nor the mapping chose, and that is none of its own.
+  // Neither the sender nor the mapping chose the key, and it is not generated, so it is the configured default.
   const isDefaultKey = field === 'sessionKey' && action?.kind === 'agent' && action.sessionKeyGiven
   const path = isDefaultKey ? 'hooks.defaultSessionKey' : placeOfDefault(field, endpointPolicy)
   const sources = path === undefined ? [] : [{ path, value: redactor.value(value, path) }]
@@ -154,7 +154,7 @@ function placeOfDefault(field: string, endpointPolicy: EffectivePolicy = {}): st
   return defaulted.has(field) ? `agents.defaults.${field}` : undefined
 }
 
-/** What rendered blank counted as absent. */
+/** A field that rendered blank counts as absent. */
 function isGiven({ value }: Recorded): boolean {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }

@@ -18,7 +18,7 @@ function fieldsOf(action: ActionTrace | undefined): Record<string, unknown> {
   return Object.fromEntries((action?.fields ?? []).map(({ field, value, from }) => [field, [from, value]]))
 }
 
-test('each mapping of the endpoint is told with its verdict, in matching order', async () => {
+test('each mapping of the endpoint is listed with its verdict, in matching order', async () => {
   const mappings: Mapping[] = [
     { id: 'a', match: { path: 'test', source: 'x' }, message: 'x' },
     { id: 'other', match: { path: 'elsewhere' }, message: 'x' },
@@ -40,7 +40,7 @@ test('each mapping of the endpoint is told with its verdict, in matching order',
   assert.equal(second?.clause?.path, 'match.when')
 })
 
-test('a mapping that is switched off is told in its place', async () => {
+test('a disabled mapping is listed in its place', async () => {
   const mappings: Mapping[] = [
     { id: 'a', match: { path: 'test', source: 'x' }, message: 'x' },
     { id: 'c', match: { path: 'elsewhere' }, message: 'x' },
@@ -67,7 +67,7 @@ test('a mapping that is switched off is told in its place', async () => {
   ])
 })
 
-test('a mapping that goes on is followed by the next, and by none where it refuses', async () => {
+test('a mapping with continue is followed by the next one, unless it refuses the request', async () => {
   const mappings: Mapping[] = [
     { id: 'a', continue: true, message: '{{text}}' },
     { id: 'b', message: 'x' },
@@ -85,7 +85,7 @@ test('a mapping that goes on is followed by the next, and by none where it refus
   ])
 })
 
-test('every field is told with where it comes from and what of the request went into it', async () => {
+test('every field is listed with its origin and the values of the request in it', async () => {
   const mapping: Mapping = {
     match: { path: ':team/:repo' },
     vars: { who: 'user.login', all: 'user' },
@@ -130,7 +130,7 @@ test('every field is told with where it comes from and what of the request went 
   ])
 })
 
-test('every element’s action is told, and its targets', async () => {
+test('the actions of all elements are listed, with their targets', async () => {
   const mapping: Mapping = {
     forEach: 'list',
     message: '{{item}}',
@@ -157,7 +157,7 @@ test('every element’s action is told, and its targets', async () => {
   assert.equal(fields['channel'], undefined)
 })
 
-test('of a refused request what was rendered is told', async () => {
+test('a refused request lists what was rendered', async () => {
   const { decision, actions } = await explain(
     [{ message: '{{a}}', name: 'n', model: 'x/{{b}}', allowPayloadRouting: true }],
     {
@@ -173,7 +173,7 @@ test('of a refused request what was rendered is told', async () => {
   })
 })
 
-test('the decision is the one that the request gets', async () => {
+test("the decision is the same as the request's own", async () => {
   const mappings: Mapping[] = [
     { id: 'a', match: { source: 'a' }, continue: true, forEach: 'list', message: '{{item}} {{id}}' },
     { id: 'b', match: { source: 'a' }, action: 'wake', text: '{% list[0] %}', strict: true },
@@ -197,7 +197,7 @@ test('the decision is the one that the request gets', async () => {
   }
 })
 
-test('for built-in and unknown endpoints there is the decision and nothing else', async () => {
+test('built-in and unknown endpoints have a decision and nothing else', async () => {
   const mappings: Mapping[] = [{ id: 'any', message: 'x' }]
   const wake = await explain(mappings, { text: 'x' }, { request: { endpoint: 'wake' } })
   assert.deepEqual([wake.decision.outcome, wake.candidates, wake.actions], ['accepted', [], []])
@@ -209,7 +209,7 @@ test('for built-in and unknown endpoints there is the decision and nothing else'
   assert.deepEqual([unknown.decision.outcome, unknown.candidates, unknown.actions], ['ignored', [], []])
 })
 
-test('no secret of the request is shown, wherever it went', async () => {
+test('no secret of the request is shown, wherever it was rendered', async () => {
   const secrets = [
     'bearer-sekret-1',
     'sekret-signature-2',
@@ -237,7 +237,7 @@ test('no secret of the request is shown, wherever it went', async () => {
   assert.match(shown, /"headers\.authorization","value":"\\"…\\""/)
 })
 
-test('a secret is hidden in every form in which it can come out', async () => {
+test('a secret is hidden in every form in which it can be rendered', async () => {
   const payload = {
     password: 'hunter2',
     token: 'sekret_live_abcdef1234567890',
@@ -279,7 +279,7 @@ test('a secret is hidden in every form in which it can come out', async () => {
   }
 })
 
-test('a text that tells of a secret as forms, addresses and JSON do is shown without it', async () => {
+test('a text that contains a secret as forms, addresses and JSON do is shown without it', async () => {
   const payload = {
     url: 'https://bot:sekret@example.com/?a=1&api_key=sekret-2&b=2',
     message: '{"token": "sekret 3", "pin_secret":123456, "ok": "fine"}',
@@ -295,7 +295,7 @@ test('a text that tells of a secret as forms, addresses and JSON do is shown wit
   ])
 })
 
-test('of two secrets that begin alike each is hidden to its end', async () => {
+test('two secrets with the same beginning are both hidden to their ends', async () => {
   const [one, other] = ['https://hooks.example/a/first-9', 'https://hooks.example/a/other-9']
   const { actions } = await explain([{ message: '{% one & " " & other.text %}' }], {
     one,
@@ -310,7 +310,7 @@ test('a word that only begins or ends like a short secret is shown', async () =>
   assert.deepEqual(fieldsOf(actions[0])['message'], ['template', 'birds, a …'])
 })
 
-test('the key of an issue is a name and no secret', async () => {
+test('the key of an issue is not a secret', async () => {
   const mapping: Mapping = { sessionKey: 'hook:jira:{{issue.key}}', message: 'x', name: '{{issue.apiKey}}' }
   const { actions } = await explain([mapping], { issue: { key: 'PROJ-1', apiKey: 'sekret' } })
   const { sessionKey, name } = fieldsOf(actions[0])
@@ -323,7 +323,7 @@ test('the key of an issue is a name and no secret', async () => {
   )
 })
 
-test('long values are cut, and huge ones cost no more', async () => {
+test('long values are cut, and huge ones take no longer', async () => {
   const payload = {
     text: 'x'.repeat(100_000),
     list: Array.from({ length: 100_000 }, (_, index) => ({ index })),
@@ -343,7 +343,7 @@ test('long values are cut, and huge ones cost no more', async () => {
   )
 })
 
-test('a session key of the configuration and a dedupe key of the sender are told as theirs', async () => {
+test('the configuration is named as the origin of its session key, and the sender as that of its dedupe key', async () => {
   const { actions } = await explain(
     [{ message: 'x' }],
     {},

@@ -1,4 +1,4 @@
-/** Explains a request: resolves it once more with a recorder, and asks each mapping why it matched or did not. */
+/** Explains a request: resolves it again with a recorder, and lets each mapping explain why it matched or did not. */
 
 import { writePath } from '../../config/path.ts'
 import { NeedsThread } from '../containment.ts'
@@ -16,17 +16,17 @@ export interface Covering {
   readonly mapping: string
   readonly place: string
   readonly params: Readonly<Record<string, string>>
-  /** Absent: it says `enabled: false`. */
+  /** Absent if the mapping has `enabled: false`. */
   readonly program: Program | undefined
 }
 
 interface ExplainParts {
   readonly resolve: Resolve
-  /** In matching order. */
+  /** Returns the mappings in matching order. */
   readonly covering: (endpoint: string) => readonly Covering[]
 }
 
-/** Rejects with NeedsThread alone, where its containment says so. */
+/** Rejects only with NeedsThread, if its containment demands that. */
 export type Explain = (
   request: HookRequest,
   options?: Omit<ResolveOptions, 'recorder'>,
@@ -53,7 +53,7 @@ export function createExplain(parts: ExplainParts): Explain {
   }
 }
 
-/** A body that cannot be read is explained by the decision. */
+/** Returns the request unchanged if its body cannot be read, because the decision then explains that. */
 function decodedOrAs(request: HookRequest, containment: ResolveOptions['containment']): HookRequest {
   try {
     return decodeRequest(request, containment)
@@ -63,7 +63,7 @@ function decodedOrAs(request: HookRequest, containment: ResolveOptions['containm
   }
 }
 
-/** Without a decision of the mappings none of them was asked. */
+/** Without a decision by mappings, none of them was tried. */
 async function traceCandidates(
   covering: readonly Covering[],
   base: Scope,
@@ -98,7 +98,7 @@ async function failedClause({ matcher }: Program, scope: Scope): Promise<FailedC
   }
 }
 
-/** A mapping that refuses the request is the last to be asked. */
+/** No mapping is tried after one that refuses the request. */
 function endedBy(decision: Decision | undefined, mapping: string): boolean {
   return decision !== undefined && 'code' in decision && decision.mapping === mapping
 }

@@ -1,4 +1,4 @@
-/** What resolving reports to an explanation. Ordinary requests have no recorder. */
+/** The recorder receives what resolving reports for an explanation. Ordinary requests have none. */
 
 import type { Segment } from '../../boundary/segment.ts'
 import type { Action } from '../decision.ts'
@@ -6,25 +6,22 @@ import type { EffectivePolicy } from '../effective-policy.ts'
 import type { Change, FieldTrace } from './trace.ts'
 
 export interface Recorder {
-  /** An action of that mapping begins; `index` is the element's, with `forEach`. */
+  /** An action of the mapping begins. With `forEach`, `index` is the position of the element. */
   readonly onAction: (mapping: string, index: number | undefined) => void
   readonly onVar: (name: string, value: unknown) => void
-  /** Is called again where the action is rendered again. */
+  /** Called again if the action is rendered again. */
   readonly onField: (
     field: string,
     from: FieldTrace['from'],
     value: unknown,
     segments?: readonly Segment[],
   ) => void
-  /**
-   * A transform has answered: the action that was rendered with this change on it, as the first, second … of what
-   * the transform made of it.
-   */
+  /** A transform has answered with this change to the rendered action, as the element at this position of its answer. */
   readonly onTransformed: (position: number, change: Change) => void
-  /** Of the action that was rendered a transform made nothing. */
+  /** A transform made no action of the rendered one. */
   readonly onSkipped: () => void
-  /** `endpointPolicy` is what the policies of the endpoint say together. */
+  /** `endpointPolicy` is the effective policy of the endpoint. */
   readonly onAdmitted: (action: Action, endpointPolicy: EffectivePolicy | undefined) => void
-  /** The request is ignored before any mapping is asked. */
+  /** The request is ignored before any mapping is tried. */
   readonly onIgnored: () => void
 }

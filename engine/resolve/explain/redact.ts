@@ -1,4 +1,4 @@
-/** Shows a value of a request to people: secrets are hidden, long values cut, and no more is read than that takes. */
+/** Shows a value of a request to people: hides secrets, shortens long values, and reads no more of a value than is shown. */
 
 import { isLiteral, type Segment } from '../../boundary/segment.ts'
 import { addressSecretsOf, isSecretKey, type Span } from '../../config/secret.ts'
@@ -6,36 +6,36 @@ import { isExactNumber } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../decision.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 
-/** In UTF-16 units. */
+/** The limit in UTF-16 units. */
 const longestShown = 200
-/** By so much of a secret it is recognised in a text. */
+/** A secret is recognised in a text by its first characters, this many. */
 const recognised = 16
-/** A shorter one is hidden where it stands alone: it may be a part of many words. */
+/** A shorter secret is hidden only where it stands alone, because it may be a part of many words. */
 const longWord = 8
 
 const hidden = '…'
 
 export interface Redactor {
-  /** As compact JSON; `path` leads to it from the request, as a human would write it or in segments. */
+  /** Returns the value as compact JSON. `path` is its place in the request, as a person would write it or in segments. */
   value(value: unknown, path: string | readonly (string | number)[]): string
-  /** A rendered text. */
+  /** Returns a rendered text. */
   text(segments: readonly Segment[]): string
-  /** A text as it stands, any other value as compact JSON. */
+  /** Returns a text as it is, and any other value as compact JSON. */
   plain(value: unknown): string
 }
 
 /**
- * Besides what stands under a secret's name it hides the same texts elsewhere: an expression may have moved them.
- * `params`: what paths took from the endpoint's name.
+ * Hides the values of fields that are named like a secret, and the same texts elsewhere, because an expression may have
+ * copied them. `params` are the values that paths took from the endpoint's name.
  */
 export function createRedactor(request: HookRequest, params: readonly NamedTexts[] = []): Redactor {
   const secrets = secretTextsOf(request, params, isSecretName)
 
-  /** Enough of the text to fill what is shown. */
+  /** Redacts enough of the text to fill what is shown. */
   function scrub(text: string): string {
     const whole = text.length <= longestShown + recognised
     const shown = withoutSecrets(whole ? text : text.slice(0, longestShown + 2 * recognised), secrets)
-    // At its end a secret may begin that was not recognised.
+    // The end may hold the beginning of a secret that was not recognised.
     return whole ? shown : `${shown.slice(0, -recognised)}${hidden}`
   }
 
@@ -94,8 +94,8 @@ function isSecretPath(path: string | readonly (string | number)[]): boolean {
 }
 
 /**
- * Signatures too: with one and its body a request can be sent again. A mere `key` is what senders call the name of an
- * issue or a project, and what a mapping is most likely to be about.
+ * Signatures count as secrets, because a request can be replayed with its body and signature. A mere `key` does not,
+ * because senders use it for the name of an issue or a project, and mappings are often about it.
  */
 function isSecretName(name: string): boolean {
   if (name === 'key') return false
@@ -103,7 +103,10 @@ function isSecretName(name: string): boolean {
   return isSecretKey(start) || /signature|hmac/i.test(start)
 }
 
-/** Every place is found before any is hidden: secrets begin alike, and one hides no more than it shares with another. */
+/**
+ * Finds every place before it hides any: secrets may share a beginning, and hiding one must not reveal the rest of
+ * another.
+ */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const places = [
     ...secrets.flatMap((secret) => placesOf(secret, text)),
@@ -120,7 +123,7 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
   return done === 0 ? text : result + text.slice(done)
 }
 
-/** JSON in a text, escaped or not, and `name=value` of forms and addresses. */
+/** Matches JSON inside a text, escaped or not, and `name=value` of forms and addresses. */
 const assigned = /([\w-]{2,64})(?:=|\\*"\s*:\s*)(?:\\*"([^"\\]+)|([^\s"\\&,;<>{}[\]]+))/dg
 
 function assignedSecretsOf(text: string): Span[] {
@@ -130,7 +133,7 @@ function assignedSecretsOf(text: string): Span[] {
     const { 1: name = '', index, indices } = match
     const [start, end] = indices?.[2] ?? indices?.[3] ?? [index, index]
     if (isSecretName(name)) spans.push({ start, end })
-    // The value of a harmless name may hold a secret in turn.
+    // The value of a harmless name may contain a secret.
     else assigned.lastIndex = index + name.length
   }
   return spans

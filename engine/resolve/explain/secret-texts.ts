@@ -1,21 +1,24 @@
-/** Finds the texts of a request that may not be shown, wherever an expression puts them. */
+/** Lists the texts of a request that may not be shown, wherever an expression puts them. */
 
 import { parseTexts } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../decision.ts'
 
-/** A shorter text is found in too many others; a number of fewer digits is a year, a count or a price. */
+/** A shorter text occurs in too many others; a shorter number is a year, a count or a price. */
 const shortestText = 4
 const shortestNumber = 6
-/** Of a header the pieces too, where they are long enough to be the secret itself. */
+/** Pieces of a header are secret too if they are long enough to be the secret itself. */
 const shortestPiece = 8
 const mostSecrets = 100
-/** A sender hides its own secrets beyond them. */
+/** A sender that puts its secrets beyond this limit shows only its own secrets. */
 const mostValues = 5000
 
-/** What a request says under names, besides its payload. */
+/** The named values of a request besides its payload. */
 export type NamedTexts = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Longest first, so that none leaves a part of another. `params`: what paths took from the endpoint's name. */
+/**
+ * Lists the longest first, so that hiding one leaves no part of another. `params` are the values that paths took from
+ * the endpoint's name.
+ */
 export function secretTextsOf(
   request: HookRequest,
   params: readonly NamedTexts[],
@@ -36,14 +39,14 @@ export function secretTextsOf(
   return [...found].sort((one, other) => other.length - one.length)
 }
 
-/** As it stands, and as JSON writes it. */
+/** Adds the text as it is, and as JSON writes it. */
 function add(text: string, found: Set<string>): void {
   if (text.length < (/^-?[\d.]+$/.test(text) ? shortestNumber : shortestText)) return
   found.add(text)
   found.add(JSON.stringify(text).slice(1, -1))
 }
 
-/** `Bearer abc`, `t=1,v1=abc`: the whole, and its pieces. */
+/** Returns a header such as `Bearer abc` or `t=1,v1=abc`, and its pieces. */
 function partsOf(text: string): string[] {
   return [text, ...text.split(/[\s,;=]+/).filter((part) => part.length >= shortestPiece)]
 }
@@ -55,7 +58,7 @@ function* valuesBelow(payload: unknown, isSecretName: (name: string) => boolean)
     const { value, secret } = next
     if (secret && (typeof value === 'string' || typeof value === 'number')) yield value
     if (typeof value !== 'object' || value === null) continue
-    // The names of a long list would take longer to list than its elements to see.
+    // Listing the indexes of a long list would take longer than visiting its elements.
     const names = Array.isArray(value) ? undefined : Object.keys(value)
     const length = names?.length ?? (value as readonly unknown[]).length
     for (let index = 0; index < length; index++) {

@@ -1,4 +1,4 @@
-/** What `explain` answers: why each mapping did or did not match, and where every field of an action comes from. */
+/** Defines the answer of `explain`: why each mapping did or did not match, and where every field of an action comes from. */
 
 import type { Segment } from '../../boundary/segment.ts'
 import type { FieldName } from '../../config/fields.ts'
@@ -8,46 +8,46 @@ export interface Explanation {
   readonly endpoint: string
   readonly decision: Decision
   /**
-   * In matching order, every mapping whose path covers the endpoint; those that the decision index passed over are
-   * shown as they would have failed.
+   * Every mapping whose path covers the endpoint, in matching order. For those that the decision index skipped, the
+   * failing clause is found afterwards.
    */
   readonly candidates: readonly CandidateTrace[]
-  /** As many as the decision has, in its order; of a refused request those that were rendered. */
+  /** The traces of the decision's actions, in order. For a refused request, those of the actions that were rendered. */
   readonly actions: readonly ActionTrace[]
 }
 
 export interface CandidateTrace {
   readonly mapping: string
-  /** `file:line:column` of the entry. */
+  /** The `file:line:column` of the entry. */
   readonly place: string
   /**
-   * `not-reached`: an earlier mapping had matched; where none had, the request was ignored before any was asked.
-   * `disabled`: it says `enabled: false`.
+   * `not-reached`: an earlier mapping matched, or the request was ignored before any mapping was tried.
+   * `disabled`: the mapping has `enabled: false`.
    */
   readonly verdict: 'matched' | 'failed' | 'not-reached' | 'disabled'
-  /** Present where it failed. */
+  /** Present if the mapping failed. */
   readonly clause?: ClauseTrace
-  /** What the path took from the endpoint's name. */
+  /** The values that the path took from the endpoint's name. */
   readonly params?: Readonly<Record<string, string>>
 }
 
-/** A clause that failed, its actual value not yet fit to be shown. */
+/** A clause that failed, with its actual value not redacted yet. */
 export interface FailedClause {
-  /** From the mapping entry: `['match', 'body', 'pull_request', 'draft']`. */
+  /** The path from the mapping entry: `['match', 'body', 'pull_request', 'draft']`. */
   readonly path: readonly (string | number)[]
-  /** In words that end a sentence: `"opened"`, `one of "a", "b"`, `text that begins with "refs/tags/"`. */
+  /** Words that end a sentence: `"opened"`, `one of "a", "b"`, `text that begins with "refs/tags/"`. */
   readonly expected: string
-  /** Absent where the payload has no such field. */
+  /** Absent if the payload has no such field. */
   readonly actual?: unknown
-  /** Why a clause could not be decided: an expression's error. */
+  /** The error of an expression because of which the clause could not be decided. */
   readonly error?: string
 }
 
 export interface ClauseTrace {
-  /** As written: `match.body.pull_request.draft`. */
+  /** The path as written: `match.body.pull_request.draft`. */
   readonly path: string
   readonly expected: string
-  /** As compact JSON, redacted and shortened; absent where the payload has no such field. */
+  /** The value as compact JSON, redacted and shortened. Absent if the payload has no such field. */
   readonly actual?: string
   readonly error?: string
 }
@@ -62,11 +62,11 @@ export interface ActionTrace {
 
 export interface FieldTrace {
   /**
-   * `message`, `sessionKey`, …; of `deliverTo` as `deliverTo[0].to`, of `coalesce` and `dedupe` as
-   * `coalesce.key`. `pool` and `budget` are names of policies.
+   * `message`, `sessionKey` and so on, `deliverTo[0].to` for a target, `coalesce.key` for a key. `pool` and `budget`
+   * are names of policies.
    */
   readonly field: string
-  /** As the action has it, redacted and shortened. */
+  /** The value in the action, redacted and shortened. */
   readonly value: string
   readonly from: 'literal' | 'template' | 'expression' | 'transform' | 'default'
   /** The values that a template took from the request, in the order of their first use. */
@@ -79,7 +79,7 @@ export interface SourceTrace {
   readonly value: string
 }
 
-/** The fields that an answer names, each with its value and, for a prompt, its pieces. */
+/** The fields that an answer sets, each with its value and, for a prompt, its pieces. */
 export type Change = readonly (readonly [
   name: ChangedName,
   value: unknown,

@@ -1,10 +1,10 @@
-/** Finds who did what a payload is about. */
+/** Finds the person or bot who caused the event that a payload describes. */
 
 import { memberOf, valueAt } from '../../payload/payload-path.ts'
 
 type Place = readonly string[]
 
-/** What a person or a bot is called, wherever it stands as an object. Ids that are numbers are no names. */
+/** The fields with the name of an actor, if the actor is an object. Numeric ids are not names. */
 const namesOfActor = [
   'login',
   'username',
@@ -18,11 +18,11 @@ const namesOfActor = [
 ] as const
 
 /**
- * Objects that stand for the actor. GitHub, Gitea, Gogs: `sender`, and `pusher` of a push. GitLab, Jira, Discord:
- * `user`; Jira's comments have no `user`, but who wrote them last. Bitbucket, Linear, Sentry: `actor`. Discord in a
- * server: `member.user`. Telegram: `from`. `author` is no sender's in particular.
- * Facts: the providers' recorded bodies; docs.github.com "Webhook events and payloads", docs.gitlab.com "Webhook events",
- * support.atlassian.com "Event payloads", core.telegram.org/bots/api.
+ * The objects that describe the actor. GitHub, Gitea, Gogs: `sender`, and `pusher` of a push. GitLab, Jira, Discord:
+ * `user`; a comment of Jira has no `user`, but its last author. Bitbucket, Linear, Sentry: `actor`. Discord in a
+ * server: `member.user`. Telegram: `from`. `author` belongs to no sender in particular.
+ * Sources: the providers' recorded bodies; docs.github.com "Webhook events and payloads", docs.gitlab.com "Webhook
+ * events", support.atlassian.com "Event payloads", core.telegram.org/bots/api.
  */
 const actors: readonly Place[] = [
   ['sender'],
@@ -37,9 +37,9 @@ const actors: readonly Place[] = [
 ]
 
 /**
- * Texts that name the actor. The first ones are no sender's in particular. GitLab's push: `user_username`, `user_name`, the latter in Slack's commands too. Slack's
- * events: ids of users and bots; of an edited message, of its author, who alone can edit it (docs.slack.dev,
- * "message.message_changed"). PagerDuty: `event.agent`.
+ * The texts that name the actor. The first ones belong to no sender in particular. GitLab's push: `user_username`,
+ * `user_name`; the latter also in Slack's commands. Slack's events: ids of users and bots; for an edited message that
+ * of its author, who alone can edit it (docs.slack.dev, "message.message_changed"). PagerDuty: `event.agent`.
  */
 const texts: readonly Place[] = [
   ['sender'],
@@ -59,10 +59,10 @@ const texts: readonly Place[] = [
   ['event', 'agent', 'summary'],
 ]
 
-/** No provider has longer names; of a longer text nothing is compared. In UTF-16 units. */
+/** No provider has longer names, so a longer text is not compared. In UTF-16 units. */
 const longestName = 256
 
-/** The first name of the payload's actor that is listed. A few microseconds, whatever the payload. */
+/** Returns the first listed name of the payload's actor. It takes a few microseconds, whatever the payload. */
 export function findActor(payload: unknown, isListed: (name: string) => boolean): string | undefined {
   for (const place of actors) {
     const actor = valueAt(payload, place)

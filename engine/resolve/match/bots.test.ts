@@ -14,7 +14,7 @@ async function resolve(bots: string[], payload: unknown, endpoint = 'test'): Pro
 const isIgnored = async (bots: string[], payload: unknown) =>
   (await resolve(bots, payload)).outcome === 'ignored'
 
-test('what a listed actor does is ignored, and the reason names actor and policy', async () => {
+test('an event of a listed actor is ignored, and the reason names actor and policy', async () => {
   assert.deepEqual(await resolve(['*[bot]'], { sender: { login: 'Dependabot[bot]' } }), {
     outcome: 'ignored',
     reason: 'the actor "Dependabot[bot]" is listed in endpoints.test.bots',
@@ -46,7 +46,7 @@ test('the actor is found where senders write it', async () => {
   for (const body of bodies) assert.ok(await isIgnored(['ci-bot'], body), JSON.stringify(body))
 })
 
-test('a name that stands elsewhere, or is none, is no actor', async () => {
+test('a name in another place, or a value that is not a name, is no actor', async () => {
   const bodies: unknown[] = [
     {},
     [],
@@ -65,7 +65,7 @@ test('a name that stands elsewhere, or is none, is no actor', async () => {
   assert.ok(!(await isIgnored(['*'], { sender: { login: 'x'.repeat(1000) } })))
 })
 
-test('a long or strange name is told on one line', async () => {
+test('a long or strange name is shown on one line', async () => {
   const decision = await resolve(['*'], { sender: { login: `a\n"\u0000${'x'.repeat(200)}` } })
   assert.ok(decision.outcome === 'ignored')
   assert.match(decision.reason, /^the actor "a\\n\\"\\u0000x{96}…" is listed/)
@@ -83,7 +83,7 @@ test('the policy with the more exact name lists the bots', async () => {
   assert.match(await reasonAt('git/own', 'c'), /endpoints\["git\/own"\]\.bots$/)
 })
 
-test('of a request that is ignored so no mapping was asked, and explain says that', async () => {
+test('for a request of a bot no mapping is tried, and explain says so', async () => {
   const snapshot = snapshotOf([{ id: 'a', message: 'x' }], {
     endpoints: { test: { bots: ['ada'] } },
     disabled: [{ id: 'off', line: 2, message: 'x' }],
@@ -102,7 +102,7 @@ test('of a request that is ignored so no mapping was asked, and explain says tha
   assert.equal(asked.candidates[0]?.verdict, 'matched')
 })
 
-test('a test that meets a bot is told the reason, and no clause of any mapping', async () => {
+test('a test whose request comes from a bot reports that reason, and no clause of a mapping', async () => {
   const snapshot = snapshotOf([{ id: 'a', message: 'x' }], { endpoints: { test: { bots: ['ada'] } } })
   const body = { sender: { login: 'ada' } }
   const { observed, unmatched } = await resultOf({ message: 'x' }, { snapshot, body })
@@ -111,7 +111,7 @@ test('a test that meets a bot is told the reason, and no clause of any mapping',
   assert.equal(named.unmatched[0]?.reason, 'was not asked')
 })
 
-/** Who did it, by what the senders really send. */
+/** Maps recorded bodies to their actor. */
 const recorded: Readonly<Record<string, string>> = {
   'bitbucket/pullrequest.created.json': 'Hookdeck Write',
   'bitbucket/repo.commit_status_created.json': 'emmap1',

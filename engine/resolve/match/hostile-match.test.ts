@@ -10,7 +10,7 @@ import { createSearch, type MatchResult } from './match.ts'
 
 type Match = NonNullable<MappingSource['match']>
 
-/** Three times what is promised: the machine may be slow, though its load does not count. */
+/** Three times the promised limit, because the machine may be slow. Its load does not count. */
 const longestHold = 150
 
 function createSearches(matches: readonly Match[], payload: unknown) {
@@ -23,7 +23,7 @@ function createSearches(matches: readonly Match[], payload: unknown) {
     createSearch(index.candidates(request), createScope(request, containment)).next()
 }
 
-/** What a search finds, once it is known that it does not hold the main loop, whether or not it is left there. */
+/** Returns the result of a search after asserting that it did not hold the main loop, whether or not it needs a thread. */
 async function find(matches: readonly Match[], payload: unknown): Promise<MatchResult> {
   await createSearches(matches.slice(0, 20), payload)()
   const search = createSearches(matches, payload)
@@ -38,13 +38,13 @@ async function find(matches: readonly Match[], payload: unknown): Promise<MatchR
   return search()
 }
 
-test('a list of 60,000 elements is searched by an equality at once', async () => {
+test('an equality finds its value in a list of 60,000 elements at once', async () => {
   const numbers = Array.from({ length: 60_000 }, (_, index) => index)
   const matches = [{ body: { a: 'x' } }, { body: { a: { b: 1 } } }, { body: { a: 59_999 } }]
   assert.equal((await find(matches, { a: numbers })).candidate?.program.id, '2')
 })
 
-test('a thousand searches of twenty thousand texts are left for a thread', async () => {
+test('a thousand searches in twenty thousand texts are left to a thread', async () => {
   const texts = Array.from({ length: 20_000 }, (_, index) => `text ${index}`)
   const matches = Array.from({ length: 1_000 }, (_, index) => ({
     body: { a: { pattern: `never${index}$` } },
@@ -54,7 +54,7 @@ test('a thousand searches of twenty thousand texts are left for a thread', async
   await assert.rejects(createSearches(matches, { a: texts })(onMainLoop()), NeedsThread)
 })
 
-test('lists in lists a thousand levels deep, and thirty thousand, are looked through', async () => {
+test('lists nested a thousand and thirty thousand levels deep are searched', async () => {
   for (const depth of [1_000, 30_000]) {
     const a: unknown = JSON.parse(`${'['.repeat(depth)}"x"${']'.repeat(depth)}`)
     const matches = [{ body: { a: { b: { c: 1 } } } }, { body: { a: { prefix: 'x' } } }]
@@ -62,19 +62,19 @@ test('lists in lists a thousand levels deep, and thirty thousand, are looked thr
   }
 })
 
-test('a thousand mappings that no equality tells apart do not hold the main loop', async () => {
+test('a thousand mappings without a distinguishing equality do not hold the main loop', async () => {
   const texts = Array.from({ length: 20_000 }, (_, index) => `text ${index}`)
   const matches = Array.from({ length: 1_000 }, (_, index) => ({ body: { a: { prefix: `none ${index}` } } }))
   assert.equal((await find(matches, { a: texts })).candidate, undefined)
 })
 
-test('many mappings of many fields of many objects do not hold the main loop', async () => {
+test('many mappings with many fields over many objects do not hold the main loop', async () => {
   const objects: unknown = JSON.parse(`[${'{},'.repeat(80_000)}{}]`)
   const matches = Array.from({ length: 40 }, (_, index) => ({ body: { a: { [`f${index}`]: 1 } } }))
   assert.equal((await find(matches, { a: objects })).candidate, undefined)
 })
 
-test('a payload of thirty thousand keys costs what the mappings ask, not what it holds', async () => {
+test('the time for a payload of thirty thousand keys depends on the mappings, not on the payload', async () => {
   const keys = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, index]))
   const matches = Array.from({ length: 1_000 }, (_, index) => ({ body: { [`q${index}`]: 1 } }))
   const found = await find([...matches, { body: { k29999: 29_999 } }], keys)

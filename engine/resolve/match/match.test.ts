@@ -14,7 +14,7 @@ async function matched(
   return decision.outcome === 'accepted' ? decision.mapping : undefined
 }
 
-test('the first mapping that matches wins, catch-alls in their place', async () => {
+test('the first mapping that matches wins, and catch-alls keep their place in the order', async () => {
   const mappings = [
     mapping('a', { path: 'github', source: 'x' }),
     mapping('any', { source: 'y' }),
@@ -40,7 +40,7 @@ test('no catch-all takes a wake or an agent body', async () => {
   assert.equal(decision.outcome === 'accepted' && decision.mapping, undefined)
 })
 
-test('source is the top-level text of that name, of its own', async () => {
+test('match.source compares the own top-level text `source` of the payload', async () => {
   const mappings = [mapping('a', { source: 'ci' })]
   assert.equal(await matched(mappings, { source: 'ci' }), 'a')
   for (const payload of [{}, { source: ['ci'] }, { a: { source: 'ci' } }, ['ci'], 'null', '"ci"', '5']) {
@@ -48,7 +48,7 @@ test('source is the top-level text of that name, of its own', async () => {
   }
 })
 
-test('a header’s name folds case, its value does not, and a list means any', async () => {
+test('a header’s name ignores case, its value does not, and a list means any of its values', async () => {
   const mappings = [mapping('a', { headers: { 'X-GitHub-Event': ['push', 'pull_request'] } })]
   const event = (value: string | string[]) => matched(mappings, {}, { headers: { 'x-github-event': value } })
   assert.equal(await event('push'), 'a')
@@ -65,7 +65,7 @@ test('every header must match, and an absent one does not', async () => {
   assert.equal(await matched(inherited, {}, { headers: {} }), undefined)
 })
 
-test('of what an expression gives only true matches', async () => {
+test('only the result true of an expression matches', async () => {
   const when = (source: string) =>
     matched([mapping('a', { when: source })], { n: 5, s: 'true', list: [true, true], draft: false })
   assert.equal(await when('n > 3'), 'a')
@@ -75,7 +75,7 @@ test('of what an expression gives only true matches', async () => {
   }
 })
 
-test('an expression sees the names that templates see', async () => {
+test('an expression sees the same names as templates', async () => {
   const when =
     'headers.event = "push" and path = "test" and query.q = "1" and payload.path = "mine" and a = 1 and now = "2026-01-02T03:04:05.000Z"'
   const request = { headers: { event: 'push' }, query: { q: '1' } }
@@ -83,12 +83,12 @@ test('an expression sees the names that templates see', async () => {
   assert.equal(await matched([mapping('a', { when: 'payload[0].a = 1' })], [{ a: 1 }]), 'a')
 })
 
-test('an expression that fails counts as no match, and later mappings are tried', async () => {
+test('an expression that fails does not match, and later mappings are tried', async () => {
   const mappings = [mapping('bad', { when: 'a + b > 1' }), mapping('good', undefined)]
   assert.equal(await matched(mappings, { a: 1, b: 'x' }), 'good')
 })
 
-test('where nothing matches the reason says so, and why conditions failed, without a value', async () => {
+test('if nothing matches, the reason says so and why conditions failed, without any value', async () => {
   const mappings = [
     mapping('a', { path: 'test', source: 'x' }),
     mapping('b', { when: '$number(secret) > 1' }),
@@ -103,7 +103,7 @@ test('where nothing matches the reason says so, and why conditions failed, witho
   assert.doesNotMatch(reason, /hush|"c"/)
 })
 
-test('an endpoint with a policy and no mappings ignores what comes', async () => {
+test('an endpoint with a policy and no mappings ignores every request', async () => {
   const snapshot = snapshotOf([], { endpoints: { quiet: {} } })
   assert.equal(snapshot.covers('quiet'), true)
   assert.deepEqual(await snapshot.resolve(requestOf({}, { endpoint: 'quiet' })), {
@@ -112,7 +112,7 @@ test('an endpoint with a policy and no mappings ignores what comes', async () =>
   })
 })
 
-test('an expression and a template see what the path took from the endpoint’s name', async () => {
+test('expressions and templates see the values that the path took from the endpoint’s name', async () => {
   const match = { path: 'git/:owner/:repo', when: 'params.owner = "ann"' }
   const snapshot = snapshotOf([
     { id: 'a', match, message: '{{params.repo}}' },
@@ -128,7 +128,7 @@ test('an expression and a template see what the path took from the endpoint’s 
   assert.equal(await messageAt('git/bob'), undefined)
 })
 
-test('a clause that could not be decided is named in the reason, without a value', async () => {
+test('a clause that could not be decided is named in the reason, without any value', async () => {
   const mappings = [mapping('a', { body: { text: { pattern: 'x' } } })]
   const decision = await snapshotOf(mappings).resolve(requestOf({ text: 'hush'.repeat(100_000) }))
   assert.deepEqual(decision, {

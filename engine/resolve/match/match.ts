@@ -3,13 +3,16 @@
 import { type Candidate, type Candidates, ClauseError, type Verdict } from '../program.ts'
 import type { Scope } from '../scope.ts'
 
-/** Failures that are kept; the reason of a decision is one line. */
+/** The number of failures that are kept, because the reason of a decision is one line. */
 const mostFailures = 10
 
 export type MatchResult =
-  /** `scope` has what the mapping's path took from the endpoint's name. */
+  /** `scope` has the values that the mapping's path took from the endpoint's name. */
   | { readonly candidate: Candidate; readonly scope: Scope }
-  /** How many mappings cover the endpoint, and the first clauses that failed with an error rather than being false. */
+  /**
+   * `covering` is the number of mappings for the endpoint. The failures are the first clauses that failed with an error
+   * rather than being false.
+   */
   | { readonly candidate: undefined; readonly covering: number; readonly failures: readonly MatchFailure[] }
 
 export interface MatchFailure {
@@ -17,7 +20,7 @@ export interface MatchFailure {
   readonly error: ClauseError
 }
 
-/** The way through a request's candidates: each call goes on behind the mapping that the last one found. */
+/** Iterates over a request's candidates. Each call continues after the mapping that the last one found. */
 export interface Search {
   readonly next: () => Promise<MatchResult>
 }
@@ -27,7 +30,7 @@ export function createSearch(candidates: Candidates, base: Scope): Search {
   let { params } = base
   let scope = base
 
-  /** Most mappings take the same from the endpoint's name: nothing. */
+  /** Most mappings have no path parameters, so they share one scope. */
   function scopeOf(candidate: Candidate): Scope {
     if (candidate.params !== params) {
       params = candidate.params
@@ -41,7 +44,7 @@ export function createSearch(candidates: Candidates, base: Scope): Search {
       base.containment.checkTime()
       const own = scopeOf(candidate)
       const answer = candidate.program.matcher.matches(own)
-      // A thousand mappings may be asked for one request: only what must be waited for is awaited.
+      // A thousand mappings may be tried for one request, so only promises are awaited.
       const verdict = answer instanceof Promise ? await answer : answer
       if (isMatch(verdict, candidate)) return { candidate, scope: own }
     }

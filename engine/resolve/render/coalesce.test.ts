@@ -23,14 +23,14 @@ async function keyOf(key: string, payload: unknown, more?: Partial<Mapping>): Pr
   return (await agentOf(coalescing(key, more), payload)).coalesce?.key
 }
 
-test('an action has its mapping’s coalesce, with the key as it was rendered', async () => {
+test('an action has its mapping’s coalesce settings with the rendered key', async () => {
   const action = await agentOf(coalescing('{{repo}}:{{ref}}'), { repo: 'a/b', ref: 'refs/heads/main' })
   assert.deepEqual(action.coalesce, { ...limits, key: 'a/b:refs/heads/main' })
   assert.ok(Object.isFrozen(action.coalesce))
   assert.ok(!('coalesce' in (await agentOf({ message: 'x' }, {}))))
 })
 
-test('a key is a template where it has a placeholder, and an expression otherwise', async () => {
+test('a key with a placeholder is a template, and any other key an expression', async () => {
   const payload = { ref: 'main', n: 7, draft: false, head: { id: 'c0', by: ['ada'] } }
   const keys = {
     '{{ref}}/{{n}}': 'main/7',
@@ -48,13 +48,13 @@ test('a key is a template where it has a placeholder, and an expression otherwis
   for (const [key, rendered] of Object.entries(keys)) assert.equal(await keyOf(key, payload), rendered, key)
 })
 
-test('a request whose key gives nothing stands alone', async () => {
+test('a request whose key gives nothing is not coalesced', async () => {
   const payload = { blank: ' ', none: null, ref: 'main' }
   const keys = ['absent', 'none', 'blank', '""', '[][0]', '{{absent}}', '{{blank}}', '{{none}}']
   for (const key of keys) assert.equal(await keyOf(key, payload), undefined, key)
 })
 
-test('where one value of a template is missing nothing is joined, since all that lack it would be', async () => {
+test('a key with a missing value coalesces nothing, because all requests without the value would be coalesced', async () => {
   const at = (payload: unknown) => keyOf('push:{{repo}}:{{ref}}', payload)
   assert.equal(await at({ repo: 'a', ref: 'b' }), 'push:a:b')
   assert.equal(await at({ repo: 'a' }), undefined)
@@ -65,14 +65,14 @@ test('where one value of a template is missing nothing is joined, since all that
   assert.equal(await keyOf('{{#if draft}}drafts{{else}}ready{{/if}}', {}), 'ready')
 })
 
-test('a strict mapping refuses an absent value in its key, and still lets a blank one stand alone', async () => {
+test('a strict mapping refuses an absent value in its key, and does not coalesce a blank one', async () => {
   const strict = coalescing('{{repo}}:{{ref}}', { strict: true })
   const { code, details } = await refusalOf(strict, { repo: 'a' })
   assert.deepEqual([code, details[0]?.pointer], ['ABSENT_FIELD', '/coalesce/key'])
   assert.equal((await agentOf(strict, { repo: 'a', ref: ' ' })).coalesce, undefined)
 })
 
-test('a key sees what templates and expressions see: vars, params, headers, exact numbers', async () => {
+test('a key sees the same as templates and expressions: vars, params, headers, exact numbers', async () => {
   const vars = { repo: 'repository.full_name' }
   const body = '{"repository":{"full_name":"a/b"},"id":9007199254740993}'
   for (const key of ['{{vars.repo}} {{id}} {{params.team}}', 'vars.repo & " " & id & " " & params.team']) {
@@ -94,7 +94,7 @@ test('with forEach each element has a key of its own', async () => {
   }
 })
 
-test('a key that fails refuses the request, and says where without a value', async () => {
+test('a key that fails refuses the request, with its place and without a value', async () => {
   const { code, message, details } = await refusalOf(coalescing('$number(ref)', { id: 'push' }), {
     ref: 'hush',
   })
@@ -110,7 +110,7 @@ test('a key that fails refuses the request, and says where without a value', asy
   assert.deepEqual([large.code, large.details[0]?.pointer], ['TOO_LARGE_RENDERED', '/coalesce/key'])
 })
 
-test('what is no template and no expression is refused at load, where it goes wrong', () => {
+test('a key that is neither a template nor an expression is refused at load, with the place of the mistake', () => {
   const broken = { '{{ref': 'TEMPLATE_SYNTAX', 'ref &': 'EXPRESSION_SYNTAX', '{% ( %}': 'EXPRESSION_SYNTAX' }
   for (const [key, code] of Object.entries(broken)) {
     const compiled = compileFixture([coalescing(key)])
@@ -125,7 +125,7 @@ test('what is no template and no expression is refused at load, where it goes wr
   }
 })
 
-test('a long key is cut to a digest of all of it, so that no two become one', async () => {
+test('a long key is shortened with a digest of all of it, so that no two keys become one', async () => {
   const of = async (text: string) => (await keyOf('{{text}}', { text })) ?? ''
   const whole = 'x'.repeat(512)
   assert.equal(await of(whole), whole)
@@ -135,7 +135,7 @@ test('a long key is cut to a digest of all of it, so that no two become one', as
   assert.equal(await of(`${whole}a`), long[0])
 })
 
-/** As a worker answers one action, or a list of them. */
+/** Answers as a worker does, with one action or a list of them. */
 function answering(texts: readonly string[], action?: string): Fixture {
   const answers = texts.map(
     (value): AnsweredAction => ({ message: { value }, ...(action && { action: { value: action } }) }),
@@ -148,7 +148,7 @@ function answering(texts: readonly string[], action?: string): Fixture {
   return { transforms: { 'a.ts': async () => answer } }
 }
 
-test('what a transform makes of one request keeps apart, each joined with its like of other requests', async () => {
+test('actions that a transform makes of one request are never coalesced with each other, only with those of other requests', async () => {
   const mapping = coalescing('ref', { transform: { module: 'a.ts' } })
   const keysOf = async (fixture: Fixture) => {
     const decision = await snapshotOf([mapping], fixture).resolve(requestOf({ ref: 'main' }))
@@ -159,7 +159,7 @@ test('what a transform makes of one request keeps apart, each joined with its li
   assert.deepEqual(await keysOf(answering(['one', 'two', 'three'])), ['main', '["main",1]', '["main",2]'])
 })
 
-test('a transform that makes a wake of it takes coalesce and busy away', async () => {
+test('coalesce and busy are dropped if a transform makes a wake of the action', async () => {
   const mapping = coalescing('ref', { busy: 'reject', transform: { module: 'a.ts' } })
   const snapshot = snapshotOf([mapping], answering(['one'], 'wake'))
   const action = actionOf(await snapshot.resolve(requestOf({ ref: 'main' })))
@@ -169,12 +169,12 @@ test('a transform that makes a wake of it takes coalesce and busy away', async (
   )
 })
 
-test('busy is told where it rejects, and is nothing to tell where a run waits its turn', async () => {
+test('explain shows busy if it is reject, and not if the run waits', async () => {
   assert.equal((await agentOf({ message: 'x', busy: 'reject' }, {})).busy, 'reject')
   assert.ok(!('busy' in (await agentOf({ message: 'x', busy: 'queue' }, {}))))
 })
 
-test('explain tells the key with what went into it, and that busy was written', async () => {
+test('explain shows the key with its values, and that busy was set', async () => {
   const template = snapshotOf([coalescing('{{repo}}:{{ref}}', { busy: 'reject' })])
   const [action] = (await template.explain(requestOf({ repo: 'a', ref: 'b' }))).actions
   assert.deepEqual(action?.fields.slice(-2), [

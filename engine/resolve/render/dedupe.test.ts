@@ -1,4 +1,4 @@
-/** Which actions are told to be one and the same: by their mapping's key, or by the id of their delivery. */
+/** Tests which actions count as repetitions: by their mapping's key, or by the id of their delivery. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { answering, dayMs, dedupesOf, deduping, keysOf } from '../../compile/ded
 import { actionOf, agentOf, compileFixture, refusalOf, requestOf, snapshotOf } from '../../compile/fixture.ts'
 import type { AnsweredAction } from '../../transform/port.ts'
 
-test('an action has the key that its mapping renders, for the time that the mapping says or for a day', async () => {
+test("an action has the key that its mapping renders, for the mapping's window or for a day", async () => {
   const action = await agentOf(deduping('{{repo}}:{{id}}'), { repo: 'a', id: 7 })
   assert.deepEqual(action.dedupe, { key: 'a:7', windowMs: dayMs, isGiven: false })
   assert.ok(Object.isFrozen(action.dedupe))
@@ -18,7 +18,7 @@ test('an action has the key that its mapping renders, for the time that the mapp
   assert.ok(!('dedupe' in (await agentOf({ message: 'x' }, { id: 7 }))))
 })
 
-test('a wake has a key as a run has, from an expression or a template', async () => {
+test('a wake has a key like a run, from an expression or a template', async () => {
   const request = requestOf({ id: 'e1' }, { headers: { 'x-delivery': 'd1' } })
   for (const [key, rendered] of [
     ['headers.`x-delivery` & "/" & id', 'd1/e1'],
@@ -30,7 +30,7 @@ test('a wake has a key as a run has, from an expression or a template', async ()
   }
 })
 
-test('a key that gives nothing lets every request count, and explain says so', async () => {
+test('if its key gives nothing, every request counts, and explain says so', async () => {
   const payload = { blank: ' ', none: null }
   for (const key of [
     'absent',
@@ -53,7 +53,7 @@ test('with forEach each element has a key of its own', async () => {
   assert.deepEqual(keysOf(decision), ['a', undefined, 'c'])
 })
 
-test('what a transform makes of one request is never one of itself', async () => {
+test('actions that a transform makes of one request never count as repetitions of each other', async () => {
   const mapping = deduping('id', { transform: { module: 'a.ts' } })
   const wake: AnsweredAction = { action: { value: 'wake' }, text: { value: 'w' } }
   const fixture = { transforms: answering(wake, null, {}) }
@@ -61,7 +61,7 @@ test('what a transform makes of one request is never one of itself', async () =>
   assert.deepEqual(keysOf(decision), ['e1', '["e1",2]'])
 })
 
-test('a key that is the same for every request is refused at load, where it stands', () => {
+test('a key that is the same for every request is refused at load, with its place', () => {
   for (const key of ['"all"', "{% 'all' & 1 %}", '1', '{{! nothing }}all', '["a", {"b": -2}]']) {
     const compiled = compileFixture([deduping(key)])
     assert.ok(!compiled.ok, key)
@@ -75,14 +75,14 @@ test('a key that is the same for every request is refused at load, where it stan
   assert.ok(compileFixture([{ message: 'x', dedupe: { enabled: false, key: '"all"' } }]).ok)
 })
 
-test('a key that does not parse is refused at load, also while it is turned off', () => {
+test('a key that does not parse is refused at load, also if dedupe is disabled', () => {
   for (const enabled of [true, false]) {
     const compiled = compileFixture([{ message: 'x', dedupe: { enabled, key: 'id &' } }])
     assert.deepEqual(!compiled.ok && compiled.diagnostics.map(({ code }) => code), ['EXPRESSION_SYNTAX'])
   }
 })
 
-test('a key that fails refuses the request, and says where without a value', async () => {
+test('a key that fails refuses the request, with its place and without a value', async () => {
   const { code, message, details } = await refusalOf(deduping('$number(ref)', { id: 'push' }), {
     ref: 'hush',
   })
@@ -92,7 +92,7 @@ test('a key that fails refuses the request, and says where without a value', asy
   assert.doesNotMatch(message, /hush/)
 })
 
-test('no two keys become one by being cut, or by being written as UTF-8', async () => {
+test('shortening keys, or writing them as UTF-8, never makes two keys the same', async () => {
   const whole = 'x'.repeat(512)
   const texts = [whole, `${whole}a`, `${whole}b`, 'x\ud800', 'x\ud801', 'x\ufffd']
   const keys = await Promise.all(
@@ -102,7 +102,7 @@ test('no two keys become one by being cut, or by being written as UTF-8', async 
   for (const key of keys) assert.ok(key && key.length <= 512)
 })
 
-test('explain tells the key with what went into it, secrets hidden', async () => {
+test('explain shows the key with its values, with secrets hidden', async () => {
   const [explained] = (await snapshotOf([deduping('{{id}}')]).explain(requestOf({ id: 'e1' }))).actions
   assert.deepEqual(explained?.fields.at(-1), {
     field: 'dedupe.key',
@@ -124,7 +124,7 @@ for (const kind of ['wake', 'agent'] as const) {
   const post = (key: string) =>
     snapshotOf([]).resolve(requestOf(body, { endpoint: kind, headers: { 'idempotency-key': key } }))
 
-  test(`a sender gives its own key to /${kind}, bare or quoted`, async () => {
+  test(`a sender may give its own key to /${kind}, bare or quoted`, async () => {
     for (const [given, key] of [
       ['8e03978e-40d5-43e3', '8e03978e-40d5-43e3'],
       ['"8e03978e-40d5-43e3"', '8e03978e-40d5-43e3'],
@@ -136,7 +136,7 @@ for (const kind of ['wake', 'agent'] as const) {
     assert.ok(!('dedupe' in actionOf(await snapshotOf([]).resolve(requestOf(body, { endpoint: kind })))))
   })
 
-  test(`a key to /${kind} that is none is refused, by the name of its header`, async () => {
+  test(`an invalid key in a header to /${kind} is refused by the name of the header`, async () => {
     const given = ['', ' ', '""', '" "', '"open', 'x'.repeat(256), 'tab\there', 'nül', '"a", "b"', '"\\x"']
     for (const key of given) {
       const decision = await post(key)
@@ -152,7 +152,7 @@ for (const kind of ['wake', 'agent'] as const) {
   const post = (headers: Record<string, string>, body: object) =>
     snapshotOf([]).resolve(requestOf({ text: 'x', message: 'x', ...body }, { endpoint: kind, headers }))
 
-  test(`a key to /${kind} may come in OpenClaw’s header or in the body; the first that is there counts`, async () => {
+  test(`a key to /${kind} may stand in OpenClaw’s header or in the body, and the first one counts`, async () => {
     const own = { 'idempotency-key': 'own' }
     const openClaw = { 'x-openclaw-idempotency-key': 'openclaw' }
     const body = { idempotencyKey: ' in the body ' }
@@ -166,7 +166,7 @@ for (const kind of ['wake', 'agent'] as const) {
     assert.ok(!('dedupe' in actionOf(await post({}, { idempotencyKey: null }))))
   })
 
-  test(`a key in the body to /${kind} that is none is refused at its place`, async () => {
+  test(`an invalid key in the body to /${kind} is refused at its place`, async () => {
     for (const idempotencyKey of ['', ' ', 7, {}, ['a'], 'x'.repeat(256)]) {
       const decision = await post({}, { idempotencyKey })
       assert.ok('code' in decision, String(idempotencyKey))
@@ -178,7 +178,7 @@ for (const kind of ['wake', 'agent'] as const) {
   })
 }
 
-test('at a mapped endpoint the mapping’s key goes first, then the delivery’s, then the sender’s', async () => {
+test('at a mapped endpoint the mapping’s key comes first, then the delivery’s, then the sender’s', async () => {
   const headers = { 'idempotency-key': 'given', 'x-github-delivery': 'delivered' }
   const github = { endpoints: { github: { verify: { provider: 'github' } } } }
   for (const [mapping, fixture, sent, dedupe] of [
@@ -206,7 +206,7 @@ test('at a mapped endpoint the mapping’s key goes first, then the delivery’s
   }
 })
 
-test('a key that the sender gives has the element’s position added, and one that is none is refused', async () => {
+test('a key of the sender gets the element’s position added, and an invalid one is refused', async () => {
   const snapshot = snapshotOf([{ forEach: 'list', message: '{{item}}' }])
   const of = (key: string) =>
     snapshot.resolve(requestOf({ list: ['a', 'b'] }, { headers: { 'idempotency-key': key } }))

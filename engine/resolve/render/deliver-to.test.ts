@@ -9,7 +9,7 @@ const routed = (deliverTo: Mapping['deliverTo'], more?: Partial<Mapping>): Mappi
   ...more,
 })
 
-test('a reply goes to every target, each once, and the first is the action’s own', async () => {
+test('a reply goes to every target once, and the first target is the action’s own', async () => {
   const action = await agentOf(
     routed([
       { channel: 'slack', to: '{{room}}' },
@@ -28,7 +28,7 @@ test('a reply goes to every target, each once, and the first is the action’s o
   assert.ok(Object.isFrozen(action.deliverTo) && Object.isFrozen(action.deliverTo[0]))
 })
 
-test('every target is held to the rules of a channel, and each bad one is told', async () => {
+test('every target is checked by the rules for channels, and each invalid one is reported', async () => {
   const mapping = routed([{ channel: '{{a}}' }, { channel: 'slack', to: '{% b %}' }, { channel: '{{c}}' }])
   const refusal = await refusalOf(mapping, { a: 'fax', b: 5, c: 'telegram' })
   assert.deepEqual(
@@ -38,7 +38,7 @@ test('every target is held to the rules of a channel, and each bad one is told',
   assert.match(refusal.message, / deliverTo\[0\]\.channel must be .*; deliverTo\[2\]\.channel must be /)
 })
 
-test('a target whose channel renders blank is left out, and without any nothing is delivered', async () => {
+test('a target whose channel renders blank is left out, and without any target nothing is delivered', async () => {
   const mapping = routed([{ channel: '{{#if urgent}}slack{{/if}}' }, { channel: '{{also}}' }])
   const action = await agentOf(mapping, { also: 'terminal' })
   assert.deepEqual(action.deliverTo, [{ channel: 'terminal' }])

@@ -1,4 +1,4 @@
-/** The key that an action has where its mapping names none: the id that the provider gives its delivery. */
+/** Tests the key of an action whose mapping sets none: the id that the provider gives its delivery. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ async function ofGithub(mapping: Mapping, more: Fixture = {}, request = delivery
   return snapshot.resolve(requestOf({ items: ['a', 'b'], id: 'own' }, request))
 }
 
-test('without a key it is the id of the delivery, for as long as its provider may send it again', async () => {
+test('without a key, the delivery id counts for as long as its provider may send the delivery again', async () => {
   const [dedupe] = dedupesOf(await ofGithub({ message: 'x' }))
   assert.equal(dedupe?.key, guid)
   assert.ok(dedupe && dedupe.windowMs >= dayMs)
@@ -27,7 +27,7 @@ test('without a key it is the id of the delivery, for as long as its provider ma
   assert.deepEqual(keysOf(await ofGithub({ message: 'x' }, {}, { headers: {} as never })), [undefined])
 })
 
-test('actions of one delivery are told apart by their places', async () => {
+test('actions of one delivery have different keys by their positions', async () => {
   assert.deepEqual(keysOf(await ofGithub({ message: 'x', forEach: 'items' })), [
     `["${guid}",0]`,
     `["${guid}",1]`,
@@ -42,7 +42,7 @@ test('actions of one delivery are told apart by their places', async () => {
   assert.deepEqual(keysOf(one), [guid, `["${guid}",1]`])
 })
 
-test('explain says which policy the id of a delivery comes from, and when there is none', async () => {
+test('explain names the policy that the delivery id comes from, and says if there is none', async () => {
   const explain = async (headers: Record<string, string>) => {
     const { actions } = await snapshotOf([{ message: 'x' }], github).explain(requestOf({}, { headers }))
     return actions[0]?.fields.find(({ field }) => field === 'dedupe.key')

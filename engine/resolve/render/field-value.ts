@@ -1,9 +1,9 @@
-/** What a field holds: read from the text of a template, or made of what an expression gave. */
+/** Makes the value of a field from the text of a template or from the result of an expression. */
 
 import type { FieldName } from '../../config/fields.ts'
 import { createOutput, jsonOf, type Meter, spend } from './output.ts'
 
-/** A template gives text; the two fields that are no text are read from it where it reads as one. */
+/** A template gives text. The two fields that are not texts are parsed from it if it has their form. */
 export function fromText(name: FieldName, text: string): unknown {
   const trimmed = text.trim()
   if (name === 'deliver' && (trimmed === 'true' || trimmed === 'false')) return trimmed === 'true'
@@ -11,7 +11,7 @@ export function fromText(name: FieldName, text: string): unknown {
   return text
 }
 
-/** An expression keeps its type; a text or message of another type is printed as a template would print it. */
+/** An expression keeps its type. A text or message of another type is printed as a template would print it. */
 export function fromResult(name: FieldName, value: unknown, meter: Meter): unknown {
   const content = name === 'text' || name === 'message'
   const text = content && typeof value === 'object' && value !== null

@@ -1,6 +1,6 @@
 /**
- * The keys that a mapping renders for each action. By that of `coalesce`, requests become one run. By that of `dedupe` an action
- * is known to have been seen before: the key that the mapping says, else the id of the delivery, else the key that the sender gives.
+ * Renders the keys of an action. Requests with the same key of `coalesce` become one run. An action with a known key of
+ * `dedupe` was seen before; that key is the mapping's, else the id of the delivery, else the sender's.
  */
 
 import { createHash } from 'node:crypto'
@@ -15,12 +15,12 @@ import type { Scope } from '../scope.ts'
 import { fromResult } from './field-value.ts'
 import { AbsentValueError, createOutput, type Meter } from './output.ts'
 
-/** What one action is rendered with. */
+/** The inputs for rendering one action. */
 export interface Rendering {
   readonly program: Program
   readonly scope: Scope
   readonly meter: Meter
-  /** Of its endpoint. */
+  /** The policy of the request's endpoint. */
   readonly endpointPolicy: EffectivePolicy | undefined
   readonly recorder: Recorder | undefined
 }
@@ -31,12 +31,12 @@ export type KeyOwner = 'coalesce' | 'dedupe'
 type Key = string | undefined
 
 /**
- * Nothing where the key gives nothing. That includes a template of which any value is absent or blank, since all requests
- * without it would else be one; in a `strict` mapping an absent one is refused as anywhere.
+ * Returns undefined if the key gives nothing. That includes a template with an absent or blank value, since otherwise
+ * all requests without the value would share a key. In a `strict` mapping an absent value is refused as anywhere.
  * @throws RefusalError
  */
 export async function renderKey(owner: KeyOwner, key: KeyField, rendering: Rendering): Promise<Key> {
-  // What is rendered takes its place; where nothing is, an explanation says so.
+  // The rendered key replaces this one. If none is rendered, an explanation says so.
   rendering.recorder?.onField(`${owner}.key`, key.kind, '')
   const written =
     key.kind === 'template'
@@ -56,7 +56,7 @@ function renderTemplate(owner: KeyOwner, render: Template, rendering: Rendering)
     throw locateError(error, [owner, 'key'])
   }
   const text = plainText(output.segments)
-  // As in a session key: where its values begin it ends, because a condition left them all out.
+  // A key without a value is only its prefix, because a condition left all values out, as for a session key.
   if (output.segments.every(isLiteral) && text.trim().endsWith(':')) return undefined
   recorder?.onField(`${owner}.key`, 'template', text, output.segments)
   return text
@@ -73,32 +73,32 @@ async function evaluateKey(
   return value
 }
 
-/** The key of one among several that were made at once, each at its place. */
+/** Returns the key of one of several actions of a request, by its position. */
 export function keyAt(key: string, place: number): string {
   return JSON.stringify([key, place])
 }
 
-/** In UTF-16 units. Keys stand in indexes and are shown; texts of any length come out of payloads. */
+/** The limit in UTF-16 units. Keys stand in indexes and are shown, while payloads may have texts of any length. */
 const longestKey = 512
 const shownOfLonger = 64
 
 /**
- * The key itself, or for one that is longer, or is no text that UTF-8 can write, how it begins and its SHA-256: two of
- * them are never the same by being cut.
+ * Returns the key. If it is too long, or cannot be written in UTF-8, returns its beginning and its SHA-256, so that two
+ * different keys stay different.
  */
 export function boundedKey(key: string): string {
   if (key.length <= longestKey && key.isWellFormed()) return key
-  // In the very units of the text: UTF-8 would write one sign for any half of a pair.
+  // The digest is of UTF-16 units, because UTF-8 would write the same character for any lone surrogate.
   const digest = createHash('sha256').update(key, 'utf16le').digest('hex')
   return `${key.slice(0, shownOfLonger).toWellFormed()}… sha256:${digest}`
 }
 
-/** For how long a key is known at least, where nothing says. */
+/** The default, and the minimum, of how long a key is remembered. */
 export const dayMs = 86_400_000
 
 /**
- * `written`: the mapping's key as it was rendered. Nothing where there is no key: the action then counts each time.
- * @throws RefusalError `INVALID_FIELD` for a header that holds no key
+ * `written` is the mapping's rendered key. Returns undefined without a key, and then the action counts each time.
+ * @throws RefusalError `INVALID_FIELD` for an invalid key in a header
  */
 export function dedupeOf(
   { key, windowMs }: NonNullable<Program['dedupe']>,
@@ -112,7 +112,7 @@ export function dedupeOf(
   return given === undefined ? undefined : givenDedupe(given, window)
 }
 
-/** Of several actions of one request each has its place. */
+/** Adds the position to the sender's key if a request has several actions. */
 function senderKey({ scope: { request, index }, recorder }: Rendering): string | undefined {
   const given = keyInHeaders(request.headers)
   if (given === undefined) return undefined
@@ -125,7 +125,7 @@ function horizonOf({ endpointPolicy }: Rendering): number {
   return Math.max(dayMs, endpointPolicy?.verify?.value.retryHorizonMs ?? 0)
 }
 
-/** One delivery may be many actions: each element of `forEach` has its place. */
+/** Adds the position of the `forEach` element, because one delivery may cause several actions. */
 function deliveryKey({ endpointPolicy, scope, recorder }: Rendering): string | undefined {
   const provider = endpointPolicy?.verify?.value
   if (provider === undefined) return undefined

@@ -1,17 +1,17 @@
-/** What a template renders into: segments, counted as they come. */
+/** Collects what a template renders: segments, which are counted as they come. */
 
 import type { LiteralSegment, Segment } from '../../boundary/segment.ts'
 import { isExactNumber, isInexact, mayHoldInexact } from '../../payload/exact-numbers.ts'
 import type { Containment } from '../containment.ts'
 import { RefusalError } from '../refusal.ts'
 
-/** What a request may still render, in UTF-8 bytes. One for all fields of all actions. */
+/** Counts what a request may still render, in UTF-8 bytes, over all fields of all actions. */
 export interface Meter {
   readonly limit: number
   left: number
-  /** Characters that may still be made on the way and thrown away again. */
+  /** The number of characters that helpers may still produce, including discarded ones. */
   work: number
-  /** Characters that the boundary may still add for naming values. */
+  /** The number of characters that the boundary may still add for naming values. */
   names: number
   readonly containment: Containment
 }
@@ -24,16 +24,16 @@ export interface Output {
   readonly strict: Strictness
 }
 
-/** Which values are refused instead of being rendered as nothing: absent and null ones, or blank ones as well. */
+/** The values that are refused instead of being rendered as nothing: absent and null ones, or also blank ones. */
 export type Strictness = false | 'absent' | 'blank'
 
-/** Thrown where a rounded integer would be rendered; the action is then rendered again from exact numbers. */
+/** Thrown if a rounded integer would be rendered. The action is then rendered again with exact numbers. */
 export class InexactNumberError extends Error {}
 
-/** Enough for any template that is not a loop of loops. In characters. */
+/** The limit in characters, which suffices for any template without nested loops. */
 const mostWork = 8 * 1024 * 1024
 
-/** A lower limit on what is rendered is no reason to refuse a message of a few values. */
+/** Leaves room for a message with a few values even if the limit on rendered bytes is lower. */
 const leastNames = 16_384
 
 export function createMeter(limit: number, containment: Containment): Meter {
@@ -61,7 +61,7 @@ export function spend(meter: Meter, bytes: number): void {
 }
 
 /**
- * Counts text that a helper makes, whether or not it is rendered in the end.
+ * Counts text that a helper produces, whether or not it is rendered in the end.
  * @throws RefusalError `TOO_LARGE_RENDERED`
  */
 export function spendWork(meter: Meter, characters: number): void {
@@ -102,10 +102,10 @@ export function refuseAbsent(value: unknown, output: Output, path: string): void
   if (output.strict !== false && (value === undefined || value === null)) throw new AbsentValueError(path)
 }
 
-/** Thrown in strict rendering; the field that is rendered knows which refusal that makes. */
+/** Thrown in strict rendering. The caller that renders the field decides which refusal follows. */
 export class AbsentValueError extends Error {
   readonly path: string
-  /** It is there, but blank. */
+  /** Whether the value is present, but blank. */
   readonly isBlank: boolean
 
   constructor(path: string, isBlank = false) {
@@ -115,7 +115,10 @@ export class AbsentValueError extends Error {
   }
 }
 
-/** A value as text: an absent or null one as nothing, an object as compact JSON, a large integer with all its digits. */
+/**
+ * Returns a value as text: an absent or null one as nothing, an object as compact JSON, a large integer with all its
+ * digits.
+ */
 export function textOf(value: unknown, output: Output): string {
   switch (typeof value) {
     case 'string':
@@ -132,7 +135,7 @@ export function textOf(value: unknown, output: Output): string {
   }
 }
 
-/** A value as compact JSON, or indented. @throws RefusalError `TOO_LARGE_RENDERED` */
+/** Returns a value as compact or indented JSON. @throws RefusalError `TOO_LARGE_RENDERED` */
 export function jsonOf(value: unknown, output: Output, indent = 0): string {
   const { meter, exact } = output
   if (!exact && isInexact(value)) throw new InexactNumberError()
@@ -161,7 +164,10 @@ function print(value: unknown, meter: Meter, indent: number): string {
   return JSON.stringify(value, undefined, indent) ?? ''
 }
 
-/** Of `JSON.stringify(value, undefined, indent)`, from the compact JSON of the value. Stops counting above `most`. */
+/**
+ * Returns the length of `JSON.stringify(value, undefined, indent)`, computed from the compact JSON. Stops counting
+ * above `most`.
+ */
 export function indentedLength(json: string, indent: number, most: number): number {
   let length = json.length
   let depth = 0
@@ -180,7 +186,7 @@ export function indentedLength(json: string, indent: number, most: number): numb
   return length
 }
 
-/** The index of the quotation mark that ends the text. */
+/** Returns the index of the quotation mark that ends the text. */
 function endOfText(json: string, start: number): number {
   let index = start + 1
   while (json[index] !== '"') index += json[index] === '\\' ? 2 : 1

@@ -14,12 +14,12 @@ test('a mapping renders its message plainly and its prompt with the boundary', a
   assert.match(action.prompt, /\[title id1\]\nFix the flux\.\n<\/outside-data id="id1">$/)
 })
 
-test('a message without placeholders is its own prompt', async () => {
+test('a message without placeholders equals its prompt', async () => {
   const action = await agentOf({ message: 'Something arrived.' }, {})
   assert.equal(action.prompt, 'Something arrived.')
 })
 
-test('a trusted mapping has no boundary', async () => {
+test('a trusted mapping applies no boundary', async () => {
   const action = await agentOf(
     { message: 'Do: {{a}}', allowUnsafeExternalContent: true },
     { a: 'anything at all.' },
@@ -27,7 +27,7 @@ test('a trusted mapping has no boundary', async () => {
   assert.deepEqual([action.prompt, action.trusted], ['Do: anything at all.', true])
 })
 
-test('the result of an expression is fenced whole', async () => {
+test('the result of an expression is fenced as a whole', async () => {
   const action = await agentOf({ id: 'm', message: '{% "Review " & title %}' }, { title: 'it' })
   assert.equal(action.message, 'Review it')
   assert.match(action.prompt, /^<outside-data id="id1">\nA text made by the mapping "m", from outside\./)
@@ -49,14 +49,14 @@ test('expressions keep their type', async () => {
   assert.equal((await refusalOf(mapping, { urgent: true, n: 0 })).code, 'INVALID_FIELD')
 })
 
-test('a template that renders a truth or a number serves where one is wanted', async () => {
+test('a template that renders a boolean or a number sets a field of that type', async () => {
   const mapping: Mapping = { message: 'x', deliver: '{{d}}', timeoutSeconds: '{{t}}' }
   const action = await agentOf(mapping, { d: false, t: 9 })
   assert.deepEqual([action.deliver, action.timeoutSeconds], [false, 9])
   assert.equal((await refusalOf(mapping, { d: 'maybe', t: 9 })).code, 'INVALID_FIELD')
 })
 
-test('an expression for a text field gives text, a list for the message its JSON', async () => {
+test('an expression for a text field must give text, and a list for the message is printed as JSON', async () => {
   const action = await agentOf(
     { message: '{% items.{"n": n} %}', name: '{% count %}' },
     { items: [{ n: 1 }, { n: 2 }], count: 3 },
@@ -76,7 +76,7 @@ test('a field that renders blank counts as absent', async () => {
   )
 })
 
-test('a message that renders blank is refused by the mapping’s name', async () => {
+test('a message that renders blank is refused with the mapping’s name', async () => {
   for (const message of ['{{a}}', ' {{a}}\n', '{% a %}', '{% "" %}']) {
     const refusal = await refusalOf({ id: 'blank', message }, {})
     assert.equal(refusal.code, 'BLANK_TEXT')
@@ -98,7 +98,7 @@ test('an absent value in a session key is refused', async () => {
   assert.equal((await agentOf(repaired, {})).sessionKey, 'hook:none')
 })
 
-test('a session key of which nothing but its prefix is left is refused', async () => {
+test('a session key that is only its prefix is refused', async () => {
   const templates = [
     'hook:pr:{{#if id}}{{id}}{{/if}}',
     'hook:{{#each ids}}{{this}}{{/each}}',
@@ -118,7 +118,7 @@ test('a session key of which nothing but its prefix is left is refused', async (
   assert.equal((await agentOf(either, {})).sessionKey, 'hook:all')
 })
 
-test('rendered routing is held to the rules of a request', async () => {
+test('rendered routing is checked by the rules for requests', async () => {
   const mapping: Mapping = {
     message: 'x',
     channel: '{{c}}',
@@ -134,7 +134,7 @@ test('rendered routing is held to the rules of a request', async () => {
   assert.equal((await refusalOf(mapping, { t: 'hard' })).code, 'UNKNOWN_THINKING')
 })
 
-test('an expression that fails refuses the request, naming mapping, field and column but no value', async () => {
+test('an expression that fails refuses the request, with mapping, field and column but without a value', async () => {
   const refusal = await refusalOf({ id: 'm', message: '{% $number(a) %}' }, { a: 'sekret' })
   assert.equal(refusal.code, 'EXPRESSION_FAILED')
   assert.equal(
@@ -144,7 +144,7 @@ test('an expression that fails refuses the request, naming mapping, field and co
   assert.equal(refusal.details[0]?.pointer, '/message')
 })
 
-test('a refusal beside a failing expression leaves no promise unhandled', async () => {
+test('a refusal beside a failing expression leaves no unhandled rejection', async () => {
   const mapping: Mapping = { message: '{{payload}}', name: '{% $error("x") %}' }
   const refusal = await refusalOf(mapping, { a: 'x'.repeat(100) }, { hooks: { maxRenderedBytes: 50 } })
   assert.equal(refusal.code, 'TOO_LARGE_RENDERED')
@@ -185,7 +185,7 @@ test('no payload makes a decision throw or reject', async () => {
   assert.ok(names.has('accepted') && names.has('refused'))
 })
 
-test('a payload nested beyond any stack is refused by templates and expressions', async () => {
+test('a payload too deeply nested for the stack is refused by templates and expressions', async () => {
   const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
   assert.equal((await refusalOf({ message: '{{a}}' }, deep)).code, 'TOO_LARGE_RENDERED')
   assert.equal((await refusalOf({ message: '{% a %}' }, deep)).code, 'EXPRESSION_FAILED')

@@ -1,4 +1,4 @@
-/** Renders a mapping's fields, for one action, into a draft. */
+/** Renders the fields of a mapping for one action into a draft. */
 
 import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
 import type { FieldName } from '../../config/fields.ts'
@@ -25,7 +25,7 @@ export async function renderDraft(
 ): Promise<Draft> {
   const { left, work } = meter
   try {
-    // An earlier action of the request may have met a large integer.
+    // An earlier action of the request may have needed exact numbers.
     const known = scope.memory.exact === undefined ? scope : withExactNumbers(scope)
     return await renderFields({ program, scope: known, meter, endpointPolicy, recorder })
   } catch (error) {
@@ -36,7 +36,7 @@ export async function renderDraft(
   }
 }
 
-/** Templates first: what they cost is known before anything is evaluated. */
+/** Renders templates first, because their cost is known before anything is evaluated. */
 async function renderFields(rendering: Rendering): Promise<Draft> {
   const { program, recorder } = rendering
   const fields: Fields = {}
@@ -85,7 +85,7 @@ async function renderFields(rendering: Rendering): Promise<Draft> {
   }
 }
 
-/** Without a key the request stands alone. */
+/** Without a key, the request is not coalesced. */
 function withKey({ key: _template, ...rest }: NonNullable<Program['coalesce']>, key: string | undefined) {
   return key === undefined ? undefined : { key, ...rest }
 }
@@ -106,7 +106,10 @@ function renderField(path: Path, field: Rendered, rendering: Rendering): readonl
   return output.segments
 }
 
-/** Where a condition or a loop around its values leaves them all out, strangers would come to share a session as well. */
+/**
+ * Refuses a session key of which only the prefix is left, because its values were in a condition or a loop. Strangers
+ * would share the session.
+ */
 function refuseBarePrefix(segments: readonly Segment[], path: Path): void {
   if (!segments.every(isLiteral) || !plainText(segments).trim().endsWith(':')) return
   throw refusalAt(
@@ -116,13 +119,13 @@ function refuseBarePrefix(segments: readonly Segment[], path: Path): void {
   )
 }
 
-/** A session key takes no absent value: strangers would come to share one session. */
+/** An absent value in a session key is always refused, because strangers would share the session. */
 function locate(error: unknown, path: Path, strict: Strictness): unknown {
   if (strict !== 'blank' || !(error instanceof AbsentValueError)) return locateError(error, path)
   return refusalAt(path, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)
 }
 
-/** An expression is left for later. */
+/** An expression is evaluated later. */
 function renderTarget(path: Path, field: Field | undefined, rendering: Rendering): unknown {
   if (field === undefined || field.kind === 'expression') return undefined
   const segments = renderField(path, field, rendering)
@@ -131,7 +134,7 @@ function renderTarget(path: Path, field: Field | undefined, rendering: Rendering
   return text
 }
 
-/** `like`: the field whose rules its value follows. */
+/** `like` is the field whose rules the value follows. */
 async function evaluateField(
   like: FieldName,
   path: Path,
@@ -143,7 +146,7 @@ async function evaluateField(
   return value
 }
 
-/** Blank counts as absent, except where a text is required: admission then refuses it by name. */
+/** A blank field counts as absent, except a required text, which admission then refuses by name. */
 function withoutBlanks(fields: Fields, contentName: FieldName): Fields {
   for (const name of Object.keys(fields) as FieldName[]) {
     const value = fields[name]

@@ -14,13 +14,13 @@ test('a strict mapping refuses an absent or null value in a template, naming its
   }
 })
 
-test('an empty text is no absent one', async () => {
+test('an empty text does not count as absent', async () => {
   assert.equal((await agentOf(strict({ message: 'Hi {{name}}!' }), { name: '' })).message, 'Hi !')
   assert.equal((await agentOf(strict({ name: '{{name}}' }), { name: '' })).name, undefined)
   assert.equal((await agentOf(strict({ message: '{{truncate a 3}}{{quote a}}.' }), { a: '' })).message, '.')
 })
 
-test('every field of a strict mapping is held to it, in vars and items too', async () => {
+test('every field of a strict mapping is checked, with vars and items too', async () => {
   assert.equal((await refusalOf(strict({ name: '{{a}}' }), {})).code, 'ABSENT_FIELD')
   const routed = strict({ deliverTo: [{ channel: 'slack', to: '{{room}}' }], allowPayloadRouting: true })
   const refusal = await refusalOf(routed, {})
@@ -29,12 +29,12 @@ test('every field of a strict mapping is held to it, in vars and items too', asy
   assert.match((await refusalOf(inner, {})).message, /names vars\.v, which is absent/)
 })
 
-test('conditions and defaults are no rendering', async () => {
+test('conditions and defaults may read absent values', async () => {
   const message = '{{#if a}}A{{else}}B{{/if}}{{default a "C"}}{{#unless (eq a.b 1)}}D{{/unless}}'
   assert.equal((await agentOf(strict({ message }), {})).message, 'BCD')
 })
 
-test('what a helper makes of an absent value is refused as well', async () => {
+test('an absent argument of a helper is refused as well', async () => {
   for (const message of [
     '{{truncate a 3}}',
     '{{join a}}',
@@ -48,11 +48,11 @@ test('what a helper makes of an absent value is refused as well', async () => {
   assert.equal((await agentOf(strict({ message: '{{truncate (default a "none") 3}}' }), {})).message, 'no…')
 })
 
-test('a mapping that is not strict renders nothing', async () => {
+test('without strict an absent value renders as nothing', async () => {
   assert.equal((await agentOf({ message: 'Hi {{user.name}}.' }, {})).message, 'Hi .')
 })
 
-test('a session key says of itself what it needs', async () => {
+test('an absent value in a session key is reported with the rule for session keys', async () => {
   const refusal = await refusalOf(strict({ sessionKey: 'hook:{{id}}' }), {})
   assert.equal(refusal.code, 'SESSION_KEY_NOT_ALLOWED')
 })

@@ -1,4 +1,4 @@
-/** Calls a mapping's transform with the rendered action, and makes drafts of what it answers. */
+/** Calls a mapping's transform with the rendered action, and makes drafts of its answer. */
 
 import { plainText, type Segment } from '../../boundary/segment.ts'
 import { type FieldName, fieldNames } from '../../config/fields.ts'
@@ -13,7 +13,7 @@ import type { Scope } from '../scope.ts'
 import { keyAt } from './keys.ts'
 import { type Meter, spend } from './output.ts'
 
-/** Actions to admit; where there are none, why. */
+/** The actions to admit, or the reason why there are none. */
 export interface Transformed {
   readonly drafts: readonly { readonly draft: Draft; readonly change: Change }[]
   readonly skipped?: string
@@ -22,16 +22,16 @@ export interface Transformed {
 
 type Transform = NonNullable<Program['transform']>
 
-/** What an answer may be longer than what its texts may render to: names, quotes, escapes. */
+/** How much longer an answer may be than the rendered size of its texts: names, quotes, escapes. */
 const answerAllowance = 65_536
 
-/** Of a reply, in bytes. */
+/** The limit for a reply, in bytes. */
 const longestReply = 65_536
 
-/** A list that came out of a payload may be as long as that: each target is a delivery, or a line of an error. */
+/** A list from a payload may be very long, and each target is a delivery or a line of an error. */
 const mostTargets = 100
 
-/** Rejects with a TransformError, or with a RefusalError where the answer renders to too much. */
+/** Rejects with a TransformError, or with a RefusalError if the answer renders to too much. */
 export async function transformDraft(
   { module, call }: Transform,
   draft: Draft,
@@ -63,8 +63,8 @@ export async function transformDraft(
 }
 
 /**
- * What one answer makes of one request is never joined with itself, nor taken for a repetition of itself, as all but one
- * might be lost: each element meets only those of its place in other answers.
+ * Keeps the actions of one answer apart, because otherwise all but one might be coalesced or count as repetitions: each
+ * gets its position added to its keys, and so meets only actions of the same position in other answers.
  */
 function apartFrom(draft: Draft, index: number): Draft {
   const { coalesce, dedupe } = draft
@@ -76,7 +76,7 @@ function apartFrom(draft: Draft, index: number): Draft {
   }
 }
 
-/** It says `action: null`. */
+/** Whether the answer is `action: null`. */
 function isNone(action: AnsweredAction): boolean {
   const field = action?.['action']
   return field !== undefined && 'value' in field && field.value === null
@@ -97,7 +97,7 @@ function replyOf(answered: AnsweredField, by: string): Reply | undefined {
   return { contentType: `${type}; charset=utf-8`, body }
 }
 
-/** A request has one answer; several elements may agree about it. */
+/** A request has one reply. Several elements may return the same one. */
 export function oneReply(known: Reply | undefined, reply: Reply | undefined, by: string): Reply | undefined {
   if (known && reply && known.body !== reply.body)
     throw badAnswer(
@@ -134,7 +134,7 @@ function callOf(draft: Draft, { request, params, vars, item, index }: Scope, met
   }
 }
 
-/** What a field may hold besides null, and the words for that. */
+/** The type that a field may have besides null, and the words for it. */
 const kinds: Readonly<Record<ChangedName, readonly ['string' | 'boolean' | 'number' | 'list', string]>> = {
   action: ['string', '"wake" or "agent"'],
   text: ['string', 'a string or a prompt'],
@@ -190,7 +190,7 @@ function isTargets(value: unknown): boolean {
   )
 }
 
-/** A misspelt `to` would send the reply to where the channel sends what has no address. */
+/** With a misspelt `to`, the reply would go to the channel's default address. */
 function checkTargetKeys(targets: readonly object[], name: string): void {
   for (const [index, target] of targets.entries()) {
     const strange = Object.keys(target).find((key) => key !== 'channel' && key !== 'to')
@@ -218,7 +218,10 @@ function shownName(key: string): string {
 
 const refusing = '; `throw refuse(status, message)` answers the sender with a status'
 
-/** What is written in good faith: keys of the mapping, and the words of other tools for an answer to the sender. */
+/**
+ * Fields that authors write by mistake: keys of the mapping, and the names that other tools use for a reply to the
+ * sender.
+ */
 const notFields: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   status: refusing,
   statusCode: refusing,
@@ -234,20 +237,20 @@ function bytesOf(value: unknown, segments: readonly Segment[] | undefined): numb
   return value === undefined || typeof value !== 'object' ? 0 : Buffer.byteLength(JSON.stringify(value))
 }
 
-/** The draft with the change on it; undefined keeps it as it is. */
+/** Returns the draft with the change applied. Undefined keeps the draft. */
 function applyChange(draft: Draft, change: Change, by: { module: string; name: string }): Draft {
   if (change.length === 0) return draft
   const given = new Map<ChangedName, unknown>(change.map(([field, value]) => [field, value]))
   const kind = (given.get('action') as Draft['kind'] | undefined) ?? draft.kind
   const fields: Partial<Record<FieldName, unknown>> = { ...draft.fields }
   const [own, other] = kind === 'wake' ? (['text', 'message'] as const) : (['message', 'text'] as const)
-  // Another kind of action says the same, unless it is given other words.
+  // An action of another kind keeps the text, unless it gets a new one.
   if (kind !== draft.kind) fields[own] = draft.fields[other]
   for (const [field, value] of change) if (field !== 'action' && field !== 'deliverTo') fields[field] = value
-  // An address belongs to its channel.
+  // An address belongs to its channel, so a new channel drops it.
   if (given.has('channel') && !given.has('to')) fields.to = undefined
   const content = draft.fields[draft.kind === 'wake' ? 'text' : 'message']
-  // A transform that returns the words of `base` returns what the operator wrote among them.
+  // A text of `base` that is returned unchanged keeps the operator's literals.
   const rewritten = change.find(
     ([field, value, segments]) => field === own && (segments !== undefined || value !== content),
   )
