@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileBots } from './bots.ts'
 
-test('a name is listed whole, whatever its case and the spaces around it', () => {
+test('a name matches as a whole, whatever its case and the spaces around it', () => {
   const isListed = compileBots(['dependabot[bot]', ' Renovate '])
   for (const name of ['dependabot[bot]', 'Dependabot[Bot]', 'renovate', ' RENOVATE '])
     assert.ok(isListed(name), name)
   for (const name of ['dependabot', 'b', 'renovate2', '', 'xrenovate']) assert.ok(!isListed(name), name)
 })
 
-test('a star stands for anything, and for nothing', () => {
+test('a star stands for any text, the empty one included', () => {
   const cases: [pattern: string, listed: string[], others: string[]][] = [
     ['*[bot]', ['a[bot]', '[bot]', 'a[bot][BOT]'], ['a[bot]x', 'bot', 'b']],
     ['ci-*', ['ci-', 'ci-7', 'CI-ci-'], ['ci', 'aci-7']],
@@ -25,7 +25,7 @@ test('a star stands for anything, and for nothing', () => {
   }
 })
 
-test('stars mean what they mean in a regular expression', () => {
+test('stars mean the same as in a regular expression', () => {
   let seed = 7
   const pick = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -40,7 +40,7 @@ test('stars mean what they mean in a regular expression', () => {
   }
 })
 
-test('many stars in a name that nearly fits are no work', () => {
+test('a name that nearly matches a pattern with many stars takes no time', () => {
   const isListed = compileBots([`${'*a'.repeat(10_000)}*b`])
   const name = 'a'.repeat(100_000)
   const start = process.cpuUsage().user

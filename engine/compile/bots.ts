@@ -16,14 +16,14 @@ export function compileBots(bots: readonly string[]): (name: string) => boolean 
   }
 }
 
-/** The texts before, between and behind the stars. */
+/** The texts before, between and after the stars. */
 interface Pattern {
   readonly start: string
   readonly middle: readonly string[]
   readonly end: string
 }
 
-/** Takes each piece at its first place behind the one before: if that does not fit, no other place does. */
+/** Takes each piece at its first place after the one before. If that does not fit, no other place does. */
 function fits(text: string, { start, middle, end }: Pattern): boolean {
   if (text.length < start.length + end.length || !text.startsWith(start) || !text.endsWith(end)) return false
   const last = text.length - end.length

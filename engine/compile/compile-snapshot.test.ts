@@ -11,7 +11,7 @@ function diagnosticsOf(mapping: Mapping, fixture?: Fixture) {
   })
 }
 
-/** Title, mapping, code, what the place points at, what the hint says. */
+/** Title, mapping, code, the text at the place, the text in the hint. */
 const refused: readonly (readonly [string, Mapping, string, string, RegExp])[] = [
   ['a template that does not parse', { message: 'Hi {{name' }, 'TEMPLATE_SYNTAX', '{{name', /Close every/],
   [
@@ -140,7 +140,7 @@ const refused: readonly (readonly [string, Mapping, string, string, RegExp])[] =
 ]
 
 for (const [what, mapping, code, pointed, hint] of refused) {
-  test(`refuses ${what} at load, pointing at it`, () => {
+  test(`${what} is refused at load, with its place`, () => {
     const [first, ...others] = diagnosticsOf(mapping)
     assert.deepEqual(others, [])
     assert.deepEqual([first?.code, first?.pointed], [code, pointed])
@@ -167,7 +167,7 @@ test('every error of every mapping is reported together, in the order of the fil
   )
 })
 
-test('with prefixes set a session key must begin with one, as far as load can tell', () => {
+test('with prefixes set, a session key must begin with one, as far as load can know', () => {
   const fixture: Fixture = { hooks: { allowedSessionKeyPrefixes: ['hook:ci:'] } }
   const codes = (sessionKey: string) => {
     const compiled = compileFixture([{ message: 'x', sessionKey }], fixture)
@@ -180,14 +180,14 @@ test('with prefixes set a session key must begin with one, as far as load can te
   assert.deepEqual(codes('pr:{{a}}'), ['SESSION_KEY_NOT_ALLOWED'])
 })
 
-test('with models set a literal model must be one of them or an alias', () => {
+test('with models set, a literal model must be one of them or an alias', () => {
   const fixture: Fixture = { defaults: { models: { allowed: ['a/b'], aliases: { fast: 'a/b' } } } }
   assert.ok(compileFixture([{ message: 'x', model: 'fast' }], fixture).ok)
   const [found] = diagnosticsOf({ message: 'x', model: 'fsat' }, fixture)
   assert.deepEqual([found?.code, found?.hint], ['MODEL_NOT_ALLOWED', 'Did you mean fast?'])
 })
 
-test('an unconfigured channel is no error where nothing is delivered', () => {
+test('an unconfigured channel is accepted if nothing is delivered', () => {
   assert.ok(compileFixture([{ message: 'x', channel: 'telegram', deliver: false }]).ok)
 })
 
@@ -197,7 +197,7 @@ test('the default runner must exist', () => {
   assert.equal(found?.hint, 'Did you mean echo?')
 })
 
-test('content without a boundary is warned of', () => {
+test('content without a boundary gives a warning', () => {
   const compiled = compileFixture([{ message: '{{a}}', allowUnsafeExternalContent: true }])
   assert.ok(compiled.ok)
   assert.deepEqual(
@@ -206,7 +206,7 @@ test('content without a boundary is warned of', () => {
   )
 })
 
-test('an expression in the middle of a text is warned of', () => {
+test('an expression in the middle of a text gives a warning', () => {
   const compiled = compileFixture([{ message: 'Review {% title %}' }])
   assert.ok(compiled.ok)
   assert.deepEqual(
@@ -215,7 +215,7 @@ test('an expression in the middle of a text is warned of', () => {
   )
 })
 
-test('a snapshot tells its mappings in matching order and covers their endpoints', () => {
+test('a snapshot lists its mappings in matching order and covers their endpoints', () => {
   const snapshot = snapshotOf([
     { id: 'a', match: { path: 'github' }, message: 'x', description: 'Reviews' },
     { id: 'b', match: { path: 'ci' }, action: 'wake', text: 'x' },
@@ -231,7 +231,7 @@ test('a snapshot tells its mappings in matching order and covers their endpoints
   assert.equal(snapshotOf([{ message: 'x' }]).covers('anything'), true)
 })
 
-test('a snapshot is frozen to its leaves', () => {
+test('a snapshot is deeply frozen', () => {
   const snapshot = snapshotOf([{ message: 'x' }], { endpoints: { github: { maxBodyBytes: 5 } } })
   const thawed: string[] = []
   const visit = (value: unknown, path: string): void => {

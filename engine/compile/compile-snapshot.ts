@@ -10,8 +10,8 @@ import type { Catalog } from './snapshot.ts'
 export type { Compiled } from './compile-steps.ts'
 
 /**
- * Freezes the configuration's settings and policies: they become the snapshot's. Without `transforms` a mapping that
- * names one does not compile.
+ * Freezes the configuration's settings and policies, which become the snapshot's. Without `transforms`, a mapping that
+ * names a transform does not compile.
  */
 export function compileSnapshot(
   configuration: Configuration,

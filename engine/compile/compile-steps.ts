@@ -25,7 +25,7 @@ export type Compiled =
   | { readonly ok: true; readonly snapshot: Snapshot; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
-/** The mappings whose path covers an endpoint, those that are switched off among them, in matching order. */
+/** The mappings whose path covers an endpoint, including disabled ones, in matching order. */
 export interface Coverage {
   readonly covering: (endpoint: string) => readonly Covering[]
 }
@@ -74,7 +74,7 @@ export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<Co
   return { ok: true, snapshot, warnings: inFileOrder(diagnostics), covering }
 }
 
-/** Gives the object of the last compilation where nothing in it has changed. */
+/** Returns the object of the last compilation if nothing in it has changed. */
 function contextOf(
   { settings }: Configuration,
   catalog: Catalog,
@@ -138,7 +138,7 @@ function* checkDefaultRunner(
   }
 }
 
-/** Warns of a watched mailbox that no mapping takes: its mails would be fetched and ignored one by one. */
+/** Warns of a watched mailbox that no mapping reads: its mails would be fetched and then ignored. */
 function* checkMail({ settings, locate }: Configuration, index: DecisionIndex): Iterable<Diagnostic> {
   if (settings.sources['gmail'] === undefined || index.covers('gmail')) return
   yield {

@@ -1,4 +1,7 @@
-/** Compiles the mappings of a configuration in matching order, and takes those that have not changed from the last compilation. */
+/**
+ * Compiles the mappings of a configuration in matching order, and reuses those of the last compilation that have not
+ * changed.
+ */
 
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
@@ -19,13 +22,13 @@ export interface ReadyMapping {
   readonly summary: MappingSummary
 }
 
-/** What is wrong with a mapping under these settings. */
+/** The findings about a mapping under these settings. */
 interface Checked {
   readonly context: CompileContext
   readonly findings: readonly ReportedFinding[]
 }
 
-/** Mappings by what is written in the file, which is the same object as before where nothing has changed. */
+/** Mappings by their source object, which is the same as before if the file's text has not changed. */
 export type MappingCache = ReadonlyMap<MappingSource, ReadyMapping>
 
 interface CompileMappingsOptions {
@@ -33,7 +36,7 @@ interface CompileMappingsOptions {
   readonly transforms: Transforms
   /** The mappings of the last compilation. */
   readonly cache: MappingCache
-  /** Receives what is wrong with the mappings, cached or not. */
+  /** Receives the findings about all mappings, cached or not. */
   readonly diagnostics: Diagnostic[]
 }
 

@@ -24,7 +24,7 @@ const many = (count: number): Mapping[] => Array.from({ length: count }, (_, pos
 
 const entryOf = (mapping: Mapping): MappingEntry => configurationOf([mapping]).mappings[0] as MappingEntry
 
-/** The same words on another line. */
+/** Returns the same entry on another line. */
 const movedTo = (line: number, entry: MappingEntry): MappingEntry => ({
   ...entry,
   label: `mappings/test.yaml:${line}:1`,
@@ -36,7 +36,7 @@ function snapshotOf(compiled: Compiled): Snapshot {
   return compiled.snapshot
 }
 
-/** Compiles one configuration after another with one cache, and gives the programs of each. */
+/** Compiles one configuration after another with one cache, and returns the programs of each. */
 function createProgramsOf() {
   const cache = createCompileCache()
   return (configuration: Configuration, transforms = noTransforms, names: Catalog = catalog) => {
@@ -46,7 +46,7 @@ function createProgramsOf() {
   }
 }
 
-test('compiling ten thousand mappings yields to the event loop all the time', async () => {
+test('compiling ten thousand mappings yields to the event loop regularly', async () => {
   const configuration = configurationOf(many(10_000))
   const { compile } = createCompiler({ randomness })
   const begun = processorMs()
@@ -57,7 +57,7 @@ test('compiling ten thousand mappings yields to the event loop all the time', as
   assert.ok(longest < took / 3, `${longest} ms of ${took} ms without a turn`)
 })
 
-test('an edit of one mapping among a thousand compiles one', () => {
+test('an edit of one mapping among a thousand compiles only that one', () => {
   const programsOf = createProgramsOf()
   const before = configurationOf(many(1_000))
   const { programs: old } = programsOf(before)
@@ -68,7 +68,7 @@ test('an edit of one mapping among a thousand compiles one', () => {
   assert.equal(cache.mappings.size, 1_000)
 })
 
-test('a mapping that is gone leaves the cache, and one that is refused stays in it', () => {
+test('a removed mapping leaves the cache, and a refused one stays in it', () => {
   const programsOf = createProgramsOf()
   const before = configurationOf(many(10))
   programsOf(before)
@@ -92,7 +92,7 @@ test('a mapping that moved or was renamed is reported by its new id and place, a
   assert.equal(programs[1], old[0])
 })
 
-test('what is wrong with a cached mapping is reported again, where it stands now', async () => {
+test('findings about a cached mapping are reported again, at its current place', async () => {
   const { compile } = createCompiler({ randomness })
   const odd = { message: 'See {% title %}', allowUnsafeExternalContent: true }
   const before = configurationOf([{ id: 'odd', ...odd }])
@@ -119,7 +119,7 @@ test('what is wrong with a cached mapping is reported again, where it stands now
   }
 })
 
-/** Title, mapping, settings by which it is refused, code. */
+/** Title, mapping, settings that refuse it, code. */
 const settings: readonly (readonly [string, Mapping, Fixture, string])[] = [
   ['a channel', { message: 'x', channel: 'slack' }, { channels: {} }, 'CHANNEL_NOT_CONFIGURED'],
   [
@@ -164,7 +164,7 @@ for (const [title, mapping, fixture, code] of settings) {
   })
 }
 
-test('the runner of a cached mapping is checked against the runners that there are now', async () => {
+test('the runner of a cached mapping is checked against the current runners', async () => {
   const { compile } = createCompiler({ randomness })
   const configuration = configurationOf([{ message: 'x', runner: 'command' }])
   snapshotOf(await compile(configuration, catalog))
@@ -172,7 +172,7 @@ test('the runner of a cached mapping is checked against the runners that there a
   assert.deepEqual(!compiled.ok && compiled.diagnostics.map(({ code }) => code), ['UNKNOWN_RUNNER'])
 })
 
-test('a cached mapping calls the transform of the candidate that it is compiled into', async () => {
+test('a cached mapping calls the transform of the current candidate', async () => {
   const answering = (message: string): Transforms => {
     const call: TransformFunction = async () => ({ kind: 'one', action: { message: { value: message } } })
     return { bind: () => call }
@@ -192,7 +192,7 @@ test('a cached mapping calls the transform of the candidate that it is compiled 
   assert.deepEqual(!gone.ok && gone.diagnostics.map(({ code }) => code), ['TRANSFORM_NOT_LOADED'])
 })
 
-test('mappings that say the same share what is made of it', () => {
+test('mappings with equal parts share the compiled parts', () => {
   const schema = { type: 'object' }
   const programsOf = createProgramsOf()
   const alike: Mapping = { message: 'Hi {{name}}', to: 'x', forEach: 'items', schema }

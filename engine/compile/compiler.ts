@@ -10,8 +10,8 @@ import type { Catalog } from './snapshot.ts'
 
 export interface Compiler {
   /**
-   * Compiles as `compileSnapshot` does. A mapping is recognized by its entry's `value`, which must be the same object; its id,
-   * its place, the settings and `transforms` may have changed. What is kept is what the last call used.
+   * Compiles as `compileSnapshot` does. A mapping is recognised by its entry's `value`, which must be the same object;
+   * its id, its place, the settings and `transforms` may have changed. Only what the last call used is kept.
    */
   compile(
     configuration: Configuration,

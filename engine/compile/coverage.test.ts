@@ -20,7 +20,7 @@ const serving = [
   entryAt('preset', 'alertmanager', 3),
 ]
 
-/** Origin, line, how many come before. */
+/** Origin, line, the number of mappings before it. */
 const places: readonly (readonly [Origin['kind'], string, number, number])[] = [
   ['configuration', 'reveille.yaml', 5, 0],
   ['configuration', 'reveille.yaml', 11, 1],
@@ -35,12 +35,12 @@ const places: readonly (readonly [Origin['kind'], string, number, number])[] = [
   ['preset', 'unused', 1, 8],
 ]
 for (const [kind, name, line, before] of places) {
-  test(`a mapping that is switched off in line ${line} of ${kind} ${name} has ${before} before it`, () => {
+  test(`a disabled mapping in line ${line} of ${kind} ${name} has ${before} before it`, () => {
     assert.equal(createPlaceFinder(serving)(entryAt(kind, name, line)), before)
   })
 }
 
-test('where no mapping of the configuration is enabled, its disabled mappings come first', () => {
+test('if no mapping of the configuration is enabled, its disabled mappings come first', () => {
   assert.equal(createPlaceFinder(serving.slice(1))(entryAt('configuration', 'reveille.yaml', 10)), 0)
   assert.equal(createPlaceFinder([])(entryAt('file', 'a.yaml', 1)), 0)
 })

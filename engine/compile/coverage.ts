@@ -1,4 +1,4 @@
-/** Lists the mappings that cover an endpoint, disabled ones among them, for explaining a decision. */
+/** Lists the mappings that cover an endpoint, including disabled ones, for explaining a decision. */
 
 import type { Configuration, MappingEntry, Origin } from '../config/configuration.ts'
 import type { Covering } from '../resolve/explain/explain.ts'
@@ -7,11 +7,11 @@ import { createEndpointPaths, noParams } from './match/endpoint-paths.ts'
 
 interface CoveringInOrder {
   readonly covering: Covering
-  /** How many of the enabled mappings come before it. */
+  /** The number of enabled mappings before it. */
   readonly position: number
 }
 
-/** In matching order. Disabled mappings are indexed when the first question comes. */
+/** Lists the mappings in matching order. Disabled ones are indexed when they are first needed. */
 export function createCoverage(
   { mappings, disabled }: Pick<Configuration, 'mappings' | 'disabled'>,
   index: DecisionIndex,
@@ -75,7 +75,7 @@ interface Block {
   end: number
 }
 
-/** Gives how many of the mappings, which are in matching order, come before a disabled entry. */
+/** Returns how many of the mappings, which are in matching order, come before a disabled entry. */
 export function createPlaceFinder(mappings: readonly MappingEntry[]): (entry: MappingEntry) => number {
   const blocks = blocksOf(mappings)
   return (entry) => {
@@ -116,7 +116,7 @@ function placeInBlock(entry: MappingEntry, { start, end }: Block, mappings: read
 
 const kinds = ['configuration', 'file', 'preset']
 
-/** Where no mapping of a preset is enabled, its place among the other presets is not known. */
+/** The place of a preset without enabled mappings among the other presets is not known. */
 function placeOfOrigin({ kind, name }: Origin, blocks: Iterable<Block>, last: number): number {
   for (const { origin, start } of blocks) {
     const isLaterKind = kinds.indexOf(origin.kind) > kinds.indexOf(kind)

@@ -1,4 +1,4 @@
-/** What tests of actions that count once share: mappings with a key, and the keys that a decision holds. */
+/** Provides mappings with a key, and reads the keys of decisions, for tests of deduplication. */
 
 import assert from 'node:assert/strict'
 import type { Decision, Dedupe } from '../resolve/decision.ts'
@@ -20,7 +20,7 @@ export function keysOf(decision: Decision): (string | undefined)[] {
   return dedupesOf(decision).map((dedupe) => dedupe?.key)
 }
 
-/** As a worker answers a list of actions. */
+/** Answers as a worker does, with a list of actions. */
 export function answering(...actions: AnsweredAction[]): NonNullable<Fixture['transforms']> {
   return { 'a.ts': async () => ({ kind: 'list', actions }) }
 }

@@ -16,7 +16,7 @@ async function runAt(
   return actionOf(await snapshot.resolve(requestOf(body, { endpoint }))) as AgentAction
 }
 
-test('a run’s time is the request’s, else its mapping’s, else its endpoint’s, else the default', async () => {
+test('the timeout of a run is the request’s, else its mapping’s, else its endpoint’s, else the default', async () => {
   const endpoints = { ci: { timeoutSeconds: 60 }, agent: { timeoutSeconds: 90 } }
   const secondsAt = async (endpoint: string, mapping?: Partial<Mapping>, body?: unknown) =>
     (await runAt(endpoint, endpoints, mapping, body)).timeoutSeconds
@@ -29,7 +29,7 @@ test('a run’s time is the request’s, else its mapping’s, else its endpoint
   assert.equal(await secondsAt('agent', {}, { message: 'x', timeoutSeconds: null }), 90)
 })
 
-test('pool and budget are the names of the policies that give them, the more exact first', async () => {
+test('pool and budget are the names of the policies that set them, the more exact first', async () => {
   const endpoints = {
     ':kind/:id': { concurrency: 9, budget: { runs: 9 } },
     'orders/:id': { concurrency: 2 },
@@ -51,7 +51,7 @@ test('pool and budget are the names of the policies that give them, the more exa
   }
 })
 
-test('a wake has neither, as it starts no run', async () => {
+test('a wake has no pool and no budget, because it starts no run', async () => {
   const endpoints = { ci: { concurrency: 1, budget: { runs: 1 }, timeoutSeconds: 5 } }
   const action = await runAt('ci', endpoints, { action: 'wake', text: 'x' })
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('a wake has neither, as it starts no run', async () => {
   )
 })
 
-test('explain names the policy that filled a field in', async () => {
+test('explain names the policy that filled in a field', async () => {
   const endpoints = { 'ci/:job': { concurrency: 2, timeoutSeconds: 60 }, 'ci/a': { budget: { runs: 5 } } }
   const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
   const placesAt = async (endpoint: string) => {
@@ -77,7 +77,7 @@ test('explain names the policy that filled a field in', async () => {
   assert.deepEqual(await placesAt('other'), [['timeoutSeconds', '600', 'agents.defaults.timeoutSeconds']])
 })
 
-test('rates are compiled once, and name the policy that gives them', () => {
+test('rates are compiled once, and name the policy that sets them', () => {
   const endpoints = {
     'teams/:team': { rate: { endpoint: '600/1m', client: '10/1s' } },
     'teams/red': { rate: { client: '5/2h' } },

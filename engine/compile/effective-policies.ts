@@ -1,4 +1,4 @@
-/** Compiles what the policies of an endpoint say to its requests and runs, each value with the policy that gives it. */
+/** Compiles the policies of an endpoint into one, each value with the name of the policy that sets it. */
 
 import type { Configuration, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
 import { parseRate } from '../config/rate.ts'
@@ -9,7 +9,7 @@ import { compileBots } from './bots.ts'
 import { indexCascade } from './endpoint-policy.ts'
 import { smallPieces, type Work } from './slices.ts'
 
-/** Where no policy gives any value, a lookup costs nothing. */
+/** If no policy sets a value, a lookup costs nothing. */
 export function* indexEffectivePolicies(
   endpoints: Configuration['endpoints'],
 ): Work<(endpoint: string) => EffectivePolicy | undefined> {

@@ -12,7 +12,7 @@ test('a policy with parameters applies to every endpoint that its name covers', 
   }
 })
 
-test('the more exact of two policies wins, key by key', () => {
+test('the more exact of two policies takes precedence, key by key', () => {
   const endpoints = {
     ':kind/7': { maxBodyBytes: 1 },
     'orders/7': { maxBodyBytes: 3 },
@@ -24,7 +24,7 @@ test('the more exact of two policies wins, key by key', () => {
   assert.deepEqual(limits, [3, 2, 2, 1])
 })
 
-test('of the built-in endpoints only a policy by their own name speaks', () => {
+test('only a policy with its own name applies to a built-in endpoint', () => {
   const { policyOf } = snapshotOf([], {
     endpoints: { ':any': { maxBodyBytes: 1 }, agent: { maxBodyBytes: 2 } },
   })

@@ -1,4 +1,4 @@
-/** Finds the policy of an endpoint: what all policies that cover its name say together. */
+/** Finds the policy of an endpoint, merged from all policies that cover its name. */
 
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import { freezeDeep } from '../config/freeze-deep.ts'
@@ -19,7 +19,10 @@ export function* indexPolicies(
   return yield* indexCascade(policies)
 }
 
-/** Merges them key by key. An exact name wins over one with parameters, which never covers `wake` and `agent`. */
+/**
+ * Merges the policies key by key. An exact name takes precedence over one with parameters, which never covers `wake`
+ * and `agent`.
+ */
 export function* indexCascade<Said extends object>(
   byName: ReadonlyMap<string, Said>,
 ): Work<(endpoint: string) => Said | undefined> {

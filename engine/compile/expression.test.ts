@@ -27,7 +27,7 @@ test('results are plain JSON, without the hidden properties of the library', asy
   }
 })
 
-test('the time is the request’s', async () => {
+test('the time in an expression is the request’s', async () => {
   assert.equal(await evaluate('$millis()'), Date.UTC(2026, 0, 2, 3, 4, 5))
   assert.equal(await evaluate('$now()'), '2026-01-02T03:04:05.000Z')
   assert.equal(await evaluate('$now("[Y0001]/[M01]", "+0100")'), '2026/01')
@@ -45,7 +45,7 @@ const failing: readonly (readonly [string, string, string])[] = [
 ]
 
 for (const [what, source, code] of failing) {
-  test(`${what} ends as an error with its code and without a value`, async () => {
+  test(`${what} fails with its code and without a value`, async () => {
     await assert.rejects(evaluate(source, { word: 'secret' }), (error) => {
       assert.ok(error instanceof ExpressionError)
       assert.equal(error.code, code)
@@ -83,7 +83,7 @@ test('an expression does not change the payload', async () => {
   assert.equal(JSON.stringify(request.payload), before)
 })
 
-test('our names hide a payload’s keys from expressions as they do from templates', async () => {
+test('reserved names hide a payload’s keys from expressions as they do from templates', async () => {
   const payload = { path: 5, now: 6, other: 7 }
   assert.deepEqual(await evaluate('[path, other, payload.path]', payload), ['test', 7, 5])
 })

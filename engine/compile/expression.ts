@@ -1,4 +1,4 @@
-/** Compiles JSONata expressions at load to functions that are evaluated within limits and give plain JSON. */
+/** Compiles JSONata expressions at load to functions that are evaluated within limits and return plain JSON. */
 
 import { NeedsThread } from '../resolve/containment.ts'
 import type { Equality, Expression } from '../resolve/program.ts'
@@ -25,7 +25,7 @@ export { ExpressionSyntaxError } from './expression/syntax-error.ts'
 
 const wrapped = /^\s*\{%([\s\S]*)%\}\s*$/
 
-/** Gives what stands between `{%` and `%}`, and where it begins; nothing for a text that is not wholly an expression. */
+/** Returns the text between `{%` and `%}` and its place, or undefined if the text is not wholly an expression. */
 export function unwrapExpression(
   text: string,
 ): { readonly source: string; readonly offset: number } | undefined {
@@ -33,28 +33,28 @@ export function unwrapExpression(
   return source === undefined ? undefined : { source, offset: text.indexOf('{%') + 2 }
 }
 
-/** Gives the same for a field that is always an expression, whether it is written with or without `{% … %}`. */
+/** Does the same for a field that is always an expression, with or without `{% … %}`. */
 export function bareExpression(text: string): { readonly source: string; readonly offset: number } {
   return unwrapExpression(text) ?? { source: text, offset: 0 }
 }
 
 export interface CompiledExpression {
   readonly evaluate: Expression
-  /** How often it may walk through the whole payload; absent where the library evaluates it. */
+  /** How often the expression may walk through the whole payload. Absent if the library evaluates it. */
   readonly cost: number | undefined
-  /** The equalities without which it cannot be true. */
+  /** The equalities that are necessary for the expression to be true. */
   readonly equalities: readonly Equality[]
-  /** The kind of value that it gives, as far as its text decides that. */
+  /** The kind of value that the expression gives, as far as its text decides that. */
   readonly kind: Kind
-  /** The texts that it chooses between, if all of them are written in it. */
+  /** The literal texts that the expression chooses between, if it does nothing else. */
   readonly choices: readonly string[] | undefined
-  /** The names that it looks up at its root, if one of them can be ours or the list of `forEach`. */
+  /** The names that the expression looks up at its root, if one of them may be reserved or the list of `forEach`. */
   readonly names: readonly RootName[]
-  /** What is probably a slip. The places are those of the field's text. */
+  /** Probable slips. Their places are those of the field's text. */
   readonly doubtful: readonly Slip[]
 }
 
-/** Whether a text is an expression that only chooses between texts that are written in it. */
+/** Whether a text is an expression that only chooses between literal texts. */
 export function isChoice(text: string): boolean {
   const source = unwrapExpression(text)?.source
   if (source === undefined) return false
@@ -66,8 +66,8 @@ export function isChoice(text: string): boolean {
 }
 
 /**
- * `offset`: where the expression begins in its field's text, so that errors point into that. `names`: what the names
- * at its root mean; by default each of ours has a value.
+ * `offset` is where the expression begins in its field's text, so that errors have places of that text. `names` are the
+ * meanings of the names at its root. By default every reserved name has a value.
  * @throws ExpressionSyntaxError
  */
 export function compileExpression(
@@ -111,10 +111,10 @@ export function compileExpression(
   return { evaluate, ...known }
 }
 
-/** What a compiled expression may look at on the main loop, in bytes of the payload: 20 ms. */
+/** How much a compiled expression may read on the main loop, in bytes of the payload. This takes 20 ms. */
 const mostOnMainLoop = 1_600_000
 
-/** The readers of our names that an expression looks up, by the variables that stand for them. */
+/** The readers of the reserved names in an expression, by the variables that stand for them. */
 function readersOf(rootNames: readonly RootName[], names: ScopeNames): ReadonlyMap<string, VariableReader> {
   const readers = new Map<string, VariableReader>()
   for (const { name } of rootNames) {

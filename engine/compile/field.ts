@@ -14,15 +14,15 @@ import { TemplateError } from './template/grammar.ts'
 
 export interface CompiledField {
   readonly field: Field
-  /** Where in the text the first placeholder stands; absent for a literal. */
+  /** The place of the first placeholder in the text. Absent for a literal. */
   readonly placeholder?: number
-  /** The operator's words before it. */
+  /** The literal text before it. */
   readonly prefix: string
-  /** The texts that an expression chooses between, if all of them are written in it. */
+  /** The literal texts that an expression chooses between, if it does nothing else. */
   readonly choices?: readonly string[]
 }
 
-/** Gives nothing where something is wrong, which is reported. */
+/** Returns undefined if something is wrong, which is reported. */
 export function compileField(
   value: unknown,
   path: Path,
@@ -59,7 +59,10 @@ function compileText(text: string, path: Path, report: Report, shared: SharedPar
   return { field: { kind: 'template', render }, placeholder, prefix }
 }
 
-/** Compiles a text that is an expression with or without `{% … %}`. Gives nothing where something is wrong, which is reported. */
+/**
+ * Compiles a text that is an expression with or without `{% … %}`. Returns undefined if something is wrong, which is
+ * reported.
+ */
 export function compileWhole(
   text: string,
   path: Path,
@@ -87,7 +90,7 @@ function compileSource(
   return compiled
 }
 
-/** Reports an error of the author's, and says whether it was one. */
+/** Reports a mistake of the author, and returns whether the error was one. */
 function reportSyntax(error: unknown, path: Path, report: Report): boolean {
   if (!(error instanceof TemplateError || error instanceof ExpressionSyntaxError)) return false
   const code = error instanceof TemplateError ? 'TEMPLATE_SYNTAX' : 'EXPRESSION_SYNTAX'

@@ -99,7 +99,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
   })
 }
 
-/** Shared fixtures must not come back frozen from a compilation. */
+/** Shared fixtures must not be frozen by a compilation. */
 function structuredCloneOf(configuration: Configuration): Configuration {
   return { ...configuration, settings: structuredClone(configuration.settings) }
 }
@@ -123,7 +123,7 @@ function placeOf(text: string, line: number, column: number): Place {
   return { file: '/etc/reveille/mappings/test.yaml', line, column, text }
 }
 
-/** Ids that count up, so that texts can be compared. */
+/** Makes ids that count up, so that texts can be compared. */
 export function countingRandomness(): { mint: () => string; randomId: () => string } {
   let minted = 0
   let fenced = 0
@@ -135,14 +135,14 @@ export function compileFixture(mappings: readonly Mapping[], fixture?: Fixture):
   return compileSnapshot(configurationOf(mappings, fixture), catalog, countingRandomness(), transforms)
 }
 
-/** @throws Error where the mappings do not compile */
+/** @throws Error if the mappings do not compile */
 export function snapshotOf(mappings: readonly Mapping[], fixture?: Fixture): Snapshot {
   const compiled = compileFixture(mappings, fixture)
   if (!compiled.ok) throw new Error(compiled.diagnostics.map(({ message }) => message).join('\n'))
   return compiled.snapshot
 }
 
-/** A request as the hook surface would hand it over. */
+/** Makes a request as the hook surface would pass it. */
 export function requestOf(payload: unknown, request: Partial<HookRequest> = {}): HookRequest {
   const body = typeof payload === 'string' ? payload : JSON.stringify(payload)
   return {
@@ -162,7 +162,7 @@ export function actionOf(decision: Decision): Action {
   return action
 }
 
-/** Gives the decision of one mapping about one payload. */
+/** Returns the decision of one mapping about one payload. */
 export async function agentOf(mapping: Mapping, payload: unknown, fixture?: Fixture): Promise<AgentAction> {
   return actionOf(await snapshotOf([mapping], fixture).resolve(requestOf(payload))) as AgentAction
 }

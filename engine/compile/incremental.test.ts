@@ -1,4 +1,4 @@
-/** Holds a snapshot that was made edit by edit against one that was made from nothing, on random edits and requests. */
+/** Compares a snapshot that was made edit by edit with one that was compiled from scratch, for random edits and requests. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import { catalog, configurationOf, type Mapping, requestOf } from './fixture.ts'
 const randomness = { mint: () => 'uuid', randomId: () => 'id' }
 
 const few = fc.integer({ min: 0, max: 3 })
-// Some of them have more mappings than are tried without an index.
+// Some paths have more mappings than are tried without an index.
 const paths = ['a', 'a', 'a', 'b', 'a/x', ':name', 'a/:name', ':first/:second'] as const
 
 const mapping: fc.Arbitrary<Mapping> = fc
@@ -93,7 +93,7 @@ function applyEdit(configuration: Configuration, edit: Edit): Configuration {
   return { ...configuration, mappings: mappings.map(standingAt) }
 }
 
-/** The same words, on the line that they have now. */
+/** Returns the same entry on its current line. */
 function standingAt(entry: MappingEntry, index: number): MappingEntry {
   const line = index + 1
   return {
@@ -115,7 +115,7 @@ async function assertAlike(one: Compiled, other: Compiled, requests: readonly Ho
     assert.deepEqual(await one.snapshot.explain(request), await other.snapshot.explain(request))
 }
 
-test('a snapshot that was made edit by edit decides as one that was made from nothing', async () => {
+test('a snapshot that was made edit by edit decides like one that was compiled from scratch', async () => {
   let refused = 0
   let served = 0
   const property = fc.asyncProperty(

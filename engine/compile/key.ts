@@ -12,7 +12,7 @@ export function isTemplateKey(text: string): boolean {
   return text.includes('{{') && unwrapExpression(text) === undefined
 }
 
-/** Gives nothing where something is wrong, which is reported. */
+/** Returns undefined if something is wrong, which is reported. */
 export function compileKey(
   owner: KeyOwner,
   text: string,
@@ -28,7 +28,7 @@ export function compileKey(
   return compiled && { kind: 'expression', evaluate: compiled.evaluate }
 }
 
-/** Whether a key that compiles is the same for all requests, because it reads nothing of them and calls nothing. */
+/** Whether a compiled key is the same for all requests, because it reads nothing of them and calls no function. */
 export function isConstantKey(text: string, shared: SharedParts): boolean {
   if (isTemplateKey(text)) return shared.template(text).placeholder === undefined
   const { source, offset } = bareExpression(text)
@@ -37,7 +37,7 @@ export function isConstantKey(text: string, shared: SharedParts): boolean {
   )
 }
 
-/** The types of nodes whose value depends only on the nodes in them. */
+/** The types of nodes whose value depends only on their child nodes. */
 const madeOfConstants: ReadonlySet<string> = new Set([
   ...['string', 'number', 'value'],
   ...['unary', 'binary', 'condition', 'block'],

@@ -18,10 +18,13 @@ export function placeOfReference(text: string): number | undefined {
 export const referenceHint =
   'References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by `transform.with`.'
 
-/** The fields that a model reads: such a text may be meant there, so only `lint` reports it. */
+/** The fields that a model reads. A reference may be intended there, so only `lint` reports it. */
 export const wordFields: ReadonlySet<string> = new Set(['text', 'message', 'name'])
 
-/** Reports references in the fields where the text is never meant. The patterns of `match` are checked where they are read. */
+/**
+ * Reports references in the fields where they cannot be meant as text. The patterns of `match` are checked where they
+ * are read.
+ */
 export function checkReferences(source: MappingSource, report: Report): void {
   const check = (below: Path, written: unknown): void => {
     for (const [path, value] of scalarsBelow(written, below)) {

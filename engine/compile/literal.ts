@@ -1,4 +1,4 @@
-/** Checks literal fields at load by the checks that a request meets. */
+/** Checks literal fields at load with the checks for requests. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'

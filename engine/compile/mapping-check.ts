@@ -8,13 +8,13 @@ import type { CompiledMapping } from './mapping.ts'
 import { checkPlaceholder } from './placeholder.ts'
 import type { Report } from './report.ts'
 
-/** What a mapping is checked against, beside its own words. */
+/** What a mapping is checked against besides its own text. */
 export interface CompileContext {
   readonly rules: Rules
   readonly runners: ReadonlySet<string>
 }
 
-/** What it reports stays right as long as the context does not change. */
+/** Its findings stay valid as long as the context does not change. */
 export function checkMapping(
   source: MappingSource,
   { pendingChecks }: CompiledMapping,
@@ -31,7 +31,7 @@ export function checkMapping(
   }
 }
 
-/** Checks the name of a runner, of a mapping or of the settings' default. */
+/** Checks the name of a runner, in a mapping or in the settings. */
 export function runnerProblem(
   runner: string | undefined,
   runners: ReadonlySet<string>,

@@ -1,6 +1,7 @@
 /**
- * Compiles a mapping: every field becomes a closure, and everything wrong with it is reported. The result depends on the
- * mapping's words alone; `mapping-check.ts` checks it against the settings, and {@link bindTransform} finds its transform.
+ * Compiles a mapping: every field becomes a closure, and every mistake in it is reported. The result depends on the
+ * mapping's text alone; `mapping-check.ts` checks it against the settings, and {@link bindTransform} finds its
+ * transform.
  */
 
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
@@ -27,7 +28,7 @@ import {
 } from './scope-names.ts'
 import { partsWithNames, type SharedParts } from './shared-parts.ts'
 
-/** What a mapping compiles to, whatever its id and its place. */
+/** The compiled mapping, which does not depend on id and place. */
 export interface CompiledMapping {
   readonly parts: Omit<Program, 'id' | 'place' | 'transform'>
   /** Fields that are still to be checked against the settings. */
@@ -120,7 +121,7 @@ function compileCoalesce(
 
 const everyDelivery: NonNullable<Program['dedupe']> = Object.freeze({})
 
-/** Where a mapping says nothing about it, each delivery of the provider counts once. */
+/** If a mapping sets nothing, each delivery of the provider counts once. */
 function compileDedupe(
   dedupe: MappingSource['dedupe'],
   report: Report,
@@ -150,7 +151,7 @@ function warnOfUnsafe(report: Report): void {
   })
 }
 
-/** Finds the transform among those of the candidate that is compiled now. */
+/** Finds the transform among those of the current candidate. */
 export function bindTransform(
   { value: { transform: wanted }, parameters }: MappingEntry,
   transforms: Transforms,

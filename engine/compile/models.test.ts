@@ -1,4 +1,4 @@
-/** Which models and thinking levels may be asked for: at the door for requests, at load for what a mapping says. */
+/** Tests which models and thinking levels are allowed, in requests and in mappings. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ const fixture: Fixture = {
 const post = async (body: object): Promise<Decision> =>
   snapshotOf([], fixture).resolve(requestOf({ message: 'x', ...body }, { endpoint: 'agent' }))
 
-test('a request may ask for what the list has, by name or alias, and gets the model', async () => {
+test('a request may name a listed model or an alias, and gets the model', async () => {
   const asked = {
     'openai/gpt-5': 'openai/gpt-5',
     fast: 'openai/gpt-5',
@@ -50,7 +50,7 @@ for (const [field, value, code, expected] of [
   ['thinking', 'extreme', 'UNKNOWN_THINKING', 'must be one of off, minimal, low, medium, high, xhigh'],
   ['thinking', 'High', 'UNKNOWN_THINKING', 'must be one of off, minimal, low, medium, high, xhigh'],
 ] as const) {
-  test(`${field}: ${value} is refused at the door, and at load where a mapping says it`, async () => {
+  test(`${field}: ${value} is refused in a request, and at load in a mapping`, async () => {
     const decision = await post({ [field]: value })
     assert.ok('code' in decision)
     assert.deepEqual([decision.outcome, decision.code], ['refused', code])
@@ -64,7 +64,7 @@ for (const [field, value, code, expected] of [
   })
 }
 
-test('a mapping may say it by name or alias, and what it renders is held to the list as well', async () => {
+test('a mapping may use name or alias, and a rendered model is checked against the list as well', async () => {
   assert.equal((await agentOf({ message: 'x', model: 'fast' }, {}, fixture)).model, 'openai/gpt-5')
   const rendered = { message: 'x', model: '{{m}}', thinking: '{{t}}', allowPayloadRouting: true }
   assert.equal((await agentOf(rendered, { m: 'fast', t: 'low' }, fixture)).model, 'openai/gpt-5')
@@ -72,7 +72,7 @@ test('a mapping may say it by name or alias, and what it renders is held to the 
   assert.equal((await refusalOf(rendered, { t: 'extreme' }, fixture)).code, 'UNKNOWN_THINKING')
 })
 
-test('a transform that gives another model has failed, and the request is not to blame', async () => {
+test('a transform that returns another model has failed, and the request is not at fault', async () => {
   const answer = { kind: 'one', action: { model: { value: 'openai/gpt-4' } } } as const
   const snapshot = snapshotOf([{ message: 'x', transform: { module: 'a.ts' } }], {
     ...fixture,
@@ -84,12 +84,12 @@ test('a transform that gives another model has failed, and the request is not to
   assert.match(decision.reason ?? '', /model must be one of openai\/gpt-5/)
 })
 
-test('without a list any model of a provider will do', async () => {
+test('without a list any model of a provider is allowed', async () => {
   const decision = snapshotOf([]).resolve(requestOf({ message: 'x', model: 'a/b/c' }, { endpoint: 'agent' }))
   assert.equal((actionOf(await decision) as AgentAction).model, 'a/b/c')
 })
 
-test('an expression may choose between models that are written in it, each of which is allowed', async () => {
+test('an expression may choose between literal models, each of which must be allowed', async () => {
   const model = '{% $contains(title, /urgent/) ? "openai/gpt-5" : "anthropic/claude-x" %}'
   const mapping = { message: 'x', model }
   assert.equal((await agentOf(mapping, { title: 'urgent' }, fixture)).model, 'openai/gpt-5')

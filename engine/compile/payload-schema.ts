@@ -1,4 +1,4 @@
-/** Compiles a mapping's `schema` once at load, to be asked for each payload that matched. */
+/** Compiles a mapping's `schema` once at load. It is checked for each payload that matched. */
 
 import { Ajv, MissingRefError, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -15,7 +15,7 @@ import { uniqueItems } from './schema/unique-items.ts'
 import { type Dialect, dialectOf } from './schema/vocabulary.ts'
 import { describeErrors } from './schema/words.ts'
 
-/** Gives nothing for a schema that every payload satisfies, and for one that was reported. */
+/** Returns undefined for a schema that every payload satisfies, and for one that was reported. */
 export function compilePayloadSchema(
   schema: unknown,
   report: Report,
@@ -53,7 +53,7 @@ export function compilePayloadSchema(
   }
 }
 
-/** Never throws: what goes wrong while checking is a reason to refuse the payload. */
+/** Never throws: an error while checking is a reason to refuse the payload. */
 function checkerOf(validate: ValidateFunction, isLinear: boolean, searches: Searches): CheckPayload {
   return (payload, containment) => {
     searches.containment = containment
@@ -76,13 +76,13 @@ function limitOf(error: unknown): FieldError['message'] {
   throw error
 }
 
-/** One for each schema, so that no `$id` meets another's and nothing outlives its snapshot. */
+/** Creates an Ajv for one schema, so that no `$id` conflicts with another's and nothing outlives its snapshot. */
 function createAjv(dialect: Dialect, searches: Searches): Ajv {
   const ajv = new (dialect === 'draft-07' ? Ajv : Ajv2020)({
     meta: false,
     validateSchema: false,
     strict: false,
-    // A payload has the fields that it brought, and none of its prototype's.
+    // A payload has its own fields, and none of its prototype.
     ownProperties: true,
     formats,
     code: { regExp: searches.regExp },
@@ -93,7 +93,7 @@ function createAjv(dialect: Dialect, searches: Searches): Ajv {
   return ajv
 }
 
-/** The regular expressions of one schema, and what is allowed to them while a payload is checked. Checking awaits nothing. */
+/** The regular expressions of one schema, and the containment while a payload is checked. Checking awaits nothing. */
 type RegExpEngine = NonNullable<NonNullable<Options['code']>['regExp']>
 
 interface Searches {
@@ -132,7 +132,7 @@ function brokenRule(schema: unknown, dialect: Dialect): SchemaProblem | undefine
 
 const types = 'string, number, integer, boolean, null, object or array'
 
-/** What Ajv finds only when it follows references. */
+/** Finds the mistakes that Ajv detects only when it follows references. */
 function compileProblem(error: unknown, { references }: CheckedSchema): SchemaProblem {
   if (!(error instanceof MissingRefError)) {
     return {

@@ -1,4 +1,4 @@
-/** Checks which fields take values from a payload, and after which words of the operator's. */
+/** Checks which fields take values from a payload, and after which literal text. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
@@ -7,17 +7,17 @@ import type { Rules } from '../resolve/admit/rules.ts'
 import { unwrapExpression } from './expression.ts'
 import type { Report } from './report.ts'
 
-/** A field to check against the settings: its value, or what is known at load of a template or an expression. */
+/** A field to check against the settings: its value, or what is known of a template or an expression at load. */
 export interface PendingCheck {
   readonly name: FieldName
   /** The path to the field, which may stand in `deliverTo`. */
   readonly path: Path
   readonly value: unknown
-  /** Where its first placeholder stands; absent for a literal. */
+  /** The place of its first placeholder. Absent for a literal. */
   readonly placeholder?: number
-  /** The operator's words before that. */
+  /** The literal text before that. */
   readonly prefix: string
-  /** The texts that an expression chooses between, if all of them are written in it. */
+  /** The literal texts that an expression chooses between, if it does nothing else. */
   readonly choices?: readonly string[]
 }
 
@@ -28,14 +28,14 @@ export function isPlacedByPayload(name: FieldName): boolean {
   return name === 'sessionKey' || routing.includes(name)
 }
 
-/** Where a reply goes and which model answers is the operator's to say, unless the mapping says otherwise. */
+/** The operator decides where a reply goes and which model answers, unless the mapping allows payloads to decide. */
 export function checkPlaceholder(
   { name, path, value, placeholder: offset, prefix, choices }: PendingCheck,
   source: MappingSource,
   rules: Rules,
   report: Report,
 ): void {
-  // The operator has written out all that it can be.
+  // The operator has written out all possible values.
   if (offset === undefined || choices !== undefined) return
   if (routing.includes(name) && source.allowPayloadRouting !== true) {
     const isExpression = typeof value === 'string' && unwrapExpression(value) !== undefined

@@ -1,4 +1,4 @@
-/** Collects what is wrong with a mapping, and turns it into diagnostics with a place in a file. */
+/** Collects the mistakes in a mapping, and turns them into diagnostics with a place in a file. */
 
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
@@ -11,17 +11,17 @@ export interface Finding {
   /** Completes a sentence that begins with the field's name. */
   readonly message: string
   readonly hint?: string
-  /** Where in the field's text, from 0 in UTF-16 units. */
+  /** The place in the field's text, from 0 in UTF-16 units. */
   readonly offset?: number
 }
 
-/** Collects rather than throws: an author sees every error of a load at once. */
+/** Collects rather than throws, so that an author sees every error of a load at once. */
 export interface Report {
   error(finding: Finding): void
   warn(finding: Finding): void
 }
 
-/** A finding without its place in a file: the entry may move, and what is wrong with it stays. */
+/** A finding without its place in a file, because the entry may move while the mistake stays. */
 export interface ReportedFinding {
   readonly severity: Diagnostic['severity']
   readonly finding: Finding
@@ -34,7 +34,7 @@ export function createReport(into: ReportedFinding[]): Report {
   }
 }
 
-/** Adds the place where the entry stands now. */
+/** Adds the current place of the entry. */
 export function placeFinding(entry: MappingEntry, { severity, finding }: ReportedFinding): Diagnostic {
   const { code, path, message, hint, offset } = finding
   const place = entry.locate(path, offset)

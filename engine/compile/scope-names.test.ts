@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Decision } from '../resolve/decision.ts'
 import { compileFixture, type Mapping, requestOf, snapshotOf } from './fixture.ts'
 
-/** Message and session key of each action. */
+/** Returns message and session key of each action. */
 async function rendered(mapping: Mapping, payload: unknown, endpoint = 'test') {
   const decision: Decision = await snapshotOf([mapping]).resolve(requestOf(payload, { endpoint }))
   assert.equal(decision.outcome, 'accepted', JSON.stringify(decision))
@@ -16,7 +16,7 @@ async function messagesOf(mapping: Mapping, payload: unknown, endpoint?: string)
   return (await rendered(mapping, payload, endpoint)).map(([message]) => message)
 }
 
-/** What speaks against a mapping: code, field, hint. */
+/** Returns code, field and hint of each problem of a mapping. */
 function problems(mapping: Mapping) {
   const compiled = compileFixture([mapping])
   const found = compiled.ok ? compiled.warnings : compiled.diagnostics
@@ -27,7 +27,7 @@ const message = 'New: {{item.title}} #{{index}} {{params.tenant}} {{vars.x}}'
 const expression = '{% "New: " & item.title & " #" & index & " " & params.tenant & " " & vars.x %}'
 const payload = { item: { title: 'Launch' }, index: 4, params: { tenant: 'b' }, vars: { x: 9 } }
 
-test('item, index, params and vars are the payload’s own in a mapping where ours have no value', async () => {
+test('item, index, params and vars are the payload’s own in a mapping where the reserved names have no value', async () => {
   for (const text of [message, expression]) {
     assert.deepEqual(await messagesOf({ message: text }, payload), ['New: Launch #4 b 9'])
     assert.deepEqual(
@@ -39,7 +39,7 @@ test('item, index, params and vars are the payload’s own in a mapping where ou
   assert.deepEqual(await messagesOf({ message: inBlocks }, payload), ['49'])
 })
 
-test('each of our names means ours where it has a value, whatever the others do', async () => {
+test('each reserved name has its reserved meaning where it has a value, whatever the others mean', async () => {
   for (const text of [message, expression]) {
     assert.deepEqual(
       await messagesOf({ forEach: '[{"title": "a"}, {"title": "b"}]', message: text }, payload),
@@ -51,7 +51,7 @@ test('each of our names means ours where it has a value, whatever the others do'
   }
 })
 
-test('forEach may go over a list of the payload that is called item', async () => {
+test('forEach may iterate over a list of the payload that is called item', async () => {
   assert.deepEqual(
     await messagesOf({ forEach: 'item.lines', message: '{{item}}' }, { item: { lines: [1, 2] } }),
     ['1', '2'],
@@ -65,7 +65,7 @@ const mails = {
   ],
 }
 
-test('the first of the list that forEach names is the element, as OpenClaw writes it', async () => {
+test('the first element of the list in forEach is the current element, as in OpenClaw', async () => {
   const mapping: Mapping = {
     forEach: 'messages',
     sessionKey: 'hook:gmail:{{messages[0].id}}',
@@ -84,7 +84,7 @@ test('the first of the list that forEach names is the element, as OpenClaw write
   assert.deepEqual(await messagesOf(expressions, mails), ['One m1', 'Two m1'])
 })
 
-test('the list stays the payload’s where the element is read as item', async () => {
+test('the list stays the payload’s if the element is read as item', async () => {
   const mapping: Mapping = {
     forEach: 'messages',
     message: '{{item.subject}} of {{messages.length}}, first {{payload.messages[0].id}}',
@@ -92,7 +92,7 @@ test('the list stays the payload’s where the element is read as item', async (
   assert.deepEqual(await messagesOf(mapping, mails), ['One of 2, first m1', 'Two of 2, first m1'])
 })
 
-test('a mapping that reads both item and the first of the list is refused', () => {
+test('a mapping that reads both item and the first element of the list is refused', () => {
   assert.deepEqual(
     problems({ forEach: 'messages', sessionKey: 'hook:m:{{messages[0].id}}', message: '{{item.subject}}' }),
     [
@@ -105,7 +105,7 @@ test('a mapping that reads both item and the first of the list is refused', () =
   )
 })
 
-test('a transform is given the whole list, and the mapping is warned of that', () => {
+test('a transform gets the whole list, and the mapping gets a warning about that', () => {
   const transform = { module: 'mail.ts' }
   const compiled = compileFixture([{ forEach: 'messages', transform, message: '{{messages[0].subject}}' }], {
     transforms: { 'mail.ts': async () => ({ kind: 'one', action: null }) },
@@ -113,7 +113,7 @@ test('a transform is given the whole list, and the mapping is warned of that', (
   assert.deepEqual(compiled.ok && compiled.warnings.map(({ code }) => code), ['ELEMENT_IN_TRANSFORM'])
 })
 
-test('a name of ours that has no value yet is refused where it is read', () => {
+test('a reserved name that has no value yet is refused where it is read', () => {
   const forEach = 'items'
   const vars = { a: '1', b: 'vars.a', c: 'vars.d', d: 'vars.d' }
   for (const [mapping, ...messages] of [
@@ -135,7 +135,7 @@ test('a name of ours that has no value yet is refused where it is read', () => {
   }
 })
 
-test('explaining a request reads the same names as deciding it', async () => {
+test('explaining a request resolves names as deciding it does', async () => {
   const explained = await snapshotOf([{ message }]).explain(requestOf(payload))
   assert.match(JSON.stringify(explained.actions), /New: Launch #4 b 9/)
 })

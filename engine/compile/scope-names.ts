@@ -1,4 +1,4 @@
-/** Says which of our names have a value in a mapping, and reports names that are read before they have one. */
+/** Determines which reserved names have a value in a mapping, and reports names that are read before they have one. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { Path } from '../config/path.ts'
@@ -9,11 +9,11 @@ import type { Report } from './report.ts'
 
 /** A name that one of a mapping's texts looks up at its root. */
 export interface ReadName extends RootName {
-  /** Of the field, from the entry. */
+  /** The path of the field from the entry. */
   readonly path: Path
 }
 
-/** Without a value of ours, a name is the payload's: `item` outside of `forEach`, `vars` where there are none. */
+/** A reserved name without a value is the payload's: `item` outside of `forEach`, `vars` where there are none. */
 export function scopeNamesOf({ match, forEach, vars }: MappingSource): ScopeNames {
   return namesWithout([
     ...(forEach === undefined ? elementNames : []),
@@ -24,7 +24,7 @@ export function scopeNamesOf({ match, forEach, vars }: MappingSource): ScopeName
 
 const elementNames: readonly string[] = ['item', 'index']
 
-/** What the names mean in `forEach` itself. */
+/** Returns the meaning of the names in `forEach` itself. */
 export function namesOfForEach({ ours }: ScopeNames): ScopeNames {
   return namesWithout([...everyName.ours].filter((name) => !ours.has(name) || elementNames.includes(name)))
 }
@@ -35,7 +35,7 @@ function namesWithout(absent: readonly string[]): ScopeNames {
   return { key: [...absent].sort().join(), ours }
 }
 
-/** The same, with `list` for a list of the one element. */
+/** Returns the same names, with `list` for a list of the one element. */
 export function withElementList(names: ScopeNames, list: string): ScopeNames {
   return { ...names, key: `${names.key}=${list}`, elementList: list }
 }
@@ -44,15 +44,15 @@ function hasVars(vars: MappingSource['vars']): boolean {
   return Object.keys(vars ?? {}).length > 0
 }
 
-/** The key of the payload that `forEach` is, where it is no more than that. */
+/** Returns the key of the payload that `forEach` consists of, if it is only a key. */
 export function listOfForEach({ forEach }: MappingSource): string | undefined {
   const name = forEach === undefined ? '' : bareExpression(forEach).source.trim()
   return /^[A-Za-z_]\w*$/.test(name) && !everyName.ours.has(name) ? name : undefined
 }
 
 /**
- * Whether `name[0]` of the list that `forEach` names means the element, as OpenClaw has it: there each element takes
- * the place of the list. A mapping that reads `item` as well is refused, since it could mean the first one too.
+ * Whether `name[0]` of the list in `forEach` means the element, as in OpenClaw, where each element takes the place of
+ * the list. A mapping that reads `item` as well is refused, because it could mean the first element too.
  */
 export function readsElementAsFirst(
   list: string,
@@ -85,7 +85,7 @@ export function readsElementAsFirst(
   return true
 }
 
-/** Reports names of ours that are read before they have a value: the payload's field may be meant, or a slip. */
+/** Reports reserved names that are read before they have a value: the payload's field may be meant, or it is a slip. */
 export function checkOrder(
   { vars = {}, forEach }: MappingSource,
   read: readonly ReadName[],

@@ -1,4 +1,4 @@
-/** Compiles templates, expressions and schemas once that several mappings of one compilation have in common. */
+/** Compiles templates, expressions and schemas once that several mappings of one compilation share. */
 
 import type { Path } from '../config/path.ts'
 import type { CheckPayload } from '../resolve/program.ts'
@@ -7,15 +7,15 @@ import type { RootName } from './expression/names.ts'
 import { type CompiledExpression, compileExpression } from './expression.ts'
 import { type CompiledTemplate, compileTemplate } from './template/compile-template.ts'
 
-/** Lives as long as one compilation; the snapshot holds what it uses itself. */
+/** Exists for one compilation. The snapshot holds what it uses itself. */
 export interface SharedParts {
   /** @throws TemplateError */
   template(text: string, names?: ScopeNames): CompiledTemplate
   /** @throws ExpressionSyntaxError */
   expression(source: string, offset: number, names?: ScopeNames): CompiledExpression
-  /** Is given the names that a field's text looks up at its root. */
+  /** Called with the names that a field's text looks up at its root. */
   readonly onNames?: (path: Path, names: readonly RootName[]) => void
-  /** By the schemas themselves: a file that several mappings name is one object. */
+  /** Keyed by the schema object: a file that several mappings name is one object. */
   readonly schemas: Map<object, CheckPayload>
 }
 
@@ -25,7 +25,7 @@ export function createSharedParts(): SharedParts {
   return {
     template: (text, names) =>
       remember(templates, `${names?.key ?? ''} ${text}`, () => compileTemplate(text, names)),
-    // The offset is part of what its errors say.
+    // The offset is part of the cache key, because errors contain it.
     expression: (source, offset, names) =>
       remember(expressions, `${names?.key ?? ''} ${offset} ${source}`, () =>
         compileExpression(source, offset, names),
@@ -34,7 +34,7 @@ export function createSharedParts(): SharedParts {
   }
 }
 
-/** The same for the texts of one mapping, in which names mean what they mean there. */
+/** Returns the same parts for the texts of one mapping, with the meanings of its names. */
 export function partsWithNames(
   shared: SharedParts,
   names: ScopeNames,

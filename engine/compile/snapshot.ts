@@ -1,4 +1,4 @@
-/** The snapshot: one configuration, compiled and frozen, by which a request is handled from start to end. */
+/** Defines the snapshot: one configuration, compiled and frozen, by which a request is handled from start to end. */
 
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
@@ -8,22 +8,25 @@ import type { Explanation } from '../resolve/explain/trace.ts'
 import type { ResolveOptions } from '../resolve/resolve.ts'
 
 export interface Snapshot {
-  /** SHA-256 of everything that the snapshot was made from, in hex. Same content, same digest. */
+  /** The SHA-256 of all content that the snapshot was made from, in hex. */
   readonly digest: string
   readonly settings: Settings
   /** In matching order. */
   readonly mappings: readonly MappingSummary[]
-  /** As written, by their names. What holds for an endpoint, `policyOf` says. */
+  /** The policies as written, by name. `policyOf` returns what applies to an endpoint. */
   readonly endpoints: Configuration['endpoints']
   /** Whether a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
   covers(endpoint: string): boolean
-  /** What the policies that cover the name say together; absent where none does. */
+  /** Returns the merged policy of all policies that cover the name, or undefined if there is none. */
   policyOf(endpoint: string): EndpointPolicy | undefined
-  /** What those policies say, ready to be asked, each with the policy that says it; absent where they say nothing of the kind. */
+  /** Returns the compiled values of those policies, each with the policy that sets it, or undefined if they set none. */
   effectivePolicyOf(endpoint: string): EffectivePolicy | undefined
-  /** Never rejects for a payload, but as `options.containment` says. */
+  /** Rejects only as `options.containment` demands, never because of a payload. */
   resolve(request: HookRequest, options?: ResolveOptions): Decision | Promise<Decision>
-  /** Resolves once more and says why; a hundred times the cost. Rejects no more than that. Nothing in its traces is secret. */
+  /**
+   * Resolves again and explains the result, at about a hundred times the cost. Rejects only as `resolve` does. The
+   * traces show no secret.
+   */
   explain(request: HookRequest, options?: ResolveOptions): Promise<Explanation>
 }
 
@@ -37,12 +40,15 @@ export interface MappingSummary {
   readonly place: string
 }
 
-/** What the host offers; the engine checks names against it and knows no plugin. */
+/** The names that the host offers. The engine checks names against them and knows no plugin. */
 export interface Catalog {
-  /** Every channel name that exists, configured or not; `settings.channels` says which are configured. */
+  /** Every known channel name, configured or not. `settings.channels` has the configured ones. */
   readonly channels: readonly string[]
-  /** Runner kinds that exist; `settings.agents.runners` adds names. */
+  /** The known kinds of runners. `settings.agents.runners` adds names. */
   readonly runners: readonly string[]
-  /** Names of runners that hand over what they are asked: whoever takes it delivers, by channels configured there. */
+  /**
+   * The names of runners that hand their turns over to another gateway, which delivers the reply through its own
+   * channels.
+   */
   readonly relays?: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** A snapshot whose requests hold the main loop only for what is quick there: everything else goes to a thread. */
+/** Provides a snapshot whose requests hold the main loop only for quick work. Everything else goes to a thread. */
 
 import type { CompiledWithCoverage } from '../compile/compile-steps.ts'
 import type { Catalog, Snapshot } from '../compile/snapshot.ts'
@@ -19,7 +19,7 @@ import {
 import type { SliceEntry } from './protocol.ts'
 
 interface Parts {
-  /** What the snapshot was compiled from. */
+  /** The configuration that the snapshot was compiled from. */
   readonly configuration: Configuration
   readonly catalog: Catalog
   readonly evaluators: Pick<Evaluators, 'run'>
@@ -33,7 +33,7 @@ let nextSlice = 1
 export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Snapshot {
   const { configuration, catalog, evaluators, mint } = parts
   const { settings, endpoints } = configuration
-  /** By the ids of their mappings: senders choose the names of endpoints that a catch-all covers. */
+  /** The keys are the ids of the mappings, because senders choose the endpoint names that a catch-all covers. */
   const slices = new Map<string, Slice>()
 
   function sliceOf(endpoint: string): Slice {
@@ -61,7 +61,7 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
     return slice
   }
 
-  /** Resolves on the main loop, and from the beginning in a thread where that turns out to be too much. */
+  /** Resolves on the main loop, or from the beginning in a thread if that turns out to be too much. */
   async function contain<Result>(
     request: HookRequest,
     onLoop: (options: Pick<ResolveOptions, 'containment' | 'callTransform'>) => Promise<Result>,
@@ -115,12 +115,12 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
   })
 }
 
-/** Places stay here; values of references are for the main thread, which calls the transforms. */
+/** Leaves out the places, and the values of references, which only the main thread needs because it calls the transforms. */
 function plain({ id, label, origin, value }: MappingEntry): SliceEntry {
   return { id, label, origin, value }
 }
 
-/** Ids are minted in one place, so that they rise. */
+/** Mints the ids in the main thread, so that they increase. */
 function withOwnKeys(decision: Decision, mint: Randomness['mint']): Decision {
   if (decision.outcome !== 'accepted') return decision
   const actions = decision.actions.map((action): Action => {

@@ -1,4 +1,4 @@
-/** The program of an evaluator thread: resolves requests whole, one after the other, and may be ended at any moment. */
+/** This is the program of an evaluator thread. It resolves requests one after the other, and may be ended at any moment. */
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { workerData } from 'node:worker_threads'
@@ -28,7 +28,7 @@ import {
 
 const { port, shared } = workerData as ThreadData
 const snapshots = new Map<number, Snapshot>()
-/** The calls of transforms that are awaited. */
+/** The calls of transforms that wait for an answer. */
 const waiting = new Map<number, PromiseWithResolvers<TransformAnswer>>()
 
 port.on('message', (order: ToThread) => {
@@ -65,7 +65,7 @@ async function run(order: RunOrder): Promise<void> {
   post({ type: 'done', job, result })
 }
 
-/** Work is numbered as it comes: a second attempt meets the same work in the same order. */
+/** Numbers the work in order, so that a second attempt gives the same work the same number. */
 function containmentOf({ failed }: RunOrder): Containment {
   let work = 0
   return {
@@ -78,7 +78,7 @@ function containmentOf({ failed }: RunOrder): Containment {
   }
 }
 
-/** The main thread calls transforms, and remembers what they answered. */
+/** Calls transforms through the main thread, which remembers their answers. */
 function callerOf({ job }: RunOrder): CallTransform {
   let calls = 0
   return async (mapping, _transform, { rawBody: _rawBody, onCall: _onCall, ...given }: TransformCall) => {
@@ -96,7 +96,7 @@ function callerOf({ job }: RunOrder): CallTransform {
   }
 }
 
-/** What lies beneath a failure may be anything; the failure itself is plain. */
+/** Posts a message without the cause of a failure, which may be any value. The failure itself is plain. */
 function post(message: FromThread): void {
   try {
     port.postMessage(message)
@@ -132,13 +132,13 @@ function entryOf(entry: SliceEntry): MappingEntry {
   return { ...entry, locate: nowhere }
 }
 
-/** What is wrong with mappings was reported where they were loaded. */
+/** Mistakes in mappings were reported when they were loaded. */
 const nowhere = (): Place => ({ file: '', line: 1, column: 1, text: '' })
 
-/** Every module is there, and none is called from here but through the main thread. */
+/** Every module counts as present, because the thread calls transforms only through the main thread. */
 const elsewhere: Transforms = { bind: () => () => Promise.reject(new Error('Transforms run elsewhere.')) }
 
-/** Expressions may ask for random numbers. The generator is mulberry32: https://github.com/cprosche/mulberry32 */
+/** Seeds the random numbers of expressions. The generator is mulberry32: https://github.com/cprosche/mulberry32 */
 function seedRandom(seed: number): void {
   let state = seed
   Math.random = () => {

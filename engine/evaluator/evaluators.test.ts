@@ -10,7 +10,7 @@ import { containedOf, createManualTimers, evaluatorsOf } from './fixture.ts'
 import type { SliceContent } from './protocol.ts'
 
 const evaluated = (source: string) => ({ message: `{% ${source} %}` })
-/** Takes the library's own search for a text 20 s, and cannot be interrupted by the library. */
+/** An expression whose search takes the library 20 s, without any way for the library to interrupt it. */
 const endless =
   '($f := function($n) { $distinct([1..10000].($string($) & $n)) ~> $count() }; $f(1) + $f(2) + $f(3))'
 
@@ -18,7 +18,7 @@ function messageOf(decision: Decision): string {
   return (actionOf(decision) as AgentAction).message
 }
 
-test('an expression with functions of the library is evaluated in a thread, as it would be here', async (context) => {
+test('an expression with functions of the library gives the same result in a thread as here', async (context) => {
   const snapshot = await containedOf(evaluatorsOf(context), [
     evaluated('$string($reverse(items.price)[0] + 3) & " in all, " & $now("[Y]")'),
   ])
@@ -46,7 +46,7 @@ test('a body of more than 256 KB is read, matched and rendered in a thread', asy
   )
 })
 
-test('what is wrong with a long body is answered as for a short one', async (context) => {
+test('a long body is refused for the same reasons as a short one', async (context) => {
   const snapshot = await containedOf(evaluatorsOf(context), [{ message: 'x' }])
   for (const [body, code] of [
     [`{"a":"${'x'.repeat(300_000)}"`, 'INVALID_JSON'],
@@ -59,7 +59,7 @@ test('what is wrong with a long body is answered as for a short one', async (con
   }
 })
 
-test('a transform is called once, though the request begins again in a thread', async (context) => {
+test('a transform is called once, although the request begins again in a thread', async (context) => {
   const calls: unknown[] = []
   const transforms = {
     'a.ts': async (call: { vars: unknown; base: unknown; rawBody: Uint8Array }) => {
@@ -88,7 +88,7 @@ test('a transform is called once, though the request begins again in a thread', 
   ])
 })
 
-test('work of the main loop for other requests, while a transform is awaited, sends no request to a thread', async (context) => {
+test('work of the main loop for other requests, while a request awaits a transform, does not send that request to a thread', async (context) => {
   const evaluators = evaluatorsOf(context)
   const run = context.mock.method(evaluators, 'run')
   const transforms = {
@@ -108,7 +108,7 @@ test('work of the main loop for other requests, while a transform is awaited, se
   assert.equal(run.mock.callCount(), 0)
 })
 
-test('what a transform refuses or throws comes back from a thread as it would here', async (context) => {
+test('a refusal or an error of a transform comes back from a thread as it would here', async (context) => {
   const place = { file: '/t/a.ts', line: 3, column: 1, text: '' }
   const cause = new Error('no title')
   const refusal = { status: 422, message: 'no title' }
@@ -155,7 +155,7 @@ test('a request whose mappings end the thread that loads them is not tried again
   assert.equal(loads, 1)
 })
 
-test('an expression that a thread is ended in fails, and what comes after it goes on', async (context) => {
+test('an expression fails if its thread is ended, and the rest of the request goes on', async (context) => {
   const snapshot = await containedOf(evaluatorsOf(context), [
     { id: 'a', match: { when: `$contains(a, b) and ${endless} > 0` }, message: 'x' },
     { id: 'b', match: { when: '$count($distinct(list)) = 200000' }, message: 'x' },
@@ -178,7 +178,7 @@ test('a request whose thread grows too large is refused, and the next one is ans
   assert.equal(messageOf(await next.resolve(requestOf({}))), '3')
 })
 
-test('one sender does not hold all threads, and what waits too long is answered', async (context) => {
+test('one sender never holds all threads, and a request that waits too long is answered', async (context) => {
   const timers = createManualTimers()
   const evaluators = createEvaluators({ timers })
   context.after(() => evaluators.close())
@@ -196,7 +196,7 @@ test('one sender does not hold all threads, and what waits too long is answered'
     assert.ok('code' in decision && decision.code === 'BACKLOG', JSON.stringify(decision))
 })
 
-test('a sender may send a burst, and no more than a thousand of its requests wait', async (context) => {
+test('a sender may send a burst, of which at most a thousand requests wait', async (context) => {
   const evaluators = evaluatorsOf(context)
   const snapshot = await containedOf(evaluators, [evaluated('$reverse([1, n])[0]')])
   const decisions = await Promise.all(

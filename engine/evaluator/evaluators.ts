@@ -1,7 +1,7 @@
 /**
- * The evaluator threads: few, started when a request first needs one, ended when they idle. Each has one request at a
- * time. One that runs past its deadline or its memory is ended, and its request begins again in another thread, where
- * the piece of work that it was ended in fails at once.
+ * Provides the evaluator threads. They are few, start when a request first needs one, and end when they are idle. Each
+ * has one request at a time. A thread that exceeds its deadline or its memory is ended, and its request begins again in
+ * another thread, where the piece of work during which the thread was ended fails at once.
  */
 
 import { randomInt } from 'node:crypto'
@@ -13,29 +13,29 @@ import { type TransformAnswer, type TransformCall, TransformError } from '../tra
 import { type FromThread, phases, type SliceContent } from './protocol.ts'
 import { startThread, type Thread } from './thread.ts'
 
-/** As many as there are cores on a small machine. Each holds some 30 MB while it is there. */
+/** A small machine has this many cores. Each thread holds some 30 MB. */
 const mostThreads = 2
-/** Requests that wait for a thread, of all senders and of one: bursts come from one. */
+/** How many requests may wait for a thread, of all senders and of one sender, since a burst comes from one. */
 const mostWaiting = 2_000
 const mostWaitingOfSender = 1_000
-/** Bytes of their bodies. */
+/** How many bytes their bodies may have. */
 const mostWaitingBytes = 64 * 1_048_576
-/** After so long a request that still waits is given up. Milliseconds. */
+/** A request that has waited this long is given up. Milliseconds. */
 const waitMs = 10_000
-/** After so long without a request a thread ends. Milliseconds. */
+/** A thread ends after this long without a request. Milliseconds. */
 const idleMs = 30_000
 const checkMs = 50
-/** Checks in a row that find one piece of work without progress. An expression ends itself after a second. */
+/** The number of consecutive checks that may find the same piece of work. An expression ends itself after a second. */
 const mostChecks = 30
-/** So many more for each megabyte of the body. */
+/** The number of additional checks for each megabyte of the body. */
 const checksOfMegabyte = 4
-/** Checks of a thread that loads. */
+/** The number of checks while a thread loads. */
 const mostChecksLoading = 600
-/** What a thread may hold. Megabytes. */
+/** The memory that a thread may hold. Megabytes. */
 const memoryMb = 256
-/** A request whose thread was ended so often is not tried again. */
+/** A request for which this many threads were ended is not tried again. */
 const mostAttempts = 3
-/** Endpoints whose mappings a thread keeps compiled. */
+/** The number of endpoints whose mappings a thread keeps compiled. */
 const mostSlices = 8
 
 /** The mappings that cover one endpoint in one generation. */
@@ -46,25 +46,28 @@ export interface Slice {
   readonly callTransform: (mapping: string, given: TransformCall) => Promise<TransformAnswer>
 }
 
-/** Too many requests wait for a thread already; the same one may be taken later. */
+/** Thrown if too many requests wait for a thread already. The same request may be accepted later. */
 export class EvaluatorsBusy extends Error {
   override readonly name = 'EvaluatorsBusy'
 }
 
-/** The request was ended as often as one may be. */
+/** Thrown if too many threads were ended for the request. */
 export class EvaluationEnded extends Error {
   override readonly name = 'EvaluationEnded'
 }
 
 export interface Evaluators {
-  /** `calls`: what transforms have answered to this request so far, in order; it is added to. @throws EvaluatorsBusy, EvaluationEnded */
+  /**
+   * `calls` has the answers of transforms to this request so far, in order, and gets the new ones. @throws
+   * EvaluatorsBusy, EvaluationEnded
+   */
   run(type: 'resolve', slice: Slice, request: HookRequest, calls: TransformCalls): Promise<Decision>
   run(type: 'explain', slice: Slice, request: HookRequest, calls: TransformCalls): Promise<Explanation>
-  /** Ends all threads; what waits or runs is rejected. */
+  /** Ends all threads, and rejects the requests that wait or run. */
   close(): Promise<void>
 }
 
-/** In the order in which a request makes them: what was called once is not called again when it begins again. */
+/** The calls in the order in which a request makes them. When the request begins again, none of them is repeated. */
 export type TransformCalls = Promise<TransformAnswer>[]
 
 export interface EvaluatorsOptions {
@@ -84,17 +87,17 @@ interface Job {
   attempts: number
 }
 
-/** A thread of the pool, with what it is doing. */
+/** A thread of the pool, with its current job. */
 interface Member {
   readonly thread: Thread
-  /** Loaded, the one that was used last at the end. */
+  /** The loaded slices, with the last used one at the end. */
   readonly slices: Set<number>
   job: Job | undefined
-  /** Since the last progress. */
+  /** The number of checks since the last progress. */
   checks: number
   work: number
   idleTimer: unknown
-  /** It is being ended, and still takes a place. */
+  /** Whether the thread is being ended. Until then it still occupies a place. */
   isEnding: boolean
 }
 
@@ -119,7 +122,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     }
   }
 
-  /** One sender never has all threads. */
+  /** One sender never gets all threads. */
   function mayRun(sender: string | undefined): boolean {
     if (sender === undefined) return true
     let held = 0
@@ -213,7 +216,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     }
   }
 
-  /** Is called for as long as a thread has a job. */
+  /** Called periodically while any thread has a job. */
   function checkDeadlines(): void {
     checkTimer = undefined
     const busy = [...members].filter(({ job, isEnding }) => job !== undefined && !isEnding)
@@ -240,7 +243,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     dispatch()
   }
 
-  /** A thread ended: what it had begins again, without the piece of work that it was in. */
+  /** Begins the job of an ended thread again, without the piece of work during which the thread was ended. */
   function restartJob(member: Member): void {
     const { job } = member
     member.job = undefined

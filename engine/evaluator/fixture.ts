@@ -1,4 +1,4 @@
-/** Snapshots whose requests are contained, for tests. */
+/** Makes contained snapshots for tests. */
 
 import type { TestContext } from 'node:test'
 import { createCompiler } from '../compile/compiler.ts'
@@ -20,7 +20,7 @@ export function evaluatorsOf(context: TestContext): Evaluators {
   return evaluators
 }
 
-/** @throws Error where the mappings do not compile */
+/** @throws Error if the mappings do not compile */
 export async function containedOf(
   evaluators: Evaluators,
   mappings: readonly Mapping[],
@@ -34,7 +34,7 @@ export async function containedOf(
   return containSnapshot(compiled, { configuration, catalog, evaluators, mint: randomness.mint })
 }
 
-/** Timers that a test lets fire, all those of one length at a time. */
+/** Makes timers that a test fires, all those of one length together. */
 export function createManualTimers() {
   const waiting = new Map<object, { readonly callback: () => void; readonly ms: number }>()
   return {

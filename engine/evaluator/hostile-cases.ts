@@ -1,13 +1,13 @@
-/** Owns what strangers send to expressions: bodies of a given size, each made for what an expression does; for tests. */
+/** Lists hostile bodies of a given size, each with the expressions for which it is the worst, for tests. */
 
 interface HostileBody {
   readonly name: string
   readonly payload: unknown
-  /** Expressions for which it is the worst. */
+  /** The expressions for which the body is the worst. */
   readonly sources: readonly string[]
 }
 
-/** Elements that take so many bytes as JSON. */
+/** Makes a list of elements that takes this many bytes as JSON. */
 function listOf(bytes: number, element: (index: number) => unknown): unknown[] {
   const elements: unknown[] = []
   for (let size = 20; size < bytes - 64; ) {
@@ -20,7 +20,7 @@ function listOf(bytes: number, element: (index: number) => unknown): unknown[] {
 
 const repeatTo = (bytes: number, piece: string) => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
 
-/** What `a` holds, by name. */
+/** Maps a name to the value of `a`. */
 const bodies = {
   numbers: (bytes: number) => ({ a: listOf(bytes, () => 1) }),
   texts: (bytes: number) => ({ a: listOf(bytes, () => 'x') }),
@@ -56,7 +56,7 @@ const bodies = {
   searched: (bytes: number) => ({ a: repeatTo(bytes / 4, 'ab'), b: repeatTo(bytes / 4, 'a ') }),
 }
 
-/** By the body that is worst for them. */
+/** Maps each body to the expressions for which it is the worst. */
 const sources: Readonly<Record<keyof typeof bodies, readonly string[]>> = {
   numbers: [
     '$sum(a) + $max(a) - $min(a) * $average(a) + $count(a)',

@@ -1,4 +1,4 @@
-/** The test that no expression over a hostile body holds the main loop; a short and a long form share it. */
+/** Tests that no expression over a hostile body holds the main loop. The short test and the long one share this code. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { watchEventLoop } from '../resolve/watch-event-loop.ts'
 import { containedOf, evaluatorsOf } from './fixture.ts'
 import { hostileBodies } from './hostile-cases.ts'
 
-/** What may come of an expression: a value is rendered, or the request is refused by name. */
+/** The allowed outcomes of an expression: a value is rendered, or the request is refused with one of these codes. */
 const expected: ReadonlySet<string> = new Set([
   'EXPRESSION_FAILED',
   'BLANK_TEXT',
@@ -15,7 +15,10 @@ const expected: ReadonlySet<string> = new Set([
   'TOO_LARGE_RENDERED',
 ])
 
-/** `bytes`: how large the bodies are. `mostMs`: how long an expression may hold the main loop. `stride`: of all expressions, each so-manieth is evaluated. */
+/**
+ * `bytes` is the size of the bodies, and `mostMs` how long an expression may hold the main loop. Every expression at a
+ * multiple of `stride` is evaluated.
+ */
 export function testHostile(bytes: number, mostMs: number, stride = 1): void {
   test(`no expression over a hostile body of ${bytes} bytes holds the main loop for ${mostMs} ms`, async (context) => {
     const evaluators = evaluatorsOf(context)

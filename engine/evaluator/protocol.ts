@@ -1,4 +1,4 @@
-/** What the main thread and an evaluator thread say to each other. */
+/** Defines the messages between the main thread and an evaluator thread. */
 
 import type { MessagePort } from 'node:worker_threads'
 import type { Catalog } from '../compile/snapshot.ts'
@@ -9,27 +9,27 @@ import type { TransformAnswer, TransformCall, TransformError } from '../transfor
 
 export interface ThreadData {
   readonly port: MessagePort
-  /** By `slots`. */
+  /** The shared memory, with the places of `slots`. */
   readonly shared: Int32Array
 }
 
-/** Places in the memory that both sides see. */
+/** The places in the memory that both sides see. */
 export const slots = {
-  /** Which piece of unbounded work was begun last for the request under way, from 1; 0 before the first. */
+  /** The number of the unbounded piece of work that the current request began last, from 1; 0 before the first. */
   work: 0,
   /** One of `phases`. */
   phase: 1,
 } as const
 
 export const phases = {
-  /** Nothing is to be done, or a transform is awaited: no deadline runs. */
+  /** The thread has nothing to do, or awaits a transform, so no deadline runs. */
   waiting: 0,
-  /** The thread starts, or compiles mappings. */
+  /** The thread is starting, or compiling mappings. */
   loading: 1,
   resolving: 2,
 } as const
 
-/** The part of a configuration that has a say about one endpoint, as plain data. */
+/** The part of a configuration that concerns one endpoint, as plain data. */
 export interface SliceContent {
   readonly settings: Configuration['settings']
   readonly endpoints: Configuration['endpoints']
@@ -40,10 +40,10 @@ export interface SliceContent {
 
 export type SliceEntry = Pick<MappingEntry, 'id' | 'label' | 'origin' | 'value'>
 
-/** The payload is read again by the thread, from the body. */
+/** Lacks the payload, which the thread reads from the body again. */
 export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' | 'onCall'>
 
-/** A call of a transform, without what the main thread has of the request anyway. */
+/** Lacks the parts of a transform's call that the main thread has anyway. */
 export type SentCall = Omit<TransformCall, 'rawBody' | 'onCall'>
 
 export interface RunOrder {
@@ -51,9 +51,9 @@ export interface RunOrder {
   readonly job: number
   readonly slice: number
   readonly request: SentRequest
-  /** Pieces of work that a thread was ended in: each fails at once instead. */
+  /** The pieces of work during which a thread was ended. Each of them fails at once. */
   readonly failed: readonly number[]
-  /** Of the random numbers that expressions ask for, so that a second attempt gets the same. */
+  /** The seed of the random numbers of expressions, so that a second attempt gets the same ones. */
   readonly seed: number
 }
 
@@ -64,7 +64,7 @@ export type ToThread =
   | { readonly type: 'transformed'; readonly call: number; readonly answer: TransformAnswer }
   | { readonly type: 'transform-failed'; readonly call: number; readonly error: SentTransformError }
 
-/** Errors of a class of ours lose it on the way. */
+/** An error of our own class loses its class when it is posted. */
 export type SentTransformError = Pick<TransformError, 'code' | 'message' | 'place' | 'refusal' | 'cause'>
 
 export type FromThread =
@@ -72,7 +72,7 @@ export type FromThread =
   | {
       readonly type: 'transform'
       readonly job: number
-      /** From 0, in the order in which the request makes them. */
+      /** The number of the call, from 0, in the order of the request. */
       readonly call: number
       readonly mapping: string
       readonly given: SentCall

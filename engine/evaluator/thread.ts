@@ -1,4 +1,4 @@
-/** One evaluator thread as the main thread sees it: what it is asked, how long that takes, and ending it. */
+/** Controls one evaluator thread from the main thread: sends it requests, reads its progress, and ends it. */
 
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { bytesHeldBy, threadLimits } from '../transform/host/memory-watch.ts'
@@ -6,19 +6,22 @@ import { type FromThread, phases, slots, type ThreadData, type ToThread } from '
 
 export interface ThreadOwner {
   onMessage(message: FromThread): void
-  /** The thread ended, by the pool or by itself. */
+  /** Called when the thread has ended, by the pool or by itself. */
   onEnd(): void
 }
 
 export interface Thread {
   post(order: ToThread): void
-  /** Forgets the work of the request before, so that a thread that ends while it loads is not said to have ended in it. */
+  /**
+   * Forgets the work of the request before, so that a thread that ends while it loads does not seem to have ended
+   * during that work.
+   */
   resetWork(): void
-  /** The number of the piece of work that was begun last, and whether a deadline runs. */
+  /** The number of the piece of work that was begun last, and the phase, which says whether a deadline runs. */
   progress(): { readonly work: number; readonly phase: number }
-  /** The bytes that it holds, as `bytesHeldBy` counts them. */
+  /** Returns the bytes that the thread holds, as `bytesHeldBy` counts them. */
   memory(): Promise<number | undefined>
-  /** Resolves when it ended. A thread in native code ends only when it leaves that. */
+  /** Resolves when the thread has ended. A thread in native code ends only when it leaves that code. */
   end(): Promise<void>
 }
 
@@ -30,7 +33,7 @@ export function startThread(owner: ThreadOwner): Thread {
     workerData: { port: port2, shared } satisfies ThreadData,
     transferList: [port2],
     name: 'evaluator',
-    // Nothing in it prints on purpose.
+    // The thread prints nothing on purpose.
     stdout: true,
     stderr: true,
     resourceLimits: threadLimits,
@@ -45,7 +48,7 @@ export function startThread(owner: ThreadOwner): Thread {
     owner.onEnd()
   }
   port.on('message', (message: FromThread) => owner.onMessage(message))
-  // An error in it ends it, and what it was asked is answered as if its time had run out.
+  // An error ends the thread, and its request is answered as if its time had run out.
   worker.on('error', close)
   worker.on('exit', close)
   worker.unref()
@@ -64,9 +67,9 @@ export function startThread(owner: ThreadOwner): Thread {
   }
 }
 
-/** The thread's program, which lies beside this module as a source, in a package or in a bundle. */
+/** Returns the file of the thread's program, which lies beside this module as a source, in a package or in a bundle. */
 function threadFile(): URL {
-  // Packing looks for the names of such files in quotes.
+  // The script that builds the packages searches for the names of such files in quotes.
   return new URL(
     import.meta.url.endsWith('.ts') ? './evaluator-thread.ts' : './evaluator-thread.js',
     import.meta.url,

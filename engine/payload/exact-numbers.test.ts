@@ -33,7 +33,7 @@ test('large integers are compared by their digits', async () => {
   }
 })
 
-test('the shortest large integer is noticed wherever it stands in the body', () => {
+test('the shortest large integer is noticed anywhere in the body', () => {
   const shortest = '9007199254740992'
   for (let length = 0; length < 40; length++) {
     const body = `{"text":"${'x'.repeat(length)}","id":${shortest}}`
@@ -70,12 +70,12 @@ test('an expression sees a large integer as text', async () => {
   assert.equal(message, `string ${large}`)
 })
 
-test('a large number that is no integer in its source stays what it was', async () => {
+test('a large number whose source is not an integer stays as it was', async () => {
   const { message } = await agentOf({ message: '{{a}} {{b}}' }, '{"a":1e300,"b":123456789012345680000.5}')
   assert.equal(message, '1e+300 123456789012345680000')
 })
 
-test('rendering again counts its bytes once', async () => {
+test('rendering again counts the bytes once', async () => {
   const fixture = { hooks: { maxRenderedBytes: 30 } }
   assert.equal(
     (await agentOf({ message: '{{a}}{{id}}' }, `{"a":"aaaaaaaaaa","id":${large}}`, fixture)).message.length,
@@ -83,14 +83,14 @@ test('rendering again counts its bytes once', async () => {
   )
 })
 
-test('a body that is no JSON leaves the payload as it was parsed', async () => {
+test('a body that is not JSON leaves the payload as it was parsed', async () => {
   const request = { ...requestOf('{"a":1e17}'), rawBody: Buffer.from('a=100000000000000000') }
   const decision = await snapshotOf([{ message: '{{a}}' }]).resolve(request)
   assert.ok(decision.outcome === 'accepted')
   assert.equal(decision.actions[0]?.kind === 'agent' && decision.actions[0].message, '100000000000000000')
 })
 
-test('a body is parsed again only where it holds a large integer', () => {
+test('a body is parsed again only if it holds a large integer', () => {
   for (const body of [
     '{"a":123456789012345}',
     '{"a":"d1234567890123456789"}',
@@ -103,7 +103,7 @@ test('a body is parsed again only where it holds a large integer', () => {
   })
 })
 
-test('a byte order mark costs no digit', async () => {
+test('a byte order mark does not change the digits of an integer', async () => {
   const body = `\ufeff{"id":${large}}`
   const request = { ...requestOf({}), payload: { id: Number(large) }, rawBody: Buffer.from(body) }
   const decision = await snapshotOf([{ message: 'Order {{id}}' }]).resolve(request)
@@ -111,7 +111,7 @@ test('a byte order mark costs no digit', async () => {
   assert.deepEqual(parseTexts(Buffer.from(`\ufeff${large}`)), large)
 })
 
-test('only whole integers outside of texts are kept, wherever they stand', () => {
+test('only whole integers outside of texts keep their source, in any position', () => {
   const body = `{"${large}": "\\"${large}", "b\\\\": ${large}, "c": [ -${large},${large}e1,1.${large},1e-${large}, ${large}.5],
     "d": "\\\\\\"[${large}", "e": "[${large}]", "__proto__": ${large}}`
   const parsed = JSON.parse(body)

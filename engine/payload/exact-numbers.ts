@@ -1,30 +1,30 @@
-/** Notices that a body holds integers beyond 2^53, and parses it again without rounding them. */
+/** Detects integers beyond 2^53 in a body, and parses it again without rounding them. */
 
-/** What Node 24's JSON can do and the compiler's library does not know yet. */
+/** Node 24's JSON has these functions, and TypeScript's library does not declare them yet. */
 const { rawJSON, isRawJSON } = JSON as unknown as {
   rawJSON(text: string): ExactNumber
   isRawJSON(value: unknown): value is ExactNumber
 }
 
-/** A number by its source text; `JSON.stringify` prints it as it stands. */
+/** A number with its source text, which `JSON.stringify` prints. */
 interface ExactNumber {
   readonly rawJSON: string
 }
 
 export { isRawJSON as isExactNumber }
 
-/** A run of digits that a safe integer cannot have, where JSON allows a number to begin. */
+/** Digits that a safe integer cannot have, in a place where JSON allows a number to begin. */
 const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
 
 /**
- * The body once more, each unsafe integer as an {@link ExactNumber}; nothing where the body holds none or is no
- * JSON (a form), so that the payload as it was parsed serves.
+ * Returns the body parsed again, with each unsafe integer as an {@link ExactNumber}. Returns undefined if the body
+ * holds none or is not JSON (a form), so that the parsed payload can be used.
  */
 export function parseExact(body: Uint8Array | string): unknown {
   return parseMarked(body, mark, unmark)
 }
 
-/** The same with each unsafe integer as its source text. */
+/** Does the same with each unsafe integer as a text of its digits. */
 export function parseTexts(body: Uint8Array | string): unknown {
   return parseMarked(body, '', (value) => value)
 }
@@ -36,8 +36,8 @@ function decodeBody(body: Uint8Array | string): string {
 }
 
 /**
- * Integers are made texts before the body is parsed. A reviver, which is given a number's source as well, is
- * called for each value of the body: a megabyte of them would hold everybody up for half a second.
+ * Turns integers into texts before the body is parsed. A reviver gets the source of numbers too, but it is called for
+ * each value of the body, which takes half a second for a megabyte of them.
  */
 function parseMarked(body: Uint8Array | string, before: string, after: (value: unknown) => unknown): unknown {
   if (!holdsDigitRun(body)) return undefined
@@ -56,7 +56,10 @@ function parseMarked(body: Uint8Array | string, before: string, after: (value: u
 /** The digits of the shortest unsafe integer. */
 const fewestDigits = 16
 
-/** Whether so many digits stand together. One of them is then at a multiple of their number, so few are looked at. */
+/**
+ * Whether this many digits stand together. One of them is then at a multiple of that number, so that few positions are
+ * tested.
+ */
 function holdsDigitRun(body: Uint8Array | string): boolean {
   const isDigitAt = (at: number) => isDigit(typeof body === 'string' ? body.charCodeAt(at) : (body[at] ?? 0))
   for (let at = 0; at < body.length; at += fewestDigits) {
@@ -70,7 +73,7 @@ function holdsDigitRun(body: Uint8Array | string): boolean {
   return false
 }
 
-/** A character that is none. A sender that writes it before digits, and nothing else, gets the digits as a number. */
+/** A code point that is no character. If a sender writes it before digits alone, those digits become a number. */
 const mark = '\ufdd0'
 const markUnit = 0xfdd0
 const marked = /^\ufdd0-?\d+$/
@@ -78,7 +81,7 @@ const marked = /^\ufdd0-?\d+$/
 const quote = 0x22
 const minus = 0x2d
 
-/** `[9007199254740993]` becomes `["9007199254740993"]`, with the mark behind the quote. */
+/** `[9007199254740993]` becomes `["9007199254740993"]`, with the mark after the quote. */
 function markIntegers(text: string, before: string): string {
   const opening = `"${before}`
   let result = ''
@@ -104,7 +107,7 @@ function markIntegers(text: string, before: string): string {
 
 const largestSafe = String(Number.MAX_SAFE_INTEGER)
 
-/** Of digits as JSON has them: no zero leads. Comparing texts takes a fraction of reading the number. */
+/** Compares digits as JSON writes them, without leading zeros. Comparing texts is much faster than parsing the number. */
 function isUnsafe(text: string, start: number, end: number): boolean {
   const length = end - start
   return (
@@ -112,7 +115,7 @@ function isUnsafe(text: string, start: number, end: number): boolean {
   )
 }
 
-/** Behind the closing quote. */
+/** Returns the position after the closing quote. */
 function endOfText(text: string, start: number): number {
   let end = text.indexOf('"', start)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
@@ -131,14 +134,14 @@ function endOfDigits(text: string, start: number): number {
   return end
 }
 
-/** Fraction and exponent included. */
+/** Returns the end of the number, including fraction and exponent. */
 function endOfNumber(text: string, start: number): number {
   let end = start
   while (isOfNumber(text.charCodeAt(end))) end++
   return end
 }
 
-/** Digits, and `+ - . E e`. */
+/** Whether the character is a digit or one of `+ - . E e`. */
 function isOfNumber(unit: number): boolean {
   return isDigit(unit) || unit === 0x2b || unit === minus || unit === 0x2e || (unit | 0x20) === 0x65
 }
@@ -147,7 +150,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39
 }
 
-/** In place. @throws RangeError for a value nested too deeply to walk */
+/** Replaces the marked texts in place. @throws RangeError for a value that is nested too deeply */
 function unmark(value: unknown): unknown {
   if (typeof value === 'string') {
     return value.charCodeAt(0) === markUnit && marked.test(value) ? rawJSON(value.slice(1)) : value
@@ -172,7 +175,7 @@ export function isInexact(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-/** Whether compact JSON may hold such an integer; a long run of digits inside a text counts too. */
+/** Whether compact JSON may hold such an integer. A long run of digits inside a text counts too. */
 export function mayHoldInexact(json: string): boolean {
   return /\d{16}|\d[eE]\+/.test(json)
 }

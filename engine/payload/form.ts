@@ -1,6 +1,6 @@
 /** Reads the fields of `name=value&name=value`, the syntax that query strings and form bodies share. */
 
-/** The most fields that a form may hold: parsing more would keep the event loop from other senders. */
+/** The limit on the fields of a form, because parsing more would hold the main loop. */
 export const maxFields = 1000
 
 const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
@@ -17,7 +17,7 @@ export function fieldsOf(text: string): Iterable<[name: string, value: string]> 
 const plus = 0x2b
 const space = 0x20
 
-/** A plus stands for a space. The platform decodes it too, but a megabyte of them takes it a tenth of a second. */
+/** Replaces each plus by a space. The platform decodes it too, but needs a tenth of a second for a megabyte of them. */
 function withSpaces(text: string): string {
   if (!text.includes('+')) return text
   const bytes = Buffer.from(text)
@@ -40,7 +40,7 @@ export type Fields = Record<string, string | string[]>
 
 const none: Fields = Object.freeze(Object.create(null))
 
-/** A name that stands more than once gives a list. The result has no prototype, and no name that could set one. */
+/** A repeated name gives a list. The result has no prototype, and no name that could set one. */
 export function parseFields(text: string): Readonly<Fields> {
   if (text === '') return none
   const fields: Fields = Object.create(null)

@@ -1,4 +1,4 @@
-/** Steps into a payload by names. Only what it holds itself is found, and nothing of a prototype. */
+/** Reads fields of a payload by their names. It finds own properties only, never those of a prototype. */
 
 export function valueAt(payload: unknown, path: readonly string[]): unknown {
   let value = payload

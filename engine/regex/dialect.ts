@@ -1,10 +1,10 @@
-/** Finds what the library does not take, and says its place and what to write instead. */
+/** Finds syntax that the library does not accept, and reports its place with the alternative. */
 
 import { RegexSyntaxError } from './errors.ts'
 
 const linear = 'Matching takes time in proportion to the text here, and that rules it out.'
 
-/** What stands behind `(?`, the longer first. */
+/** The syntax after `(?`, the longer first. */
 const groups: readonly (readonly [string, string, string])[] = [
   ['<=', 'lookbehind', `${linear} Take what comes before into the match, and use a group for the rest.`],
   ['<!', 'lookbehind', `${linear} Test for what may not be there with a second expression.`],
@@ -19,7 +19,7 @@ const groups: readonly (readonly [string, string, string])[] = [
   ['#', 'a comment', 'Leave it out.'],
 ]
 
-/** Letters that mean something behind a backslash. */
+/** The letters with a meaning after a backslash. */
 const escapes = /^[dDsSwWbBAznrtfvaQEpP0]/
 const hexadecimal = /^(?:x[\da-f]{2}|x\{[\da-f]+\}|u[\da-f]{4}|u\{[\da-f]+\}|c[a-z])/i
 
@@ -37,7 +37,7 @@ export function checkDialect(source: string): void {
       else if (character === ']') classStart = -1
     } else if (character === '[') {
       classStart = at
-      // The library takes these two whole.
+      // The library reads these two as a whole.
       if (source.startsWith('[]', at) || source.startsWith('[^]', at)) {
         at = source.indexOf(']', at)
         classStart = -1
@@ -77,7 +77,7 @@ function checkEscape(source: string, at: number, inClass: boolean): void {
   throw new RegexSyntaxError(`\\${letter} has no meaning here`, at, hint)
 }
 
-/** What the library says, and what to do about it. */
+/** Maps the library's messages to ours, with advice. */
 const sentences: Readonly<Record<string, readonly [string, string?]>> = {
   'invalid character class range': [
     'the range in […] cannot be read',
@@ -106,7 +106,7 @@ const sentences: Readonly<Record<string, readonly [string, string?]>> = {
   'expression too large': ['the regular expression is too large', 'Count less with {…}.'],
 }
 
-/** The library's error as one of ours, with the place of what it names. */
+/** Turns an error of the library into one of ours, with the place of the mistake. */
 export function readLibraryError(cause: unknown, source: string): RegexSyntaxError {
   const { error, input } = (cause ?? {}) as { readonly error?: unknown; readonly input?: unknown }
   const known = typeof error === 'string' ? sentences[error] : undefined

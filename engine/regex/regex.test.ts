@@ -13,7 +13,7 @@ test('the first match is found with its groups, in UTF-16 units', () => {
   assert.equal(compileRegex('x').exec('aab'), undefined)
 })
 
-test('^ is the beginning of the text wherever the search begins, and of each line with multiline', () => {
+test('^ matches the beginning of the text wherever the search begins, and of each line with multiline', () => {
   assert.equal(compileRegex('^a').exec('aa', 1), undefined)
   assert.equal(compileRegex('^b$', { multiline: true }).exec('a\nb\nc')?.index, 2)
   assert.equal(compileRegex('\\bb').exec('ab b', 1)?.index, 3)
@@ -25,12 +25,12 @@ test('case is ignored on request, and \\d, \\w and \\b know ASCII only', () => {
   assert.equal(compileRegex('\\p{Nd}').test('٣'), true)
 })
 
-test('an expression is compiled once, and apart for its flags', () => {
+test('an expression is compiled once for each set of flags', () => {
   assert.equal(compileRegex('once'), compileRegex('once'))
   assert.notEqual(compileRegex('once'), compileRegex('once', { ignoreCase: true }))
 })
 
-/** Source, offset, what the message and the hint speak of. */
+/** Source, offset, and what message and hint contain. */
 const refused: readonly (readonly [string, number, RegExp])[] = [
   ['ab(?=c)', 2, /lookahead.*group/s],
   ['ab(?!c)', 2, /lookahead.*second expression/s],
@@ -52,7 +52,7 @@ const refused: readonly (readonly [string, number, RegExp])[] = [
 ]
 
 for (const [source, offset, what] of refused) {
-  test(`${source.slice(0, 20)} is refused with its place and what to do`, () => {
+  test(`${source.slice(0, 20)} is refused with its place and the alternative`, () => {
     assert.throws(
       () => compileRegex(source),
       (error) => {
@@ -65,7 +65,7 @@ for (const [source, offset, what] of refused) {
   })
 }
 
-test('what looks like unsupported syntax in a class or behind a backslash is taken', () => {
+test('text in a class or after a backslash that only looks like unsupported syntax is accepted', () => {
   assert.equal(compileRegex('[(?=]').test('='), true)
   assert.equal(compileRegex('\\(\\?=').test('(?='), true)
   assert.equal(compileRegex('[[:alpha:]]+').exec('1ab')?.text, 'ab')
@@ -73,14 +73,14 @@ test('what looks like unsupported syntax in a class or behind a backslash is tak
   assert.equal(compileRegex('(?<year>\\d{4})/\\u0041\\x41').test('2026/AA'), true)
 })
 
-test('a text that is too long is refused', () => {
+test('a text over the limit is refused', () => {
   const regex = compileRegex('a')
   assert.equal(regex.test('a'.repeat(longestSubject)), true)
   assert.throws(() => regex.test('a'.repeat(longestSubject + 1)), RegexLimitError)
   assert.throws(() => regex.exec('a'.repeat(longestSubject + 1)), RegexLimitError)
 })
 
-/** For a backtracking engine these take longer than the universe has; for a naive automaton, gigabytes of states. */
+/** A backtracking engine would never finish these, and a naive automaton would need gigabytes of states. */
 const nasty = [
   '(a+)+$',
   '(a|a)*c',
@@ -95,7 +95,7 @@ const nasty = [
 ]
 
 for (const source of nasty) {
-  test(`no text that is not called slow holds ${source} for long`, () => {
+  test(`no text that isSlow does not report makes ${source} slow`, () => {
     const regex = compileRegex(source)
     const made = Array.from({ length: longestSubject }, (_, index) => ((index * index) % 7 < 3 ? 'a' : 'b'))
     for (const whole of [`c${made.join('')}`, 'a'.repeat(longestSubject), `${'a'.repeat(longestSubject)}!`]) {
@@ -112,7 +112,7 @@ for (const source of nasty) {
   })
 }
 
-/** Expressions that mean the same to the engine of the language. */
+/** Expressions with the same meaning in JavaScript's engine. */
 const part = fc.constantFrom(
   'a',
   'b',
@@ -139,7 +139,7 @@ const subject = fc
   .array(fc.constantFrom('a', 'b', 'c', '1', ' ', 'é', '\n', '😀'), { maxLength: 12 })
   .map((characters) => characters.join(''))
 
-test('what matches, and where, is what the language’s own engine finds', () => {
+test('the match, and its place, are those of JavaScript’s own engine', () => {
   fc.assert(
     fc.property(
       fc.array(expression, { minLength: 1, maxLength: 2 }),
@@ -149,7 +149,7 @@ test('what matches, and where, is what the language’s own engine finds', () =>
         const source = sources.join('|')
         const own = new RegExp(source, 'gu')
         own.lastIndex = Math.min(from, text.length)
-        // Between the halves of a character the two engines do not begin at the same place.
+        // Between the halves of a surrogate pair, the two engines begin at different places.
         fc.pre(!/^[\udc00-\udfff]/.test(text.slice(own.lastIndex)))
         const start = own.lastIndex
         const expected = own.exec(text)

@@ -1,4 +1,4 @@
-/** Matches regular expressions that an author writes in linear time, whatever text a stranger sends. */
+/** Matches regular expressions of authors in linear time, whatever text a stranger sends. */
 
 import { RE2JS } from 're2js'
 import { checkDialect, readLibraryError } from './dialect.ts'
@@ -6,34 +6,40 @@ import { RegexLimitError, RegexSyntaxError } from './errors.ts'
 
 export { RegexLimitError, RegexSyntaxError } from './errors.ts'
 
-/** Longer texts are not searched, in UTF-16 units. */
+/** Longer texts are refused. In UTF-16 units. */
 export const longestSubject = 262_144
 
 export interface RegexOptions {
   readonly ignoreCase?: boolean
-  /** `^` and `$` are true at line ends too. */
+  /** Whether `^` and `$` also match at line ends. */
   readonly multiline?: boolean
 }
 
 interface RegexMatch {
-  /** In UTF-16 units. */
+  /** The index in UTF-16 units. */
   readonly index: number
   readonly text: string
-  /** What each `(…)` took; nothing for one that took no part. */
+  /** The text of each `(…)`, or undefined if the group did not take part in the match. */
   readonly groups: readonly (string | undefined)[]
 }
 
 export interface Regex {
   readonly source: string
-  /** Whether searching the text can take more than some milliseconds. */
+  /** Whether searching the text may take more than some milliseconds. */
   isSlow(text: string): boolean
-  /** Whether it matches anywhere in the text. @throws RegexLimitError */
+  /** Whether the expression matches anywhere in the text. @throws RegexLimitError */
   test(text: string): boolean
-  /** The first match that begins at `from` or after it; `^` still means the beginning of the text. @throws RegexLimitError */
+  /**
+   * Returns the first match that begins at `from` or after it. `^` still means the beginning of the text. @throws
+   * RegexLimitError
+   */
   exec(text: string, from?: number): RegexMatch | undefined
 }
 
-/** Enough for any configuration; a lint or a test that makes expressions up cannot fill the memory. */
+/**
+ * The limit suffices for any configuration, and keeps a lint or a test with generated expressions from filling the
+ * memory.
+ */
 const mostKept = 2_000
 const kept = new Map<string, Regex>()
 
@@ -49,8 +55,8 @@ export function compileRegex(source: string, options: RegexOptions = {}): Regex 
 }
 
 /**
- * Steps of the expression times characters of the text. The library takes up to 60 ns for each where an expression gives
- * its automaton too many states, and a hundredth of that otherwise.
+ * The limit on the product of the expression's steps and the text's characters. The library takes up to 60 ns for each
+ * where an expression gives its automaton too many states, and a hundredth of that otherwise.
  */
 const mostQuickSteps = 500_000
 
@@ -81,7 +87,7 @@ function checkLength(text: string): void {
   throw new RegexLimitError(`a text of more than ${longestSubject} characters is not searched`)
 }
 
-/** More would cost too much for each character of a text. */
+/** A larger program would take too long for each character of a text. */
 const mostInstructions = 4_000
 const mostGroups = 100
 

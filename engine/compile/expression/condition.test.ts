@@ -12,7 +12,7 @@ function equalitiesOf(source: string): readonly string[] {
   )
 }
 
-/** A condition, and what a request must have for it to be true. */
+/** Pairs conditions with the equalities that a request must satisfy for them to be true. */
 const conditions: readonly (readonly [string, readonly string[]])[] = [
   ['action = "opened"', ['body action: ["opened"]']],
   ['"opened" = payload.action', ['body action: ["opened"]']],
@@ -36,7 +36,7 @@ const conditions: readonly (readonly [string, readonly string[]])[] = [
 ]
 
 for (const [source, expected] of conditions) {
-  test(`the equalities of ${source} are those that it cannot be true without`, () => {
+  test(`the equalities of ${source} are those that are necessary for it to be true`, () => {
     assert.deepEqual(equalitiesOf(source), expected)
   })
 }
@@ -61,7 +61,7 @@ const { value: values } = fc.letrec<{ value: unknown; object: unknown }>((tie) =
   object: fc.record({ a: tie('value'), b: tie('value') }),
 }))
 
-test('a made-up condition is never true of a payload that lacks one of its equalities', async () => {
+test('a random condition is never true for a payload that lacks one of its equalities', async () => {
   let trueOnes = 0
   const payloads = fc.array(fc.record({ a: values, b: values }), { minLength: 5, maxLength: 5 })
   await fc.assert(
@@ -83,7 +83,7 @@ test('a made-up condition is never true of a payload that lacks one of its equal
   assert.ok(trueOnes > 100, `${trueOnes} were true`)
 })
 
-/** In all lists on the way. */
+/** Returns the scalars at a path, through all lists on the way. */
 function scalarsAt(path: readonly string[], value: unknown): Equality['values'] {
   if (Array.isArray(value)) return value.flatMap((element) => scalarsAt(path, element))
   const [name, ...others] = path

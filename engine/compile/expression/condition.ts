@@ -1,13 +1,16 @@
-/** Reads from a condition which fields must be equal to what, so that a mapping is tried only where one of them is. */
+/**
+ * Reads from a condition which fields must equal which values, so that a mapping is tried only for requests that
+ * satisfy one such equality.
+ */
 
 import type { Equality } from '../../resolve/program.ts'
 import { variableOf } from './names.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
 /**
- * Those that a request must satisfy for the condition to be true. `ast`: with our names resolved.
- *
- * Clauses behind one that may fail are not read: a mapping that is not tried cannot say why it failed.
+ * Returns the equalities that are necessary for the condition to be true. `ast` is the tree in which reserved names are
+ * variables.
+ * Clauses after one that may fail are not read, because a mapping that is not tried cannot report the failure.
  */
 export function equalitiesOfCondition(ast: unknown): readonly Equality[] {
   const equalities: Equality[] = []
@@ -22,7 +25,7 @@ export function equalitiesOfCondition(ast: unknown): readonly Equality[] {
   return equalities
 }
 
-/** What is joined by `and`, in the order in which it is evaluated. */
+/** Returns the operands of `and` in the order of their evaluation. */
 function clausesOf(node: SyntaxNode): readonly SyntaxNode[] {
   const { type, value, lhs, rhs, expressions, predicate } = node
   if (predicate !== undefined) return [node]
@@ -40,7 +43,7 @@ function equalitiesBetween(left: Operand, right: Operand): readonly Equality[] {
   return []
 }
 
-/** A path of names or what is written out, none of which can fail. */
+/** Reads a path of names or a literal. Neither can fail. */
 function readOperand(node: SyntaxNode): Operand | undefined {
   if (node['predicate'] !== undefined) return undefined
   return node['type'] === 'path' ? readPath(node) : readLiterals([node])
@@ -56,7 +59,7 @@ function readLiterals(nodes: readonly SyntaxNode[]): Operand | undefined {
   return { values: nodes.map(({ value }) => value as Equality['values'][number]) }
 }
 
-/** Large integers are texts to an expression, and numbers to the index. */
+/** Large integers are texts in an expression, and numbers in the index. */
 const largeInteger = /^-?\d{16,}$/
 
 function isLiteral({ type, value, predicate }: SyntaxNode): boolean {

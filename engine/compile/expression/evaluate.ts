@@ -1,4 +1,7 @@
-/** Evaluates expressions with the library's own functions, whole; whoever calls it is an evaluator thread or serves nobody else. */
+/**
+ * Evaluates expressions with the library's own functions. The caller is an evaluator thread, or a process that serves
+ * one user.
+ */
 
 import type jsonata from 'jsonata'
 import { ContainmentLimit } from '../../resolve/containment.ts'
@@ -8,13 +11,13 @@ import { type Guards, readExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
-/** An expression of the library's, ready to be evaluated. */
+/** An expression of the library that is ready to be evaluated. */
 export interface LibraryExpression {
-  /** @throws what the library throws */
+  /** @throws the library's errors */
   evaluate(payload: unknown, bindings: Readonly<Record<string, unknown>>, now: number): Promise<unknown>
 }
 
-/** `prepare` may change the tree before it is evaluated. `guards`: in place of the usual ones. */
+/** `prepare` may change the tree before it is evaluated. `guards` replace the usual ones. */
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
@@ -44,12 +47,15 @@ export function createLibraryExpression(
   }
 }
 
-/** The library puts elements into empty lists that it groups, and a transform `|…|…|` writes into what it selects. */
+/**
+ * The library writes elements into literal empty lists that it groups, and a transform `|…|…|` writes into the parts
+ * that it selects.
+ */
 function mayWrite({ type, group }: SyntaxNode): boolean {
   return group !== undefined || type === 'transform'
 }
 
-/** A piece of work that a thread was ended in fails as an expression fails that takes too long. */
+/** A piece of work for which a thread was ended fails like an expression that takes too long. */
 export function limitOf(error: unknown): unknown {
   return error instanceof ContainmentLimit
     ? thrownLimit('it takes more time or memory than one expression may', 'D1012')

@@ -1,10 +1,13 @@
-/** Writes the sentence of a failed evaluation: which expression, where in it, and what kind of value it could not take. */
+/** Writes the sentence about a failed evaluation: the expression, the place in it, and the kind of value that was wrong. */
 
 import { ExpressionError } from '../../resolve/program.ts'
 import { type Fault, readFault, startOfToken } from './fault.ts'
 import { typeOf } from './value-type.ts'
 
-/** The library's own sentences quote values of the payload. `offset`: where the expression begins in its field's text. */
+/**
+ * The library's own sentences quote values of the payload, so they are not used. `offset` is where the expression
+ * begins in its field's text.
+ */
 export function evaluationError(cause: unknown, source: string, offset: number): ExpressionError {
   const fault = readFault(cause)
   const { code, position } = fault
@@ -109,7 +112,7 @@ function bare(fault: Fault): string {
   return given(fault).replace(/^an? /, '')
 }
 
-/** Names a list by the first element that it should not hold. */
+/** Names a list by the first element of the wrong type. */
 function inList({ value, type }: Fault): string {
   if (!Array.isArray(value)) return typeOf(value)
   const wanted = { numbers: 'number', strings: 'string', booleans: 'boolean', objects: 'object' }[type ?? '']

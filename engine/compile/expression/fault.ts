@@ -1,22 +1,22 @@
-/** Reads what the library throws: errors and plain objects alike, with the place where they happened. */
+/** Reads the errors of the library, which are Error objects or plain ones, with their places. */
 
 export interface Fault {
   readonly code: string | undefined
   /** The library's sentence, which may quote a value. */
   readonly message: string
-  /** Of ours, and quotes nothing. */
+  /** The reason in an error of our own, which quotes no value. */
   readonly reason: string | undefined
   readonly position: number | undefined
   readonly token: string
-  /** Of the argument, from 1. */
+  /** The number of the argument, from 1. */
   readonly index: number | undefined
-  /** What a list was to hold, in the plural. */
+  /** The type that the list should hold, in the plural. */
   readonly type: string | undefined
   readonly value: unknown
   readonly value2: unknown
 }
 
-/** As the library's documentation lists them, and ours. */
+/** The codes in the library's documentation, and our own. */
 const knownCode = /^(?:[A-Z]\d{4}|LIMIT)$/
 
 export function readFault(cause: unknown): Fault {
@@ -37,7 +37,7 @@ export function readFault(cause: unknown): Fault {
   }
 }
 
-/** The library's position is just behind the token that it names, or behind the bracket after it. */
+/** The library's position is just after the token that it names, or after the bracket that follows it. */
 export function startOfToken(position: number, token: string, source: string): number {
   const start = token === '' ? -1 : source.lastIndexOf(token, position - token.length)
   if (start === -1 || position - start > token.length + 1) return Math.min(position, source.length)

@@ -1,35 +1,38 @@
-/** Recognizes the syntax of other languages in an expression, and gives the JSONata that means the same. */
+/** Recognises the syntax of other languages in an expression, and suggests the JSONata with the same meaning. */
 
 import jsonata from 'jsonata'
 
-/** What is wrong in an expression, and what to write instead. */
+/** A mistake in an expression, with the suggested replacement. */
 export interface Slip {
   readonly message: string
   readonly hint: string
-  /** In UTF-16 units of the expression. */
+  /** The place in UTF-16 units of the expression. */
   readonly place: number
 }
 
 interface ForeignSyntax {
-  /** Is searched for in the source with each text, name in backquotes, comment and regular expression as one character. */
+  /**
+   * Searched in a source in which each text, name in backquotes, comment and regular expression is replaced by one
+   * character.
+   */
   readonly find: RegExp
   readonly message: string
-  /** Replaces what is found; absent where only the author knows what is meant. */
+  /** The replacement. Absent if only the author knows the intended meaning. */
   readonly mend?: string
-  /** Whether it is corrected only where nothing else is wrong. */
+  /** Whether it is corrected only if nothing else is wrong. */
   readonly isLast?: true
-  /** The hint where the text cannot be corrected. */
+  /** The hint if the text cannot be corrected. */
   readonly hint: string
 }
 
 /** Stands for a replacement by the same text in lower case. */
 const inLowerCase = 'in lower case'
 
-/** A path, a variable or a text, with a call behind it: what an operator may stand beside. */
+/** A possible operand: a path, a variable or a text, with an optional call. */
 const operand = String.raw`[$\w.\ue000-\uf8ff]+(?:\([^()]*\)|\[[^\[\]]*\])*`
 const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERAND', operand), 'g')
 
-/** The first one that is found names the mistake; all of them are corrected. */
+/** The first match names the mistake, and all matches are corrected. */
 const foreign: readonly ForeignSyntax[] = [
   {
     find: /^\s*(?:if|unless|for|set|assign|include)\b[\s\S]*%\}/g,
@@ -222,7 +225,7 @@ const foreign: readonly ForeignSyntax[] = [
   },
 ]
 
-/** Calls as other languages write them, and the same in JSONata. */
+/** Calls in the syntax of other languages, with their JSONata. */
 const methods: readonly (readonly [find: RegExp, mend: string])[] = [
   [either(String.raw`(OPERAND)\.(?:includes|contains|has|indexOf)\(([^()]*)\)`), '$2 in $1'],
   [either(String.raw`(OPERAND)\.(?:toLowerCase|lower|downcase)\(\)`), '$$lowercase($1)'],
@@ -236,7 +239,7 @@ const methods: readonly (readonly [find: RegExp, mend: string])[] = [
   [either(String.raw`(?<![$.\w])len\((OPERAND)\)`), '$$count($1)'],
 ]
 
-/** Rewrites calls of other languages, and gives the expression if JSONata can read it then. */
+/** Rewrites calls of other languages, and returns the expression if JSONata can then read it. */
 export function withoutMethods(source: string): string | undefined {
   const hidden = hideLiterals(source)
   const text = hidden.restore(mendMethods(hidden.text))
@@ -247,7 +250,7 @@ function mendMethods(text: string): string {
   return methods.reduce((before, [find, mend]) => before.replace(find, mend), text)
 }
 
-/** Says what the author of an expression that cannot be read probably meant. */
+/** Suggests what the author of an unreadable expression probably meant. */
 export function foreignSyntax(source: string): Slip | undefined {
   const hidden = hideLiterals(source)
   const found = foreign.find(({ find }) => hidden.text.search(find) !== -1)
@@ -263,7 +266,7 @@ function mendOne(text: string, { find, mend }: ForeignSyntax): string {
   return mend === inLowerCase ? text.replace(find, (word) => word.toLowerCase()) : text.replace(find, mend)
 }
 
-/** Gives the text in one line, if JSONata can read it. */
+/** Returns the text in one line, if JSONata can read it. */
 export function mended(text: string): string | undefined {
   try {
     jsonata(text)
@@ -276,7 +279,7 @@ export function mended(text: string): string | undefined {
 const literals =
   /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\/\*[\s\S]*?\*\/|(?<=[(,=~[:?]\s*)\/(?![/*])(?:[^/\\\n]|\\.)+\/[im]*/g
 
-/** Puts one character of the private use area in place of each literal, so that nothing is found inside it. */
+/** Replaces each literal by one character of the private use area, so that nothing is found inside it. */
 function hideLiterals(source: string): { readonly text: string; restore(text: string): string } {
   const kept: string[] = []
   const text = source.replace(literals, (literal) => {

@@ -8,7 +8,7 @@ async function evaluate(source: string, payload: unknown = {}, now = 0): Promise
   return await compileExpression(source).evaluate(createScope({ ...requestOf(payload), now }))
 }
 
-/** Source, payload, what the error says. */
+/** Source, payload, the text of the error. */
 const failing: readonly (readonly [string, unknown, RegExp])[] = [
   [
     '$sum(items.price)',
@@ -49,14 +49,14 @@ test('$now and $millis are constant in one evaluation and those of its request b
   assert.deepEqual(other, [Date.UTC(2030, 5, 1), 4_501_500, Date.UTC(2030, 5, 1), '2030-06'])
 })
 
-test('a time of the day is one of the day of the request', async () => {
+test('a time of day is on the day of the request', async () => {
   assert.equal(
     await evaluate('$toMillis("13:45", "[H]:[m]")', {}, Date.UTC(2024, 1, 29)),
     Date.UTC(2024, 1, 29, 13, 45),
   )
 })
 
-test('an empty list of the payload is empty after it was grouped', async () => {
+test('an empty list of the payload is still empty after it was grouped', async () => {
   for (const source of [
     'a{"k": 1}',
     '(a){"k": 1}',
@@ -70,7 +70,7 @@ test('an empty list of the payload is empty after it was grouped', async () => {
   }
 })
 
-test('matching functions of the author’s own take the place of regular expressions', async () => {
+test('matching functions of the author’s own can replace regular expressions', async () => {
   const source = `(
     $x := function($s) { ($at := $length($substringBefore($s, "x")); $at = $length($s) ? () : {
       "match": "x", "start": $at, "end": $at + 1, "groups": [], "next": function() { () } }) };
@@ -79,7 +79,7 @@ test('matching functions of the author’s own take the place of regular express
   assert.deepEqual(await evaluate(source), [true, 'a-b', 'a', 'b', 1])
 })
 
-test('texts are cut by characters, not by halves of them', async () => {
+test('texts are cut between characters, not inside them', async () => {
   const text = 'a😀b😀c'
   assert.equal(await evaluate('$length(t)', { t: text }), 5)
   for (const [from, count] of [

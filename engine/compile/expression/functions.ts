@@ -1,10 +1,10 @@
-/** The functions of the language: what each gives, and what is looked at before a few of them run. */
+/** Lists the functions of JSONata with their result types, and adds checks to some of them. */
 
 import type jsonata from 'jsonata'
 import { libraryDefinition } from './library.ts'
 import { mostText, thrownLimit, tooMuchText } from './limit.ts'
 
-/** Every function, with the type of what it gives as signatures write it; blank where that varies. */
+/** Maps every function to the type of its result, in the notation of signatures. Blank if the type varies. */
 export const functionTypes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...{ abs: 'n', append: '', assert: '', average: 'n', base64decode: 's', base64encode: 's', boolean: 'b' },
@@ -53,7 +53,7 @@ export const functionTypes: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** `this` of a function. */
+/** The `this` of a function. */
 interface Focus {
   readonly environment: { lookup(name: string): unknown; timestamp?: Date }
 }
@@ -61,7 +61,7 @@ interface Focus {
 // biome-ignore lint/suspicious/noExplicitAny: each function has values of its own.
 type Implementation = (this: Focus, ...values: any[]) => unknown
 
-/** The variable that holds the request's time. None of an author's is called that: their names end at a space. */
+/** The variable with the request's time. No author can use the name, because names end at a space. */
 export const timeVariable = ' time'
 
 function timeOf({ environment }: Focus): number {
@@ -69,8 +69,8 @@ function timeOf({ environment }: Focus): number {
 }
 
 /**
- * V8's own search for a text takes time for each character of both, and nothing can end it: 19 s where both came from a
- * payload of a megabyte. So much takes a fraction of a second.
+ * V8's own text search takes time for each character of both texts, and nothing can interrupt it: 19 s if both come
+ * from a payload of a megabyte. Up to this limit it takes a fraction of a second.
  */
 const mostCompared = 2_000_000_000
 
@@ -79,7 +79,7 @@ function checkSearch(this: Focus, text: unknown, wanted: unknown): void {
   if (text.length * wanted.length > mostCompared) throw thrownLimit('the texts are too long to be searched')
 }
 
-/** What runs before the library's function of that name. */
+/** Runs before the library's function of that name. */
 const checks: Readonly<Record<string, Implementation>> = {
   contains: checkSearch,
   replace: checkSearch,
@@ -89,13 +89,13 @@ const checks: Readonly<Record<string, Implementation>> = {
   pad: (_text, width) => {
     if (Math.abs(Number(width)) > mostText) throw tooMuchText()
   },
-  // What a text does not say of a time is read from the time of the request.
+  // The missing parts of a time come from the time of the request.
   toMillis: function (this: Focus) {
     this.environment.timestamp = new Date(timeOf(this))
   },
 }
 
-/** What runs in place of the library's function. */
+/** Runs in place of the library's function of that name. */
 const replaced: Readonly<Record<string, Implementation>> = {
   now: function (this: Focus, picture, zone) {
     return libraryDefinition('fromMillis').implementation.call(this, timeOf(this), picture, zone)
@@ -105,10 +105,10 @@ const replaced: Readonly<Record<string, Implementation>> = {
   },
 }
 
-/** Made once, and shared by all expressions: nothing can be written into them, whatever a transform `|…|…|` selects. */
+/** Created once and shared by all expressions. They are frozen, because a transform `|…|…|` may select them. */
 let definitions: ReadonlyMap<string, object> | undefined
 
-/** Puts the functions that are bounded, and those that tell the time of the request, in place of the library's. */
+/** Replaces the library's functions that are bounded, and those that return the time of the request. */
 export function registerFunctions(expression: jsonata.Expression): void {
   definitions ??= new Map([...functionTypes.keys()].map((name) => [name, defineFunction(name)]))
   for (const [name, definition] of definitions) expression.assign(name, definition)
@@ -117,7 +117,7 @@ export function registerFunctions(expression: jsonata.Expression): void {
 function defineFunction(name: string): object {
   const definition = libraryDefinition(name)
   Object.freeze(definition.signature)
-  // The library notes on a function where it was called last, which would be the place of another expression.
+  // The library stores on a function where it was called last, which could be the place in another expression.
   const nothing = { get: () => undefined, set: () => {} }
   const own = { ...definition, implementation: replaced[name] ?? withCheck(name, definition.implementation) }
   return Object.freeze(Object.defineProperties(own, { token: nothing, position: nothing }))
@@ -130,9 +130,9 @@ function withCheck(name: string, own: Implementation): Implementation {
     check.apply(this, values)
     return own.apply(this, values)
   }
-  // How many values a function takes decides what `$map` gives it.
+  // `$map` passes as many values as a function has parameters.
   Object.defineProperty(checked, 'length', { value: own.length })
-  // Which values it takes is read from its text where only some are given: `$split(?, ",")`.
+  // For a partial call such as `$split(?, ",")` the library reads the parameters from the function's text.
   checked.toString = () => own.toString()
   return checked
 }

@@ -6,7 +6,7 @@ import { createScope } from '../../resolve/scope.ts'
 import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
 import { requestOf } from '../fixture.ts'
 
-/** Names that lead out of plain data in the language below. */
+/** Names that lead out of plain data in JavaScript. */
 const names = [
   'constructor',
   '__proto__',
@@ -123,7 +123,7 @@ test('keys of a payload that name a prototype are keys like any other', async ()
   assert.equal(({} as { x?: unknown }).x, undefined)
 })
 
-test('what a payload marks as a function of the language is none', async () => {
+test('an object of the payload that is marked as a function of JSONata is not one', async () => {
   const mark = { _jsonata_lambda: true, thunk: true, arguments: [], body: { type: 'string', value: 'run' } }
   for (const source of [
     'f',
@@ -140,7 +140,7 @@ test('what a payload marks as a function of the language is none', async () => {
   }
 })
 
-/** What it gives, or its error; nothing else may be thrown. */
+/** Returns the result or the error. Any other error fails the test. */
 async function evaluate(source: string, payload: unknown): Promise<unknown> {
   try {
     return await compileExpression(source).evaluate(createScope(requestOf(payload)))

@@ -1,9 +1,9 @@
-/** Says what kind of value an expression gives, as far as its text decides that. */
+/** Determines the kind of value that an expression gives, as far as its text decides that. */
 
 import { functionTypes } from './functions.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
-/** `filtered` is a path that ends in a filter and gives elements; `path` gives whatever the payload holds there. */
+/** `filtered` is a path that ends in a filter and gives elements. `path` gives whatever the payload holds there. */
 export type Kind =
   | 'boolean'
   | 'number'
@@ -28,7 +28,7 @@ const kindsOfOperators: Readonly<Record<string, Kind>> = {
   ...{ '&': 'text', '..': 'list' },
 }
 
-/** An absent value has no kind of its own: `$lowercase(x)` is a text though it may give nothing. */
+/** Absence has no kind of its own: `$lowercase(x)` is a text although it may give nothing. */
 export function kindOf(value: unknown): Kind {
   if (typeof value !== 'object' || value === null) return 'unknown'
   const node = value as SyntaxNode
@@ -88,7 +88,7 @@ function kindOfPath(steps: readonly SyntaxNode[]): Kind {
   const filters = (last['stages'] ?? last['predicate']) as readonly SyntaxNode[] | undefined
   if (filters !== undefined) return filters.every(isPosition) ? 'unknown' : 'filtered'
   if (last['type'] === 'name') return 'path'
-  // As a step behind a list, a function gives one value for each element.
+  // As a step after a list, a function gives one value for each element.
   return steps.length === 1 ? kindOf(last) : 'unknown'
 }
 
@@ -97,7 +97,7 @@ function isPosition({ expr }: SyntaxNode): boolean {
   return kindOf(expr) === 'number'
 }
 
-/** Gives the texts that an expression chooses between, or nothing if one of them is not written in it. */
+/** Returns the literal texts that an expression chooses between, or undefined if it does anything else. */
 export function choicesOf(value: unknown): readonly string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const node = value as SyntaxNode

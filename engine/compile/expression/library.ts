@@ -1,8 +1,11 @@
-/** What of the expression library is used beyond its types: its own functions, with the signatures that check what they are given. */
+/**
+ * Gives access to parts of the expression library that its types do not have: its functions, with the signatures that
+ * check their arguments.
+ */
 
 import jsonata from 'jsonata'
 
-/** The library calls what is bound to this name before each node of a program. */
+/** The library calls the function with this name before each node of a program. */
 const entry = Symbol.for('jsonata.__evaluate_entry') as unknown as string
 
 type LibraryFunction = (this: unknown, ...values: readonly unknown[]) => unknown
@@ -10,7 +13,7 @@ type LibraryFunction = (this: unknown, ...values: readonly unknown[]) => unknown
 interface LibraryDefinition {
   readonly implementation: LibraryFunction
   readonly signature: {
-    /** Throws what the library throws for arguments that do not fit. `context` stands for one that may be left out. */
+    /** Throws the library's error for arguments that do not fit. `context` replaces an argument that may be left out. */
     readonly validate: (values: readonly unknown[], context: unknown) => readonly unknown[]
   }
 }
@@ -21,7 +24,7 @@ interface Frame {
 
 let frame: Frame | undefined
 
-/** The library's own function of that name, as it defines it. */
+/** Returns the library's own definition of a function. */
 export function libraryDefinition(name: string): LibraryDefinition {
   frame ??= openFrame()
   return frame.lookup(name) as LibraryDefinition
@@ -33,7 +36,7 @@ function openFrame(): Frame {
   probe.assign(entry, (_node: unknown, _input: unknown, environment: Frame) => {
     found = environment
   })
-  // The hook before the first node is called before anything is awaited.
+  // The hook runs before the first node, and before anything is awaited.
   void probe.evaluate(undefined)
   if (found === undefined) throw new Error('the expression library no longer calls its hook at once')
   return found

@@ -1,4 +1,4 @@
-/** Ends an evaluation that a payload makes too large, in the form of the library's own errors. */
+/** Ends an evaluation that a payload makes too large, with an error in the form of the library's own. */
 
 /** `reason` continues the sentence "the expression failed: ". */
 interface Limit {
@@ -6,12 +6,12 @@ interface Limit {
   readonly reason: string
 }
 
-/** Nothing here quotes a value. The library adds position and token on its way out, so it cannot be frozen. */
+/** The error quotes no value. The library adds position and token to it later, so it is not frozen. */
 export function thrownLimit(reason: string, code = 'LIMIT'): Limit {
   return { code, reason }
 }
 
-/** Characters of a text that an expression makes. */
+/** The limit on the characters of a text that an expression makes. */
 export const mostText = 2_097_152
 
 export function tooMuchText(): Limit {

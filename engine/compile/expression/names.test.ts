@@ -4,7 +4,7 @@ import { createScope } from '../../resolve/scope.ts'
 import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
 import { requestOf } from '../fixture.ts'
 
-/** With headers, a path, one var, and the second element of a `forEach`. */
+/** Evaluates with headers, a path, one var, and the second element of a `forEach`. */
 async function evaluate(source: string, payload: unknown): Promise<unknown> {
   const request = requestOf(JSON.stringify(payload), { headers: { 'x-kind': 'push' }, query: { q: '1' } })
   const scope = { ...createScope(request), vars: { x: 7 }, item: { id: 'm2' }, index: 1 }
@@ -39,7 +39,7 @@ test('the root of an expression is the payload alone', async () => {
   }
 })
 
-test('our names are found by name, beside a payload of any kind', async () => {
+test('reserved names are found whatever kind the payload is', async () => {
   for (const payload of [{ lines: [1] }, [{ path: 'its' }], 'text', null, 5]) {
     const source =
       '[headers.`x-kind`, query.q, path, vars.x, item.id, index, now, $map([1], function($n) { vars.x + $n })]'
@@ -71,7 +71,7 @@ test('names within a path, its brackets and its braces are those of the element'
   }
 })
 
-/** Expression, where in it, what the hint writes. */
+/** Expression, place in it, text in the hint. */
 const unreachable: readonly (readonly [string, number, string])[] = [
   ['$.headers.x = 1', 0, 'Write `headers.x = 1`.'],
   ['a = 1 and $$.vars.x', 10, 'Write `a = 1 and vars.x`.'],
@@ -88,7 +88,7 @@ const unreachable: readonly (readonly [string, number, string])[] = [
 ]
 
 for (const [source, offset, hint] of unreachable) {
-  test(`${source} is refused with the text that means it`, () => {
+  test(`${source} is refused with the text to write instead`, () => {
     assert.throws(
       () => compileExpression(source, 100),
       (error) => {
@@ -102,7 +102,7 @@ for (const [source, offset, hint] of unreachable) {
   })
 }
 
-test('a field of an element may be called as one of ours, also through $', async () => {
+test('a field of an element may have a reserved name, also through $', async () => {
   const payload = { items: [{ path: 'a', item: 1 }, { path: 'b' }] }
   assert.deepEqual(await evaluate('items[$.path = "b"].path', payload), 'b')
   assert.deepEqual(await evaluate('$map(items, function($i) { $i.path })', payload), ['a', 'b'])

@@ -1,6 +1,6 @@
 /**
- * Finds our names at the root of an expression and makes them variables, so that the root itself is the payload and
- * nothing else: `$`, `$$`, `*` and `**` mean what JSONata says, for a payload that is a list too.
+ * Finds reserved names at the root of an expression and makes them variables, so that the root itself is only the
+ * payload: `$`, `$$`, `*` and `**` mean what JSONata defines, also for a payload that is a list.
  */
 
 import { everyName, type ScopeNames } from '../../resolve/scope.ts'
@@ -14,38 +14,38 @@ export interface RootName {
   readonly name: string
   /** The name after it in the path, if there is one. */
   readonly next: string | undefined
-  /** Whether its first element is asked for, as in `messages[0]`. */
+  /** Whether the expression reads its first element, as in `messages[0]`. */
   readonly isFirst: boolean
-  /** In UTF-16 units of the field's text. */
+  /** The place in UTF-16 units of the field's text. */
   readonly offset: number
 }
 
-/** Gives the variable that stands for one of our names. No author can write one with a blank. */
+/** Returns the variable for a reserved name. No author can write it, because it contains a blank. */
 export function variableOf(name: string): string {
   return ` ${name}`
 }
 
 /**
- * What names are looked up in: the root with our names, the payload as `$` or `$$` gives it, or anything else, such as
- * an element of a list.
+ * Where names are looked up: at the root with the reserved names, in the payload by `$` or `$$`, or in anything else,
+ * such as an element of a list.
  */
 type Context = 'root' | 'payload' | 'inner'
 
-/** One of our names, looked for below `$` or `$$`. */
+/** A reserved name that is looked up below `$` or `$$`. */
 interface Reach {
   readonly name: string
   readonly place: number
-  /** From the `$` to the end of the name, where the two stand together. */
+  /** The range from the `$` to the end of the name, if the two are adjacent. */
   readonly span?: { readonly start: number; readonly end: number; readonly isAtRoot: boolean }
 }
 
-/** An expression whose text has none of our names and no `[0]` need not be walked. */
+/** An expression whose text has no reserved name and no `[0]` need not be walked. */
 const mayMatter = new RegExp(String.raw`\b(?:${[...everyName.ours].join('|')})\b|\[\s*0\s*\]`)
 
 /**
- * Replaces our names in the tree, and gives the names that are looked up at the root, if one of them can be ours or the
- * list of `forEach`.
- * @throws ExpressionSyntaxError where one of ours is looked for below `$` or `$$`
+ * Replaces reserved names in the tree, and returns the names that are looked up at the root, if one of them may be
+ * reserved or the list of `forEach`.
+ * @throws ExpressionSyntaxError if a reserved name is looked up below `$` or `$$`
  */
 export function resolveNames(
   ast: unknown,
@@ -78,7 +78,7 @@ export function resolveNames(
     }
   }
 
-  /** Visits what stands in `[…]` and `{…}` behind a node. */
+  /** Visits the contents of `[…]` and `{…}` after a node. */
   function visitBrackets(node: SyntaxNode, context: Context): void {
     const { predicate, stages, group } = node
     for (const filters of [predicate, stages]) {
@@ -94,7 +94,7 @@ export function resolveNames(
       if (step['type'] !== 'name') visit(step, context)
       else if (index === 1 && context === 'payload' && isOurs(step['value'])) reachFrom(steps, outer)
       else visitName(step, steps[index + 1], context)
-      // `@$name` leaves the context as it was.
+      // `@$name` leaves the context unchanged.
       if (step['focus'] === undefined) context = below(step, context)
     }
   }
@@ -132,7 +132,7 @@ export function resolveNames(
   return found
 }
 
-/** By the type of a node: its parts that are evaluated in the node's own context. The body of a function counts as one. */
+/** The parts of a node, by its type, that are evaluated in the node's own context. The body of a function counts as one. */
 const partsInContext: Readonly<Record<string, readonly string[]>> = {
   binary: ['lhs', 'rhs'],
   apply: ['lhs', 'rhs'],
@@ -145,7 +145,7 @@ const partsInContext: Readonly<Record<string, readonly string[]>> = {
   lambda: ['body'],
 }
 
-/** Gives what the names behind a node are looked up in. */
+/** Returns the context of the names after a node. */
 function below({ type, value }: SyntaxNode, context: Context): Context {
   if (type !== 'variable') return 'inner'
   return value === '$' || (value === '' && context !== 'inner') ? 'payload' : 'inner'
@@ -172,7 +172,7 @@ function unreachable(reached: readonly Reach[], source: string, offset: number):
   )
 }
 
-/** At the root the name alone is enough; where names are those of an element, a variable is needed. */
+/** At the root the name alone is enough. Where names are those of an element, a variable is needed. */
 function mendReach(reached: readonly Reach[], source: string): string | undefined {
   const isAtRoot = reached.every(({ span }) => span?.isAtRoot)
   let text = source

@@ -1,4 +1,4 @@
-/** Owns running a file of the official suite away from the test runner: what is wrong with it, if anything, is answered. */
+/** Runs a file of the official suite outside of the test runner, and answers with its failures. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -56,7 +56,7 @@ function dataOf({ data, dataset }: Case): unknown {
   return JSON.parse(readFileSync(join(folder, 'datasets', `${dataset}.json`), 'utf8'))
 }
 
-/** As `compileExpression` does, with any data as the root. Time is not what the suite is about. */
+/** Evaluates as `compileExpression` does, with any data as the root. The suite does not test times. */
 async function evaluate(source: string, data: unknown, bindings: object): Promise<unknown> {
   try {
     return await createLibraryExpression(source, undefined, { timeout: 0 }).evaluate(

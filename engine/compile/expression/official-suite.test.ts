@@ -10,7 +10,7 @@ const project = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = join(resolve(project, process.env['REVEILLE_TEST_DATA'] ?? '../shared'), 'jsonata-suite')
 const absent = existsSync(folder) ? false : 'the official suite is not at hand'
 
-/** Where we differ on purpose, and why. */
+/** The intended differences, with their reasons. */
 const differences: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['000', '001', '002', '003', '004', '005', '006', '007', '008'].map((number) => [
@@ -27,10 +27,11 @@ const differences: Readonly<Record<string, string>> = {
     'an endless loop ends with the code D1012; the suite expects that of its own runner',
 }
 
-test('the official suite is at hand', { skip: absent }, () => {})
+test('the official suite is installed', { skip: absent }, () => {})
 
 if (absent === false) {
-  // A test runner follows every promise, which makes evaluating several times slower; it does not follow a worker's.
+  // The test runner follows every promise, which makes evaluating several times slower. It does not follow those of a
+  // worker.
   const worker = new Worker(new URL('./official-suite-worker.ts', import.meta.url), { workerData: folder })
   after(() => worker.terminate())
   for (const file of globSync('groups/*/*.json', { cwd: folder }).sort()) {
@@ -46,14 +47,14 @@ if (absent === false) {
   }
 }
 
-/** Refused at load, since nobody who writes it means what it gives. */
+/** Expressions that are refused at load, because their result is never intended. */
 const refusedAtLoad: Readonly<Record<string, RegExp>> = {
   'comparison-operators/case028': /no variable \$x/,
   'missing-paths/case005': /no variable \$fdsd/,
   'transforms/case013': /a text in them holds for every element/,
 }
 
-test('no expression of the official suite that gives a value is refused, but those that are never meant', {
+test('no expression of the official suite that gives a value is refused, except those whose result is never intended', {
   skip: absent,
 }, () => {
   for (const file of globSync('groups/*/*.json', { cwd: folder }).sort()) {

@@ -13,7 +13,7 @@ test('a long list is sorted', async () => {
   assert.equal(await evaluate('$sort(list)[1999]', { list }), 1_999)
 })
 
-test('sorting keeps the order of equals, by the author’s own comparison too', async () => {
+test('sorting keeps the order of equal elements, also with the author’s own comparison', async () => {
   const list = [
     { n: 2, t: 'a' },
     { n: 1, t: 'b' },
@@ -28,7 +28,7 @@ test('sorting keeps the order of equals, by the author’s own comparison too', 
   await assert.rejects(evaluate('$sort(list)', { list }), { code: 'D3070' })
 })
 
-test('equal elements are one, whatever the order of their keys, and kinds are kept apart', async () => {
+test('elements that differ only in the order of their keys are equal, and kinds are kept apart', async () => {
   const list = [1, '1', { a: 1, b: [2] }, { b: [2], a: 1 }, null, '{"a":1}', { a: 1 }, 1, true, null]
   assert.deepEqual(await evaluate('$distinct(list)', { list }), [
     1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
 
-/** Source, offset, what the message and the hint say. */
+/** Source, offset, the texts of message and hint. */
 const refused: readonly (readonly [string, number, RegExp])[] = [
   ['$contains(a, /x(?=y)/)', 15, /lookahead is not supported.*group/s],
   ['$match(a, /(a)\\1/i)', 14, /backreference/],

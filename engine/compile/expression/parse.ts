@@ -1,4 +1,4 @@
-/** Reads an expression: what the library reads, minus what no expression may use. */
+/** Reads an expression with the library, and refuses what no expression may use. */
 
 import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
@@ -9,22 +9,22 @@ import { ExpressionSyntaxError } from './syntax-error.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
 /**
- * The library's own guards: elements of a list that an expression makes, milliseconds, and calls within calls.
+ * The library's own guards: elements of a list that an expression makes, milliseconds, and depth of calls.
  * https://docs.jsonata.org/embedding-extending
  */
 const guards = { sequence: 10_000, timeout: 1_000, stack: 2_000, RegexEngine: regexEngine }
 
 export type Guards = typeof guards
 
-/** An expression that is known to be sound. */
+/** A valid expression. */
 export interface ParsedExpression {
   readonly ast: SyntaxNode
-  /** Every node of its tree once, the root first. */
+  /** Every node of the tree once, the root first. */
   readonly nodes: readonly SyntaxNode[]
 }
 
 /**
- * `offset`: where the expression begins in its field's text.
+ * `offset` is where the expression begins in its field's text.
  * @throws ExpressionSyntaxError
  */
 export function parseExpression(source: string, offset: number): ParsedExpression {
@@ -34,7 +34,7 @@ export function parseExpression(source: string, offset: number): ParsedExpressio
   return { ast, nodes }
 }
 
-/** The same, to be evaluated. `others`: guards in place of the usual ones. @throws ExpressionSyntaxError */
+/** Reads an expression to evaluate it. `others` are guards in place of the usual ones. @throws ExpressionSyntaxError */
 export function readExpression(source: string, offset: number, others?: Partial<Guards>): jsonata.Expression {
   const expression = parse(source, offset, others)
   const nodes: SyntaxNode[] = []
@@ -58,7 +58,7 @@ function parse(source: string, offset: number, others?: Partial<Guards>): jsonat
   }
 }
 
-/** The library has the language read regular expressions first, whose error says no place. */
+/** The library parses regular expressions with JavaScript's engine first, whose error has no place. */
 function placeOfRegex(message: string, source: string): number | undefined {
   const [, pattern] = /^Invalid regular expression: \/([\s\S]*)\/\w*: /.exec(message) ?? []
   const place = pattern === undefined ? -1 : source.indexOf(`/${pattern}/`)
@@ -72,7 +72,7 @@ function refuseEval({ type, value, position }: SyntaxNode, source: string, offse
   throw new ExpressionSyntaxError('$eval is not allowed', place, hint)
 }
 
-/** A regular expression of the program; the library's end is where its position is. */
+/** A regular expression in the tree. Its position is that of its end. */
 interface RegexNode {
   value: unknown
   readonly position: number
@@ -83,7 +83,7 @@ function compileRegexes(all: readonly SyntaxNode[], source: string, offset: numb
   const literals = new Map<number, RegExp>()
   for (const { value, position } of nodes) if (value instanceof RegExp) literals.set(position, value)
   for (const node of nodes) {
-    // `a ?: b` keeps `a` twice, and what the library copies for that is no longer an expression.
+    // The tree of `a ?: b` holds `a` twice, and the library's copy is not a regular expression any more.
     const literal = literals.get(node.position)
     if (literal !== undefined) node.value = compileLiteral(literal, node.position, source, offset)
   }

@@ -1,11 +1,11 @@
-/** Makes results plain JSON: without the library's hidden properties, without functions and without what is no number. */
+/** Makes results plain JSON: removes the library's hidden properties, functions, and numbers that are not finite. */
 
 import { mostText, thrownLimit, tooMuchText } from './limit.ts'
 import { isCallable } from './value-type.ts'
 
-/** As many as a payload can have. */
+/** The most values that a payload can have. */
 const mostValues = 600_000
-/** Payloads nest 1,000 levels deep. */
+/** Payloads are nested up to 1,000 levels deep. */
 const deepest = 2_000
 
 interface Level {
@@ -16,7 +16,7 @@ interface Level {
   index: number
 }
 
-/** Copies a result, so that nothing of the library's is left. */
+/** Copies a result, so that it holds no object of the library. */
 export function makePlain(value: unknown): unknown {
   if (typeof value === 'string' && value.length > mostText) throw tooMuchText()
   if (!isTree(value)) return plainScalar(value)
@@ -43,12 +43,12 @@ export function makePlain(value: unknown): unknown {
   return result
 }
 
-/** Objects and lists, but no functions of the language, which are objects too. */
+/** Whether the value is an object or a list, and not a function of JSONata, which is an object too. */
 function isTree(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !isFunctionLike(value)
 }
 
-/** What a payload marks as a function counts as one too, as it does for the library. */
+/** An object that a payload marks as a function counts as one, as it does for the library. */
 function isFunctionLike(value: object): boolean {
   return (
     isCallable(value) || Object.hasOwn(value, '_jsonata_lambda') || Object.hasOwn(value, '_jsonata_function')
@@ -68,7 +68,7 @@ function plainScalar(value: unknown): unknown {
   return undefined
 }
 
-/** As JSON writes it: nothing is null in a list, and is left out of an object. */
+/** As in JSON, an absent value is null in a list and is left out of an object. */
 function put(target: unknown[] | Record<string, unknown>, key: string | undefined, value: unknown): void {
   if (key === undefined) (target as unknown[]).push(value ?? null)
   else if (value !== undefined) {

@@ -1,9 +1,9 @@
-/** Lets the library search with our regular expressions, which take linear time. */
+/** Makes the library search with our regular expressions, which take linear time. */
 
 import { type Regex, RegexLimitError } from '../../regex/regex.ts'
 import { thrownLimit } from './limit.ts'
 
-/** The part of the language's own object that the library uses. */
+/** The part of JavaScript's RegExp that the library uses. */
 interface Engine {
   lastIndex: number
   exec(text: unknown): FoundParts | null
@@ -12,7 +12,7 @@ interface Engine {
 /** The match and its groups. */
 type FoundParts = (string | undefined)[] & { index: number }
 
-/** The library calls it with `new`, and gives it what stands in the program. */
+/** The library calls this with `new` and the regular expression of the program. */
 export function regexEngine(regex: Regex): Engine {
   const engine: Engine = {
     lastIndex: 0,

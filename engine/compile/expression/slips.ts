@@ -1,4 +1,4 @@
-/** Finds what JSONata reads but no author means: unknown functions, texts that are added, keys in brackets. */
+/** Finds what JSONata accepts but no author means: unknown functions, sums of texts, keys in brackets. */
 
 import { editDistance, nearestName } from '../../config/nearest.ts'
 import { startOfToken } from './fault.ts'
@@ -8,13 +8,13 @@ import { type Kind, kindOf } from './kind.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 
-/** Says what is wrong with a node. `isDoubtful`: it may be meant after all. */
+/** Describes the mistake in a node. With `isDoubtful`, it may be intended. */
 type Check = (
   node: SyntaxNode,
   tree: SyntaxTree,
 ) => (Omit<Slip, 'place'> & { readonly isDoubtful?: true }) | undefined
 
-/** The tree of an expression, with what its nodes say together. */
+/** The tree of an expression, with facts about its nodes. */
 export interface SyntaxTree {
   readonly source: string
   readonly nodes: readonly SyntaxNode[]
@@ -22,7 +22,7 @@ export interface SyntaxTree {
   readonly bound: ReadonlySet<string>
   /** The nodes that are called as functions. */
   readonly called: ReadonlySet<unknown>
-  /** Is `unknown` for every node of an expression that gives the name of a function another meaning. */
+  /** Returns `unknown` for every node of an expression that redefines the name of a function. */
   readonly kindOf: (node: unknown) => Kind
 }
 
@@ -46,8 +46,8 @@ export function describeTree(nodes: readonly SyntaxNode[], source: string): Synt
 }
 
 /**
- * Gives back what is only doubtful.
- * @throws ExpressionSyntaxError for what cannot be meant
+ * Returns the doubtful slips.
+ * @throws ExpressionSyntaxError for a slip that cannot be intended
  */
 export function refuseSlips(tree: SyntaxTree, offset: number): readonly Slip[] {
   const { nodes, source } = tree
@@ -105,7 +105,7 @@ function unknownVariable(node: SyntaxNode, { bound, called }: SyntaxTree): Retur
   }
 }
 
-/** Functions as other languages call them, and their names in JSONata. */
+/** Functions by their names in other languages, with those in JSONata. */
 const foreignFunctions: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   len: 'count',
   size: 'count',
@@ -184,7 +184,7 @@ function replaceOutsideTexts(source: string, find: RegExp, by: string): string {
 const comparisons = new Set<unknown>(['<', '>', '<=', '>='])
 const notOrdered = new Set<Kind>(['list', 'object', 'boolean', 'function'])
 
-/** Finds `1 < x < 5`, which compares the result of the first comparison. */
+/** Finds `1 < x < 5`, which compares the result of the first comparison with 5. */
 function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: SyntaxTree): ReturnType<Check> {
   if (!comparisons.has(value)) return undefined
   const wrong = [lhs, rhs].map(kindOf).find((kind) => notOrdered.has(kind))

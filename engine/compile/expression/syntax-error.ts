@@ -2,5 +2,5 @@
 
 import { LocatedError } from '../../config/located-error.ts'
 
-/** An expression that does not parse or may not be used. `offset` is in UTF-16 units of the field's text. */
+/** Thrown for an expression that does not parse or may not be used. `offset` is in UTF-16 units of the field's text. */
 export class ExpressionSyntaxError extends LocatedError {}

@@ -10,7 +10,7 @@ export function typeOf(value: unknown): string {
   return typeof value === 'boolean' ? 'true or false' : 'text'
 }
 
-/** A function of the language, however it was made; a payload can only hold what looks like one. */
+/** Whether the value is a function of JSONata, however it was made. A payload can only hold look-alikes. */
 export function isCallable(value: unknown): boolean {
   if (typeof value === 'function') return true
   if (typeof value !== 'object' || value === null) return false

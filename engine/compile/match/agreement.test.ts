@@ -1,4 +1,4 @@
-/** Holds the indexed matcher against a naive reading of the same patterns, on random mappings and payloads. */
+/** Compares the indexed matcher with a naive interpretation of the same patterns, for random mappings and payloads. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ import { programOf } from './fixture.ts'
 type Match = NonNullable<MappingSource['match']>
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-// --- the naive reading: no tree, no index, no order ---
+// The naive interpretation has no tree, no index and no order.
 
 function naiveMatch(match: Match, request: HookRequest): boolean {
   const { payload, headers } = request
@@ -95,7 +95,7 @@ const naiveOperators: Record<string, (operand: never, value: unknown) => boolean
   },
 }
 
-/** The value itself; of a list its elements, and those of the lists in it. An absent field is one element. */
+/** Returns the value itself, or for a list its elements and those of the lists in it. An absent field is one element. */
 function elementsOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value]
 }
@@ -108,7 +108,7 @@ function own(value: object, key: string): unknown {
   return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
 }
 
-// --- random patterns and payloads, from so few names and values that they meet ---
+// The random patterns and payloads use so few names and values that they often match.
 
 const name = fc.constantFrom('a', 'b', 'source', '__proto__', 'exists', 'toString')
 const scalar = fc.constantFrom<Json>('x', 'xy', 'yx', '', 'X', 0, 1, 2.5, true, false, null, '1')
@@ -157,7 +157,7 @@ const { payload } = fc.letrec<{ payload: Json }>((tie) => ({
   ),
 }))
 
-/** Own keys, also those that an assignment would not make. */
+/** Makes objects with own keys, including keys that an assignment would not create. */
 function objectOf<Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Record<string, Value>> {
   return fc.array(fc.tuple(name, value), { maxLength: 4 }).map((entries) => Object.fromEntries(entries))
 }
@@ -194,7 +194,7 @@ const request: fc.Arbitrary<HookRequest> = fc
   })
   .map(({ payload, ...rest }) => requestOf(JSON.stringify(payload), rest))
 
-/** A payload that a pattern was perhaps meant for: random ones alone would hardly ever hit. */
+/** Makes a payload that a pattern may be meant for, because random ones would hardly ever match. */
 function exampleOf(pattern: unknown, choose: (count: number) => number): unknown {
   const example = exampleOfOne(pattern, choose)
   return choose(4) === 0 ? ['x', [example], {}] : example
@@ -240,7 +240,7 @@ async function indexedMatches(mappings: readonly Indexed[], request: HookRequest
   return found
 }
 
-test('the indexed matcher finds what a naive reading of the patterns finds, in order', async () => {
+test('the indexed matcher and a naive interpretation of the patterns find the same mappings in the same order', async () => {
   let hits = 0
   const property = fc.asyncProperty(
     fc.array(match, { minLength: 10, maxLength: 60, size: 'max' }),
@@ -270,7 +270,7 @@ test('the indexed matcher finds what a naive reading of the patterns finds, in o
   assert.ok(hits > 1000, `the samples hit too seldom to say anything: ${hits}`)
 })
 
-test('there is a clause to blame exactly where a mapping does not match', async () => {
+test('a failing clause is found exactly if a mapping does not match', async () => {
   let hits = 0
   let misses = 0
   const property = fc.asyncProperty(

@@ -1,4 +1,7 @@
-/** Explains why a payload does not match a body pattern: the deepest field to blame, what it should hold and what it holds. */
+/**
+ * Explains why a payload does not match a body pattern: the deepest failing field, the expected value and the actual
+ * one.
+ */
 
 import { writePath } from '../../config/path.ts'
 import type { Containment } from '../../resolve/containment.ts'
@@ -10,7 +13,7 @@ import type { Scalar } from './scalar.ts'
 import { anyElement, fieldOf } from './walk.ts'
 import { withNearMiss, wordsOf } from './words.ts'
 
-/** Nothing where the pattern holds. Asks in the order in which the test does. `undefined` is an absent field. */
+/** Returns undefined if the pattern matches. Tests in the same order as matching does. `undefined` is an absent field. */
 export function missOfBody(
   test: BodyTest,
   value: unknown,
@@ -30,7 +33,10 @@ export function missOfBody(
 
 type Keys = ReadonlyMap<string, BodyTest>
 
-/** Of a list of maps the nearest is told: all of them beside a whole object would say nothing. */
+/**
+ * Of a list of alternatives the one nearest to matching is reported, because all of them beside a whole object would
+ * not help.
+ */
 function missOfLeaf(test: BodyTest, value: unknown, containment: Containment): FailedClause {
   if (typeof value !== 'object' || value === null) return missOf(test, value)
   let nearest: BodyTest | undefined
@@ -47,7 +53,7 @@ function missOfLeaf(test: BodyTest, value: unknown, containment: Containment): F
   return { ...miss, expected: `${miss.expected}, in the nearest of ${length} alternatives` }
 }
 
-/** How many fields would have to be others. */
+/** Counts the fields that would have to change. */
 function failuresOf(test: BodyTest, value: unknown, containment: Containment): number {
   if (test.holds(value, containment)) return 0
   if (test.keys === undefined) return 1
@@ -69,14 +75,14 @@ function missInObject(
   for (const [key, inner] of keys) {
     const miss = missOfBody(inner, fieldOf(value, key), containment)
     if (miss === undefined) continue
-    // Something else than an object says more than that a field is missing in it.
+    // A value that is not an object says more than a missing field in it.
     const isOther = value !== undefined && (typeof value !== 'object' || value === null)
     return isOther ? missOf(test, value) : withOtherCase(miss, inner, value, key)
   }
   return undefined
 }
 
-/** Where no element has the right value under a key, that key is to blame, with what the elements hold there. */
+/** If no element has the right value under a key, that key is reported, with the values of the elements. */
 function missInList(
   test: BodyTest,
   keys: Keys,
@@ -116,10 +122,10 @@ function scalarsOf(pattern: BodyPattern): readonly Scalar[] {
   return pattern.kind === 'any' ? pattern.of.flatMap(scalarsOf) : []
 }
 
-/** More keys are not looked through for one that is spelt nearly the same. */
+/** The limit on keys that are searched for a name with a similar spelling. */
 const keysSearched = 1_000
 
-/** Tells of a key that the author meant, and wrote in another case; its name is the author's word, not a stranger's. */
+/** Mentions a key that differs from the wanted one in case only. Its name is the author's own text, not a stranger's. */
 function withOtherCase(miss: FailedClause, inner: BodyTest, value: unknown, key: string): FailedClause {
   if (miss.path !== inner.path || 'actual' in miss || typeof value !== 'object' || value === null) return miss
   let searched = 0

@@ -40,13 +40,13 @@ test('an object is operators if all of its keys are, and keys otherwise', () => 
   assert.equal(kindOf(['a', { prefix: 'b' }]), 'any')
 })
 
-test('the top level holds keys, also those with the name of an operator', () => {
+test('the top level lists keys, even if they have the names of operators', () => {
   const { pattern, warnings } = read({ exists: true, prefix: 'a' })
   assert.deepEqual(pattern?.kind === 'keys' && [...pattern.keys.keys()], ['exists', 'prefix'])
   assert.deepEqual(warnings, [])
 })
 
-test('a map that mixes operators and other keys is warned of', () => {
+test('a map with both operators and other keys gives a warning', () => {
   const { warnings } = read({ ref: { prefix: 'refs/', sufix: 'x' } })
   assert.deepEqual(
     warnings.map(({ code, path, message }) => [code, path, message]),
@@ -60,7 +60,7 @@ test('a map that mixes operators and other keys is warned of', () => {
   )
 })
 
-test('an empty map or list is refused where it stands', () => {
+test('an empty map or list is refused at its place', () => {
   assert.deepEqual(errorsOf({}), [': must not be empty'])
   assert.deepEqual(errorsOf({ a: { b: {} } }), ['a/b: must not be an empty map'])
   assert.deepEqual(errorsOf({ a: [] }), ['a: must not be an empty list: nothing would match'])
@@ -68,12 +68,12 @@ test('an empty map or list is refused where it stands', () => {
   assert.deepEqual(errorsOf({ a: { 'anything-but': [] } }), ['a/anything-but: must not be an empty list'])
 })
 
-test('a body that is no map is refused', () => {
+test('a body that is not a map is refused', () => {
   for (const value of ['x', 5, null, ['a'], true])
     assert.deepEqual(errorsOf(value), [': must be a map of keys of the payload'])
 })
 
-test('every operand of the wrong type is refused, all of them at once', () => {
+test('every operand of a wrong type is refused, all at once', () => {
   const value = {
     a: { exists: 'true' },
     b: { prefix: 5 },
@@ -129,7 +129,7 @@ test('bounds that no number satisfies are refused', () => {
     assert.deepEqual(numeric(...bounds), [], bounds.join(' '))
 })
 
-test('a field that must be absent takes no other operator', () => {
+test('a field that must be absent allows no other operator', () => {
   assert.deepEqual(errorsOf({ a: { exists: false, prefix: 'x' } }), [
     'a: asks a field that is absent for more, which never holds',
   ])

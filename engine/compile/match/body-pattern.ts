@@ -11,16 +11,16 @@ import {
 import { type OperatorTest, operatorNames, readOperators, refusePattern } from './operators.ts'
 import { isScalar, type Scalar, scalarProblem } from './scalar.ts'
 
-/** Where the payload holds a list, any of its elements may satisfy a pattern. */
+/** If the payload holds a list, any of its elements may satisfy a pattern. */
 export type BodyPattern =
   | { readonly kind: 'equals'; readonly value: Scalar }
   | { readonly kind: 'any'; readonly of: readonly BodyPattern[] }
-  /** All of them must hold, of one value. */
+  /** All of them must hold for the same value. */
   | { readonly kind: 'operators'; readonly tests: readonly OperatorTest[] }
-  /** All of them must hold, of one object. In the order in which they are asked, cheap ones first. */
+  /** All of them must hold for the same object. They are in the order of testing, cheap ones first. */
   | { readonly kind: 'keys'; readonly keys: ReadonlyMap<string, BodyPattern> }
 
-/** Reports everything that is wrong; gives nothing where something is. The top level holds keys, whatever their names. */
+/** Reports all mistakes, and returns undefined if there are any. The top level lists keys, whatever their names. */
 export function readBodyPattern(value: unknown, path: Path, report: Report): BodyPattern | undefined {
   if (isMap(value)) return refuseForeignLogic(value, path, report) ? undefined : readKeys(value, path, report)
   return refusePattern(
@@ -72,7 +72,7 @@ function readMap(
   return readKeys(value, path, report)
 }
 
-/** Keys of a payload may have these names, so that it is no error; more often one of the others is misspelt. */
+/** Keys of a payload may have these names, so the mixture is no error. More often, one of the other names is misspelt. */
 function warnOfMixture(
   names: readonly string[],
   operators: readonly string[],
@@ -113,7 +113,7 @@ function isComplete(patterns: readonly (BodyPattern | undefined)[]): patterns is
   return !patterns.includes(undefined)
 }
 
-/** A rough order, so that a regular expression is asked after cheaper tests. */
+/** Returns a rough order in which a regular expression is tested after cheaper tests. */
 function costOf(pattern: BodyPattern): number {
   switch (pattern.kind) {
     case 'equals':

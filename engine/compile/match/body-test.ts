@@ -1,4 +1,4 @@
-/** Compiles a body pattern to a tree of closures that test a payload, with the place of each. */
+/** Compiles a body pattern to a tree of closures that test a payload, with the path of each. */
 
 import { type Path, writePath } from '../../config/path.ts'
 import { type Regex, RegexLimitError } from '../../regex/regex.ts'
@@ -10,17 +10,17 @@ import type { OperatorTest } from './operators.ts'
 import type { Scalar } from './scalar.ts'
 import { anyElement, fieldOf } from './walk.ts'
 
-/** Of one value; `undefined` is an absent field. @throws ClauseError, NeedsThread */
+/** Tests a value; `undefined` is an absent field. @throws ClauseError, NeedsThread */
 type Holds = (value: unknown, containment: Containment) => boolean
 
 export interface BodyTest {
-  /** From the mapping entry. */
+  /** The path from the mapping entry. */
   readonly path: Path
   readonly pattern: BodyPattern
   readonly holds: Holds
-  /** Those of a pattern that holds keys, in the order in which they are asked. */
+  /** The tests of a pattern with keys, in the order of testing. */
   readonly keys: ReadonlyMap<string, BodyTest> | undefined
-  /** Those of a list that hold keys. */
+  /** The alternatives of a list that have keys. */
   readonly alternatives: readonly BodyTest[]
 }
 
@@ -33,7 +33,7 @@ export function compileBodyTest(pattern: BodyPattern, path: Path): BodyTest {
   return { path, pattern, holds: ofAnyElement(compileKeys(keys)), keys, alternatives: [] }
 }
 
-/** The same object must satisfy all: two elements of a list that satisfy one key each are no match. */
+/** The same object must satisfy all keys: two elements of a list that satisfy one key each are no match. */
 function compileKeys(keys: ReadonlyMap<string, BodyTest>): Holds {
   const tests = Array.from(keys, ([key, { holds }]) => ({ key, holds }))
   return (value, containment) => {
@@ -55,7 +55,7 @@ function compileEquals(wanted: Scalar): Holds {
   return ofAnyElement((value) => value === wanted)
 }
 
-/** A long list of scalars is one look into a set. */
+/** A long list of scalars is tested with one lookup in a set. */
 function compileAny(pattern: Extract<BodyPattern, { kind: 'any' }>, path: Path): BodyTest {
   const scalars = new Set<unknown>()
   const others: BodyTest[] = []
@@ -73,7 +73,7 @@ function compileAny(pattern: Extract<BodyPattern, { kind: 'any' }>, path: Path):
   return { path, pattern, holds, keys: undefined, alternatives }
 }
 
-/** Only `exists` is about the field; the others are about what it holds, and so about an element of a list. */
+/** Only `exists` tests the field itself. The others test its value, and so any element of a list. */
 function compileOperators(operators: readonly OperatorTest[], path: Path): Holds {
   const [first] = operators
   if (first?.kind === 'exists' && operators.length === 1) {
@@ -108,7 +108,7 @@ function compileOperator(operator: OperatorTest, path: Path): Holds {
   }
 }
 
-/** A search in text that names its clause where the text is too long. */
+/** Compiles a search in a text. If the text is too long, the error names the clause. */
 export function compileSearch(regex: Regex, clause: string): Holds {
   return (value, containment) => {
     if (typeof value !== 'string') return false

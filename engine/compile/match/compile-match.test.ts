@@ -14,7 +14,7 @@ async function verdictOf(match: Match, payload: unknown, request?: Partial<HookR
   return matcher.matches(createScope(requestOf(payload, request)))
 }
 
-/** Which of the payloads match, by their position. */
+/** Returns the positions of the payloads that match. */
 async function matching(match: Match, ...payloads: readonly unknown[]): Promise<readonly number[]> {
   const verdicts = await Promise.all(payloads.map((payload) => verdictOf(match, payload)))
   return verdicts.flatMap((verdict, index) => (verdict === true ? [index] : []))
@@ -33,13 +33,13 @@ async function headersMatching(
 
 // --- absent fields ---
 
-test('exists: true holds of a field that is there, whatever it holds', async () => {
+test('exists: true matches a field that is present, whatever its value', async () => {
   const there = [{ a: 1 }, { a: '' }, { a: false }, { a: [] }, { a: {} }]
   assert.deepEqual(await bodyMatching({ a: { exists: true } }, ...there), [0, 1, 2, 3, 4])
   assert.deepEqual(await bodyMatching({ a: { exists: true } }, {}, { b: 1 }, [], '"a"'), [])
 })
 
-test('exists: false holds of an absent field only', async () => {
+test('exists: false matches an absent field only', async () => {
   assert.deepEqual(await bodyMatching({ a: { exists: false } }, {}, { b: 1 }, { a: 1 }, { a: [] }), [0, 1])
   assert.deepEqual(
     await bodyMatching({ a: { b: { exists: false } } }, {}, { a: 5 }, { a: {} }, { a: { b: 0 } }),
@@ -47,7 +47,7 @@ test('exists: false holds of an absent field only', async () => {
   )
 })
 
-test('a present null exists, and equals null', async () => {
+test('a null that is present exists, and equals null', async () => {
   assert.deepEqual(await bodyMatching({ a: { exists: true } }, { a: null }), [0])
   assert.deepEqual(await bodyMatching({ a: { exists: false } }, { a: null }), [])
   assert.deepEqual(await bodyMatching({ a: null }, { a: null }, {}, { a: 'null' }, { a: 0 }), [0])
@@ -60,7 +60,7 @@ test('an absent field equals nothing, and is in no list', async () => {
   assert.deepEqual(await bodyMatching({ a: { b: 'x' } }, {}, { a: 'x' }, { a: null }), [])
 })
 
-test('a list of patterns holds of an absent field where one of them is exists: false', async () => {
+test('a list of patterns matches an absent field if one of them is exists: false', async () => {
   assert.deepEqual(await bodyMatching({ a: ['x', { exists: false }] }, {}, { a: 'x' }, { a: 'y' }), [0, 1])
 })
 
@@ -72,7 +72,7 @@ test('anything-but is false of an absent field', async () => {
   )
 })
 
-test('prefix and suffix are false of an absent field, and of what is no text', async () => {
+test('prefix and suffix are false for an absent field, and for a value that is not a text', async () => {
   for (const operator of ['prefix', 'suffix']) {
     const payloads = [{}, { a: 5 }, { a: null }, { a: { 5: 5 } }, { a: '5' }]
     assert.deepEqual(await bodyMatching({ a: { [operator]: '5' } }, ...payloads), [4], operator)
@@ -85,7 +85,7 @@ test('numeric is false of an absent field, and refuses text', async () => {
   assert.deepEqual(await bodyMatching({ a: between }, ...payloads), [5, 6])
 })
 
-test('pattern is false of an absent field, and of what is no text', async () => {
+test('pattern is false for an absent field, and for a value that is not a text', async () => {
   const payloads = [{}, { a: 5 }, { a: null }, { a: 'v5' }, { a: 'x v5' }]
   assert.deepEqual(await bodyMatching({ a: { pattern: '^v[0-9]$' } }, ...payloads), [3])
 })
@@ -94,7 +94,7 @@ test('an absent source equals nothing', async () => {
   assert.deepEqual(await matching({ source: 'null' }, {}, { source: null }, 'null', [{ source: 'null' }]), [])
 })
 
-test('of header forms only exists: false holds of an absent header', async () => {
+test('of the forms for headers only exists: false matches an absent header', async () => {
   const given = [{}, { a: 'x' }, { a: '' }, { a: ['y', 'x'] }]
   assert.deepEqual(await headersMatching({ a: 'x' }, ...given), [1, 3])
   assert.deepEqual(await headersMatching({ a: ['x', ''] }, ...given), [1, 2, 3])
@@ -114,7 +114,7 @@ test('no test reaches a prototype', async () => {
 
 // --- lists ---
 
-test('where the payload holds a list any of its elements may match, in lists of lists too', async () => {
+test('if the payload holds a list, any of its elements may match, also in lists of lists', async () => {
   const payloads = [{ a: ['x', 'y'] }, { a: [['z', ['y']]] }, { a: ['x'] }, { a: [] }]
   for (const wanted of ['y', ['y', 'w'], { prefix: 'y' }, { pattern: '^y$' }])
     assert.deepEqual(await bodyMatching({ a: wanted }, ...payloads), [0, 1], JSON.stringify(wanted))
@@ -122,7 +122,7 @@ test('where the payload holds a list any of its elements may match, in lists of 
   assert.deepEqual(await bodyMatching({ a: 'y' }, [{ a: 'x' }, { a: 'y' }]), [0])
 })
 
-test('several operators must hold of the same element', async () => {
+test('several operators must hold for the same element', async () => {
   const both = { prefix: 'a', suffix: 'z' }
   assert.deepEqual(
     await bodyMatching({ a: both }, { a: ['ab', 'yz'] }, { a: ['b', 'az'] }, { a: 'az' }),
@@ -147,7 +147,7 @@ test('an empty list has no element that lacks a field', async () => {
   assert.deepEqual(await bodyMatching(body, { items: [] }, { items: [{ sku: 1 }, {}] }, {}), [1, 2])
 })
 
-test('equality is that of JSON: a text is no number', async () => {
+test('equality is that of JSON: a text never equals a number', async () => {
   assert.deepEqual(await bodyMatching({ a: '42' }, { a: 42 }, { a: '42' }), [1])
   assert.deepEqual(
     await bodyMatching({ a: [42, true] }, { a: '42' }, { a: 'true' }, { a: 42 }, { a: true }),
@@ -157,7 +157,7 @@ test('equality is that of JSON: a text is no number', async () => {
 
 // --- what cannot be decided ---
 
-test('a text that is too long to be searched is no match, and says so', async () => {
+test('a text that is too long to be searched does not match, and the reason says so', async () => {
   const verdict = await verdictOf({ body: { a: { b: { pattern: 'x' } } } }, { a: { b: 'x'.repeat(300_000) } })
   assert.ok(verdict instanceof ClauseError)
   assert.equal(verdict.clause, 'match.body.a.b.pattern')

@@ -1,4 +1,4 @@
-/** Compiles a mapping's `match`, except `path`, which the decision index answers. */
+/** Compiles a mapping's `match` except `path`, which the decision index tests. */
 
 import type { MappingSource } from '../../config/configuration.ts'
 import type { Path } from '../../config/path.ts'
@@ -18,7 +18,7 @@ import { withNearMiss, wordsOfValues } from './words.ts'
 
 type Match = NonNullable<MappingSource['match']>
 
-/** Cheap conditions first; the expression is asked only when all of them hold. */
+/** Cheap conditions come first, and the expression is evaluated only if all of them hold. */
 export function compileMatch(match: Match | undefined, report: Report, shared?: SharedParts): Matcher {
   const clauses: Clause[] = []
   const add = (clause: Clause | undefined) => clause && clauses.push(clause)
@@ -65,7 +65,7 @@ function decide(clause: Clause, scope: Scope): boolean | ClauseError {
   }
 }
 
-/** Of the payload itself, never of an element of a list. */
+/** Tests the payload itself, never an element of a list. */
 function compileSource(wanted: string): Clause {
   const path = ['match', 'source']
   const words = wordsOfValues([wanted])
@@ -93,12 +93,12 @@ function compileBody(body: Readonly<Record<string, unknown>>, report: Report): C
   }
 }
 
-/** Nothing but the closures: the tree around them takes twice as much memory, and is for explaining only. */
+/** Keeps only the closures, because the tree around them needs twice as much memory and serves explanations alone. */
 function holdsOfBody({ holds }: BodyTest): Clause['holds'] {
   return ({ request, containment }) => holds(request.payload, containment)
 }
 
-/** Reads what is known to be sound once more. */
+/** Reads a pattern again that is known to be valid. */
 function missOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Clause['miss'] {
   return ({ request, containment }) => {
     const pattern = readBodyPattern(body, path, silent)
@@ -109,8 +109,8 @@ function missOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Cla
 const silent: Report = { error: () => undefined, warn: () => undefined }
 
 /**
- * The equalities that a body pattern demands, for the decision index. Each of them is necessary; together they need not be
- * enough, because of operators and because lists have elements.
+ * Returns the equalities that a body pattern requires, for the decision index. Each of them is necessary; together they
+ * need not be sufficient, because of operators and because lists have elements.
  */
 function equalitiesOfBody(pattern: BodyPattern, path: readonly string[] = []): readonly Equality[] {
   if (pattern.kind === 'keys')
@@ -119,7 +119,7 @@ function equalitiesOfBody(pattern: BodyPattern, path: readonly string[] = []): r
   return values === undefined ? [] : [{ of: 'body', path, values }]
 }
 
-/** Nothing where it may hold of other values too. */
+/** Returns undefined if other values may match too. */
 function wantedValues(pattern: BodyPattern): readonly Scalar[] | undefined {
   if (pattern.kind === 'equals') return [pattern.value]
   if (pattern.kind !== 'any') return undefined

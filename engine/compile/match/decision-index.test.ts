@@ -46,7 +46,7 @@ test('no mapping covers a built-in endpoint, whatever its path', () => {
   }
 })
 
-test('a parameter takes exactly one segment that is not empty, and tells what it took', () => {
+test('a parameter takes exactly one segment that is not empty, and returns it', () => {
   const index = indexOf({ repo: { path: 'git/:owner/:repo' } })
   const params = (endpoint: string) => asked(index, {}, { endpoint })[0]?.params
   assert.deepEqual(params('git/ann/lamp'), { owner: 'ann', repo: 'lamp' })
@@ -74,7 +74,7 @@ test('an exact path, paths with parameters and catch-alls are tried in the order
   assert.deepEqual(idsOf(index.covering('git/lamp')), ['any', 'second', 'exact', 'both', 'renamed'])
 })
 
-test('as many candidates are tried among ten thousand mappings as among ten', () => {
+test('ten thousand mappings have as few candidates as ten', () => {
   const kinds: Record<
     string,
     { match: (n: number) => Match; request: Partial<HookRequest>; payload: unknown }
@@ -108,7 +108,7 @@ test('as many candidates are tried among ten thousand mappings as among ten', ()
   }
 })
 
-test('a mapping is filed under what it shares with the fewest others', () => {
+test('a mapping is filed under the equality that it shares with the fewest others', () => {
   const mappings = many(1000, (n) => ({
     source: 'github',
     headers: { 'x-github-event': ['push', 'pull_request'][n % 2] as string },
@@ -119,7 +119,7 @@ test('a mapping is filed under what it shares with the fewest others', () => {
   assert.deepEqual(idsOf(asked(createDecisionIndex(mappings), payload, { headers })), ['m9'])
 })
 
-test('mappings without an equality are tried in their place among those found', () => {
+test('mappings without an equality keep their place among the candidates', () => {
   const mappings = many(100, (n) => ({ body: n % 40 === 5 ? { id: { exists: true } } : { id: n } }))
   assert.deepEqual(idsOf(asked(createDecisionIndex(mappings), { id: 50 })), ['m5', 'm45', 'm50', 'm85'])
 })
@@ -133,7 +133,7 @@ test('a mapping that several values lead to is tried once', () => {
   )
 })
 
-test('fields and headers with the names of inherited properties lead to nothing of theirs', () => {
+test('fields and headers with the names of inherited properties lead to no inherited value', () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
   const ofBody = names.map((name) =>
     indexed(name, { body: Object.fromEntries([[name, { name: 'Object' }]]) }),

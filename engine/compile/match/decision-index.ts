@@ -1,4 +1,4 @@
-/** Finds the mappings that may match a request, so that few of those that cannot are tried. */
+/** Finds the mappings that may match a request, so that most of those that cannot match are never tried. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
@@ -11,9 +11,9 @@ import { mergeOrdered, type Positions } from './ordered-merge.ts'
 export type { Indexed } from './groups.ts'
 
 export interface DecisionIndex {
-  /** Those that cannot match are left out where an equality clause tells them apart. */
+  /** Leaves out mappings that cannot match according to an equality. */
   candidates(request: HookRequest): Candidates
-  /** Every mapping whose path covers the endpoint, in matching order. */
+  /** Returns every mapping whose path covers the endpoint, in matching order. */
   covering(endpoint: string): readonly Candidate[]
   covers(endpoint: string): boolean
 }
@@ -23,12 +23,12 @@ export const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
 
 type Params = Candidate['params']
 
-/** `mappings` in matching order. */
+/** `mappings` are in matching order. */
 export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
   return runToEnd(indexMappings(mappings, createGroupCache()))
 }
 
-/** The same in pieces. Groups that `cache` holds with the same mappings are not indexed again. */
+/** Does the same in pieces. Groups that `cache` holds with the same mappings are not indexed again. */
 export function* indexMappings(mappings: readonly Indexed[], cache: GroupCache): Work<DecisionIndex> {
   const { ofPaths, find, everywhere } = yield* indexGroups(mappings, cache)
   const programs = mappings.map(({ program }) => program)

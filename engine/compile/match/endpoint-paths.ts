@@ -1,32 +1,32 @@
-/** Finds paths by an endpoint's name: exact ones, and those with `:name` segments. */
+/** Finds paths by the name of an endpoint: exact paths, and those with `:name` segments. */
 
 import { runToEnd } from '../../yield.ts'
 import { smallPieces, type Work } from '../slices.ts'
 
 export interface CoveringPath<Value> {
   readonly value: Value
-  /** The path's `:name` segments by name; empty for a path without any. */
+  /** The path's `:name` segments by name. Empty for a path without any. */
   readonly params: Readonly<Record<string, string>>
 }
 
 interface Node<Value> {
   readonly literals: Map<string, Node<Value>>
-  /** What takes any one segment. */
+  /** The branch for a parameter, which takes any one segment. */
   any: Node<Value> | undefined
-  /** The paths that end here; they may differ in the names of their parameters. */
+  /** The paths that end here, which may differ in the names of their parameters. */
   readonly ends: { readonly names: readonly string[]; readonly value: Value }[]
 }
 
 export const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
-/** The values of all paths that cover a name. */
+/** Returns the values of all paths that cover a name. */
 export type FindPaths<Value> = (endpoint: string) => readonly CoveringPath<Value>[]
 
 export function createEndpointPaths<Value>(paths: ReadonlyMap<string, Value>): FindPaths<Value> {
   return runToEnd(indexPaths(paths))
 }
 
-/** The same in pieces. */
+/** Does the same in pieces. */
 export function* indexPaths<Value>(paths: ReadonlyMap<string, Value>): Work<FindPaths<Value>> {
   const exact = new Map<string, CoveringPath<Value>>()
   const root = createNode<Value>()
@@ -72,7 +72,7 @@ function insert<Value>(root: Node<Value>, segments: readonly string[], value: Va
   node.ends.push({ names, value })
 }
 
-/** Both ways at each segment: no more than there are nodes, and no deeper than the longest path. */
+/** Follows both branches at each segment. It visits each node at most once, and goes no deeper than the longest path. */
 function collect<Value>(
   node: Node<Value>,
   segments: readonly string[],

@@ -21,12 +21,12 @@ async function blame(
 
 const blameBody = (body: Readonly<Record<string, unknown>>, payload: unknown) => blame({ body }, payload)
 
-test('a mapping that matches has no clause to blame', async () => {
+test('a mapping that matches has no failing clause', async () => {
   assert.equal(await blame({ source: 'x', body: { a: 1 }, when: 'a = 1' }, { source: 'x', a: 1 }), undefined)
   assert.equal(await blame(undefined, {}), undefined)
 })
 
-test('the clause is the first that fails: source, headers, body, the expression last', async () => {
+test('the reported clause is the first that fails: source, headers, body, and the expression last', async () => {
   const match = { source: 'ci', headers: { event: 'push' }, body: { a: 1 }, when: 'b = 2' }
   const good = { source: 'ci', a: 1, b: 2 }
   const headers = { event: 'push' }
@@ -36,7 +36,7 @@ test('the clause is the first that fails: source, headers, body, the expression 
   assert.equal(await blame(match, { ...good, b: 3 }, { headers }), 'match.when: true; false')
 })
 
-test('the deepest field of a body is named, with what it should hold and what it holds', async () => {
+test('the deepest field of a body is named, with the expected and the actual value', async () => {
   const body = { pull_request: { draft: false, base: { ref: { prefix: 'release/' } } } }
   const of = (pull_request: unknown) => blameBody(body, { pull_request })
   assert.equal(await of({ draft: true }), 'match.body.pull_request.draft: false; true')
@@ -85,7 +85,7 @@ test('a long list of wanted values is cut', async () => {
   )
 })
 
-test('a value that is nearly right says what is wrong with it', async () => {
+test('a nearly right value is reported with the difference', async () => {
   assert.equal(await blameBody({ a: '42' }, { a: 42 }), 'match.body.a: "42", as text, not as a number; 42')
   assert.equal(await blameBody({ a: 42 }, { a: '42' }), 'match.body.a: 42, as a number, not as text; "42"')
   assert.equal(
@@ -120,7 +120,7 @@ test('all values that a list has at the field are shown', async () => {
   )
 })
 
-test('a list whose elements satisfy one key each says that one element must satisfy all', async () => {
+test('for a list whose elements satisfy one key each, the explanation says that one element must satisfy all', async () => {
   const items = [
     { a: 1, b: 9 },
     { a: 9, b: 2 },
@@ -131,7 +131,7 @@ test('a list whose elements satisfy one key each says that one element must sati
   )
 })
 
-test('of a list of maps the nearest one is shown, by the field that does not fit', async () => {
+test('of a list of alternatives the nearest one is shown, with the field that fails', async () => {
   const body = {
     event: [
       { type: 'message', channel: { kind: 'im' }, bot: { exists: false } },
@@ -160,7 +160,7 @@ test('of a list of maps the nearest one is shown, by the field that does not fit
   assert.match(String(await of(undefined)), /^match\.body\.event: an object with .*; nothing$/)
 })
 
-test('headers are shown as they came', async () => {
+test('headers are shown as they arrived', async () => {
   const of = (wanted: NonNullable<MappingSource['match']>['headers'], given: HookRequest['headers']) =>
     blame({ headers: wanted }, {}, { headers: given })
   assert.equal(await of({ a: ['x', 'y'] }, { a: ['v', 'w'] }), 'match.headers.a: one of "x", "y"; ["v","w"]')
@@ -169,7 +169,7 @@ test('headers are shown as they came', async () => {
   assert.equal(await of({ a: { pattern: '^x' } }, { a: 'y' }), 'match.headers.a: text matching /^x/; "y"')
 })
 
-test('an expression tells its result, or its error', async () => {
+test('an expression is shown with its result or its error', async () => {
   assert.equal(
     await blame({ when: 'a' }, { a: 5 }),
     'match.when: true, and nothing else that counts as true; 5',
@@ -183,7 +183,7 @@ test('a clause that cannot be decided is shown with the reason', async () => {
   assert.match(String(blamed), /^match\.body\.a.*: text matching \/x\/; .*not searched/)
 })
 
-test('wording an enormous list takes no longer than finding that it does not match', async () => {
+test('explaining an enormous list takes no longer than finding that it does not match', async () => {
   const items = Array.from({ length: 200_000 }, () => ({ a: 1 }))
   assert.match(String(await blameBody({ items: { a: 2 } }, { items })), /^match\.body\.items(\.a)?: /)
 })

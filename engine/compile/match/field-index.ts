@@ -1,4 +1,4 @@
-/** Finds mappings by what a payload holds: a tree of field paths that is walked together with the payload. */
+/** Finds mappings by the values of a payload, with a tree of field paths that is walked together with the payload. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Scalar } from './scalar.ts'
@@ -9,7 +9,7 @@ export type Bucket = readonly number[]
 
 export interface FieldIndex {
   readonly add: (path: readonly string[], value: Scalar, position: number) => void
-  /** Hands over each bucket that the payload leads to, some more than once. */
+  /** Passes each bucket that the payload leads to, some more than once. */
   readonly find: (request: HookRequest, found: (bucket: Bucket) => void) => void
 }
 
@@ -18,7 +18,7 @@ interface Node {
   readonly buckets: Map<unknown, number[]>
 }
 
-/** Up to so many fields are looked up one by one, without listing the payload's keys. */
+/** Up to this many fields are looked up one by one, without listing the payload's keys. */
 const fewChildren = 32
 export function createFieldIndex(): FieldIndex {
   const root = createNode()
@@ -74,7 +74,7 @@ function visit(node: Node, value: unknown, found: OnBucket): void {
   if (bucket !== undefined) found(bucket)
 }
 
-/** Goes through the fields that patterns name or those that the payload has, whichever are fewer. */
+/** Iterates over the fields of the patterns or those of the payload, whichever are fewer. */
 function descend(children: Node['children'], value: object, found: OnBucket): void {
   const keys = children.size > fewChildren ? Object.keys(value) : undefined
   if (keys !== undefined && keys.length < children.size) {

@@ -12,7 +12,7 @@ const strict: Report = {
   warn: () => undefined,
 }
 
-/** A mapping that only matches. @throws Error where it does not compile */
+/** Makes a mapping that only matches. @throws Error if it does not compile */
 export function programOf(id: string, match: MappingSource['match']): Program {
   return {
     id,

@@ -1,7 +1,7 @@
 /**
- * What authors write in `match` because another tool reads it: operators of Mongo, EventBridge, JSON Schema or n8n, and
- * comparisons, globs and slashed regular expressions as texts. Without a word it would be compared letter for letter, or
- * looked up as a key of the payload, and never match.
+ * Finds what authors write in `match` because other tools accept it: operators of Mongo, EventBridge, JSON Schema or
+ * n8n, and comparisons, globs and slashed regular expressions as texts. Without a warning it would be compared
+ * literally, or looked up as a key of the payload, and never match.
  */
 
 import { isRecord } from '../../config/is-record.ts'
@@ -9,11 +9,11 @@ import type { Path } from '../../config/path.ts'
 import type { Report } from '../report.ts'
 
 interface ForeignOperator {
-  /** Whether no payload is likely to have a key of that name: then it is an error, else a warning. */
+  /** Whether no payload is likely to have a key of that name. Then it is an error, otherwise a warning. */
   readonly isSure: boolean
-  /** What to write instead of it. */
+  /** The text to write instead. */
   readonly hint: (operand: unknown) => string
-  /** Operands that it is given elsewhere; with another one, it is taken to be a key of the payload. */
+  /** Whether the operand is one that other tools accept. With another one, the name counts as a key of the payload. */
   readonly fits: (operand: unknown) => boolean
 }
 
@@ -75,7 +75,7 @@ const operators: ReadonlyMap<string, ForeignOperator> = new Map(
   ),
 )
 
-/** `startsWith`, `starts_with`, `starts-with` and `$startsWith` are one. */
+/** Treats `startsWith`, `starts_with`, `starts-with` and `$startsWith` as the same. */
 function foreignOperator(name: string, operand: unknown): ForeignOperator | undefined {
   const bare = name
     .replace(/^\$|^@/, '')
@@ -87,8 +87,8 @@ function foreignOperator(name: string, operand: unknown): ForeignOperator | unde
 }
 
 /**
- * Reports the foreign operators of a map that holds nothing but operators, ours or foreign. Says whether the map is
- * refused; a map that was warned of is still read as keys of the payload.
+ * Reports the foreign operators of a map that holds only operators, ours or foreign. Returns whether the map is
+ * refused. A map with a warning is still read as keys of the payload.
  */
 export function refuseForeignOperators(
   map: Readonly<Record<string, unknown>>,
@@ -103,7 +103,7 @@ export function refuseForeignOperators(
   })
   const ownCount = names.filter((name) => ours.has(name)).length
   if (foreign.length === 0 || foreign.length + ownCount < names.length) return false
-  // Beside one of ours, it is an operator for certain.
+  // Beside a known operator, a foreign name is certainly meant as an operator.
   const isSure = ownCount > 0 || foreign.some(({ operator }) => operator.isSure)
   for (const { name, operator } of foreign) {
     const finding = { code: 'FOREIGN_OPERATOR', path: [...path, name], hint: operator.hint(map[name]) }
@@ -119,7 +119,7 @@ export function refuseForeignOperators(
   return isSure
 }
 
-/** A text that other tools would read as more than a text, and what to write instead. */
+/** Texts that other tools interpret, with what to write instead. */
 const texts: readonly (readonly [RegExp, string, string])[] = [
   [
     /\{\{.*\}\}|\{%.*%\}/s,
@@ -154,7 +154,7 @@ const texts: readonly (readonly [RegExp, string, string])[] = [
   [/^\*$/, 'is compared letter for letter', 'For any value, write `{ exists: true }`.'],
 ]
 
-/** Warns of a text that is to be equal and was hardly meant so. It may be: then nothing is lost. */
+/** Warns of a text that was hardly meant literally. It still counts as a literal, so nothing is lost if it was. */
 export function warnOfForeignText(text: string, path: Path, report: Report): void {
   const found = texts.find(([pattern]) => pattern.test(text))
   if (found === undefined) return
@@ -162,7 +162,7 @@ export function warnOfForeignText(text: string, path: Path, report: Report): voi
   report.warn({ code: 'LITERAL_TEXT', path, message, hint })
 }
 
-/** Warns of a regular expression that is written between slashes, which would be looked for. */
+/** Warns of a regular expression between slashes, because the slashes would be part of it. */
 export function warnOfSlashes(source: string, path: Path, report: Report): void {
   if (!/^\/\^.*\/[a-z]*$|^\/.*\$\/[a-z]*$|^\/.+\/[gimsuy]+$/s.test(source)) return
   report.warn({
@@ -173,7 +173,7 @@ export function warnOfSlashes(source: string, path: Path, report: Report): void 
   })
 }
 
-/** Warns of a key that is a path elsewhere: `$.action`, `/action`, `labels[0].name`. A dot alone is left to lint. */
+/** Warns of a key that is a path in other tools: `$.action`, `/action`, `labels[0].name`. A lone dot is left to lint. */
 export function warnOfForeignKey(key: string, path: Path, report: Report): void {
   const steps = foreignPath(key)
   if (steps === undefined) return
@@ -188,7 +188,7 @@ export function warnOfForeignKey(key: string, path: Path, report: Report): void 
   })
 }
 
-/** `body: { $or: [{ … }, { … }] }`: conditions over whole payloads. @returns whether it is refused */
+/** Reports `body: { $or: [{ … }, { … }] }`: conditions over whole payloads. @returns whether it is refused */
 export function refuseForeignLogic(
   body: Readonly<Record<string, unknown>>,
   path: Path,

@@ -1,4 +1,4 @@
-/** Indexes the mappings of one path: each is filed under the equality that tells it apart best from the others. */
+/** Indexes the mappings of one path. Each is filed under the equality that distinguishes it best from the others. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Equality, Matcher } from '../../resolve/program.ts'
@@ -6,19 +6,19 @@ import { smallPieces, type Work } from '../slices.ts'
 import { addTo, type Bucket, createFieldIndex, type FieldIndex } from './field-index.ts'
 import type { Scalar } from './scalar.ts'
 
-/** Names mappings by their place in the group, from 0, so that the index stays right when the group moves. */
+/** Names mappings by their position in the group, from 0, so that the index stays valid when the group moves. */
 export interface GroupIndex {
   /** Every mapping of the group, ascending. */
   readonly all: Bucket
-  /** Those that may match, in buckets that may share some. */
+  /** Returns the buckets of the mappings that may match. Buckets may overlap. */
   readonly find: (request: HookRequest) => readonly Bucket[]
 }
 
-/** Groups of up to so many mappings are tried faster than they are looked up. */
+/** Groups of up to this many mappings are tried faster than they are looked up. */
 const handful = 3
 const handfuls = Array.from({ length: handful + 1 }, (_, length) => allOf(length))
 
-/** `matchers` in matching order. */
+/** `matchers` are in matching order. */
 export function* indexGroup(matchers: readonly Matcher[]): Work<GroupIndex> {
   const few = handfuls[matchers.length]
   if (few !== undefined) return few
@@ -90,7 +90,7 @@ function findByHeader(
 
 type Choice = (equalities: readonly Equality[]) => Equality | undefined
 
-/** Chooses the equality whose fullest bucket holds the fewest mappings of the group; a header before a field. */
+/** Chooses the equality whose fullest bucket holds the fewest mappings of the group, and prefers headers to fields. */
 function* createChoice(matchers: readonly Matcher[]): Work<Choice> {
   const counts = new Map<string, Map<Scalar, number>>()
   for (const [index, { equalities }] of matchers.entries()) {
@@ -132,7 +132,7 @@ function isBetter(equality: Equality, than: Equality): boolean {
   return equality.of === 'header' && than.of !== 'header'
 }
 
-/** A key for counting. Two places with the same key would only make a worse choice. */
+/** Returns a key for counting. Two places with the same key would only lead to a worse choice. */
 function placeOf({ of, path }: Equality): string {
   return `${of} ${path.length === 1 ? path[0] : path.join('\n')}`
 }

@@ -10,7 +10,7 @@ import { type FindPaths, indexPaths } from './endpoint-paths.ts'
 import { type GroupIndex, indexGroup } from './group-index.ts'
 
 export interface Indexed {
-  /** The endpoint's name, which may hold `:name` segments; absent: every endpoint but `wake` and `agent`. */
+  /** The endpoint's name, which may hold `:name` segments. Absent: every endpoint except `wake` and `agent`. */
   readonly path: string | undefined
   readonly program: Program
 }
@@ -23,15 +23,15 @@ export interface Group {
 }
 
 export interface Groups {
-  /** By path, in the order of their first mappings. */
+  /** The groups by path, in the order of their first mappings. */
   readonly ofPaths: readonly Group[]
-  /** Where in `ofPaths` the groups that cover a name are. */
+  /** Finds the indexes in `ofPaths` of the groups that cover a name. */
   readonly find: FindPaths<number>
   /** The catch-alls. */
   readonly everywhere: Group | undefined
 }
 
-/** What one indexing leaves for the next one. */
+/** What one indexing keeps for the next one. */
 export interface GroupCache {
   groups: ReadonlyMap<string | undefined, Group>
   paths: readonly string[]
@@ -42,7 +42,7 @@ export function createGroupCache(): GroupCache {
   return { groups: new Map(), paths: [], find: () => [] }
 }
 
-/** `mappings` in matching order. */
+/** `mappings` are in matching order. */
 export function* indexGroups(mappings: readonly Indexed[], cache: GroupCache): Work<Groups> {
   const filed = yield* fileByPath(mappings)
   const groups = new Map<string | undefined, Group>()

@@ -12,7 +12,7 @@ import { warnOfForeignText } from './foreign-syntax.ts'
 import { readPatternText, refusePattern } from './operators.ts'
 import { absentWords, presentWords, withNearMiss, wordsOfSearch, wordsOfValues } from './words.ts'
 
-/** Gives nothing where something was reported. */
+/** Returns undefined if something was reported. */
 export function compileHeader(written: string, wanted: HeaderPattern, report: Report): Clause | undefined {
   const path = ['match', 'headers', written]
   const name = written.toLowerCase()
@@ -27,7 +27,7 @@ export function compileHeader(written: string, wanted: HeaderPattern, report: Re
   return refusePattern(path, 'must not be an empty list', 'List the texts that it may equal.', report)
 }
 
-/** Senders and proxies write dashes; a name with an underscore is the variable that CGI makes of it. */
+/** Senders and proxies write dashes. A name with underscores is that of a CGI variable. */
 function warnOfUnderscores(name: string, path: Path, report: Report): void {
   const hint = `Write \`${name.replace(/^http_/, '').replaceAll('_', '-')}\`.`
   report.warn({

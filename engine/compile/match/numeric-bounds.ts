@@ -7,7 +7,7 @@ export interface NumericBound {
   readonly value: number
 }
 
-/** The bounds, or what is wrong with them: it completes a sentence. `at`: the position in the list, if one is to blame. */
+/** The bounds, or the mistake in them as the end of a sentence. `at` is the position in the list, if one is to blame. */
 type ReadBounds =
   | { readonly bounds: readonly NumericBound[] }
   | { readonly bounds: undefined; readonly problem: string; readonly at?: number }
@@ -48,7 +48,7 @@ function satisfies(value: number, { operator, value: bound }: NumericBound): boo
   }
 }
 
-/** A range of more than one number is not emptied by any list of `!=`. */
+/** A range of more than one number cannot be emptied by a list of `!=`. */
 function isSatisfiable(bounds: readonly NumericBound[]): boolean {
   const holds = (value: number) => isWithin(value, bounds)
   const pinned = bounds.find(({ operator }) => operator === '=')

@@ -17,7 +17,7 @@ export type OperatorTest =
 
 type Reader = (operand: unknown, path: Path, report: Report) => OperatorTest | undefined
 
-/** In the order in which they are asked, cheap ones first. */
+/** The order is that of testing, cheap ones first. */
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['exists', readExists],
   ['anything-but', readAnythingBut],
@@ -29,7 +29,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 
 export const operatorNames: ReadonlySet<string> = new Set(readers.keys())
 
-/** Reads a map whose keys are all names of operators. Gives nothing where one of them was reported. */
+/** Reads a map whose keys are all names of operators. Returns undefined if a mistake was reported. */
 export function readOperators(
   value: Readonly<Record<string, unknown>>,
   path: Path,

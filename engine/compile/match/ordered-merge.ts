@@ -1,4 +1,4 @@
-/** Merges sorted lists of positions lazily: a search that ends early has merged little. */
+/** Merges sorted lists of positions lazily, so that a search that ends early has merged little. */
 
 export interface Positions<Tag> {
   /** Indexes into `positions`, ascending. */
@@ -12,7 +12,7 @@ interface Cursor<Tag> extends Positions<Tag> {
   at: number
 }
 
-/** Gives the positions of all lists in ascending order, each once, with the tag of a list that has it. */
+/** Yields the positions of all lists in ascending order, each once, with the tag of a list that has it. */
 export function mergeOrdered<Tag>(
   lists: readonly Positions<Tag>[],
 ): () => { readonly position: number; readonly tag: Tag } | undefined {

@@ -7,7 +7,7 @@ export function isScalar(value: unknown): value is Scalar {
   return value === null || typeof value === 'string' || typeof value === 'boolean'
 }
 
-/** Completes a sentence about what was written instead of one. */
+/** Completes a sentence about a value that is not a scalar. */
 export function scalarProblem(value: unknown): string {
   return typeof value === 'number'
     ? 'must be a number that JSON has: no payload holds an infinite one'

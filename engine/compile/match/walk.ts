@@ -1,8 +1,8 @@
-/** Looks into a payload: own fields only, and lists however they nest. */
+/** Reads a payload: own fields only, and lists at any depth. */
 
 /**
- * Whether `holds` says so of any element that is no list itself. Lists in lists are kept on a list of their own: a
- * payload may nest deeper than the stack is.
+ * Whether `holds` is true for any element that is not a list itself. Nested lists are kept in a list, because a payload
+ * may be nested deeper than the stack allows.
  */
 export function anyElement(list: readonly unknown[], holds: (element: unknown) => boolean): boolean {
   let nested: (readonly unknown[])[] | undefined
@@ -17,7 +17,7 @@ export function anyElement(list: readonly unknown[], holds: (element: unknown) =
   return false
 }
 
-/** The field of an object; nothing where there is no object, or no such field of its own. */
+/** Returns the own field of an object, or undefined if there is none. */
 export function fieldOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as Readonly<Record<string, unknown>>)[key]

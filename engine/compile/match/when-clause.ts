@@ -24,7 +24,7 @@ export interface When {
 
 const path = ['match', 'when']
 
-/** Gives nothing where something was reported. */
+/** Returns undefined if something was reported. */
 export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
   const compiled = compileWhole(text, path, report, shared)
   if (compiled === undefined) return undefined
@@ -38,7 +38,7 @@ export function compileWhen(text: string, report: Report, shared?: SharedParts):
   return { equalities, verdict: createVerdict(evaluate), miss: createMiss(evaluate) }
 }
 
-/** What to write instead of a condition that can never hold. */
+/** Maps a kind to what to write instead of a condition that can never hold. */
 const neverTrue: Partial<Record<Kind, (source: string) => string>> = {
   number: (source) => `Compare it: \`${source} > 0\`.`,
   text: () => "Compare it: `action = 'opened'`. Conditions are joined with `and`, not with `&`.",
@@ -50,7 +50,7 @@ const neverTrue: Partial<Record<Kind, (source: string) => string>> = {
   function: () => 'Call it: `$exists(labels)`.',
 }
 
-/** `$match` gives what it finds, where `$contains` asks whether there is any. */
+/** `$match` returns matches, while `$contains` tests whether there is one. */
 function foundByMatch(source: string): string | undefined {
   const [, text, pattern] = /^\$match\(([^,()]+),\s*(\/.+\/i?|'[^']*'|"[^"]*")\s*\)$/.exec(source) ?? []
   return pattern === undefined
@@ -83,7 +83,7 @@ function createMiss(expression: Expression): When['miss'] {
   }
 }
 
-/** Only `true` matches: a truthy value is more often a slip than a wish. */
+/** Only `true` matches, because a truthy value is more often a slip than intended. */
 function isTrue(result: unknown): boolean {
   return result === true
 }

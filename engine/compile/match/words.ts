@@ -1,10 +1,10 @@
-/** Says in words what a clause expects. The words end a sentence that begins with "expected". */
+/** Describes in words what a clause expects. The words end a sentence that begins with "expected". */
 
 import type { BodyPattern } from './body-pattern.ts'
 import type { OperatorTest } from './operators.ts'
 import type { Scalar } from './scalar.ts'
 
-/** How many members of a list or a map are named. */
+/** The number of members of a list or a map that are named. */
 const mostNamed = 10
 
 export function wordsOf(pattern: BodyPattern): string {
@@ -20,13 +20,13 @@ export function wordsOf(pattern: BodyPattern): string {
   }
 }
 
-/** `"opened"`, or `one of "opened", "reopened"` */
+/** Returns `"opened"`, or `one of "opened", "reopened"`. */
 export function wordsOfValues(values: readonly Scalar[]): string {
   const words = listed(values.map(quoted))
   return values.length === 1 ? words : `one of ${words}`
 }
 
-/** `/^v[0-9]+$/` */
+/** Returns `/^v[0-9]+$/`. */
 export function wordsOfSearch(source: string): string {
   return `text matching /${source}/`
 }
@@ -34,7 +34,7 @@ export function wordsOfSearch(source: string): string {
 export const presentWords = 'the field to be there'
 export const absentWords = 'no such field'
 
-/** The words, with what else an author needs to know where the value is nearly a wanted one. */
+/** Returns the words with an explanation if the value is nearly a wanted one. */
 export function withNearMiss(words: string, wanted: readonly Scalar[], actual: unknown): string {
   const note = nearMiss(wanted, actual)
   return note === undefined ? words : `${words}, ${note}`

@@ -1,9 +1,9 @@
-/** The formats of JSON Schema: the library's own, for texts that are not too long for them. */
+/** Provides the formats of JSON Schema: the library's own, for texts up to a length. */
 
 import type { Format } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 
-/** The library's expressions were written for addresses and times; a longer text is none. In UTF-16 units. */
+/** The library's expressions were written for addresses and times, so a longer text has no format. In UTF-16 units. */
 const longestText = 2048
 
 const names = Object.keys(fullFormats)

@@ -1,4 +1,4 @@
-/** Reads an author's schema before Ajv does: says what is wrong with it and where, and whether checking it is linear. */
+/** Reads an author's schema before Ajv does: finds mistakes with their places, and whether checking is linear. */
 
 import { isRecord } from '../../config/is-record.ts'
 import { nearestName } from '../../config/nearest.ts'
@@ -7,7 +7,7 @@ import { isFormat } from './formats.ts'
 import { type Dialect, type Holds, holdsOf, keywordsOf } from './vocabulary.ts'
 
 export interface SchemaProblem {
-  /** From the schema's root. */
+  /** The path from the schema's root. */
   readonly path: readonly (string | number)[]
   /** Completes a sentence that begins with the place's name. */
   readonly message: string
@@ -17,9 +17,9 @@ export interface SchemaProblem {
 
 export interface CheckedSchema {
   readonly problems: readonly SchemaProblem[]
-  /** Every `$ref` and where it stands. */
+  /** Every `$ref` with its place. */
   readonly references: readonly Reference[]
-  /** Whether checking takes time that is linear in the payload: no part of the schema can lead back to itself. */
+  /** Whether checking takes linear time, because no part of the schema can refer back to itself. */
   readonly isLinear: boolean
 }
 
@@ -90,7 +90,7 @@ export function checkSchema(written: boolean | object, dialect: Dialect): Checke
   return { problems, references, isLinear: !references.some(mayRecur) }
 }
 
-/** A reference from within a definition may lead back to it, and so may one to the whole schema. */
+/** A reference inside a definition may be recursive, and so may one to the whole schema. */
 function mayRecur({ target, path }: Reference): boolean {
   return path[0] === '$defs' || path[0] === 'definitions' || !/^#\/(?:\$defs|definitions)\//.test(target)
 }

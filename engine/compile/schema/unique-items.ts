@@ -1,9 +1,9 @@
-/** The keyword `uniqueItems` in linear time: Ajv's own compares all elements with all others. */
+/** Implements the keyword `uniqueItems` in linear time. Ajv's own compares all elements with all others. */
 
 import type { FuncKeywordDefinition } from 'ajv'
 import { isRecord } from '../../config/is-record.ts'
 
-/** Takes the place of Ajv's own. */
+/** Replaces Ajv's own keyword. */
 export const uniqueItems: FuncKeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
@@ -14,7 +14,7 @@ export const uniqueItems: FuncKeywordDefinition = {
   error: { message: 'must NOT have duplicate items' },
 }
 
-/** The value as JSON, the same for objects whose keys stand in another order. */
+/** Returns the value as JSON, the same for objects that differ only in the order of their keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner) => (isRecord(inner) ? sorted(inner) : inner))
 }

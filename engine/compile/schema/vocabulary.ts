@@ -1,4 +1,4 @@
-/** The words that a JSON Schema may be written in, and what stands below each. */
+/** Lists the keywords of JSON Schema, and what each contains. */
 
 import { isRecord } from '../../config/is-record.ts'
 
@@ -53,7 +53,7 @@ const vocabularies: Readonly<Record<Dialect, Readonly<Record<string, Holds>>>> =
   },
 }
 
-/** Nothing for a word that the dialect does not know. */
+/** Returns undefined for a keyword that the dialect does not have. */
 export function holdsOf(keyword: string, dialect: Dialect): Holds | undefined {
   return vocabularies[dialect][keyword]
 }
@@ -62,7 +62,7 @@ export function keywordsOf(dialect: Dialect): string[] {
   return Object.keys(vocabularies[dialect])
 }
 
-/** The dialect that `$schema` names; nothing for one that we do not speak. */
+/** Returns the dialect of `$schema`, or undefined for an unsupported one. */
 export function dialectOf(schema: unknown): Dialect | undefined {
   const named = isRecord(schema) ? schema.$schema : undefined
   if (named === undefined) return 'draft-07'

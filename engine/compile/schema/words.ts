@@ -1,17 +1,17 @@
-/** Says to a sender what is wrong with its payload: where, and by which rule, and never what it sent. */
+/** Describes the mistakes in a payload for its sender: the place and the rule, never the value. */
 
 import type { ErrorObject } from 'ajv'
 import type { FieldError } from '../../resolve/decision.ts'
 
-/** Of a choice that nothing satisfied: as many reasons. */
+/** The most reasons that are listed if no branch of a choice is satisfied. */
 const mostDetails = 5
-/** A key of the payload's choosing stands in a pointer; it may be a megabyte. */
+/** A pointer holds a key that the sender chose, which may be a megabyte long. */
 const longestKey = 64
 const longestList = 200
 
-/** The rule that refused first, then why the branches of a choice did. */
+/** Describes the rule that refused first, then why the branches of a choice failed. */
 export function describeErrors(errors: readonly ErrorObject[]): FieldError[] {
-  // Ajv's last is the outermost, and `if` says nothing that the branch has not said.
+  // Ajv's last error is the outermost, and `if` adds nothing to the error of its branch.
   const reported = errors.toReversed()
   while (reported.length > 1 && reported[0]?.keyword === 'if') reported.shift()
   const details = new Map<string, FieldError>()
@@ -62,7 +62,7 @@ function describe({ keyword, params, instancePath, message }: ErrorObject): Fiel
   }
 }
 
-/** The schema's values, not the payload's. */
+/** Lists values of the schema, not of the payload. */
 function listed(values: readonly unknown[]): string {
   const text = values.map((value) => JSON.stringify(value)).join(', ')
   return text.length > longestList ? `${text.slice(0, longestList)}…` : text

@@ -11,9 +11,9 @@ import { isTruthy } from './helpers.ts'
 interface BlockParts {
   readonly block: Block
   readonly environment: Environment
-  /** The block's one argument. */
+  /** The one argument of the block. */
   readonly subject: Reader
-  /** Compiles what stands inside; nothing for a part that the block does not have. */
+  /** Compiles the content of a part, or returns undefined for a part that the block does not have. */
   readonly steps: (program: Program | undefined, environment: Environment) => Step
 }
 
@@ -44,12 +44,12 @@ function isTrue(value: { readonly type: string }): boolean {
   return value.type === 'BooleanLiteral' && 'value' in value && value.value === true
 }
 
-/** Passes of a loop between two looks at the clock. */
+/** The number of passes of a loop between two checks of the clock. */
 const passesBetweenChecks = 256
 
 function compileEach({ block, environment, subject, steps }: BlockParts): Step {
   refuseParameters(block, environment, 2)
-  // Loops in loops multiply: a payload decides how often.
+  // Nested loops multiply, and the payload decides how often they run.
   const isNested = environment.loop(0) !== undefined
   const pass = steps(block.program, inside(environment, 'each', block.program?.blockParams))
   const inverse = steps(block.inverse, environment)
@@ -64,7 +64,7 @@ function compileEach({ block, environment, subject, steps }: BlockParts): Step {
     const name = subject.name(frame)
     if (isNested) frame.scope.containment.beginUnbounded()
     for (let index = 0; index < count; index++) {
-      // A pass costs a byte even if it prints nothing, or nested loops over a hostile payload would not end.
+      // A pass costs a byte even if it prints nothing, since otherwise nested loops over a hostile payload would not end.
       spend(output.meter, 1)
       if (index % passesBetweenChecks === 0) frame.scope.containment.checkTime()
       const key = keys?.[index] ?? index
@@ -75,7 +75,7 @@ function compileEach({ block, environment, subject, steps }: BlockParts): Step {
   }
 }
 
-/** A key of the payload's choosing may not speak inside the operator's sentence: its number stands for it. */
+/** A key that the payload chose may instruct a model, so its number replaces it unless it is harmless. */
 function passName(name: string, key: string | number, index: number): string {
   return `${name}.${typeof key === 'string' && isHarmless(key) ? key : index}`
 }

@@ -1,12 +1,12 @@
-/** Rewrites `messages[0]` to `messages.[0]`, as the grammar wants it. */
+/** Rewrites `messages[0]` to `messages.[0]`, as the grammar requires. */
 
 export interface Rewritten {
   readonly text: string
-  /** Where in `text` a dot was put in, ascending. */
+  /** The positions in `text` where a dot was inserted, ascending. */
   readonly insertions: readonly number[]
 }
 
-/** Characters that cannot end a name, after the grammar's own rule. */
+/** Characters that cannot end a name, by the grammar's own rule. */
 const endsNoName = /[\s!"#%&'()*+,./;<=>@[\\^`{|}~]/
 
 /** Rewrites only inside mustaches, and there neither in strings nor in `[…]` itself. */
@@ -27,7 +27,7 @@ export function rewriteBrackets(source: string): Rewritten {
   return { text: text + source.slice(position), insertions }
 }
 
-/** A comment, or a mustache escaped with one backslash. */
+/** Whether the place is in a comment, or in a mustache that a backslash escapes. */
 function isLiteralText(source: string, open: number): boolean {
   const escaped = source[open - 1] === '\\' && source[open - 2] !== '\\'
   return escaped || /^\{\{~?!/.test(source.slice(open, open + 4))
@@ -64,7 +64,7 @@ function rewriteInside(inside: string, start: number, insertions: number[]): str
   return result
 }
 
-/** Just after the character that closes what opens at `from`. */
+/** Returns the position after the character that closes the one at `from`. */
 function closing(text: string, from: number, character: string): number {
   const end = text.indexOf(character, from + 1)
   return end === -1 ? text.length : end + 1

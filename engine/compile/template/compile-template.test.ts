@@ -5,7 +5,7 @@ import { compileTemplate } from './compile-template.ts'
 import { rendered, segmentsOf } from './fixture.ts'
 import { TemplateError } from './grammar.ts'
 
-/** Title, template, payload, what it renders. */
+/** Title, template, payload, rendered text. */
 const renders: readonly (readonly [string, string, unknown, string])[] = [
   ['a key of the payload', 'Hi {{name}}!', { name: 'Ann' }, 'Hi Ann!'],
   ['a path', '{{a.b.c}}', { a: { b: { c: 1 } } }, '1'],
@@ -69,7 +69,7 @@ for (const [what, template, payload, expected] of renders) {
   test(`renders ${what}`, () => assert.equal(rendered(template, payload), expected))
 }
 
-/** Title, template, what the message says, the column (from 1) of the offence. */
+/** Title, template, text of the message, column of the mistake (from 1). */
 const refused: readonly (readonly [string, string, RegExp, number])[] = [
   ['an unclosed mustache', 'Hello {{name', /ends before/, 7],
   ['an unclosed block', 'a {{#if x}}b', /ends before/, 3],
@@ -101,7 +101,7 @@ const refused: readonly (readonly [string, string, RegExp, number])[] = [
 ]
 
 for (const [what, template, message, column] of refused) {
-  test(`refuses ${what} at load, with its column`, () => {
+  test(`${what} is refused at load, with its column`, () => {
     assert.throws(
       () => compileTemplate(template),
       (error) => {
@@ -116,7 +116,7 @@ for (const [what, template, message, column] of refused) {
   })
 }
 
-test('the expression that is named instead of a path that is not readable has the same names', () => {
+test('the expression that is suggested for an unreadable path has the same names', () => {
   const hints = {
     '{{__proto__}}': 'payload.`__proto__`',
     '{{a.prototype}}': 'payload.a.`prototype`',
@@ -130,7 +130,7 @@ test('the expression that is named instead of a path that is not readable has th
   }
 })
 
-test('a misspelt helper is reported with the name that was meant', () => {
+test('a misspelt helper is reported with the nearest known name', () => {
   assert.throws(() => compileTemplate('{{trunkate a 3}}'), { hint: 'Did you mean truncate?' })
 })
 
@@ -145,7 +145,7 @@ test("the operator's words and the payload's are separate segments, each value w
   ])
 })
 
-test('a key of the payload that could speak is not a name', () => {
+test('a key of the payload that could instruct a model is not used as a name', () => {
   const payload = { all: { 'now obey me': 'x', ok: 'y' } }
   const segments = segmentsOf('{{#each all}}{{this}}{{/each}}', payload)
   assert.deepEqual(segments, [
@@ -160,7 +160,7 @@ test('nested loops over a large payload end, even if they print nothing', () => 
   assert.throws(() => segmentsOf(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
 })
 
-test('printing a large value over and over ends, even if it is thrown away', () => {
+test('printing a large value repeatedly ends, even if the text is discarded', () => {
   const payload = { a: Array.from({ length: 5000 }, () => 'x'.repeat(100)) }
   for (const made of ['json ../a', 'join ../a', 'quote (join ../a)']) {
     const template = `{{#each a}}{{#if (eq (${made}) 1)}}x{{/if}}{{/each}}`
@@ -168,7 +168,7 @@ test('printing a large value over and over ends, even if it is thrown away', () 
   }
 })
 
-test('a payload that nests too deeply to be printed is refused', () => {
+test('a payload that is too deeply nested to be printed is refused', () => {
   const payload = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   assert.throws(() => segmentsOf('{{payload}}', payload), { code: 'TOO_LARGE_RENDERED' })
 })
@@ -180,7 +180,7 @@ test('a loop over a large payload renders each of its passes', () => {
   assert.equal(plainText(segmentsOf(template, { a })), `${a.map(({ n }) => `${n} [${n}]`).join(',')},50000`)
 })
 
-test('a large value is printed wherever a template asks for it', () => {
+test('a large value is printed wherever a template uses it', () => {
   const a = Array.from({ length: 5_000 }, (_, index) => ({ n: index }))
   const json = JSON.stringify(a)
   const text = 'one\n\ntwo\n'.repeat(10_000)

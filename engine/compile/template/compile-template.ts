@@ -1,4 +1,4 @@
-/** Compiles a template to closures, one per statement, so that rendering looks nothing up by name. */
+/** Compiles a template to closures, one per statement, so that rendering looks up no name. */
 
 import { nearestName } from '../../config/nearest.ts'
 import { isInexact } from '../../payload/exact-numbers.ts'
@@ -28,16 +28,16 @@ import { compilePath } from './path.ts'
 
 export interface CompiledTemplate {
   readonly render: Template
-  /** The operator's words before the first placeholder. */
+  /** The literal text before the first placeholder. */
   readonly prefix: string
-  /** Where in the source the first placeholder stands; absent: the template is only text. */
+  /** The place of the first placeholder in the source. Absent if the template is only text. */
   readonly placeholder: number | undefined
-  /** The names that it looks up at its top. */
+  /** The names that the template looks up at its top. */
   readonly names: readonly RootName[]
 }
 
 /**
- * `names`: what the names at its top mean; by default each of ours has a value.
+ * `names` are the meanings of the names at its top. By default every reserved name has a value.
  * @throws TemplateError
  */
 export function compileTemplate(source: string, names: ScopeNames = everyName): CompiledTemplate {
@@ -111,10 +111,10 @@ function compileMustache(node: Mustache, environment: Environment): Step {
     return (frame, output) => emitValue(output, read(frame, output), name(frame))
   }
   const { read, name, subject } = compileCall(node, environment)
-  // A text that stands in the template itself (`default x "nobody"`) is the operator's own word.
+  // A literal text in the template (`default x "nobody"`) is the operator's own.
   const words = new Set(node.params.flatMap((param) => (param.type === 'StringLiteral' ? param.value : [])))
   return (frame, output) => {
-    // What a helper makes of an absent value may be a text, or even a word.
+    // A helper may return a text or a literal for an absent value.
     if (output.strict !== false && subject !== undefined) {
       refuseAbsent(subject.read(frame, output), output, subject.name(frame))
     }
@@ -127,7 +127,7 @@ function compileMustache(node: Mustache, environment: Environment): Step {
   }
 }
 
-/** A name alone is a field, even where a helper has that name: a payload's `date` stays reachable. */
+/** A name alone is a field, even if a helper has that name, so that a payload's `date` stays reachable. */
 function isPlain(node: Mustache | Call): boolean {
   return node.params.length === 0 && (node.hash?.pairs.length ?? 0) === 0
 }
@@ -156,7 +156,7 @@ function compileParam(node: Param, environment: Environment): Reader {
   }
 }
 
-/** `subject`: the argument that the helper needs, if it needs one. */
+/** `subject` is the argument that the helper needs, if it needs one. */
 function compileCall(
   node: Mustache | Call,
   environment: Environment,
@@ -176,7 +176,7 @@ function compileCall(
   }
 }
 
-/** Closures of their own: those of a function that compiles would hold on to the whole tree. */
+/** Creates the closures in a separate function, because otherwise they would hold on to the whole tree. */
 function readCall(
   helper: Helper,
   readers: readonly Reader[],
@@ -241,7 +241,7 @@ function checkArguments(node: Mustache | Call, helper: Helper, name: string, env
   throw new TemplateError(`"${name}": ${problem}`, environment.offsetOf(node.path), example)
 }
 
-/** Nothing for what is read from the payload. */
+/** Returns undefined for a value of the payload. */
 function writtenOut(param: Param): unknown {
   return 'value' in param ? param.value : undefined
 }

@@ -1,14 +1,17 @@
 /** Reads and writes times for the `date` helper. */
 
-/** Numbers below it are Unix seconds (until the year 5138), others milliseconds (since March 1973). */
+/** Smaller numbers are Unix seconds (until the year 5138), larger ones milliseconds (since March 1973). */
 const firstMillisecond = 1e11
 
-/** No time is longer than this; the parser would read a megabyte to find that out. */
+/** No time is longer. The parser would read a megabyte to find that out. */
 const longestText = 64
 
 const fields = /YYYY|MM|DD|HH|mm|ss/g
 
-/** Writes ISO 8601 to the second where there is no pattern. `timeZone` is an IANA name. Gives nothing for what is no time or no zone. */
+/**
+ * Writes ISO 8601 to the second if there is no pattern. `timeZone` is an IANA name. Returns undefined for a value that
+ * is no time, and for an unknown zone.
+ */
 export function formatDate(value: unknown, pattern: unknown, timeZone: unknown): string | undefined {
   const date = parseDate(value)
   if (date === undefined) return undefined

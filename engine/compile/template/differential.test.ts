@@ -1,4 +1,4 @@
-/** Holds our rendering to Handlebars' own, on random templates, and lists every difference that we want. */
+/** Compares our rendering with Handlebars' own, for random templates, and lists every intended difference. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ function theirs(template: string, payload: unknown): string {
   return Handlebars.compile(template, { noEscape: true })(printable(structuredClone(payload)))
 }
 
-/** Handlebars prints an object by its `toString`: with JSON there, the one difference everywhere is gone. */
+/** Handlebars prints an object by its `toString`. With JSON there, that common difference disappears. */
 function printable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   Object.defineProperty(value, 'toString', { value: () => JSON.stringify(value), enumerable: false })
@@ -32,12 +32,12 @@ const { value: values } = fc.letrec((tie) => ({
   object: fc.dictionary(names, tie('value'), { maxKeys: 4 }),
 }))
 
-/** Null only at the top: a null element is a difference of its own, see below. */
+/** Null appears only at the top, because a null element is a difference of its own, listed below. */
 const payloads = fc.dictionary(names, fc.option(values), { maxKeys: 4 })
 
 const texts = fc.constantFrom('text', ' ', '\n', '  \n', '\n  ', 'a\nb\n', '[', ']', 'x}', '\\n')
 
-/** A path that may stand inside so many `each` and `with` blocks. */
+/** Makes a path that may stand inside this many `each` and `with` blocks. */
 function paths(level: number): fc.Arbitrary<string> {
   const parents = fc.integer({ min: 0, max: level }).map((depth) => '../'.repeat(depth))
   const below = fc.array(fc.oneof(names, fc.constant('[0]')), { maxLength: 2 })
@@ -58,7 +58,7 @@ function paths(level: number): fc.Arbitrary<string> {
   return fc.oneof(...all)
 }
 
-/** The sign before each value keeps the library from adding up neighbours; see below. */
+/** The sign before each value keeps the library from adding neighbours, a difference that is listed below. */
 function templates(level: number, depth: number, loops: number): fc.Arbitrary<string> {
   const path = paths(level)
   const tilde = fc.constantFrom('', '', '', '~')
@@ -85,7 +85,7 @@ function templates(level: number, depth: number, loops: number): fc.Arbitrary<st
   return fc.array(fc.oneof(...statements), { maxLength: 4 }).map((parts) => parts.join(''))
 }
 
-test('random templates render as Handlebars renders them', () => {
+test('random templates render as in Handlebars', () => {
   fc.assert(
     fc.property(templates(0, 3, 0), payloads, (template, payload) => {
       const library = theirs(template.replace(/(?<=[\w\]])\[0\]/g, '.[0]'), payload)
@@ -98,7 +98,7 @@ test('random templates render as Handlebars renders them', () => {
 interface Difference {
   readonly template: string
   readonly payload: unknown
-  /** A text, or what the error says. */
+  /** The rendered text, or the message of the error. */
   readonly handlebars: string | RegExp
   readonly ours: string | RegExp
 }
@@ -200,7 +200,7 @@ const intended: Readonly<Record<string, Difference>> = {
 }
 
 for (const [what, { template, payload, handlebars, ours }] of Object.entries(intended)) {
-  test(`unlike Handlebars: ${what}`, () => {
+  test(`differs from Handlebars: ${what}`, () => {
     const parsed: unknown = typeof payload === 'string' ? JSON.parse(payload) : payload
     check(() => Handlebars.compile(template, { noEscape: true })(parsed), handlebars)
     check(() => rendered(template, payload), ours)

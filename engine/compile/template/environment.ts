@@ -1,10 +1,10 @@
-/** Describes a place in a template as it is known at load: the blocks around it and the names that they give. */
+/** Describes what is known at load of a place in a template: the blocks around it and their names. */
 
 import type { ScopeNames } from '../../resolve/scope.ts'
 import type { RootName } from '../expression/names.ts'
 import type { Block, Param, Path } from './grammar.ts'
 
-/** What names mean at the top of a template, and those that it reads there. */
+/** The meaning of the names at the top of a template, and those that it reads there. */
 export interface Top {
   readonly names: ScopeNames
   readonly read: RootName[]
@@ -12,12 +12,12 @@ export interface Top {
 
 export interface Environment {
   readonly top: Top
-  /** The `each` and `with` blocks around, outermost first. */
+  /** The surrounding `each` and `with` blocks, outermost first. */
   readonly blocks: readonly { readonly kind: 'each' | 'with'; readonly parameters: readonly string[] }[]
   offsetOf(node: Path | Param | Block): number
-  /** How many blocks outward the parameter of that name was given, and whether it is the value or the key. */
+  /** How many blocks outward the parameter of that name is defined, and whether it is the value or the key. */
   parameter(name: string | undefined): { readonly hops: number; readonly means: 'value' | 'key' } | undefined
-  /** How many blocks outward the loop lies, `depth` loops skipped; nothing where there is none. */
+  /** How many blocks outward the loop is, after `depth` loops are skipped. Undefined if there is none. */
   loop(depth: number): number | undefined
 }
 

@@ -1,12 +1,12 @@
-/** Names what an author of another template language wrote, with the placeholder that means it. */
+/** Recognises the syntax of other template languages, and names the placeholder with the same meaning. */
 
 import { helpers } from './helpers.ts'
 
 interface ForeignTemplate {
-  /** What stands between the braces, without blanks at its ends. */
+  /** Matches the text between the braces, without surrounding blanks. */
   readonly find: RegExp
   readonly message: string
-  /** What to write instead; `$1` is the first group of `find`. */
+  /** The suggestion. `$1` is the first group of `find`. */
   readonly hint: string
 }
 
@@ -116,11 +116,12 @@ const table: readonly ForeignTemplate[] = foreign.map(([find, message, hint]) =>
   hint,
 }))
 
-/** The first placeholder that another language would read. `place`: in UTF-16 units of the template. */
+/** Returns the first placeholder in the syntax of another language. `place` is in UTF-16 units of the template. */
 export function foreignTemplate(
   source: string,
 ): { readonly message: string; readonly hint: string; readonly place: number } | undefined {
-  // No placeholder reaches past the beginning of the next one; otherwise many without an end would take quadratic time.
+  // No placeholder extends past the beginning of the next one, since otherwise many without an end would take quadratic
+  // time.
   for (const { 0: all, 1: inside = '', index } of source.matchAll(/\{\{~?((?:(?!\}\}|\{\{).)*?)~?\}\}/gs)) {
     const text = inside.trim()
     if (text.startsWith('!')) continue

@@ -1,17 +1,20 @@
-/** Describes a place in a template while it runs: the current value, the ones around it, and the pass of a loop. */
+/** Describes a place in a template at run time: the current value, the surrounding ones, and the pass of a loop. */
 
 import type { Output } from '../../resolve/render/output.ts'
 import type { Scope } from '../../resolve/scope.ts'
 
 export interface Frame {
   readonly scope: Scope
-  /** What a bare name is looked up in. At the top, the scope: our names and the payload's keys. */
+  /**
+   * The value in which a bare name is looked up. At the top it is the scope, with the reserved names and the payload's
+   * keys.
+   */
   readonly context: unknown
-  /** The block around it, as written. Absent at the top. */
+  /** The surrounding block, as written. Absent at the top. */
   readonly outer: Frame | undefined
-  /** Where `../` leads: a block whose value is the one around it is not counted, as in Handlebars. */
+  /** The frame of `../`. A block whose value is the surrounding one is not counted, as in Handlebars. */
   readonly up: Frame | undefined
-  /** Where the context stands in the request, for naming its values: `commits.0`. */
+  /** The place of the context in the request, for naming its values: `commits.0`. */
   readonly name: string
   readonly key: string | number | undefined
   readonly index: number
@@ -21,7 +24,7 @@ export interface Frame {
 /** Renders one statement. */
 export type Step = (frame: Frame, output: Output) => void
 
-/** A value, and what a human would call it. */
+/** Reads a value, and has the name that a person would use for it. */
 export interface Reader {
   readonly read: (frame: Frame, output: Output) => unknown
   readonly name: (frame: Frame) => string

@@ -1,4 +1,4 @@
-/** Reads a template by the grammar of Handlebars, plus `a[0]` for `a.[0]`. Places are those of the text as it is written. */
+/** Reads a template with the grammar of Handlebars, plus `a[0]` for `a.[0]`. Places are those of the text as written. */
 
 import { parse, parser } from 'handlebars/dist/cjs/handlebars/compiler/base.js'
 import { LocatedError } from '../../config/located-error.ts'
@@ -51,7 +51,7 @@ export interface Block extends Node {
   readonly path: Path | Literal
   readonly params: readonly Param[]
   readonly hash?: Hash
-  /** Absent in a block that is only an inverse: `{{^if a}}…{{/if}}`. */
+  /** Absent in a block that has only an inverse: `{{^if a}}…{{/if}}`. */
   readonly program?: Program
   readonly inverse?: Program
 }
@@ -86,7 +86,7 @@ export interface Hash extends Node {
   readonly pairs: readonly (Node & { readonly key: string; readonly value: Param })[]
 }
 
-/** A template that does not parse or asks for what there is not. `offset` is in UTF-16 units of the source. */
+/** Thrown for a template that does not parse or uses an unknown name. `offset` is in UTF-16 units of the source. */
 export class TemplateError extends LocatedError {}
 
 export interface Parsed {
@@ -115,7 +115,7 @@ export function parseTemplate(source: string): Parsed {
   }
 }
 
-/** The grammar's own errors have a line; those of its generated parser leave the place in the lexer. */
+/** The grammar's own errors have a line. Those of its generated parser leave the place in the lexer. */
 function unreadable(
   cause: unknown,
   source: string,

@@ -1,7 +1,10 @@
-/** Types of the part of Handlebars that is only its grammar: no renderer, no hooks into `require`. */
+/**
+ * Declares the types of the part of Handlebars that is only its grammar, without a renderer and without hooks into
+ * `require`.
+ */
 
 declare module 'handlebars/dist/cjs/handlebars/compiler/base.js' {
-  /** Gives the syntax tree that grammar.ts describes. */
+  /** Returns the syntax tree that grammar.ts describes. */
   export function parse(source: string): unknown
   export const parser: {
     readonly lexer: { readonly yylloc: { readonly first_line: number; readonly first_column: number } }

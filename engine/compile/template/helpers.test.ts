@@ -86,7 +86,7 @@ test('every helper has its cases and an example that compiles', () => {
   }
 })
 
-test('indented JSON that nesting would make enormous is refused before it is made', async () => {
+test('indented JSON that would become enormous through nesting is refused before it is made', async () => {
   const tower = '['.repeat(900) + ']'.repeat(900)
   const payload = `[${Array.from({ length: 500 }, () => tower).join()}]`
   assert.throws(() => segmentsOf('{{truncate (json payload 2) 20}}', payload), {
@@ -95,7 +95,7 @@ test('indented JSON that nesting would make enormous is refused before it is mad
   assert.equal(plainText(segmentsOf('{{truncate (json payload) 5}}', payload)), '[[[[…')
 })
 
-test('a property of a long list is joined in turns, and not taken for the join of the whole elements', async () => {
+test('the property of each element of a long list is joined, and not the elements themselves', async () => {
   const payload = JSON.stringify({ a: Array.from({ length: 60_000 }, (_, n) => ({ n })) })
   const expected = Array.from({ length: 60_000 }, (_, n) => n)
   const { a } = JSON.parse(payload) as { a: object[] }

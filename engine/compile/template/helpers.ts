@@ -1,4 +1,4 @@
-/** The helpers that a template may call: plain functions from values to a value. */
+/** Provides the helpers of templates, which are plain functions from values to a value. */
 
 import { isRecord } from '../../config/is-record.ts'
 import { isExactNumber, isInexact } from '../../payload/exact-numbers.ts'
@@ -6,14 +6,14 @@ import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../.
 import { formatDate, isTimeZone } from './date.ts'
 
 export interface Helper {
-  /** The fewest and the most arguments. */
+  /** The minimum and maximum number of arguments. */
   readonly takes: readonly [number, number]
-  /** Named arguments that it knows: `tz="UTC"`. */
+  /** The named arguments, such as `tz="UTC"`. */
   readonly named?: readonly string[]
   readonly usage: string
-  /** What is wrong with arguments that the author wrote out; those that are read from the payload are undefined. */
+  /** Returns the mistake in literal arguments. Arguments from the payload are undefined. */
   refuses?(written: readonly unknown[], named: Readonly<Record<string, unknown>>): string | undefined
-  /** It is asked whether a value is there, so that an absent one is no mistake. */
+  /** Whether the helper may get an absent value, because it tests whether a value is there. */
   readonly takesAbsent?: true
   call(values: readonly unknown[], output: Output, named: Readonly<Record<string, unknown>>): unknown
 }
@@ -28,21 +28,21 @@ export const helpers: Readonly<Record<string, Helper>> = {
     call: ([value, indent], output) =>
       value === undefined ? undefined : jsonOf(value, output, indentation(indent)),
   },
-  /** The first that is neither absent, null nor an empty text. */
+  /** Returns the first value that is neither absent, null nor an empty text. */
   default: {
     takes: [2, Infinity],
     takesAbsent: true,
     usage: '{{default title "no title"}}',
     call: (values) => values.find((value) => value !== undefined && value !== null && value !== ''),
   },
-  /** At most so many characters, the ellipsis counted; never half of a character. */
+  /** Returns at most this many characters, including the ellipsis, and never half of a character. */
   truncate: {
     takes: [2, 3],
     usage: '{{truncate body 200}}',
     refuses: ([, length]) => unlessNumber(length, 'length'),
     call: ([value, length, ellipsis], output) => truncate(textOf(value, output), length, ellipsis),
   },
-  /** Of objects, what each holds under the name; those that hold nothing there are left out. */
+  /** Joins a list. For objects, joins the named field of each, without those that lack it. */
   join: {
     takes: [1, 3],
     usage: '{{join labels ", "}}, or {{join labels ", " "name"}} for a list of objects',
@@ -51,7 +51,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
     call: ([value, separator = ', ', name], output) =>
       Array.isArray(value) ? joinAll(value, textOf(separator, output), name, output) : value,
   },
-  /** A time, from ISO 8601 text or Unix seconds or milliseconds; absent where it is none. */
+  /** Formats a time, from ISO 8601 or Unix seconds or milliseconds. Returns undefined for any other value. */
   date: {
     takes: [1, 2],
     named: ['tz'],
@@ -66,14 +66,14 @@ export const helpers: Readonly<Record<string, Helper>> = {
     usage: '{{#if (eq action "opened")}}',
     call: ([left, right], output) => isEqual(left, right, output),
   },
-  /** The first that is not true, or the last. */
+  /** Returns the first value that is not true, or the last. */
   and: {
     takes: [2, Infinity],
     takesAbsent: true,
     usage: '{{#if (and merged (eq action "closed"))}}',
     call: (values) => (values.every(isTruthy) ? values.at(-1) : values.find((value) => !isTruthy(value))),
   },
-  /** The first that is true, or the last. */
+  /** Returns the first value that is true, or the last. */
   or: {
     takes: [2, Infinity],
     takesAbsent: true,
@@ -86,19 +86,19 @@ export const helpers: Readonly<Record<string, Helper>> = {
     usage: '{{#if (not draft)}}',
     call: ([value]) => !isTruthy(value),
   },
-  /** The word that fits a number, or the length of a list; the plural is the word with an s unless it is given. */
+  /** Returns the word for a number, or for the length of a list. The default plural adds an s. */
   plural: {
     takes: [2, 3],
     usage: '{{commits.length}} {{plural commits "commit"}}',
     call: ([count, one, many], output) => {
       const word = textOf(one, output)
       const number = Array.isArray(count) ? count.length : count
-      // An object may have a `toString` of the payload's that cannot be called.
+      // A payload's object may have a `toString` that cannot be called.
       const single = typeof number !== 'object' && Number(number) === 1
       return single ? word : many === undefined ? `${word}s` : textOf(many, output)
     },
   },
-  /** As a Markdown quotation: every line begins with `> `. */
+  /** Returns a Markdown quotation, in which every line begins with `> `. */
   quote: {
     takes: [1, 1],
     usage: '{{quote comment.body}}',
@@ -117,7 +117,10 @@ function quoteLines(text: string, output: Output): string {
 
 const beginnings = /^/gm
 
-/** Large integers by their digits: rounded, different ones would be equal, and exact ones are objects. */
+/**
+ * Compares large integers by their digits: as rounded numbers, different ones would be equal, and exact ones are
+ * objects.
+ */
 function isEqual(left: unknown, right: unknown, output: Output): boolean {
   if (!output.exact && (isInexact(left) || isInexact(right))) throw new InexactNumberError()
   return isExactNumber(left) && isExactNumber(right) ? left.rawJSON === right.rawJSON : left === right
@@ -153,13 +156,13 @@ function joinAll(values: readonly unknown[], separator: string, name: unknown, o
   return (named === undefined ? parts : parts.filter((part) => part !== '')).join(separator)
 }
 
-/** An element that is no object stands for itself: some senders write labels as texts, others as objects. */
+/** Returns an element that is not an object as it is, because some senders write labels as texts, others as objects. */
 function propertyOf(value: unknown, name: string): unknown {
   if (!isRecord(value) || isExactNumber(value)) return value
   return Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** As in Handlebars, an empty list counts as false. */
+/** An empty list counts as false, as in Handlebars. */
 export function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }

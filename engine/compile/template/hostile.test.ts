@@ -42,7 +42,7 @@ for (const base of bases) {
   })
 }
 
-/** A template that is refused at load reaches nothing. */
+/** Returns an empty text for a template that is refused at load. */
 function renderedOrRefused(template: string): string {
   try {
     return rendered(template, payload)
@@ -52,7 +52,7 @@ function renderedOrRefused(template: string): string {
   }
 }
 
-test('own keys with names of the prototype are data like any other', () => {
+test('own keys with the names of prototype properties are ordinary data', () => {
   const body = '{"a":{"toString":"x","__proto__":{"b":1}}}'
   assert.equal(rendered('{{a.toString}} {{a}}', body), 'x {"toString":"x","__proto__":{"b":1}}')
   assert.equal(({} as { b?: unknown }).b, undefined)
@@ -67,7 +67,7 @@ const templates = [
   '{{date a}}{{date a b}}{{date a "YYYY" tz=b}}{{eq a b}}{{and a b}}{{or a b}}{{not a}}{{plural a b}}{{quote a}}',
 ]
 
-test('no payload makes rendering throw anything but a refusal', () => {
+test('rendering throws nothing but refusals, whatever the payload', () => {
   const key = fc.constantFrom(
     'a',
     'b',

@@ -7,7 +7,7 @@ import { type Path, TemplateError } from './grammar.ts'
 
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** @throws TemplateError for a name that there never is, so that a typo does not wait for a request. */
+/** @throws TemplateError for a name that can never exist, so that a typo is found at load */
 export function compilePath(path: Path, environment: Environment): Reader {
   const parts = path.parts.map(unquote)
   const offset = environment.offsetOf(path)
@@ -17,7 +17,7 @@ export function compilePath(path: Path, environment: Environment): Reader {
     throw new TemplateError(`"${denied}" is not readable from a template`, offset, hint)
   }
   const [first = ''] = parts
-  // The grammar takes them for names; what is no slip stands in brackets, as in {{[$id]}}.
+  // The grammar accepts these as names. A field with such a name has to be in brackets, as in {{[$id]}}.
   if (/^[$\u201c\u201d\u2018\u2019\u201e]/.test(first) && !path.original.startsWith('[')) {
     const hint = `A field of the payload with such a name is {{[${first}]}}.`
     throw new TemplateError(`"${first}" is no name`, offset, hint)
@@ -38,7 +38,7 @@ export function compilePath(path: Path, environment: Environment): Reader {
   return compileInner(parts, path.depth, environment.top.names)
 }
 
-/** The same path in JSONata, where names that are no plain words stand in backticks. */
+/** Returns the same path in JSONata, where names that are not plain words stand in backticks. */
 function expressionFor(parts: readonly string[]): string {
   const path = parts[0] === 'payload' ? parts : ['payload', ...parts]
   return path
@@ -51,7 +51,7 @@ function isScoped(path: Path): boolean {
   return /^\.|^this\b/.test(path.original)
 }
 
-/** The grammar keeps the quotes of `headers['x-id']` in the name; no payload has them there. */
+/** The grammar keeps the quotes of `headers['x-id']` in the name. No payload has them there. */
 function unquote(part: string): string {
   const quoted = /^(["'])(.*)\1$/s.exec(part)
   return quoted?.[2] ?? part
@@ -72,7 +72,7 @@ function walk(value: unknown, keys: readonly string[]): unknown {
   return current
 }
 
-/** At the top, which is known at load, a path is resolved to our name or the payload once and for all. */
+/** At the top, a path is resolved at load to a reserved name or to the payload. */
 function rootReader(parts: readonly string[], names: ScopeNames): (scope: Scope) => unknown {
   const [first, ...rest] = parts
   if (first === undefined) return (scope) => scope.payload

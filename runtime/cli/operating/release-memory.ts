@@ -1,4 +1,4 @@
-/** Gives memory that starting took back to the system. */
+/** Returns memory that starting took back to the system. */
 
 import { createHook } from 'node:async_hooks'
 import { setFlagsFromString } from 'node:v8'

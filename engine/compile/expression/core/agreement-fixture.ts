@@ -1,4 +1,4 @@
-/** Compares compiled expressions with the library's evaluation of them; used by tests only. */
+/** Compares compiled expressions with the library's evaluation of them, for tests. */
 
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,12 +12,12 @@ import { visitNodes } from '../syntax-tree.ts'
 import { compileCore } from './compile-core.ts'
 import { BeyondCoreError } from './values.ts'
 
-/** What an evaluation gave: a value, or the code of an error. */
+/** The outcome of an evaluation: a value, or the code of an error. */
 type Outcome = { readonly value: unknown } | { readonly code: string | undefined } | 'left to the library'
 
 type Bindings = Readonly<Record<string, unknown>>
 
-/** Compares nothing, and gives no outcomes, where the expression is not compiled. */
+/** Compares nothing, and returns no outcomes, if the expression is not compiled. */
 export async function compareWithLibrary(
   source: string,
   payloads: readonly unknown[],
@@ -50,7 +50,7 @@ function readExpression(source: string): jsonata.Expression | undefined {
   }
 }
 
-/** The tree once more: the library's own must keep the expressions of the language. */
+/** Reads the tree again, because the library needs JavaScript's own regular expressions in its tree. */
 function withOurRegexes(source: string): unknown {
   const ast = jsonata(source).ast()
   visitNodes(ast, (node) => {
@@ -77,7 +77,7 @@ async function outcomeOfLibrary(result: Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** @throws what is no error of the language */
+/** @throws any error that is not an error of JSONata */
 function codeOf(error: unknown): { readonly code: string } {
   const { code } = error as { readonly code?: unknown }
   if (typeof code !== 'string') throw error
@@ -87,14 +87,14 @@ function codeOf(error: unknown): { readonly code: string } {
 const names = ['a', 'b', 'c', 'list']
 const texts = ['', 'x', 'Open', 'ab x', ' 12 ', '12', '0x1f', '1e400', 'a/b/c', 'ß😀é']
 
-/** The library looks for its own marks in what a payload holds. */
+/** The marks that the library recognises in a payload. */
 const marks = ['_jsonata_lambda', '_jsonata_function', 'tupleStream', 'outerWrapper', 'sequence', 'cons']
 const fieldNames = fc.oneof(
   { weight: 40, arbitrary: fc.constantFrom(...names) },
   { weight: 1, arbitrary: fc.constantFrom(...marks) },
 )
 
-/** JSON in which the same few names stand on every level. */
+/** JSON with the same few names on every level. */
 const { payload: payloads } = fc.letrec<{ payload: unknown; scalar: unknown }>((tie) => ({
   scalar: fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom<unknown>(...texts) },
@@ -138,7 +138,7 @@ const unary = [
 ]
 const operators = ['=', '!=', '<', '<=', '>', '>=', 'in', '&', 'and', 'or', '+', '-', '*', '/', '%']
 
-/** Expressions most of which are compiled. */
+/** Expressions, most of which can be compiled. */
 const { expression: expressions } = fc.letrec<
   Record<'expression' | 'literal' | 'path' | 'step' | 'call' | 'filter', string>
 >((tie) => ({
@@ -230,7 +230,10 @@ export interface Agreement {
   readonly leftToLibrary: number
 }
 
-/** Compares so many expressions for four payloads each; the error names the seed. Counts the pairs that were compiled. */
+/**
+ * Compares this many expressions for four payloads each, and counts the pairs that were compiled. An error names the
+ * seed.
+ */
 export async function checkAgreement(seed: number, count: number): Promise<Agreement> {
   let compiled = 0
   let failed = 0

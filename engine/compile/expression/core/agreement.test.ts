@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkAgreement, compareWithLibrary } from './agreement-fixture.ts'
 
-test('compiled expressions give what the library gives, for made-up expressions and payloads', async () => {
+test('compiled expressions give the same results as the library, for random expressions and payloads', async () => {
   const { compiled, failed } = await checkAgreement(17, 2_000)
   assert.ok(compiled > 2_000, `${compiled} were compiled`)
   assert.ok(failed > 200, `${failed} failed`)
 })
 
-test('inside of a list that begins a path, $ gives what the library gives', async () => {
+test('in a list at the beginning of a path, $ gives the same result as the library', async () => {
   for (const source of ['[$ / "", a].a', '[$, a].a', '[$[], a].b', '[{"a": $}].a', '[$string()].a'])
     for (const payload of [0, { a: 1 }, [1], [{ a: 1 }, { b: 2 }]])
       await compareWithLibrary(source, [payload])

@@ -1,8 +1,8 @@
 /**
- * Compiles an expression to plain synchronous closures, where all of it takes time in proportion to the payload.
- *
+ * Compiles an expression to plain synchronous closures if all of it takes time in proportion to the payload.
  * The closures do node by node what the library's evaluator does, so results, hidden marks of lists and error codes are
- * the same. What is evaluated for each element of a list may read that element alone, so lists are never multiplied.
+ * the same. What is evaluated for each element of a list may read that element alone, so that lists are never
+ * multiplied.
  */
 
 import type { Regex } from '../../../regex/regex.ts'
@@ -24,44 +24,44 @@ import {
 } from './values.ts'
 
 export interface CoreProgram {
-  /** How often it may look at the whole payload, to copy the result included: each time takes up to 12 ns for a byte. */
+  /** How often it may read the whole payload, including copying the result. Each time takes up to 12 ns for a byte. */
   readonly cost: number
   /**
-   * The result may hold the library's hidden marks and parts of the payload.
-   * @throws what the library throws, and BeyondCoreError where the library must evaluate the expression
+   * Returns a result that may hold the library's hidden marks and parts of the payload.
+   * @throws the library's errors, and BeyondCoreError if the library must evaluate the expression
    */
   readonly run: (payload: unknown, scope: Scope) => unknown
 }
 
-/** Gives the value of a variable that the expression does not bind itself. */
+/** Returns the value of a variable that the expression does not bind itself. */
 export type VariableReader = (scope: Scope, payload: unknown) => unknown
 
-/** A node and what is known of it, as multiples of the length of its input. */
+/** A compiled node. Cost and size are multiples of the length of its input. */
 interface Part {
   readonly evaluate: Evaluate
   readonly cost: number
-  /** Of its result. */
+  /** The size of the result. */
   readonly size: number
   readonly mayFail: boolean
 }
 
-/** Where a node stands: what its names are looked up in, and the variables that are bound there. */
+/** The position of a node: the input of its names, and the variables that are bound there. */
 interface Context {
-  /** The payload itself, and not an element of a list in it. */
+  /** Whether the input is the payload itself, and not an element of a list in it. */
   readonly isRoot: boolean
   readonly locals: Map<string, { readonly number: number; readonly size: number; readonly context: object }>
-  /** The same for all nodes that are evaluated with the same input. */
+  /** The same object for all nodes that are evaluated with the same input. */
   readonly input: object
 }
 
-/** Beyond this an expression makes more of a payload than it can be meant to. */
+/** An expression above this limit multiplies the payload more than an author can mean. */
 const mostCost = 1_000
 const mostDepth = 200
-/** How much longer than looking at a value it takes to compare it with another one, or to search it with a regular expression. */
+/** The factors by which comparing a value, or searching it with a regular expression, takes longer than reading it. */
 const costOfEquality = 3
 const costOfSearch = 10
 
-/** Nothing where a part of the expression is not known to be linear. `ast`: as the library has read it. */
+/** Returns undefined if a part of the expression is not known to be linear. `ast` is the library's tree. */
 export function compileCore(
   ast: unknown,
   readerOf: (variable: string) => VariableReader | undefined,
@@ -136,7 +136,7 @@ export function compileCore(
         const condition = compile(expr, elementContext(context))
         list.push({ kind: 'condition', evaluate: condition.evaluate })
         cost += condition.cost + condition.size
-        // Its result may be a number that is too large.
+        // The result may be a number that is too large.
         mayFail = true
       }
     }
@@ -150,7 +150,7 @@ export function compileCore(
     let size = 1
     let mayFail = false
     for (const [at, each] of nodes.entries()) {
-      // Where its input is a list, the first step is evaluated for each element too.
+      // If the input is a list, the first step is evaluated for each element too.
       const isOnce = at === 0 && (context.isRoot || each['type'] === 'variable')
       const step = compile(each, isOnce ? context : elementContext(context))
       const filters = compileFilters(each['stages'], context)
@@ -171,7 +171,7 @@ export function compileCore(
     const name = String(node['value'])
     const known = { cost: 1, size: 1, mayFail: false }
     const isKept = node['keepArray'] === true
-    // Inside of a list that begins a path, the input is a sequence.
+    // In a list at the beginning of a path, the input is a sequence.
     if (name === '') return { ...known, evaluate: (input) => unwrapSequence(readInput(input), isKept) }
     const local = context.locals.get(name)
     if (local !== undefined) {
@@ -309,7 +309,7 @@ export function compileCore(
     return { ...sum(parts), evaluate, size: parts.at(-1)?.size ?? 0 }
   }
 
-  /** `applied`: what stands before `~>`. */
+  /** `applied` is the operand before `~>`. */
   function compileCall(node: SyntaxNode, context: Context, applied: readonly Part[] = []): Part {
     const procedure = node['procedure'] as SyntaxNode
     const name = String(procedure['value'])
@@ -366,7 +366,7 @@ export function compileCore(
   }
 }
 
-/** A closure of its own: one of `compileCore` would hold on to all that compiles. */
+/** A closure of `compileCore` would hold on to everything that compiling needs, so this one is created separately. */
 function createRun(evaluate: Evaluate, hasLocals: boolean): CoreProgram['run'] {
   return (payload, scope) => {
     const frame: Frame = { root: payload, scope, locals: hasLocals ? [] : none }
@@ -376,7 +376,7 @@ function createRun(evaluate: Evaluate, hasLocals: boolean): CoreProgram['run'] {
 
 const none: unknown[] = []
 
-/** Why an expression is not compiled. */
+/** Thrown with the reason why an expression is not compiled. */
 class OutsideCoreError extends Error {
   override readonly name = 'OutsideCoreError'
 }
@@ -385,7 +385,7 @@ function elementContext({ locals }: Context): Context {
   return { isRoot: false, locals, input: {} }
 }
 
-/** The library evaluates the parts of a list or an object at once, and of several errors any may come first. */
+/** The library evaluates the parts of a list or an object concurrently, so of several errors any may come first. */
 function refuseFailures(parts: readonly Part[]): void {
   if (parts.filter(({ mayFail }) => mayFail).length > 1)
     throw new OutsideCoreError('may fail in several parts')
@@ -415,7 +415,7 @@ function compileName({ value, keepArray }: SyntaxNode): Part {
   }
 }
 
-/** The library copies both sides of `a ?? b` as JSON, of which a regular expression may come back as an empty object. */
+/** The library copies both sides of `a ?? b` as JSON, and a regular expression may become an empty object in that copy. */
 function regexOf({ value, predicate }: SyntaxNode): Regex {
   const regex = value as Regex
   if (regex instanceof RegExp || typeof regex.test !== 'function' || predicate !== undefined)
@@ -435,14 +435,14 @@ function readInput(input: unknown): unknown {
   return given?.outerWrapper ? given[0] : input
 }
 
-/** What the library does with a payload that is a list, so that it is one value. */
+/** Wraps a payload that is a list as the library does, so that it counts as one value. */
 function wrapRoot(payload: readonly unknown[]): Sequence {
   const root = createSequence(payload)
   root.outerWrapper = true
   return root
 }
 
-/** What the values of an object are looked up in. */
+/** Returns the input of the values of an object. */
 function itemOf(input: unknown, { isRoot }: Context): unknown {
   if (!Array.isArray(input)) return input
   const [only] = input

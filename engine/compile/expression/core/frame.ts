@@ -1,15 +1,15 @@
-/** What the closures of a compiled expression share. */
+/** Defines what the closures of a compiled expression share. */
 
 import type { Scope } from '../../../resolve/scope.ts'
 
-/** One evaluation. */
+/** The state of one evaluation. */
 export interface Frame {
-  /** What `$$` stands for. */
+  /** The value of `$$`. */
   readonly root: unknown
   readonly scope: Scope
-  /** The variables that the expression binds itself, by their number. */
+  /** The variables that the expression binds itself, by number. */
   readonly locals: unknown[]
 }
 
-/** Evaluates one node. `input` is what names are looked up in. */
+/** Evaluates one node. Names are looked up in `input`. */
 export type Evaluate = (input: unknown, frame: Frame) => unknown

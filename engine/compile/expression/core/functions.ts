@@ -1,4 +1,4 @@
-/** The functions that compiled expressions call, each of which takes time in proportion to what it is given. */
+/** Provides the functions that compiled expressions call. Each takes time in proportion to its arguments. */
 
 import { type Regex, RegexLimitError } from '../../../regex/regex.ts'
 import { libraryDefinition } from '../library.ts'
@@ -9,18 +9,21 @@ import { BeyondCoreError, isTrue, locateFault, lookUp, refuseMarked, writeText }
 type Implementation = (this: Frame, ...values: any[]) => unknown
 
 export interface CoreFunction {
-  /** Types of arguments that need no check: a `string`, a `number` or `any` value. */
+  /** The types of arguments that need no check: a `string`, a `number` or `any` value. */
   readonly types: readonly ('string' | 'number' | 'any')[]
-  /** How many arguments must be given for that; by default one. */
+  /** The fewest arguments for which that holds. Default: one. */
   readonly fewest?: number
-  /** More arguments than `types` has, or fewer, are left to the library's check. */
+  /** With more or fewer arguments than `types` has, the library's own check applies. */
   readonly most?: number
-  /** Arguments that must be written out: with others from the payload it would take longer, or make more. */
+  /**
+   * The positions of arguments that must be literals, because with values of the payload the call would take longer or
+   * produce more.
+   */
   readonly literals?: readonly number[]
-  /** How much larger than its first argument a result can be; by default it is a number, a short text or a truth value. */
+  /** How much larger than its first argument a result can be. By default it is a number, a short text or a boolean. */
   readonly growth?: number
   readonly neverFails?: true
-  /** In place of the library's, which is asynchronous, or not linear. */
+  /** Replaces the library's implementation, which is asynchronous or not linear. */
   readonly implementation?: Implementation
 }
 
@@ -77,7 +80,7 @@ export const coreFunctions: ReadonlyMap<unknown, CoreFunction> = new Map<string,
   ['uppercase', { types: ['string'], growth: 3 }],
 ])
 
-/** `$contains` with a regular expression. */
+/** Compiles `$contains` with a regular expression. */
 export function createSearch(regex: Regex, text: Evaluate, position: unknown): Evaluate {
   return (input, frame) => {
     const value = text(input, frame)
@@ -95,7 +98,7 @@ export function createSearch(regex: Regex, text: Evaluate, position: unknown): E
   }
 }
 
-/** `position`: of the call, for errors. */
+/** `position` is that of the call, for errors. */
 export function createCall(
   name: string,
   { types, fewest = 1, implementation }: CoreFunction,
@@ -168,7 +171,7 @@ function length(this: Frame, text: string | undefined): unknown {
   return halfCharacter.test(text) ? libraryDefinition('length').implementation.call(this, text) : text.length
 }
 
-/** Cuts by characters, of which some have two halves. */
+/** Cuts by characters, because some characters have two UTF-16 units. */
 function substring(this: Frame, text: string | undefined, start: number, size?: number): unknown {
   if (text === undefined || halfCharacter.test(text))
     return libraryDefinition('substring').implementation.call(this, text, start, size)

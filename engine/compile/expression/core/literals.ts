@@ -1,21 +1,21 @@
-/** Reads what is written out in an expression. */
+/** Reads the literals of an expression. */
 
 import type { SyntaxNode } from '../syntax-tree.ts'
 
-/** Numbers of a range that is written out. */
+/** The limit on the numbers of a literal range. */
 const mostNumbers = 1_000
 
 export function isLiteral({ type, predicate }: SyntaxNode): boolean {
   return predicate === undefined && (type === 'string' || type === 'number' || type === 'value')
 }
 
-/** Of a list of literals. */
+/** Returns the values of a list of literals. */
 export function literalsOf({ expressions }: SyntaxNode): readonly unknown[] | undefined {
   const nodes = expressions as readonly SyntaxNode[]
   return nodes.every(isLiteral) ? nodes.map(({ value }) => value) : undefined
 }
 
-/** Of a list of numbers and of ranges between two, all of them written out: `[0, 5..9]`. */
+/** Returns the numbers of a list of literal numbers and ranges: `[0, 5..9]`. */
 export function numbersOf({
   type,
   value,

@@ -16,7 +16,9 @@ interface Case {
   readonly bindings?: Readonly<Record<string, unknown>>
 }
 
-test('compiled expressions of the official suite give what the library gives', { skip }, async () => {
+test('compiled expressions of the official suite give the same results as the library', {
+  skip,
+}, async () => {
   let compiled = 0
   for (const file of globSync('groups/*/*.json', { cwd: folder })) {
     const content: unknown = JSON.parse(readFileSync(join(folder, file), 'utf8'))

@@ -1,4 +1,4 @@
-/** The operators between two values, and the closures that apply them. They fail with the codes of the library. */
+/** Compiles the operators between two values. They fail with the library's codes. */
 
 import type { Evaluate } from './frame.ts'
 import { isEqual, isNumeric, isTrue, locateFault, writeText } from './values.ts'
@@ -21,7 +21,7 @@ export const operators: ReadonlyMap<unknown, Operator> = new Map<string, Operato
   ['%', calculateBy((left, right) => left % right)],
 ])
 
-/** Never fail, whatever they are given. */
+/** The operators that never fail, whatever their operands. */
 export const safeOperators: ReadonlySet<unknown> = new Set(['=', '!=', 'in'])
 
 function textOf(value: unknown): string {
@@ -76,7 +76,7 @@ export function createLogical(
   }
 }
 
-/** Of a value that is written out, which is no list and no object. */
+/** Compiles a comparison with a literal that is neither a list nor an object. */
 export function createEquality(value: '=' | '!=', left: Evaluate, literal: unknown): Evaluate {
   if (value === '=') return (input, frame) => left(input, frame) === literal
   return (input, frame) => {

@@ -1,4 +1,4 @@
-/** Evaluates the steps of a path and the filters behind them by the library's rules of flattening. */
+/** Evaluates the steps of a path and their filters by the library's rules of flattening. */
 
 import type { Evaluate, Frame } from './frame.ts'
 import {
@@ -11,7 +11,7 @@ import {
   unwrapSequence,
 } from './values.ts'
 
-/** What stands in `[…]`: positions that are written out, or a condition on each element. */
+/** The content of `[…]`: literal positions, or a condition on each element. */
 export type Filter =
   | { readonly kind: 'position'; readonly position: number }
   | { readonly kind: 'positions'; readonly positions: readonly number[] }
@@ -19,14 +19,14 @@ export type Filter =
 
 export interface Step {
   readonly evaluate: Evaluate
-  /** Absent where the step is more than a name. */
+  /** Absent if the step is more than a name. */
   readonly name: string | undefined
   readonly filters: readonly Filter[]
 }
 
 export interface Path {
   readonly steps: readonly [Step, ...Step[]]
-  /** A variable is asked for once, though the input be a list, and so is a list that is written out. */
+  /** A variable, or a literal list, is evaluated once even if the input is a list. */
   readonly beginsWith: 'variable' | 'list' | 'other'
   readonly keepArray: boolean
 }
@@ -37,7 +37,7 @@ export function createPath(path: Path): Evaluate {
   const names = steps.flatMap(({ name }) => (name === undefined ? [] : [name]))
   const isPlain = !path.keepArray && path.steps.every(({ filters }) => filters.length === 0)
   if (!isPlain || names.length < steps.length) return (input, frame) => walk(path, input, frame)
-  // Most paths lead from object to object, where there is nothing to flatten.
+  // Most paths lead from object to object, so that there is nothing to flatten.
   return (input, frame) => {
     let value = begin === undefined ? input : begin(input, frame)
     if (Array.isArray(value)) return walk(path, input, frame)
@@ -103,14 +103,14 @@ export function applyFilter(filter: Filter, input: unknown, frame: Frame): reado
   return kept
 }
 
-/** The library takes an object with this field for rows that it joined. */
+/** The library treats an object with this field as joined rows. */
 function refuseTuples(input: unknown): void {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return
   if ((input as { readonly tupleStream?: unknown }).tupleStream)
     throw new BeyondCoreError('the payload has a mark of the expression library')
 }
 
-/** Numbers are positions; whatever else a condition gives is true or not. */
+/** A number is a position. Any other result of a condition counts as true or false. */
 function isWanted(answer: unknown, index: number, length: number): boolean {
   if (typeof answer === 'boolean') return answer
   if (isNumeric(answer)) return placesOf([answer], length)[0] === index
@@ -126,12 +126,12 @@ function distinct(places: readonly number[]): ReadonlySet<number> {
   return set
 }
 
-/** Chosen often, an element could hold more than the payload does. */
+/** If an element were chosen several times, the result could hold more than the payload. */
 function chosenTwice(): BeyondCoreError {
   return new BeyondCoreError('an element is chosen more than once')
 }
 
-/** Looks at all of them, because a number that is too large is an error wherever it stands. */
+/** Reads all values, because a number that is too large is an error in any position. */
 function areNumbers(values: readonly unknown[]): boolean {
   return values.filter((value) => !isNumeric(value)).length === 0
 }

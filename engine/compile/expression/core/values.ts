@@ -1,22 +1,22 @@
-/** What the library does with values: its hidden marks on lists, names looked up, truth, equality and text. */
+/** Does what the library does with values: hidden marks on lists, lookup of names, truth, equality and text. */
 
-/** A list that the library made, which is its one element, or nothing, wherever that is all that it holds. */
+/** A list that the library made. If it has at most one element, it stands for that element or for nothing. */
 export interface Sequence extends Array<unknown> {
   sequence?: true
-  /** Stays a list though it has one element only. */
+  /** Whether the list stays one even with a single element. */
   keepSingleton?: true
-  /** Stands for a payload that is a list, so that it is one value. */
+  /** Whether the list wraps a payload that is a list, so that it counts as one value. */
   outerWrapper?: true
-  /** Was written as a list, and is not flattened into the list around it. */
+  /** Whether the list is a literal, which is not flattened into the list around it. */
   cons?: true
 }
 
-/** Thrown where a payload makes the library do what the core does not: the library then evaluates the expression. */
+/** Thrown if a payload makes the library do what the core does not support. The library then evaluates the expression. */
 export class BeyondCoreError extends Error {
   override readonly name = 'BeyondCoreError'
 }
 
-/** Adds the place to what the library would throw. Errors of the language and of ours stay as they are. */
+/** Adds the place to an error of the library. JavaScript's errors and our own stay as they are. */
 export function locateFault(fault: unknown, position: unknown, token: unknown): unknown {
   return fault instanceof Error ? fault : { position, token, ...(fault as object) }
 }
@@ -27,7 +27,7 @@ export function createSequence(...elements: readonly unknown[]): Sequence {
   return sequence
 }
 
-/** What a node gives for the list that it made. */
+/** Returns the result of a node that made a list. */
 export function unwrapSequence(value: unknown, keepArray: boolean): unknown {
   if (!Array.isArray(value)) return value
   const sequence: Sequence = value
@@ -37,14 +37,14 @@ export function unwrapSequence(value: unknown, keepArray: boolean): unknown {
   return sequence.length === 0 ? undefined : sequence
 }
 
-/** The library takes an object with one of these fields for a function. */
+/** The library treats an object with one of these fields as a function. */
 export function refuseMarked(value: object): void {
   const marked = value as { readonly _jsonata_lambda?: unknown; readonly _jsonata_function?: unknown }
   if (marked._jsonata_lambda === true || marked._jsonata_function === true)
     throw new BeyondCoreError('the payload has a mark of the expression library')
 }
 
-/** The field of an object, or a sequence of that field of each object in a list. */
+/** Returns the field of an object, or a sequence of that field of each object in a list. */
 export function lookUp(input: unknown, name: string): unknown {
   if (typeof input !== 'object' || input === null) return undefined
   if (!Array.isArray(input)) return fieldOf(input, name)
@@ -73,7 +73,7 @@ function collect(list: readonly unknown[], name: string, found: Sequence): void 
   }
 }
 
-/** Throws for a number that JSON wrote and no number can hold, such as `1e400`. */
+/** Throws for a number in JSON that is too large for a number, such as `1e400`. */
 export function isNumeric(value: unknown): value is number {
   if (typeof value !== 'number' || Number.isNaN(value)) return false
   if (!Number.isFinite(value)) throw { code: 'D1001', value }
@@ -90,7 +90,7 @@ export function isTrue(value: unknown): boolean {
     return Object.keys(value).length > 0
   }
   let isAnyTrue = false
-  // The library looks at every element, and fails at each number that is too large.
+  // The library reads every element, and fails at each number that is too large.
   for (const element of value) if (isTrue(element)) isAnyTrue = true
   return isAnyTrue
 }
@@ -105,7 +105,7 @@ export function isEqual(left: unknown, right: unknown): boolean {
   const names = Object.getOwnPropertyNames(left)
   const others = Object.getOwnPropertyNames(right)
   if (names.length !== others.length) return false
-  // The library compares lists with objects too, by the names of both.
+  // The library also compares lists with objects, by their property names.
   return names.every(
     (name) =>
       Object.hasOwn(right, name) &&
@@ -113,7 +113,7 @@ export function isEqual(left: unknown, right: unknown): boolean {
   )
 }
 
-/** As `$string` and `&` write it. */
+/** Writes a value as `$string` and `&` do. */
 export function writeText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number') {
@@ -128,13 +128,13 @@ export function writeText(value: unknown): string {
   return writeJson(outerWrapper === true ? value[0] : value)
 }
 
-/** Of a fraction only 15 digits are written. Shorter ones, with their point, are read back as the same number. */
+/** Writes 15 digits of a fraction. A shorter one, with its point, is read back as the same number. */
 function writeNumber(value: number): string {
   const text = String(value)
   return text.length > 16 && !Number.isInteger(value) ? String(Number(value.toPrecision(15))) : text
 }
 
-/** As `JSON.stringify`, which compares each list and object with all that it stands in. */
+/** Writes JSON as `JSON.stringify` does, but without comparing each list and object with all that contain it. */
 function writeJson(root: unknown): string {
   let text = ''
   const write = (value: unknown): void => {

@@ -86,7 +86,7 @@ export function createClaims() {
       }
     },
 
-    /** Gives the pool no further claims. */
+    /** Returns the pool no further claims. */
     pause(id: number) {
       for (const workerPool of workerPools) if (workerPool.id === id) workerPool.isPaused = true
     },
