@@ -9,6 +9,7 @@ import type { Channel, Part, Runner, SendCall, Turn, TurnCall, TurnResult } from
 import { abandonAfterMs } from '../agent/bounded-call.ts'
 import { createProgressBoard } from '../agent/progress.ts'
 import { createIdMinter } from '../store/id.ts'
+import { createManualClock } from '../store/manual-clock.ts'
 import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
 import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
@@ -447,48 +448,17 @@ function createStirring() {
   }
 }
 
-/** Timers fire in order when `advance` reaches them. A timer that is already due fires by itself. */
+/** A manual clock with timers as the engine has them. A timer that is already due fires by itself. */
 export function createManualTimers(start: number) {
-  let time = start
-  let last = 0
-  const waiting = new Map<number, { readonly at: number; readonly run: () => void }>()
-
-  function fire(id: number) {
-    const timer = waiting.get(id)
-    waiting.delete(id)
-    timer?.run()
-  }
-
-  function add(run: () => void, ms: number): number {
-    last += 1
-    const id = last
-    waiting.set(id, { at: time + ms, run })
-    if (ms <= 0) setImmediate(fire, id)
-    return id
-  }
-
-  const timers: Timers = {
-    setTimeout: add,
-    clearTimeout: (id) => void waiting.delete(id as number),
-  }
+  const clock = createManualClock(start)
   const setTimer: SetTimer = (run, ms) => {
-    const id = add(run, ms)
-    return () => void waiting.delete(id)
+    const cancel = clock.setTimer(run, ms)
+    if (ms <= 0) setImmediate(clock.advance, 0)
+    return cancel
   }
-
-  return {
-    now: () => time,
-    timers,
-    setTimer,
-    advance(ms: number) {
-      const end = time + ms
-      for (;;) {
-        const due = [...waiting].filter(([, timer]) => timer.at <= end).sort(([, a], [, b]) => a.at - b.at)[0]
-        if (!due) break
-        time = Math.max(time, due[1].at)
-        fire(due[0])
-      }
-      time = end
-    },
+  const timers: Timers = {
+    setTimeout: setTimer,
+    clearTimeout: (cancel) => (cancel as ReturnType<SetTimer> | undefined)?.(),
   }
+  return { ...clock, setTimer, timers }
 }
