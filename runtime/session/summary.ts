@@ -1,4 +1,4 @@
-/** Makes the summary of a run: the event that tells the main session how the run ended. */
+/** Makes the events of the gateway for the main session, above all the summary of a run, which tells how the run ended. */
 
 import { oneLine } from '@reveille/kit'
 import type { RunResult } from '../agent/run-result.ts'
@@ -34,18 +34,31 @@ export function summaryEvent(
   facts: { readonly id: Id; readonly at: number; fence(text: string): string },
 ): EventRecord {
   const text = summaryText(run, result)
+  return { ...ownEvent(run, text, facts), prompt: facts.fence(text), mode: run.wakeMode, trusted: false }
+}
+
+/** What an event of the gateway is about: a run, or all of them. */
+type Subject = Pick<RunRecord, 'generation'> &
+  Partial<Pick<RunRecord, 'id' | 'requestId' | 'endpoint' | 'mapping'>>
+
+/** Makes an event in the gateway's own words. It holds nothing that a sender wrote, and needs no boundary. */
+export function ownEvent(
+  { id: runId, requestId, endpoint, mapping, generation }: Subject,
+  text: string,
+  { id, at: createdAt }: { readonly id: Id; readonly at: number },
+): EventRecord {
   return {
-    id: facts.id,
+    id,
     session: mainSession,
     state: 'pending',
     text,
-    prompt: facts.fence(text),
-    mode: run.wakeMode,
-    trusted: false,
-    origin: { requestId: run.requestId, runId: run.id },
-    endpoint: run.endpoint,
-    mapping: run.mapping,
-    generation: run.generation,
-    createdAt: facts.at,
+    prompt: text,
+    mode: 'next-heartbeat',
+    trusted: true,
+    origin: { requestId, runId },
+    endpoint,
+    mapping,
+    generation,
+    createdAt,
   }
 }

@@ -1,10 +1,10 @@
 /** Decides when the main session is not asked and when it is due next: quiet hours, nothing pending, a spent budget. */
 
+import { ownEvent } from '../../session/summary.ts'
 import type { NewTask, Settlement, Work } from '../../store/port.ts'
 import { heartbeatTask } from '../../store/tasks.ts'
 import type { Exhausted } from '../budget.ts'
 import type { PerformerOptions } from '../performer-options.ts'
-import { ownEvent } from '../posting.ts'
 import { quietUntil } from './quiet-hours.ts'
 import type { HeartbeatBoard } from './state.ts'
 

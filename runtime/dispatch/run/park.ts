@@ -1,10 +1,11 @@
 /** Parks runs: a run that a guard stops waits for an operator's decision, and one event says why. */
 
+import { ownEvent } from '../../session/summary.ts'
 import type { Effects, RunError, RunRecord, Settlement, Work } from '../../store/port.ts'
 import type { Exhausted } from '../budget.ts'
 import { type Changed, changesOf, names } from '../changes.ts'
 import type { PerformerOptions } from '../performer-options.ts'
-import { heartbeatFor, ownEvent } from '../posting.ts'
+import { heartbeatFor } from '../posting.ts'
 import { isComposed } from './coalesced.ts'
 
 export interface ParkedRun extends Changed {
