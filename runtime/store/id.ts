@@ -45,11 +45,6 @@ export function createIdMinter(now: () => number): MintId {
   }
 }
 
-/** Returns when an id was minted, in milliseconds since the Unix epoch. */
-export function timeOfId(id: Id): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-}
-
 function writeHex(text: Buffer, start: number, value: number, length: number): void {
   for (let place = start + length - 1; place >= start; place--) {
     text[place] = at(digits, value & 0xf)

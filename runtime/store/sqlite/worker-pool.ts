@@ -64,7 +64,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
       return await options.perform(claimOf(given, lease))
     } catch (error) {
       if (!lease.abort.signal.aborted) options.onFault?.(error, given.task)
-      return laterAgain()
+      return againIn(faultPause)
     }
   }
 
@@ -102,7 +102,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
         if (lease.abort.signal.aborted) return
         if (error.code === 'BAD_ENTRY' && settlement === first) {
           options.onFault?.(error, given.task)
-          settlement = laterAgain()
+          settlement = againIn(faultPause)
         } else {
           await new Promise<void>((resolve) => setTimer(resolve, settlePause))
         }
@@ -110,12 +110,8 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
     }
   }
 
-  function laterAgain(): Settlement {
-    return { effects: {}, again: now() + faultPause, counts: false }
-  }
-
-  function takenBack(): Settlement {
-    return { effects: {}, again: now(), counts: false }
+  function againIn(ms: number): Settlement {
+    return { effects: {}, again: now() + ms, counts: false }
   }
 
   function release(claim: number): void {
@@ -138,7 +134,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
     const reason = new StoreError('LEASE_LOST', 'the gateway drains')
     const taken = [...leases]
     const settled = taken.map(([claim, { settlement }]) =>
-      client.call({ type: 'settle', claim, settlement: settlement ?? takenBack() }),
+      client.call({ type: 'settle', claim, settlement: settlement ?? againIn(0) }),
     )
     for (const [claim, { abort }] of taken) {
       leases.delete(claim)

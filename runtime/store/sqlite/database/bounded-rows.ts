@@ -1,20 +1,10 @@
 /** Bounds the size of an answer: takes rows as long as their texts fit, and the first row always. */
 
-export interface BoundedRows<Row> {
-  readonly rows: Row[]
-  /** Says whether there were more rows than fit. */
-  readonly isCut: boolean
-}
-
 /**
  * Senders decide how long a record is, and all of it is copied to the main thread and parsed there. `most` has the unit of
- * `sizeOf`: UTF-16 units or bytes.
+ * `sizeOf`: UTF-16 units or bytes. `isCut` says whether there were more rows than fit.
  */
-export function takeRows<Row>(
-  rows: Iterable<Row>,
-  sizeOf: (row: Row) => number,
-  most: number,
-): BoundedRows<Row> {
+export function takeRows<Row>(rows: Iterable<Row>, sizeOf: (row: Row) => number, most: number) {
   const taken: Row[] = []
   let size = 0
   for (const row of rows) {

@@ -39,7 +39,7 @@ interface OpenClaim {
 }
 
 export function createClaims() {
-  const workerPools: WorkerPool[] = []
+  const workerPools = new Map<number, WorkerPool>()
   const open = new Map<number, OpenClaim>()
   const settled = new Map<number, OpenClaim>()
   let taken: OpenClaim[] = []
@@ -72,28 +72,27 @@ export function createClaims() {
       id: number,
       { kinds, concurrency, pools }: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools'>,
     ) {
-      if (workerPools.some((workerPool) => workerPool.id === id)) return
       const limits = limitsOf(pools)
-      workerPools.push({ id, kinds, concurrency, limits, isPaused: false, open: 0, openIn: new Map() })
+      workerPools.set(id, { id, kinds, concurrency, limits, isPaused: false, open: 0, openIn: new Map() })
     },
 
     /** A pool keeps the claims it holds, even if they are more than the new limit. Without `pools` their limits stay. */
     resize(id: number, concurrency: number, pools?: WorkOptions['pools']) {
-      for (const workerPool of workerPools) {
-        if (workerPool.id !== id) continue
-        workerPool.concurrency = concurrency
-        if (pools !== undefined) workerPool.limits = limitsOf(pools)
-      }
+      const workerPool = workerPools.get(id)
+      if (workerPool === undefined) return
+      workerPool.concurrency = concurrency
+      if (pools !== undefined) workerPool.limits = limitsOf(pools)
     },
 
     /** Returns the pool no further claims. */
     pause(id: number) {
-      for (const workerPool of workerPools) if (workerPool.id === id) workerPool.isPaused = true
+      const workerPool = workerPools.get(id)
+      if (workerPool !== undefined) workerPool.isPaused = true
     },
 
     /** Claims due tasks, as many as the worker pools have room for. */
     claimDue(schedule: Schedule, now: number) {
-      for (const workerPool of workerPools) {
+      for (const workerPool of workerPools.values()) {
         const free = workerPool.concurrency - workerPool.open
         if (workerPool.isPaused || free <= 0) continue
         for (const key of schedule.due(workerPool.kinds, now, free, roomOf(workerPool))) {
@@ -109,7 +108,7 @@ export function createClaims() {
     /** When the next task is due that a worker pool has room for; Infinity for never. */
     earliest(schedule: Schedule): number {
       let earliest = Number.POSITIVE_INFINITY
-      for (const workerPool of workerPools) {
+      for (const workerPool of workerPools.values()) {
         if (workerPool.isPaused || workerPool.open >= workerPool.concurrency) continue
         const roomIn = roomOf(workerPool)
         for (const kind of workerPool.kinds) earliest = Math.min(earliest, schedule.earliest(kind, roomIn))

@@ -6,9 +6,8 @@ import type {
   Effects,
   Id,
   Settlement,
-  StoreErrorCode,
+  StoreError,
   StoreLimits,
-  TaskKind,
   WorkOptions,
 } from '../../port.ts'
 import type { Flat } from '../records/flat-entry.ts'
@@ -36,21 +35,12 @@ export interface Post {
   readonly orders: readonly Order[]
 }
 
+type PoolOptions = Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools'>
+
 /** An order with a `call` is answered after the commit; others are not answered. */
 export type Order = { readonly call?: number } & (
-  | {
-      readonly type: 'register'
-      readonly workerPool: number
-      readonly kinds: readonly TaskKind[]
-      readonly concurrency: number
-      readonly pools?: WorkOptions['pools']
-    }
-  | {
-      readonly type: 'resize'
-      readonly workerPool: number
-      readonly concurrency: number
-      readonly pools?: WorkOptions['pools']
-    }
+  | ({ readonly type: 'register'; readonly workerPool: number } & PoolOptions)
+  | ({ readonly type: 'resize'; readonly workerPool: number } & Omit<PoolOptions, 'kinds'>)
   | { readonly type: 'pause'; readonly workerPool: number }
   | { readonly type: 'configure'; readonly limits: StoreLimits }
   | { readonly type: 'load'; readonly claim: number }
@@ -70,11 +60,7 @@ export type Order = { readonly call?: number } & (
   | { readonly type: 'close' }
 )
 
-export interface PlainError {
-  readonly code: StoreErrorCode
-  readonly message: string
-  readonly brief?: string
-}
+export type PlainError = Pick<StoreError, 'code' | 'message' | 'brief'>
 
 export type Answer = { readonly call: number } & (
   | { readonly ok: true; readonly value: unknown }

@@ -11,8 +11,8 @@ import { StoreError } from '../../port.ts'
 import { reasonOf } from '../database/failure.ts'
 import { lockFolder, prepareFolder } from '../database/folder.ts'
 import { type PlainEntry, readEntries } from '../records/flat-entry.ts'
-import type { FromWriter, Order, PlainError, Post, WriterData } from './protocol.ts'
-import { createWriter, type Writer } from './writer.ts'
+import type { FromWriter, Order, Post, WriterData } from './protocol.ts'
+import { createWriter, plainError, type Writer } from './writer.ts'
 
 const mostEntries = 256
 const mostNotes = 128
@@ -31,7 +31,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
     writer = createWriter(data)
   } catch (error) {
     lock?.close()
-    send({ type: 'failed', error: openingError(error, data.folder) })
+    send({ type: 'failed', error: plainError(openingError(error, data.folder)) })
     return
   }
 
@@ -80,10 +80,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
   send({ type: 'ready', state: writer.state() })
 }
 
-function openingError(error: unknown, folder: string): PlainError {
-  if (error instanceof StoreError) return { code: error.code, message: error.message }
-  return {
-    code: 'STORE_UNAVAILABLE',
-    message: `the data folder ${folder} cannot be used: ${reasonOf(error)}`,
-  }
+function openingError(error: unknown, folder: string): StoreError {
+  if (error instanceof StoreError) return error
+  return new StoreError('STORE_UNAVAILABLE', `the data folder ${folder} cannot be used: ${reasonOf(error)}`)
 }

@@ -415,6 +415,7 @@ function answer(pending: PendingAnswers, order: Order, result: Result): void {
   if (order.call !== undefined) pending.answers.push({ call: order.call, ...result })
 }
 
-function plainError({ code, message, brief }: StoreError): PlainError {
-  return { code, message, ...(brief !== undefined && { brief }) }
+/** An error loses its code on its way to another thread, so its fields are sent. */
+export function plainError({ code, message, brief }: StoreError): PlainError {
+  return { code, message, brief }
 }
