@@ -5,11 +5,6 @@ import type { EventRecord } from '../store/port.ts'
 /** The longest prompt in bytes of UTF-8, unless its first event alone is longer. */
 export const longestPrompt = 32_768
 
-export interface HeartbeatPrompt {
-  readonly text: string
-  readonly shown: readonly EventRecord[]
-}
-
 /**
  * Takes the events in the given order and stops at the first that does not fit. So no long event is overtaken: it is the
  * first of a later heartbeat.
@@ -20,7 +15,7 @@ export function heartbeatPrompt(options: {
   readonly pending: number
   readonly instruction: string
   readonly limit?: number
-}): HeartbeatPrompt {
+}) {
   const { events, pending, instruction } = options
   let room = (options.limit ?? longestPrompt) - longestHeadline - Buffer.byteLength(`\n\n${instruction}`)
   const entries: string[] = []

@@ -1,6 +1,13 @@
 /** Performs one agent turn: asks a runner once, under the run's deadline, and validates its answer. */
 
-import type { Progress, Runner, Turn, TurnResult, Usage } from '@reveille/kit'
+import {
+  PluginError,
+  type Progress,
+  type Runner,
+  type Turn,
+  type TurnResult,
+  type Usage,
+} from '@reveille/kit'
 import { cut } from '../cut.ts'
 import { boundedCall, type CallBounds } from './bounded-call.ts'
 import { type Failure, failureOf } from './failure.ts'
@@ -137,13 +144,6 @@ function isText(value: unknown): value is string {
 }
 
 function unknownRunner(name: string): Failure {
-  const message = `no runner named ${name} is configured`
-  return {
-    code: 'UNKNOWN_RUNNER',
-    message,
-    reason: message,
-    retryable: false,
-    maybeDelivered: false,
-    wholeChannel: false,
-  }
+  const code = 'UNKNOWN_RUNNER'
+  return failureOf(new PluginError(`no runner named ${name} is configured`, { code, retryable: false }), code)
 }

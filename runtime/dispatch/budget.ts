@@ -43,10 +43,7 @@ interface Account {
   isReported: boolean
 }
 
-interface Cost {
-  readonly runs: number
-  readonly tokens: number
-}
+type Cost = Pick<Spent, 'runs' | 'tokens'>
 
 type Scope = 'all' | 'budget'
 

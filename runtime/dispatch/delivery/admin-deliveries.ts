@@ -1,10 +1,9 @@
 /** Handles what operators ask of deliveries: to send a text, to replay a parked one, and to set where `last` goes. */
 
-import { type CurrentLive, channelName } from '@reveille/engine'
-import type { Channel } from '@reveille/kit'
-import type { MintId } from '../../store/id.ts'
-import type { CommandResult, DeliveryRecord, Id, Route, RunRecord, Store } from '../../store/port.ts'
+import { channelName } from '@reveille/engine'
+import type { CommandResult, DeliveryRecord, Id, Route, RunRecord } from '../../store/port.ts'
 import { deliveryTask, onlyParked } from '../../store/tasks.ts'
+import type { DispatchOptions } from '../options.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { laneTo } from './outgoing.ts'
 
@@ -26,15 +25,7 @@ export interface Unroutable {
   readonly reason: string
 }
 
-export interface AdminDeliveriesOptions {
-  readonly store: Pick<Store, 'command' | 'read'>
-  readonly current: CurrentLive
-  /** Finds a channel by its name. Undefined if no such channel is configured now. */
-  channel(name: string): Channel | undefined
-  /** Milliseconds since the Unix epoch. */
-  now(): number
-  readonly mintId: MintId
-}
+export type AdminDeliveriesOptions = Pick<DispatchOptions, 'store' | 'current' | 'channel' | 'now' | 'mintId'>
 
 /** Codes of deliveries whose address was at fault, so that they may be addressed again. */
 const addressCodes: readonly (string | undefined)[] = ['NO_ROUTE', 'bad-target']

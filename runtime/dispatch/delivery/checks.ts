@@ -8,6 +8,7 @@ import type { DispatchOptions } from '../options.ts'
 import type { ChannelState } from './channel-state.ts'
 
 type Health = NonNullable<ChannelState['health']>
+type CheckResult = Pick<Health, 'ok' | 'detail'> & { readonly code?: string }
 
 /** The time for one check. It is long because nothing waits for a check. Milliseconds. */
 const checkTimeoutMs = 30_000
@@ -59,12 +60,6 @@ export function createChannelChecks(options: Pick<DispatchOptions, 'channel' | '
       await Promise.all(asking)
     },
   }
-}
-
-interface CheckResult {
-  readonly ok: boolean
-  readonly code?: string
-  readonly detail?: string
 }
 
 function checkResultOf(outcome: CallOutcome<ChannelHealth | undefined>): CheckResult {

@@ -17,13 +17,6 @@ import type { ChannelState } from './channel-state.ts'
 import { type FailureScope, failureScopeOf, pauseAfterLimit } from './failure-scope.ts'
 import { createSlidingWindow, createTargetWindows } from './window.ts'
 
-/** How many deliveries the store hands out at one time. */
-export interface DeliveryLimits {
-  readonly concurrency: number
-  /** The limit of each channel, by its name. */
-  readonly pools: Readonly<Record<string, number>>
-}
-
 /** The answer to whether the next part may be sent. */
 export type SendPermit =
   /** The part is counted as sent now. `configurationVersion` is handed back with the outcome. */
@@ -211,6 +204,7 @@ export function createCircuitBreaker({ log, now, timers, random, onChange }: Bre
       return changed
     },
 
+    /** Returns how many deliveries the store hands out at one time, in all and by the name of each channel. */
     limits: () => ({
       concurrency: Math.max(leastConcurrency, channelRoom * circuits.size),
       pools: Object.fromEntries([...circuits].map(([name, circuit]) => [name, roomOf(circuit)])),

@@ -4,17 +4,9 @@ import { withoutTokens } from '../../session/ack.ts'
 import type { MintId } from '../../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
 import { deliveryTask } from '../../store/tasks.ts'
+import { names } from '../changes.ts'
 import type { DispatchLog } from '../options.ts'
 import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
-
-export interface Outgoing {
-  /** The deliveries of the reply, none if the run delivers nothing. */
-  readonly deliveries: readonly DeliveryRecord[]
-  /** One task for each delivery that is still to be sent. */
-  readonly tasks: readonly NewTask[]
-  /** Whether a delivery is pending or parked, so that its run is not done. */
-  readonly open: boolean
-}
 
 interface Facts {
   readonly route: Route | undefined
@@ -26,8 +18,11 @@ interface Facts {
 
 type Deliverable = Pick<RunRecord, 'id' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'>
 
-/** Without a `reply` nothing is delivered. */
-export function planDeliveries(run: Deliverable, reply: string | undefined, facts: Facts): Outgoing {
+/**
+ * Returns the deliveries of a reply, none if the run delivers nothing or there is no reply, and one task for each of them that
+ * is still to be sent. `open` says whether one is pending or parked, so that its run is not done.
+ */
+export function planDeliveries(run: Deliverable, reply: string | undefined, facts: Facts) {
   const targets: readonly Route[] = run.deliver && reply !== undefined ? (run.deliverTo ?? [run]) : []
   const plans = targets.map((target) => planDelivery(run, target, reply ?? '', facts))
   const deliveries = plans.map(({ delivery }) => delivery)
@@ -85,12 +80,10 @@ export function laneTo(destination: Extract<Destination, { ok: true }>): string 
 /** Logs a delivery that is not even tried. */
 export function reportUnsent(
   log: DispatchLog,
-  run: Pick<RunRecord, 'id' | 'requestId' | 'endpoint' | 'sessionKey'>,
-  delivery: DeliveryRecord,
+  run: RunRecord,
+  { id: deliveryId, state, channel, to, code, reason }: DeliveryRecord,
 ): void {
-  const { id: runId, requestId, endpoint, sessionKey } = run
-  const { id: deliveryId, channel, to, code, reason } = delivery
-  const facts = { deliveryId, runId, requestId, endpoint, sessionKey, channel, to, code, reason }
-  if (delivery.state === 'skipped') log.info({ event: 'delivery-skipped', ...facts }, 'nothing to deliver')
-  if (delivery.state === 'parked') log.warn({ event: 'delivery-parked', ...facts }, 'delivery parked')
+  const facts = { deliveryId, ...names(run), channel, to, code, reason }
+  if (state === 'skipped') log.info({ event: 'delivery-skipped', ...facts }, 'nothing to deliver')
+  if (state === 'parked') log.warn({ event: 'delivery-parked', ...facts }, 'delivery parked')
 }

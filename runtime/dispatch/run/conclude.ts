@@ -25,7 +25,9 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
     const { run, result, at } = conclusion
     reportEnd(run, result, at)
     const isElsewhere = result.state === 'succeeded' && result.handedOver !== undefined
-    const { run: fields, ...followed } = isElsewhere ? nothingFollows(at) : followUp(conclusion)
+    // The system that took the turn over answers, summarises and delivers.
+    const nothing = { run: { stage: 'delivered', deliveredAt: at } } as const
+    const { run: fields, ...followed } = isElsewhere ? nothing : followUp(conclusion)
     return {
       effects: {
         run: { ...changesOf(conclusion), ...resultFields(result), ranAt: run.ranAt ?? at, ...fields },
@@ -36,11 +38,6 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
       },
       done: true,
     }
-  }
-
-  /** The system that took the turn over answers, summarises and delivers. */
-  function nothingFollows(at: number) {
-    return { run: { stage: 'delivered', deliveredAt: at } } as const
   }
 
   function followUp({ run, result, work, at }: Conclusion) {
