@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy } from '../configuration.ts'
-import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
+import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { LoadCache } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
@@ -73,16 +73,6 @@ export interface WrittenPolicy {
   readonly from?: PolicyOrigin
 }
 
-/** The key of a policy that holds, where it is written. */
-export interface WrittenKey {
-  readonly path: Path
-  /** As it is shown: with backticks. */
-  readonly name: string
-}
-
-/** Rules by the keys that each is about, all of which are written somewhere. */
-export type PolicyRules = Iterable<[keys: Path, rule: (at: WrittenKey) => Iterable<Finding>]>
-
 function createLayer(
   sets: readonly PolicySet[],
   mayShare: (one: EndpointPolicy, other: EndpointPolicy) => boolean,
@@ -115,8 +105,8 @@ function* policiesIn(
     const at = [...path, name]
     const finding = checkEndpointName(name, at, 'key')
     if (finding) findings.report(source, finding)
-    for (const unused of unusedKeys(name, policy, at)) findings.report(source, unused, 'warning')
-    checkRates(policy, at, (finding, severity) => findings.report(source, finding, severity))
+    for (const fault of [...unusedKeys(name, policy), ...checkRates(policy)])
+      findings.report(source, findingOf(fault, at))
     yield [rename?.(name) ?? name, { policy: { ...policy }, source, path: at }]
   }
 }
@@ -133,35 +123,26 @@ const unusedOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-function* unusedKeys(name: string, policy: EndpointPolicy, path: Path): Iterable<Finding> {
+function unusedKeys(name: string, policy: EndpointPolicy): KeyFault[] {
   const unused = Object.hasOwn(unusedOf, name) ? unusedOf[name] : undefined
-  for (const [key, why] of Object.entries(unused ?? {})) {
-    if (!Object.hasOwn(policy, key)) continue
-    const message = `\`${writePath([...path, key])}\` has no effect: ${why}`
-    yield { path: [...path, key], at: 'key', code: 'UNUSED_FIELD', message, hint: 'Remove it.' }
-  }
+  return Object.entries(unused ?? {}).flatMap(([key, why]) =>
+    Object.hasOwn(policy, key) ? noEffect([key], why) : [],
+  )
 }
 
 /** Rates are counted in memory, which a restart forgets: over a longer time they would be no promise. */
 const longestMs = 86_400_000
 
-function checkRates(
-  { rate = {} }: EndpointPolicy,
-  path: Path,
-  report: (finding: Finding, severity: 'error' | 'warning') => void,
-): void {
-  const pathOf = (key: keyof typeof rate) => [...path, 'rate', key]
+function* checkRates({ rate = {} }: EndpointPolicy): Iterable<KeyFault> {
   for (const key of ['endpoint', 'client'] as const) {
     if (rate[key] === undefined || parseRate(rate[key]).windowMs <= longestMs) continue
-    const message = `\`${writePath(pathOf(key))}\` counts for longer than a day`
     const hint = 'At most 1d: what was counted is in memory, and a restart forgets it.'
-    report({ path: pathOf(key), code: 'INVALID_VALUE', message, hint }, 'error')
+    yield { keys: ['rate', key], code: 'INVALID_VALUE', problem: 'counts for longer than a day', hint }
   }
   if (rate.endpoint === undefined || rate.client === undefined) return
   if (!isWithin(parseRate(rate.endpoint), parseRate(rate.client))) return
-  const message = `\`${writePath(pathOf('client'))}\` has no effect: \`endpoint\` allows no more to all clients together`
-  const hint = 'Make it lower than `endpoint`, or remove it.'
-  report({ path: pathOf('client'), code: 'UNUSED_FIELD', message, hint }, 'warning')
+  const why = '`endpoint` allows no more to all clients together'
+  yield { ...noEffect(['rate', 'client'], why, 'Make it lower than `endpoint`, or remove it.'), at: 'value' }
 }
 
 /** Whether a client that keeps to the first rate keeps to the second one, too. */

@@ -1,6 +1,7 @@
 /** The rules of a mapping that go beyond the shape of single keys. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
+import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import { parseDuration } from '../duration.ts'
 import { fieldNames, fieldsOf, otherNames } from '../fields.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
@@ -234,7 +235,7 @@ export function* unusedFields(
 function* unusedBusy({ action, busy, sessionKey, transform }: MappingValue, path: Path): Iterable<Finding> {
   const hasSession = (sessionKey ?? '').trim() !== '' || transform !== undefined
   if (action === 'wake' || busy !== 'reject' || hasSession) return
-  const message = `\`${writePath([...path, 'busy'])}\` has no effect: without \`sessionKey\` each run has a session of its own`
+  const why = 'without `sessionKey` each run has a session of its own'
   const hint = 'Write the `sessionKey` whose runs are meant, or leave `busy` out.'
-  yield { path: [...path, 'busy'], at: 'key', code: 'UNUSED_FIELD', message, hint }
+  yield findingOf(noEffect(['busy'], why, hint), path)
 }

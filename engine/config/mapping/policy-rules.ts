@@ -2,17 +2,17 @@
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { EndpointPolicy } from '../configuration.ts'
-import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
+import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
-import { type Path, writePath } from '../path.ts'
+import type { Path } from '../path.ts'
 import { gatewayTokens, hookTokens } from '../rules/rules.ts'
-import { checkSecret, checkToken, tokensAt } from '../rules/token-rules.ts'
+import { secretFaults, tokenFaults, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import { hasMaterial } from '../verification/material.ts'
-import type { JoinedPolicies, PolicyRules, WrittenKey, WrittenPolicy } from './endpoint-policies.ts'
+import type { JoinedPolicies, WrittenPolicy } from './endpoint-policies.ts'
 import { verifyRules } from './verify-rules.ts'
 
 /** The part of the configuration that the rules read; what is wrong itself is absent. */
@@ -42,19 +42,17 @@ export async function checkPolicies(
     const { auth, token, verify } = policy
     if (auth === undefined && token === undefined && verify === undefined) continue
     const written = writtenAbout(name)
-    const apply = (keys: Path, rule: (at: WrittenKey) => Iterable<Finding>) => {
-      const giver = giverOf(keys, written)
-      const path = [...giver.path, ...keys]
-      for (const finding of rule({ path, name: `\`${writePath(path)}\`` }))
-        findings.report(giver.source, finding)
-    }
-    const originOf = (keys: Path) =>
-      written.findLast(({ policy }) => valueAt(policy, keys) !== undefined)?.from
-    for (const [keys, rule] of verifyRules(policy, originOf)) apply(keys, rule)
-    if (auth === 'none') apply(['auth'], (at) => checkOpen(at, context))
-    if (token !== undefined) apply(['token'], (at) => checkTokens(at, policy, context))
-    if (verify !== undefined) {
-      for (const [keys, rule] of rulesOfVerify(name, verify, policy, context)) apply(keys, rule)
+    const giverOf = (keys: Path) => written.findLast(({ policy }) => valueAt(policy, keys) !== undefined)
+    const faults = [
+      ...verifyRules(policy, (keys) => giverOf(keys)?.from),
+      ...(auth === 'none' ? checkOpen(context) : []),
+      ...(token === undefined ? [] : checkTokens(policy, context)),
+      ...(verify === undefined ? [] : checkVerify(name, verify, policy, context)),
+    ]
+    for (const fault of faults) {
+      // There is one, as the key has a value.
+      const { source, path } = giverOf(fault.keys) as WrittenPolicy
+      findings.report(source, findingOf(fault, path))
     }
   }
 }
@@ -72,78 +70,62 @@ function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings:
   return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
 }
 
-/** Finds the policy whose value holds; there is one, as the key has a value. */
-function giverOf(keys: Path, written: readonly WrittenPolicy[]): WrittenPolicy {
-  return written.findLast(({ policy }) => valueAt(policy, keys) !== undefined) as WrittenPolicy
-}
-
 function valueAt(policy: EndpointPolicy, keys: Path): unknown {
   let value: unknown = policy
   for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key]
   return value
 }
 
-function* checkOpen({ path, name }: WrittenKey, { host, hasProxies }: RuleContext): Iterable<Finding> {
+function* checkOpen({ host, hasProxies }: RuleContext): Iterable<KeyFault> {
   if (host === undefined) return
-  if (!isLoopback(host)) {
+  const at = { keys: ['auth'], at: 'key' } as const
+  if (!isLoopback(host))
     yield {
-      path,
-      at: 'key',
+      ...at,
       code: 'AUTH_NONE_PUBLIC',
-      message: `${name} is \`none\`, and \`gateway.host\` lets other machines in`,
+      problem: 'is `none`, and `gateway.host` lets other machines in',
       hint: 'Remove the key, so that a token or a signature is asked for; or set `gateway.host: 127.0.0.1`.',
     }
-  } else if (hasProxies) {
+  else if (hasProxies)
     yield {
+      ...at,
       severity: 'warning',
-      path,
-      at: 'key',
       code: 'AUTH_NONE_PROXIED',
-      message: `${name} is \`none\`, and \`gateway.trustedProxies\` says that a proxy passes requests of others on`,
+      problem: 'is `none`, and `gateway.trustedProxies` says that a proxy passes requests of others on',
       hint: 'Remove the key, unless the proxy keeps everybody out of this endpoint.',
     }
-  }
 }
 
-function* checkTokens(
-  { path, name }: WrittenKey,
-  { auth, token, verify }: EndpointPolicy,
-  { openers }: RuleContext,
-): Iterable<Finding> {
+function* checkTokens({ auth, token, verify }: EndpointPolicy, { openers }: RuleContext): Iterable<KeyFault> {
+  const keys = ['token']
   const why = whyUnused(auth, verify)
-  if (why !== undefined) {
-    yield {
-      severity: 'warning',
-      path,
-      at: 'key',
-      code: 'UNUSED_FIELD',
-      message: `${name} has no effect: ${why}`,
-      hint:
-        auth === 'none'
-          ? 'Remove it, or remove `auth: none` so that it is asked for.'
-          : 'Remove it, or write `auth: both` to ask for a token and a signature.',
-    }
-  }
-  for (const each of tokensAt(path, token)) {
-    yield* checkToken(each.path, each.token, name)
+  const hint =
+    auth === 'none'
+      ? 'Remove it, or remove `auth: none` so that it is asked for.'
+      : 'Remove it, or write `auth: both` to ask for a token and a signature.'
+  if (why !== undefined) yield noEffect(keys, why, hint)
+  for (const each of tokensAt(keys, token)) {
+    const place = each.path
+    for (const fault of tokenFaults(each.token)) yield { ...fault, keys, place }
     if (each.token.trim() === '') continue
     const opener = openers.get(each.token)
-    if (opener === adminKey) {
+    if (opener === adminKey)
       yield {
-        path: each.path,
+        keys,
+        place,
         code: 'TOKEN_SHARED',
-        message: `${name} equals ${adminKey}`,
+        problem: `equals ${adminKey}`,
         hint: 'Give them different values: whoever may send a hook must not be an admin.',
       }
-    } else if (opener === hookKey) {
+    else if (opener === hookKey)
       yield {
+        keys,
+        place,
         severity: 'warning',
-        path: each.path,
         code: 'TOKEN_REPEATED',
-        message: `${name} adds nothing: it equals ${hookKey}, which opens every endpoint`,
+        problem: `adds nothing: it equals ${hookKey}, which opens every endpoint`,
         hint: 'Give it a value of its own, for a sender that is to reach this endpoint alone; or remove it.',
       }
-    }
   }
 }
 
@@ -155,79 +137,55 @@ function whyUnused(auth: EndpointPolicy['auth'], verify: VerifyPolicy | undefine
     : undefined
 }
 
-function* rulesOfVerify(
+function* checkVerify(
   endpoint: string,
-  verify: VerifyPolicy,
+  { provider, secret, verifyToken, publicUrl }: VerifyPolicy,
   policy: EndpointPolicy,
   context: RuleContext,
-): PolicyRules {
-  const { provider, secret, verifyToken, publicUrl } = verify
+): Iterable<KeyFault> {
   if (provider !== undefined && isBuiltIn(endpoint) && !fitsDrafts.has(provider))
-    yield [['verify', 'provider'], (at) => unfitProvider(at, endpoint)]
-  if (secret !== undefined) yield [['verify', 'secret'], (at) => checkSecrets(at, secret, policy, context)]
-  if (verifyToken !== undefined)
-    yield [['verify', 'verifyToken'], (at) => checkShared(at, verifyToken, policy, context)]
-  if (publicUrl !== undefined) yield [['verify', 'publicUrl'], (at) => checkPublicUrl(at, publicUrl)]
+    yield {
+      keys: ['verify', 'provider'],
+      severity: 'warning',
+      code: 'PROVIDER_UNFIT',
+      problem: `sends bodies of its own, which \`${endpoint}\` does not take`,
+      hint: 'Give it an endpoint of its own with a mapping. For senders that you write: `hmac` or `standard-webhooks`.',
+    }
+  const keys = ['verify', 'secret']
+  for (const { path: place, token: each } of tokensAt(keys, secret)) {
+    for (const fault of secretFaults(each)) yield { ...fault, keys, place }
+    for (const fault of checkShared(each, policy, context)) yield { ...fault, keys, place }
+  }
+  for (const fault of checkShared(verifyToken ?? '', policy, context))
+    yield { ...fault, keys: ['verify', 'verifyToken'] }
+  if (isPlainHttp(publicUrl))
+    yield {
+      keys: ['verify', 'publicUrl'],
+      severity: 'warning',
+      code: 'PUBLIC_URL_PLAIN',
+      problem: 'is plain http: whoever is on the way reads what is sent, and can send it again',
+      hint: 'Have a proxy take https for the gateway, and give that address to the provider and to `publicUrl`.',
+    }
 }
 
 const isBuiltIn = (endpoint: string) => endpoint === 'wake' || endpoint === 'agent'
 /** Schemes that anybody can sign with, who writes a body as the built-in endpoints take it. */
 const fitsDrafts: ReadonlySet<string> = new Set(['hmac', 'standard-webhooks', 'svix'])
 
-function* unfitProvider({ path, name }: WrittenKey, endpoint: string): Iterable<Finding> {
-  yield {
-    severity: 'warning',
-    path,
-    code: 'PROVIDER_UNFIT',
-    message: `${name} sends bodies of its own, which \`${endpoint}\` does not take`,
-    hint: 'Give it an endpoint of its own with a mapping. For senders that you write: `hmac` or `standard-webhooks`.',
-  }
-}
-
-function* checkSecrets(
-  { path, name }: WrittenKey,
-  secrets: NonNullable<VerifyPolicy['secret']>,
-  policy: EndpointPolicy,
-  context: RuleContext,
-): Iterable<Finding> {
-  for (const { path: at, token: secret } of tokensAt(path, secrets)) {
-    yield* checkSecret(at, secret, name)
-    yield* checkShared({ path: at, name }, secret, policy, context)
-  }
-}
-
-/** What a provider knows, and shows to others who ask it. */
-function* checkShared(
-  { path, name }: WrittenKey,
+/** What a provider knows, and shows to others who ask it, must open nothing. */
+function checkShared(
   secret: string,
   { token }: EndpointPolicy,
   { openers }: RuleContext,
-): Iterable<Finding> {
-  if (secret === '') return
-  const other =
-    openers.get(secret) ?? (textsIn(token).includes(secret) ? 'a token of the endpoint' : undefined)
-  if (other === undefined) return
-  yield {
-    path,
-    code: 'SECRET_SHARED',
-    message: `${name} equals ${other}`,
-    hint: 'Give them different values: what a provider holds must open nothing else.',
-  }
+): Omit<KeyFault, 'keys'>[] {
+  const isToken = tokensAt([], token).some((each) => each.token === secret)
+  const other = openers.get(secret) ?? (isToken ? 'a token of the endpoint' : undefined)
+  if (secret === '' || other === undefined) return []
+  const hint = 'Give them different values: what a provider holds must open nothing else.'
+  return [{ code: 'SECRET_SHARED', problem: `equals ${other}`, hint }]
 }
 
-function textsIn(texts: string | readonly string[] | undefined): readonly string[] {
-  return texts === undefined ? [] : typeof texts === 'string' ? [texts] : texts
-}
-
-function* checkPublicUrl({ path, name }: WrittenKey, publicUrl: string): Iterable<Finding> {
-  if (!URL.canParse(publicUrl)) return
-  const { protocol, hostname } = new URL(publicUrl)
-  if (protocol !== 'http:' || isLoopback(hostname)) return
-  yield {
-    severity: 'warning',
-    path,
-    code: 'PUBLIC_URL_PLAIN',
-    message: `${name} is plain http: whoever is on the way reads what is sent, and can send it again`,
-    hint: 'Have a proxy take https for the gateway, and give that address to the provider and to `publicUrl`.',
-  }
+function isPlainHttp(publicUrl: string | undefined): boolean {
+  const url = URL.parse(publicUrl ?? '')
+  return url?.protocol === 'http:' && !isLoopback(url.hostname)
 }

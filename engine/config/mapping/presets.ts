@@ -2,6 +2,7 @@
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
+import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
 import type { Reading } from '../file/reading.ts'
@@ -55,7 +56,7 @@ function adjust(
   const sound = mappings.filter(({ path }) => findings.isSound(file.source, path))
   const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
   for (const finding of checkUse(listed, at, sound)) findings.report(source, finding)
-  for (const finding of unusedFields(listed, at, sound)) findings.report(source, finding, 'warning')
+  for (const finding of unusedFields(listed, at, sound)) findings.report(source, finding)
   // An error in what is different has been reported where it is written; in the preset it would be reported again.
   const isAsShipped = Object.keys(use).length === 1 || !findings.isSound(source, at)
   if (isAsShipped) return { name: use.name, mappings: sound, tests: soundTests, policies }
@@ -100,9 +101,7 @@ function* unusedFields(use: PresetUse, at: Path, items: readonly Item[]): Iterab
   const useful = new Set<AdjustableField>(items.flatMap(({ value }) => adjustableFields[value.action]))
   for (const name of Object.values(adjustableFields).flat()) {
     if (use[name] === undefined || useful.has(name)) continue
-    const path = [...at, name]
-    const message = `\`${writePath(path)}\` has no effect: no mapping of the preset has such a field`
-    yield { path, at: 'key', code: 'UNUSED_FIELD', message, hint: 'Remove it.' }
+    yield findingOf(noEffect([name], 'no mapping of the preset has such a field'), at)
   }
 }
 

@@ -4,9 +4,9 @@ import { providerNames } from '../../providers/index.ts'
 import type { ProviderRow } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import type { EndpointPolicy } from '../configuration.ts'
-import type { Finding } from '../diagnostic/diagnostic.ts'
+import { type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import { nearestName } from '../nearest.ts'
-import { type Path, writePath } from '../path.ts'
+import type { Path } from '../path.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import {
   hasMaterial,
@@ -18,7 +18,7 @@ import {
   type VerifyKey,
 } from '../verification/material.ts'
 import { challengeRules } from './challenge-rules.ts'
-import type { PolicyOrigin, PolicyRules, WrittenKey } from './endpoint-policies.ts'
+import type { PolicyOrigin } from './endpoint-policies.ts'
 import { hmacRules } from './hmac-rules.ts'
 import { isBlank, verifyValueRules } from './verify-values.ts'
 
@@ -28,21 +28,21 @@ import { isBlank, verifyValueRules } from './verify-values.ts'
  */
 type OriginOf = (keys: Path) => PolicyOrigin | undefined
 
-export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): PolicyRules {
+export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterable<KeyFault> {
   const { auth, verify } = policy
   if ((auth === 'signature' || auth === 'both') && !isVerifiable(verify))
-    yield [['auth'], (at) => nothingToVerifyWith(at, auth, verify)]
+    yield nothingToVerifyWith(auth, verify)
   if (verify === undefined) return
   const { provider, hmac, challenge } = verify
   if (challenge && (provider === undefined || provider === 'hmac')) yield* challengeRules(challenge, verify)
   if (provider === undefined) {
-    if (answersOnly(verify)) return
-    yield [['verify'], missing('provider', `Write \`provider:\` and a name: ${providerNames.join(', ')}.`)]
+    if (!answersOnly(verify))
+      yield missing(['verify'], 'provider', `Write \`provider:\` and a name: ${providerNames.join(', ')}.`)
     return
   }
   const row = rowOf(verify)
   if (row === undefined) {
-    yield [['verify', 'provider'], provider === 'hmac' ? withoutHmac : (at) => unknownProvider(at, provider)]
+    yield provider === 'hmac' ? withoutHmac : unknownProvider(provider)
     return
   }
   yield* unread(row, verify)
@@ -62,35 +62,32 @@ function isVerifiable(verify: VerifyPolicy | undefined): boolean {
   return verify !== undefined && !answersOnly(verify) && (rowOf(verify) === undefined || hasMaterial(verify))
 }
 
-function* nothingToVerifyWith(
-  { path, name }: WrittenKey,
-  auth: string,
-  verify?: VerifyPolicy,
-): Iterable<Finding> {
+function nothingToVerifyWith(auth: string, verify?: VerifyPolicy): KeyFault {
   const row = verify && rowOf(verify)
   const unsigned = row?.schemes.length === 0
-  yield {
-    path,
+  return {
+    keys: ['auth'],
     code: 'AUTH_UNVERIFIABLE',
-    message: unsigned
-      ? `${name} is \`${auth}\`, and ${shortTitleOf(row)} signs nothing`
-      : `${name} is \`${auth}\`, and there is nothing to verify a signature with`,
+    problem: unsigned
+      ? `is \`${auth}\`, and ${shortTitleOf(row)} signs nothing`
+      : `is \`${auth}\`, and there is nothing to verify a signature with`,
     hint: unsigned
       ? 'Remove it: the endpoint then takes a token.'
       : 'Write `verify:` with the provider and what it is verified with; a secret that is empty counts as absent.',
   }
 }
 
-/** Of `verify`, by any of the keys below it or by itself. */
-function missing(key: string, hint: string): (at: WrittenKey) => Iterable<Finding> {
-  return function* ({ path }) {
-    const owner = path.slice(0, path.lastIndexOf('verify') + 1)
-    const message = `\`${writePath([...owner, key])}\` is missing`
-    yield { path: owner, at: 'key', code: 'MISSING_KEY', message, hint }
-  }
+/** A key of `verify` is missing, which one of the keys below it, or it by itself, asks for. */
+function missing(keys: Path, key: string, hint: string): KeyFault {
+  const place = ['verify']
+  return { keys, place, named: [...place, key], at: 'key', code: 'MISSING_KEY', problem: 'is missing', hint }
 }
 
-const withoutHmac = missing('hmac', 'Write `hmac:` with at least the `header` that the signature stands in.')
+const withoutHmac = missing(
+  ['verify', 'provider'],
+  'hmac',
+  'Write `hmac:` with at least the `header` that the signature stands in.',
+)
 
 /** Those of docs/trust.md that `hmac` and `challenge` are enough for. */
 const describedSenders: ReadonlySet<string> = new Set([
@@ -103,11 +100,11 @@ const describedSenders: ReadonlySet<string> = new Set([
   'twitch',
 ])
 
-function* unknownProvider({ path, name }: WrittenKey, provider: string): Iterable<Finding> {
-  yield {
-    path,
+function unknownProvider(provider: string): KeyFault {
+  return {
+    keys: ['verify', 'provider'],
     code: 'UNKNOWN_PROVIDER',
-    message: `${name} names a provider that is not known`,
+    problem: 'names a provider that is not known',
     hint: insteadOfProvider(provider),
   }
 }
@@ -121,17 +118,12 @@ function insteadOfProvider(provider: string): string {
     : `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`
 }
 
-function* unread(row: ProviderRow, verify: VerifyPolicy): PolicyRules {
+function* unread(row: ProviderRow, verify: VerifyPolicy): Iterable<KeyFault> {
   const read = keysReadBy(row)
   for (const key of Object.keys(verify) as VerifyKey[]) {
     if (key === 'provider' || read.has(key) || isBlank(verify[key])) continue
-    yield [['verify', key], (at) => unused(at, row, key)]
+    yield noEffect(['verify', key], whyUnread(row, key), insteadOf(row, key))
   }
-}
-
-function* unused({ path, name }: WrittenKey, row: ProviderRow, key: VerifyKey): Iterable<Finding> {
-  const message = `${name} has no effect: ${whyUnread(row, key)}`
-  yield { severity: 'warning', path, at: 'key', code: 'UNUSED_FIELD', message, hint: insteadOf(row, key) }
 }
 
 function whyUnread(row: ProviderRow, key: VerifyKey): string {
@@ -152,93 +144,61 @@ function insteadOf(row: ProviderRow, key: VerifyKey): string {
 }
 
 /** What is needed besides a secret is asked for once there is one. Where there is none, once the operator names the provider. */
-function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): PolicyRules {
+function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
   const keyed = (['secret', 'publicKey'] as const).find((key) => secretsOf(verify[key]).length > 0)
   const read = keysReadBy(row)
-  if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined)
-    yield [
-      ['verify', keyed],
-      missing('publicKey', `${shortTitleOf(row)} shows its public key where the webhook is set up.`),
-    ]
-  if (
-    keyed &&
-    isBlank(verify.publicUrl) &&
-    row.schemes.some((each) => signsUrl(each) && isSupplied(each, verify))
-  ) {
-    const hint = `Write the address that ${shortTitleOf(row)} calls, as it was given to it: it is part of what is signed.`
-    yield [['verify', keyed], missing('publicUrl', hint)]
+  const title = shortTitleOf(row)
+  if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined) {
+    const hint = `${title} shows its public key where the webhook is set up.`
+    yield missing(['verify', keyed], 'publicKey', hint)
   }
-  const isOwn = (keys: Path) => isOperators(originOf(keys))
-  const own = [...read, 'provider'].map((key) => ['verify', key]).find(isOwn)
+  const signsAddress = row.schemes.some((each) => signsUrl(each) && isSupplied(each, verify))
+  if (keyed && signsAddress && isBlank(verify.publicUrl)) {
+    const hint = `Write the address that ${title} calls, as it was given to it: it is part of what is signed.`
+    yield missing(['verify', keyed], 'publicUrl', hint)
+  }
+  const isOperators = (keys: Path) => ['file', 'configuration'].includes(originOf(keys) ?? '')
+  const own = [...read, 'provider'].map((key) => ['verify', key]).find(isOperators)
   if (own === undefined) return
-  if (keyed && row.handshake === 'meta' && isBlank(verify.verifyToken)) yield [own, unansweredMeta]
+  // A webhook that is set up already is sent events all the same.
+  if (keyed && row.handshake === 'meta' && isBlank(verify.verifyToken))
+    yield {
+      ...missing(own, 'verifyToken', makeVerifyToken),
+      severity: 'warning',
+      code: 'HANDSHAKE_UNANSWERED',
+      problem: 'is missing: Meta is not answered when it asks whether somebody is there',
+    }
   for (const { family } of row.schemes) {
-    if (family === 'sns' && verify.topicArns === undefined)
-      yield [
-        own,
-        missing(
-          'topicArns',
-          'Write the topics that are believed: everybody on AWS can have SNS send to this address.',
-        ),
-      ]
-    if (family === 'oidc') yield* needsOfOidc(own, verify)
+    if (family === 'sns' && verify.topicArns === undefined) yield missing(own, 'topicArns', nameTopics)
+    if (family !== 'oidc') continue
+    if (verify.serviceAccount === undefined) yield missing(own, 'serviceAccount', nameAccount)
+    if (verify.audience === undefined && verify.publicUrl === undefined)
+      yield missing(own, 'audience', nameAudience)
   }
 }
 
-/** Whose webhook is set up already is sent events all the same. */
-function* unansweredMeta({ path }: WrittenKey): Iterable<Finding> {
-  const owner = path.slice(0, path.lastIndexOf('verify') + 1)
-  const name = `\`${writePath([...owner, 'verifyToken'])}\``
-  yield {
-    severity: 'warning',
-    path: owner,
-    at: 'key',
-    code: 'HANDSHAKE_UNANSWERED',
-    message: `${name} is missing: Meta is not answered when it asks whether somebody is there`,
-    hint: 'Make one with `openssl rand -hex 24`, write it here, and give it to Meta where the webhook is set up.',
-  }
-}
-
-function isOperators(origin: PolicyOrigin | undefined): boolean {
-  return origin === 'file' || origin === 'configuration'
-}
-
-function* needsOfOidc(keys: Path, { audience, publicUrl, serviceAccount }: VerifyPolicy): PolicyRules {
-  if (serviceAccount === undefined)
-    yield [
-      keys,
-      missing(
-        'serviceAccount',
-        'Write the address of the account that pushes: everybody on Google Cloud can get a token for this address.',
-      ),
-    ]
-  if (audience === undefined && publicUrl === undefined)
-    yield [
-      keys,
-      missing(
-        'audience',
-        'Write the audience of the subscription; where it has none, `publicUrl` with the address that it pushes to.',
-      ),
-    ]
-}
+const makeVerifyToken =
+  'Make one with `openssl rand -hex 24`, write it here, and give it to Meta where the webhook is set up.'
+const nameTopics = 'Write the topics that are believed: everybody on AWS can have SNS send to this address.'
+const nameAccount =
+  'Write the address of the account that pushes: everybody on Google Cloud can get a token for this address.'
+const nameAudience =
+  'Write the audience of the subscription; where it has none, `publicUrl` with the address that it pushes to.'
 
 /** An empty secret counts as absent in a preset and in a copy of one; in the configuration it is meant. */
-function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): PolicyRules {
+function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
   if (hasMaterial(verify)) return
   for (const key of ['secret', 'publicKey'] as const) {
     const keys = ['verify', key]
     if (!keysReadBy(row).has(key) || originOf(keys) !== 'configuration') continue
-    yield [keys, (at) => warnOfNoSecret(at, row)]
-  }
-}
-
-function* warnOfNoSecret({ path, name }: WrittenKey, row: ProviderRow): Iterable<Finding> {
-  yield {
-    severity: 'warning',
-    path,
-    at: 'key',
-    code: 'VERIFY_NOT_YET',
-    message: `${name} is empty: until it is set, no signature is looked at; a token opens the endpoint, unless \`auth\` says otherwise`,
-    hint: `Set what ${shortTitleOf(row)} shows; with \`auth: signature\` a gateway does not start without it.`,
+    yield {
+      keys,
+      severity: 'warning',
+      at: 'key',
+      code: 'VERIFY_NOT_YET',
+      problem:
+        'is empty: until it is set, no signature is looked at; a token opens the endpoint, unless `auth` says otherwise',
+      hint: `Set what ${shortTitleOf(row)} shows; with \`auth: signature\` a gateway does not start without it.`,
+    }
   }
 }

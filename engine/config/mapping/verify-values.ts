@@ -3,67 +3,49 @@
 import { readPublicKey } from '../../providers/public-keys.ts'
 import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
 import { readKey, secretsFor } from '../../providers/secrets.ts'
-import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { KeyFault } from '../diagnostic/key-fault.ts'
 import { tokensAt } from '../rules/token-rules.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
-import type { PolicyRules, WrittenKey } from './endpoint-policies.ts'
 
 /** The rules for the keys that the provider reads. */
-export function* verifyValueRules(row: ProviderRow, verify: VerifyPolicy): PolicyRules {
-  for (const scheme of row.schemes) {
-    if (scheme.family === 'hmac' && verify.secret !== undefined)
-      yield [['verify', 'secret'], (at) => malformedSecrets(at, scheme, verify.secret)]
-    if ((scheme.family === 'ed25519' || scheme.family === 'ecdsa') && verify.publicKey !== undefined)
-      yield [['verify', 'publicKey'], (at) => malformedKeys(at, scheme, verify.publicKey)]
-    if (scheme.family === 'sns' && verify.topicArns)
-      yield [
-        ['verify', 'topicArns'],
-        each(
-          verify.topicArns,
-          topicArn,
-          'the ARN of a topic',
-          'It looks like arn:aws:sns:eu-central-1:123456789012:alerts.',
-        ),
-      ]
-    if (scheme.family === 'oidc' && verify.serviceAccount)
-      yield [
-        ['verify', 'serviceAccount'],
-        each(
-          verify.serviceAccount,
-          account,
-          'the e-mail address of an account',
-          'It looks like push@project.iam.gserviceaccount.com.',
-        ),
-      ]
+export function* verifyValueRules(
+  { schemes, handshake }: ProviderRow,
+  verify: VerifyPolicy,
+): Iterable<KeyFault> {
+  for (const scheme of schemes) {
+    if (scheme.family === 'hmac') yield* malformedSecrets(scheme, verify.secret)
+    if (scheme.family === 'ed25519' || scheme.family === 'ecdsa')
+      yield* malformedKeys(scheme, verify.publicKey)
+    if (scheme.family === 'sns') yield* malformed(verify, 'topicArns')
+    if (scheme.family === 'oidc') yield* malformed(verify, 'serviceAccount')
   }
-  if (row.handshake === 'cloudevents' && verify.allowedOrigins)
-    yield [
-      ['verify', 'allowedOrigins'],
-      each(
-        verify.allowedOrigins,
-        origin,
-        'the name of a sender',
-        'It is a host name, without https:// and without a path.',
-      ),
-    ]
+  if (handshake === 'cloudevents') yield* malformed(verify, 'allowedOrigins')
 }
 
-const topicArn = /^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:\d{12}:[\w-]{1,256}(\.fifo)?$/
-const account = /^[^\s@]{1,256}@[^\s@]{1,256}$/
-const origin = /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$/
+const forms = {
+  topicArns: {
+    pattern: /^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:\d{12}:[\w-]{1,256}(\.fifo)?$/,
+    expected: 'the ARN of a topic',
+    hint: 'It looks like arn:aws:sns:eu-central-1:123456789012:alerts.',
+  },
+  serviceAccount: {
+    pattern: /^[^\s@]{1,256}@[^\s@]{1,256}$/,
+    expected: 'the e-mail address of an account',
+    hint: 'It looks like push@project.iam.gserviceaccount.com.',
+  },
+  allowedOrigins: {
+    pattern: /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$/,
+    expected: 'the name of a sender',
+    hint: 'It is a host name, without https:// and without a path.',
+  },
+}
 
-function each(
-  texts: string | readonly string[],
-  pattern: RegExp,
-  expected: string,
-  hint: string,
-): (at: WrittenKey) => Iterable<Finding> {
-  return function* ({ path, name }) {
-    for (const { path: at, token: text } of tokensAt(path, texts)) {
-      if (isBlank(text) || pattern.test(text)) continue
-      yield { path: at, code: 'INVALID_VALUE', message: `${name} must be ${expected}`, hint }
-    }
-  }
+function* malformed(verify: VerifyPolicy, key: keyof typeof forms): Iterable<KeyFault> {
+  const { pattern, expected, hint } = forms[key]
+  const keys = ['verify', key]
+  for (const { path: place, token: text } of tokensAt(keys, verify[key]))
+    if (!isBlank(text) && !pattern.test(text))
+      yield { keys, place, code: 'INVALID_VALUE', problem: `must be ${expected}`, hint }
 }
 
 const writtenAs = {
@@ -74,30 +56,30 @@ const writtenAs = {
 } as const
 
 function* malformedSecrets(
-  { path, name }: WrittenKey,
   scheme: Extract<Scheme, { family: 'hmac' }>,
   secrets: VerifyPolicy['secret'],
-): Iterable<Finding> {
-  for (const { path: at, token: secret } of tokensAt(path, secrets)) {
+): Iterable<KeyFault> {
+  const keys = ['verify', 'secret']
+  for (const { path: place, token: secret } of tokensAt(keys, secrets)) {
     if (!secretsFor(scheme, secret).some(({ text }) => readKey(text, scheme.key) === undefined)) continue
     const hint = secret.startsWith('whpk_')
       ? 'What begins with `whpk_` is a public key: write it as `publicKey`.'
       : 'Copy it once more from the provider, whole.'
-    yield { path: at, code: 'INVALID_VALUE', message: `${name} must be ${writtenAs[scheme.key]}`, hint }
+    yield { keys, place, code: 'INVALID_VALUE', problem: `must be ${writtenAs[scheme.key]}`, hint }
   }
 }
 
 function* malformedKeys(
-  { path, name }: WrittenKey,
   scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>,
-  keys: VerifyPolicy['publicKey'],
-): Iterable<Finding> {
-  for (const { path: at, token: key } of tokensAt(path, keys)) {
+  publicKeys: VerifyPolicy['publicKey'],
+): Iterable<KeyFault> {
+  const keys = ['verify', 'publicKey']
+  for (const { path: place, token: key } of tokensAt(keys, publicKeys)) {
     if (isBlank(key) || readPublicKey(key, scheme) !== undefined) continue
     const hint = key.includes('-----')
       ? 'Leave out the lines that begin with dashes, and the line breaks.'
       : 'Copy it once more from the provider, whole.'
-    yield { path: at, code: 'INVALID_VALUE', message: `${name} must be ${keyWrittenAs(scheme)}`, hint }
+    yield { keys, place, code: 'INVALID_VALUE', problem: `must be ${keyWrittenAs(scheme)}`, hint }
   }
 }
 

@@ -3,6 +3,7 @@
 import { isAddressRange } from '../address-range.ts'
 import { channelName } from '../channel-name.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
+import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
 import { isLoopback } from '../loopback.ts'
 import { checkModuleName, moduleName } from '../mapping/module-name.ts'
 import { nearestName } from '../nearest.ts'
@@ -12,7 +13,7 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
-import { checkToken, tokensAt } from './token-rules.ts'
+import { tokenFaults, tokensAt } from './token-rules.ts'
 
 /** A rule is applied only when nothing is wrong with what it reads. */
 interface Rule {
@@ -39,16 +40,11 @@ export const rules: readonly Rule[] = [
   },
   {
     reads: [hookToken],
-    *check({ hooks }) {
-      for (const { path, token } of hookTokens(hooks.token)) yield* checkToken(path, token, '`hooks.token`')
-    },
+    check: ({ hooks }) => checkTokens(hookToken, hooks.token),
   },
   {
     reads: [gatewayToken],
-    *check({ gateway }) {
-      for (const { path, token } of gatewayTokens(gateway.auth.token))
-        yield* checkToken(path, token, '`gateway.auth.token`')
-    },
+    check: ({ gateway }) => checkTokens(gatewayToken, gateway.auth.token),
   },
   {
     reads: [hookToken, gatewayToken],
@@ -199,6 +195,12 @@ export const rules: readonly Rule[] = [
   },
 ]
 
+function checkTokens(named: Path, tokens: string | readonly string[] | undefined): Finding[] {
+  return tokensAt(named, tokens).flatMap(({ path, token }) =>
+    tokenFaults(token).map((fault) => findingOf({ ...fault, keys: path, named }, [])),
+  )
+}
+
 /** Keys that the gateway hands out must be keys that it takes. */
 function* checkSessionKeys({
   allowedSessionKeyPrefixes: prefixes,
@@ -276,11 +278,9 @@ function* checkModules(names: readonly string[]): Iterable<Finding> {
 export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<string>): Iterable<Finding> {
   for (const name of Object.keys(hooks.transforms.modules)) {
     if (used.has(moduleName(name))) continue
-    const path = [...transformModules, name]
-    const message = `\`${writePath(path)}\` has no effect: no mapping has a transform of that module`
     const nearest = nearestName(name, used)
-    const hint = nearest === undefined ? 'Remove it.' : `Did you mean \`${nearest}\`?`
-    yield { path, at: 'key', code: 'UNUSED_FIELD', message, hint }
+    const hint = nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`
+    yield findingOf(noEffect([name], 'no mapping has a transform of that module', hint), transformModules)
   }
 }
 
@@ -292,15 +292,13 @@ export function* unusedEndpoints(
   if (served.length === 0) return
   for (const name of Object.keys(hooks.endpoints)) {
     if (builtInEndpoints.has(name) || served.some((path) => overlapsPath(path, name))) continue
-    const path = ['hooks', 'endpoints', name]
-    const message = `\`${writePath(path)}\` has no effect: no mapping has that path`
     const nearest = nearestName(
       name,
       served.filter((each) => each !== undefined),
     )
     const hint =
       nearest === undefined ? 'Remove it, or give a mapping that path.' : `Did you mean \`${nearest}\`?`
-    yield { path, at: 'key', code: 'UNUSED_FIELD', message, hint }
+    yield findingOf(noEffect([name], 'no mapping has that path', hint), ['hooks', 'endpoints'])
   }
 }
 

@@ -1,10 +1,12 @@
 /** Checks the tokens and secrets of the configuration; no finding shows one. */
 
-import type { Finding } from '../diagnostic/diagnostic.ts'
+import type { KeyFault } from '../diagnostic/key-fault.ts'
 import type { Path } from '../path.ts'
-import { leastSecretLength, leastTokenLength, weaknessOf } from './secret-strength.ts'
+import { leastSecretLength, leastTokenLength, type Weakness, weaknessOf } from './secret-strength.ts'
 
 const make = 'Make one with `openssl rand -hex 24`.'
+
+type TextFault = Omit<KeyFault, 'keys'>
 
 /** One token or several, each with its place. */
 export function tokensAt(
@@ -16,39 +18,39 @@ export function tokensAt(
   return tokens.map((token, index) => ({ path: [...path, index], token }))
 }
 
-/** `name`: the key's, as it is shown. */
-export function* checkToken(path: Path, token: string, name: string): Iterable<Finding> {
-  if (token.trim() === '') {
-    yield { path, code: 'TOKEN_EMPTY', message: `${name} is empty`, hint: make }
-  } else if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(token)) {
+export function tokenFaults(token: string): TextFault[] {
+  if (token.trim() === '') return [{ code: 'TOKEN_EMPTY', problem: 'is empty', hint: make }]
+  if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(token)) {
     const hint = 'A header can carry only printable ASCII without spaces at its ends.'
-    yield { path, code: 'TOKEN_INVALID', message: `${name} holds characters that no sender could send`, hint }
-  } else {
-    const weakness = weaknessOf(token, leastTokenLength)
-    if (weakness === undefined) return
-    const [code, why] =
-      weakness === 'short'
-        ? ['TOKEN_SHORT', `is shorter than ${leastTokenLength} characters`]
-        : ['TOKEN_WEAK', 'can be guessed']
-    yield { severity: 'warning', path, code, message: `${name} ${why}`, hint: make }
+    return [{ code: 'TOKEN_INVALID', problem: 'holds characters that no sender could send', hint }]
   }
+  return weaknessFaults(token, leastTokenLength, { short: 'TOKEN_SHORT', guessable: 'TOKEN_WEAK' }, make)
 }
 
-/** What a provider signs with. An empty one counts as absent. */
-export function* checkSecret(path: Path, secret: string, name: string): Iterable<Finding> {
-  if (secret === '') return
-  if (secret.trim() !== secret) {
-    const message = `${name} begins or ends with a blank or a line break, and all of it is the secret`
-    const hint = 'Remove that, unless the provider shows it so.'
-    yield { severity: 'warning', path, code: 'SECRET_PADDED', message, hint }
-  }
-  const weakness = weaknessOf(secret, leastSecretLength)
-  if (weakness === undefined) return
+/** Of what a provider signs with. An empty one counts as absent. */
+export function secretFaults(secret: string): TextFault[] {
+  if (secret === '') return []
+  const codes = { short: 'SECRET_SHORT', guessable: 'SECRET_WEAK' }
   const hint =
     'Have the provider make a new one, or give it what `openssl rand -hex 24` makes; a list takes both meanwhile.'
-  const [code, why] =
-    weakness === 'short'
-      ? ['SECRET_SHORT', `is shorter than ${leastSecretLength} characters`]
-      : ['SECRET_WEAK', 'can be guessed']
-  yield { severity: 'warning', path, code, message: `${name} ${why}`, hint }
+  const weak = weaknessFaults(secret, leastSecretLength, codes, hint)
+  const padded: TextFault = {
+    severity: 'warning',
+    code: 'SECRET_PADDED',
+    problem: 'begins or ends with a blank or a line break, and all of it is the secret',
+    hint: 'Remove that, unless the provider shows it so.',
+  }
+  return secret.trim() !== secret ? [padded, ...weak] : weak
+}
+
+function weaknessFaults(
+  text: string,
+  leastLength: number,
+  codes: Readonly<Record<Weakness, string>>,
+  hint: string,
+): TextFault[] {
+  const weakness = weaknessOf(text, leastLength)
+  if (weakness === undefined) return []
+  const problem = weakness === 'short' ? `is shorter than ${leastLength} characters` : 'can be guessed'
+  return [{ severity: 'warning', code: codes[weakness], problem, hint }]
 }

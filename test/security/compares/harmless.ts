@@ -22,7 +22,7 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/config/mapping/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
     'openers.get(each.token)',
     'openers.get(secret)',
-    'textsIn(token).includes(secret)',
+    'each.token === secret',
   ]),
   ...of('engine/config/secret.ts', 'asks the name of a key', ['secretWords.test(name)']),
   ...of(
