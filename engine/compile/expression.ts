@@ -2,15 +2,9 @@
 
 import { NeedsThread } from '../resolve/containment.ts'
 import type { Equality, Expression } from '../resolve/program.ts'
-import {
-  everyName,
-  expressionPayload,
-  reservedReader,
-  type Scope,
-  type ScopeNames,
-} from '../resolve/scope.ts'
+import { everyName, expressionInput, reservedReader, type Scope, type ScopeNames } from '../resolve/scope.ts'
 import { equalitiesOfCondition } from './expression/condition.ts'
-import { compileCore, type VariableReader } from './expression/core/compile-core.ts'
+import { compileCore, runCore, type VariableReader } from './expression/core/compile-core.ts'
 import { BeyondCoreError } from './expression/core/values.ts'
 import { createLibraryExpression, limitOf } from './expression/evaluate.ts'
 import { evaluationError } from './expression/failure.ts'
@@ -87,7 +81,7 @@ export function compileExpression(
   const evaluateInLibrary = async (scope: Scope): Promise<unknown> => {
     try {
       scope.containment.beginUnbounded()
-      const payload = expressionPayload(scope)
+      const { payload } = expressionInput(scope)
       return await whole.evaluate(payload, valuesOf(readers, scope, payload), scope.request.now)
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause
@@ -100,8 +94,12 @@ export function compileExpression(
   if (core === undefined) return { evaluate: evaluateInLibrary, ...known }
   const evaluate: Expression = (scope) => {
     try {
-      if (core.cost * scope.request.rawBody.length > mostOnMainLoop) scope.containment.beginUnbounded()
-      return makePlain(core.run(expressionPayload(scope), scope))
+      const { payload, mayHoldMarks } = expressionInput(scope)
+      if (mayHoldMarks) return evaluateInLibrary(scope)
+      const work = core.cost * scope.request.rawBody.length
+      if (work > mostOnMainLoop) scope.containment.beginUnbounded()
+      scope.containment.checkTime(work)
+      return makePlain(runCore(core, payload, scope))
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause
       if (cause instanceof BeyondCoreError) return evaluateInLibrary(scope)

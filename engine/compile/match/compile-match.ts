@@ -34,6 +34,7 @@ export function compileMatch(match: Match | undefined, report: Report, shared?: 
 }
 
 function createMatches(clauses: readonly Clause[], when: When | undefined): Matcher['matches'] {
+  if (when !== undefined && clauses.length === 0) return when.verdict
   return (scope) => {
     for (const clause of clauses) {
       const outcome = decide(clause, scope)

@@ -41,7 +41,7 @@ export function createSearch(candidates: Candidates, base: Scope): Search {
 
   async function next(): Promise<MatchResult> {
     for (let candidate = candidates.next(); candidate !== undefined; candidate = candidates.next()) {
-      base.containment.checkTime()
+      base.containment.checkTime(base.request.rawBody.length)
       const own = scopeOf(candidate)
       const answer = candidate.program.matcher.matches(own)
       // A thousand mappings may be tried for one request, so only promises are awaited.

@@ -26,11 +26,7 @@ import {
 export interface CoreProgram {
   /** How often it may read the whole payload, including copying the result. Each time takes up to 12 ns for a byte. */
   readonly cost: number
-  /**
-   * Returns a result that may hold the library's hidden marks and parts of the payload.
-   * @throws the library's errors, and BeyondCoreError if the library must evaluate the expression
-   */
-  readonly run: (payload: unknown, scope: Scope) => unknown
+  readonly evaluate: Evaluate
 }
 
 /** Returns the value of a variable that the expression does not bind itself. */
@@ -253,7 +249,10 @@ export function compileCore(
     const names = pairs.map(([name]) => name['value'])
     if (pairs.some(([name]) => name['type'] !== 'string' || name['predicate'] !== undefined))
       throw new OutsideCoreError('computes the name of a field')
-    if (new Set(names).size < names.length || names.some((name) => String(name).startsWith('_jsonata_')))
+    if (
+      new Set(names).size < names.length ||
+      names.some((name) => /^(_jsonata_|tupleStream$)/.test(String(name)))
+    )
       throw new OutsideCoreError('names a field as the library does not allow')
     const parts = pairs.map(([, value]) => compile(value, context))
     refuseFailures(parts)
@@ -359,22 +358,22 @@ export function compileCore(
 
   try {
     const { evaluate, cost, size } = compile(ast, { isRoot: true, locals: new Map(), input: {} })
-    return { cost: cost + size, run: createRun(evaluate, locals > 0) }
+    return { cost: cost + size, evaluate }
   } catch (error) {
     if (error instanceof OutsideCoreError) return undefined
     throw error
   }
 }
 
-/** A closure of `compileCore` would hold on to everything that compiling needs, so this one is created separately. */
-function createRun(evaluate: Evaluate, hasLocals: boolean): CoreProgram['run'] {
-  return (payload, scope) => {
-    const frame: Frame = { root: payload, scope, locals: hasLocals ? [] : none }
-    return evaluate(Array.isArray(payload) ? wrapRoot(payload) : payload, frame)
-  }
+/**
+ * Evaluates an expression for a request that holds no marks of the library. The result may hold the library's hidden
+ * properties and parts of the payload.
+ * @throws the library's errors, and BeyondCoreError if the library must evaluate the expression
+ */
+export function runCore({ evaluate }: CoreProgram, payload: unknown, scope: Scope): unknown {
+  const frame: Frame = { root: payload, scope, locals: [] }
+  return evaluate(Array.isArray(payload) ? wrapRoot(payload) : payload, frame)
 }
-
-const none: unknown[] = []
 
 /** Thrown with the reason why an expression is not compiled. */
 class OutsideCoreError extends Error {

@@ -3,7 +3,7 @@
 import { type Regex, RegexLimitError } from '../../../regex/regex.ts'
 import { libraryDefinition } from '../library.ts'
 import type { Evaluate, Frame } from './frame.ts'
-import { BeyondCoreError, isTrue, locateFault, lookUp, refuseMarked, writeText } from './values.ts'
+import { BeyondCoreError, isTrue, locateFault, lookUp, writeText } from './values.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has values of its own.
 type Implementation = (this: Frame, ...values: any[]) => unknown
@@ -85,10 +85,7 @@ export function createSearch(regex: Regex, text: Evaluate, position: unknown): E
   return (input, frame) => {
     const value = text(input, frame)
     if (value === undefined) return undefined
-    if (typeof value !== 'string') {
-      refuseFunction(value)
-      throw { code: 'T0410', position, token: 'contains', value, index: 1 }
-    }
+    if (typeof value !== 'string') throw { code: 'T0410', position, token: 'contains', value, index: 1 }
     try {
       return regex.test(value)
     } catch (error) {
@@ -110,10 +107,8 @@ export function createCall(
   const isEnough = args.length >= fewest && args.length <= types.length
   const fits = (value: unknown, index: number) => types[index] === 'any' || typeof value === types[index]
   const callWith = (given: readonly unknown[], input: unknown, frame: Frame): unknown => {
-    for (const value of given) refuseFunction(value)
     try {
       if (isEnough && given.every(fits)) return call.call(frame, ...given)
-      refuseFunction(input)
       return call.call(frame, ...signature.validate(given, input))
     } catch (error) {
       throw locateFault(error, position, name)
@@ -144,10 +139,6 @@ export function createCall(
 
 function fitsAsScalar(value: unknown, type: CoreFunction['types'][number]): boolean {
   return typeof value === type || (type === 'any' && typeof value !== 'object')
-}
-
-function refuseFunction(value: unknown): void {
-  if (typeof value === 'object' && value !== null) refuseMarked(value)
 }
 
 function count(values: unknown): number {

@@ -62,17 +62,20 @@ export function createLogical(
   position: unknown,
 ): Evaluate {
   const isDecisive = value === 'or'
-  const test = (given: unknown): boolean => {
-    if (typeof given === 'boolean') return given
-    try {
-      return isTrue(given)
-    } catch (error) {
-      throw locateFault(error, position, value)
-    }
-  }
   return (input, frame) => {
-    const first = test(left(input, frame))
-    return first === isDecisive ? first : test(right(input, frame))
+    const first = left(input, frame)
+    const isFirst = typeof first === 'boolean' ? first : isTrueAt(first, position, value)
+    if (isFirst === isDecisive) return isFirst
+    const second = right(input, frame)
+    return typeof second === 'boolean' ? second : isTrueAt(second, position, value)
+  }
+}
+
+function isTrueAt(given: unknown, position: unknown, token: unknown): boolean {
+  try {
+    return isTrue(given)
+  } catch (error) {
+    throw locateFault(error, position, token)
   }
 }
 

@@ -84,7 +84,6 @@ function takeStep(step: Step, items: readonly unknown[], isLast: boolean, frame:
 }
 
 export function applyFilter(filter: Filter, input: unknown, frame: Frame): readonly unknown[] {
-  refuseTuples(input)
   const items: readonly unknown[] = Array.isArray(input) ? input : [input]
   if (filter.kind === 'position') {
     const item = items.at(filter.position)
@@ -101,13 +100,6 @@ export function applyFilter(filter: Filter, input: unknown, frame: Frame): reado
     if (isKept) kept.push(item)
   }
   return kept
-}
-
-/** The library treats an object with this field as joined rows. */
-function refuseTuples(input: unknown): void {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return
-  if ((input as { readonly tupleStream?: unknown }).tupleStream)
-    throw new BeyondCoreError('the payload has a mark of the expression library')
 }
 
 /** A number is a position. Any other result of a condition counts as true or false. */

@@ -37,13 +37,6 @@ export function unwrapSequence(value: unknown, keepArray: boolean): unknown {
   return sequence.length === 0 ? undefined : sequence
 }
 
-/** The library treats an object with one of these fields as a function. */
-export function refuseMarked(value: object): void {
-  const marked = value as { readonly _jsonata_lambda?: unknown; readonly _jsonata_function?: unknown }
-  if (marked._jsonata_lambda === true || marked._jsonata_function === true)
-    throw new BeyondCoreError('the payload has a mark of the expression library')
-}
-
 /** Returns the field of an object, or a sequence of that field of each object in a list. */
 export function lookUp(input: unknown, name: string): unknown {
   if (typeof input !== 'object' || input === null) return undefined
@@ -55,9 +48,9 @@ export function lookUp(input: unknown, name: string): unknown {
 
 export function fieldOf(input: object, name: string): unknown {
   const value = (input as Readonly<Record<string, unknown>>)[name]
-  if (value === undefined || !Object.hasOwn(input, name)) return undefined
-  refuseMarked(input)
-  return value
+  // No value of JSON is a function, and all else that objects inherit is.
+  const mayBeInherited = typeof value === 'function' || name === '__proto__'
+  return mayBeInherited && !Object.hasOwn(input, name) ? undefined : value
 }
 
 function collect(list: readonly unknown[], name: string, found: Sequence): void {
@@ -85,10 +78,7 @@ export function isTrue(value: unknown): boolean {
   if (typeof value === 'string') return value !== ''
   if (typeof value === 'number') return isNumeric(value) && value !== 0
   if (typeof value !== 'object' || value === null) return false
-  if (!Array.isArray(value)) {
-    refuseMarked(value)
-    return Object.keys(value).length > 0
-  }
+  if (!Array.isArray(value)) return Object.keys(value).length > 0
   let isAnyTrue = false
   // The library reads every element, and fails at each number that is too large.
   for (const element of value) if (isTrue(element)) isAnyTrue = true
@@ -120,10 +110,7 @@ export function writeText(value: unknown): string {
     if (!Number.isFinite(value)) throw { code: 'D3001', value }
     return writeNumber(value)
   }
-  if (!Array.isArray(value)) {
-    if (typeof value === 'object' && value !== null) refuseMarked(value)
-    return writeJson(value)
-  }
+  if (!Array.isArray(value)) return writeJson(value)
   const { outerWrapper }: Sequence = value
   return writeJson(outerWrapper === true ? value[0] : value)
 }
@@ -152,7 +139,6 @@ function writeJson(root: unknown): string {
     text += ']'
   }
   const writeObject = (object: object): void => {
-    refuseMarked(object)
     let separator = '{'
     for (const name of Object.keys(object)) {
       const field = (object as Readonly<Record<string, unknown>>)[name]
