@@ -8,6 +8,12 @@ import type { Prompts } from './prompts.ts'
 import type { Signals } from './signals.ts'
 import { createLineReader } from './standard-input.ts'
 
+/** The options that most commands have. */
+export interface CommandOptions {
+  readonly config?: string
+  readonly json?: boolean
+}
+
 export interface Io {
   /** Writes what was asked for: a table, JSON, a banner. */
   out(text: string): void

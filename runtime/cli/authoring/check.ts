@@ -4,14 +4,12 @@ import type { Diagnostic } from '@reveille/engine'
 import { CommandFailure } from '../command-failure.ts'
 import { contentFolders, findConfiguration, formatDiagnostics, load, shownPath } from '../configuration.ts'
 import { counted } from '../counted.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { type Compiled, withCompiled } from './compile.ts'
 
 export async function check(
-  options: {
-    readonly config?: string
-    readonly json?: boolean
+  options: CommandOptions & {
     /** An option of earlier versions. */
     readonly types?: boolean
     /** Whether references that are not set are warnings only. */

@@ -2,7 +2,7 @@
 
 import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
-import { type Io, paintFor } from '../io.ts'
+import { type CommandOptions, type Io, paintFor } from '../io.ts'
 import { type Checked, runChecks } from './check.ts'
 import { configurationChecks } from './checks/configuration.ts'
 import { fileChecks } from './checks/files.ts'
@@ -12,9 +12,7 @@ import { workChecks } from './checks/work.ts'
 import { countsOf, formatCounts, formatReport } from './report.ts'
 import { openSubject } from './subject.ts'
 
-export interface DoctorOptions {
-  readonly config?: string
-  readonly json?: boolean
+interface DoctorOptions extends CommandOptions {
   /** Whether a warning counts as a problem. */
   readonly strict?: boolean
   /** Whether a public server may be asked. */

@@ -3,9 +3,8 @@
 import type { Paint } from '../../observe/paint.ts'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
-import { counted } from '../counted.ts'
+import { counted, listed } from '../counted.ts'
 import { type Checked, type Group, groups, type Result, type State } from './check.ts'
-import { listed } from './listed.ts'
 
 const titles: Readonly<Record<Group, string>> = {
   configuration: 'Configuration',

@@ -30,17 +30,15 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatFacts } from '../facts.ts'
-import { type Io, paintFor } from '../io.ts'
+import { type CommandOptions, type Io, paintFor } from '../io.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'
 import { signsNothing } from './checks/configuration.ts'
 
-export interface SignatureOptions {
-  readonly config?: string
+interface SignatureOptions extends CommandOptions {
   readonly endpoint: string
   readonly request: string
   readonly now?: string
   readonly offline?: boolean
-  readonly json?: boolean
 }
 
 /** Resolves with the exit code: 0 where the request would be accepted, else 1. @throws CommandFailure */

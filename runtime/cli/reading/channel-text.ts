@@ -3,6 +3,7 @@
 import type { ChannelStatus } from '../../api/index.ts'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
+import { listed } from '../counted.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { formatTable, shortTime } from '../table.ts'
@@ -53,9 +54,10 @@ export function nextSteps(channels: readonly ChannelStatus[], io: Io): string[] 
       status.state !== 'unconfigured' && status.state !== 'open' && status.code === 'bad-credential',
   )
   const steps: string[] = []
-  if (absent.length > 0) steps.push(`add ${listed(absent)}: what is kept there cannot be sent before`)
+  if (absent.length > 0)
+    steps.push(`add ${listed(absent, absent.length)}: what is kept there cannot be sent before`)
   if (refused.length > 0)
-    steps.push(`mend ${listed(refused)}: what waits goes on by itself once that is live`)
+    steps.push(`mend ${listed(refused, refused.length)}: what waits goes on by itself once that is live`)
   return [...steps, ...parkedSteps(channels, io)]
 }
 
@@ -67,11 +69,6 @@ function parkedSteps(channels: readonly ChannelStatus[], io: Io): string[] {
     `${pasted(`deliveries --state parked${one}`, io)} says why they are parked`,
     `${pasted(`replay --parked${one}`, io)} sends them again`,
   ]
-}
-
-function listed(names: readonly string[]): string {
-  const last = names.at(-1) ?? ''
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
 
 /** `slack is held until 12:04:10: bad-credential: Slack refuses the token.`; undefined where the channel is not held. */

@@ -8,19 +8,14 @@ import { createSourceClock, createSources, type SourceState, sourcesFolder } fro
 import { withSnapshot } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
-import { type Io, wrapText } from '../io.ts'
+import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { connectionTo, namedAddress } from '../reading/admin-client.ts'
 import { createStopSignal } from '../signals.ts'
 import { createPost, type Target } from './post-over-http.ts'
 
-export interface GmailRunOptions {
-  readonly config?: string
-  readonly json?: boolean
-}
-
 /** @returns 0 once it was stopped; 1 where another process watches the mailbox, or none is set up */
-export async function runGmail(options: GmailRunOptions, io: Io): Promise<number> {
+export async function runGmail(options: CommandOptions, io: Io): Promise<number> {
   const { json = false } = options
   const file = findConfiguration(options, io)
   const snapshot = await withSnapshot({ config: file }, io, async (made) => made)

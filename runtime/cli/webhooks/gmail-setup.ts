@@ -1,16 +1,17 @@
 /** `reveille webhooks gmail setup`: connects a mailbox, and writes it into the configuration. */
 
 import path from 'node:path'
-import { type Connection, isPluginError, recordOf, type SourceStorage, textOf } from '@reveille/kit'
-import { type Connector, connectorOf } from '../../plugin/index.ts'
+import { type Connection, isPluginError, oneLine, recordOf, type SourceStorage, textOf } from '@reveille/kit'
+import { type Connector, connectorOf, PluginSetupError } from '../../plugin/index.ts'
 import { createSourceClock, createSourceStorage, sourcesFolder } from '../../sources/index.ts'
+import { CommandFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
-import { type Io, wrapText } from '../io.ts'
+import { type Io, paintFor, wrapText } from '../io.ts'
+import { pasted } from '../pasted.ts'
 import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../signals.ts'
-import { adviceFor } from './advice.ts'
+import { type Advice, adviceFor } from './advice.ts'
 import { readConfigured } from './configured.ts'
-import { cancelled, type Done, reportDone, setupFailure, unexpected } from './outcome.ts'
 import { createPerson } from './person.ts'
 import { ask, type Known } from './questions.ts'
 import { type GmailSetupOptions, wantedOf } from './setup-options.ts'
@@ -33,8 +34,8 @@ export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise
     const { config: _config, ...rest } = given
     io = configWords(file, given) === '' ? rest : { ...given, config: shown }
     prompts?.begin('Gmail')
-    const done = await setUp({ file, wanted, options, prompts, steps }, io)
-    reportDone(done, { shown, json, prompts, steps }, io)
+    const task = { file, wanted, options, json, prompts, steps }
+    reportDone(await setUp(task, io), shown, task, io)
     return 0
   } catch (error) {
     const { code, message, exitCode } = setupFailure(error, io)
@@ -48,6 +49,7 @@ interface Task {
   readonly file: string
   readonly wanted: Values
   readonly options: GmailSetupOptions
+  readonly json: boolean
   readonly prompts: Prompts | undefined
   readonly steps: Steps
 }
@@ -128,4 +130,68 @@ async function watchEndOf(storage: SourceStorage): Promise<number | undefined> {
 /** A damaged entry counts as missing, and is asked for again. */
 function readOrNothing(storage: SourceStorage, name: string): Promise<unknown> {
   return storage.read(name).catch(() => undefined)
+}
+
+interface Done {
+  readonly mailbox: Readonly<Record<string, unknown>>
+  /** Milliseconds since the Unix epoch; absent where the plugin has not stored it. */
+  readonly watchEnds: number | undefined
+  readonly changed: boolean
+  readonly advice: Advice
+}
+
+function reportDone(
+  { mailbox, watchEnds, changed, advice }: Done,
+  shown: string,
+  { json, prompts, steps }: Pick<Task, 'json' | 'prompts' | 'steps'>,
+  io: Io,
+): void {
+  const { account, topic, subscription, label, mode = 'pull' } = mailbox
+  if (json) {
+    const answer = {
+      ok: true,
+      account,
+      project: /^projects\/([^/]+)\//.exec(String(topic))?.[1],
+      topic,
+      subscription,
+      label: label ?? 'INBOX',
+      mode,
+      watchEnds,
+      steps: steps.all,
+      warnings: steps.warnings,
+      configuration: { file: shown, changed },
+    }
+    io.out(`${JSON.stringify(answer, null, 2)}\n`)
+    return
+  }
+  const lines = [`${account} is set up.`, '', ...advice.next]
+  if (prompts === undefined) io.out(`${lines.join('\n')}\n`)
+  else {
+    prompts.note(lines.join('\n'))
+    prompts.end(paintFor(io).green('Done.'))
+  }
+}
+
+/** @throws an error of another kind, which is a fault of the program */
+function setupFailure(error: unknown, io: Io) {
+  if (error instanceof CommandFailure) {
+    return { code: 'failed', message: error.message, exitCode: error.exitCode }
+  }
+  if (error instanceof PluginSetupError) return { code: error.code, message: error.message, exitCode: 1 }
+  if (!isPluginError(error)) throw error
+  const again = `What was done is kept: ${pasted('webhooks gmail setup', io)} goes on from there.`
+  return { code: error.code, message: `${error.message}\n${again}`, exitCode: 1 }
+}
+
+/** An unexpected error without its stack, which does not help the person who sets a mailbox up. */
+function unexpected(error: unknown): CommandFailure {
+  const why = error instanceof Error ? error.message : String(error)
+  return new CommandFailure(1, `It failed unexpectedly: ${oneLine(why, 300)}`, { cause: error })
+}
+
+function cancelled(io: Io): CommandFailure {
+  return new CommandFailure(
+    1,
+    `Called off. What was done is kept: ${pasted('webhooks gmail setup', io)} goes on from there.`,
+  )
 }

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../command-failure.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 
-export interface GmailSetupOptions {
+export interface GmailSetupOptions extends CommandOptions {
   readonly account?: string
   readonly clientFile?: string
   readonly project?: string
@@ -21,8 +21,6 @@ export interface GmailSetupOptions {
   readonly again?: boolean
   /** Whether a browser may be opened. */
   readonly browser?: boolean
-  readonly config?: string
-  readonly json?: boolean
 }
 
 /** Leaves out options that were not given. @throws CommandFailure (bad usage) where the client's file cannot be used */

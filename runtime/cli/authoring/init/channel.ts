@@ -19,14 +19,12 @@ import { escapeReferences } from '../../../scaffold/printed.ts'
 import { replaceFile } from '../../../scaffold/replace-file.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../../configuration.ts'
-import type { Io } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import type { Prompts } from '../../prompts.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
-export interface InitChannelOptions {
-  readonly config?: string
-  readonly json?: boolean
+interface InitChannelOptions extends CommandOptions {
   /** Texts of the form `key=value`. */
   readonly set?: readonly string[]
   /** Whether the service is asked if the credential is good. */

@@ -5,15 +5,13 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
-import { type Io, wrapText } from '../../io.ts'
+import { type CommandOptions, type Io, wrapText } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
-export interface InitMappingOptions {
-  readonly config?: string
+interface InitMappingOptions extends CommandOptions {
   /** The name of the copy, without `.yaml`. Default: the preset's. */
   readonly as?: string
-  readonly json?: boolean
 }
 
 /**

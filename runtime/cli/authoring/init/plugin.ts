@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../../command-failure.ts'
 import { shownPath } from '../../configuration.ts'
-import type { Io } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { packageFile } from '../../package-folder.ts'
 import { programName, shellWord } from '../../pasted.ts'
 import { customaryVariable } from './channel-questions.ts'
@@ -22,7 +22,7 @@ export async function initPlugin(
   kind: string,
   name: string,
   folder: string | undefined,
-  options: { readonly json?: boolean },
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   if (!isKind(kind)) {

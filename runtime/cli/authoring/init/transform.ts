@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
-import type { Io } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { packageFile } from '../../package-folder.ts'
 import { programName, shellWord } from '../../pasted.ts'
 import { listOwnFiles } from '../own-files.ts'
@@ -18,7 +18,7 @@ import { linkPackage } from './link-package.ts'
 export async function initTransform(
   name: string,
   folder: string | undefined,
-  options: { readonly config?: string; readonly json?: boolean },
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   checkName(name)

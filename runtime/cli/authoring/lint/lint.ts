@@ -5,16 +5,14 @@ import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@r
 import { CommandFailure } from '../../command-failure.ts'
 import { findConfiguration, formatDiagnostics, load, reportUnset, shownPath } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
-import type { Io } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { withCompiled } from '../compile.ts'
 import { lintCodes } from './codes.ts'
 import { readSamples } from './samples.ts'
 
-interface LintOptions {
-  readonly config?: string
+interface LintOptions extends CommandOptions {
   readonly samples?: string
   readonly allow?: readonly string[]
-  readonly json?: boolean
 }
 
 export async function lint(options: LintOptions, io: Io): Promise<number> {

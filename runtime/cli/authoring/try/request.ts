@@ -2,15 +2,13 @@
 
 import { authOf, nearestName, parseFields, type ReceivedRequest, type Snapshot } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
-import type { Io } from '../../io.ts'
+import type { CommandOptions, Io } from '../../io.ts'
 import { readGivenFile, readRequestFile } from '../../request-file.ts'
 
-export interface RequestOptions {
-  readonly config?: string
+export interface RequestOptions extends CommandOptions {
   readonly payload?: string
   readonly header?: readonly string[]
   readonly query?: readonly string[]
-  readonly json?: boolean
 }
 
 /** A request without its endpoint. */

@@ -2,10 +2,9 @@
 
 import { type Diagnostic, type EffectivePolicy, formatPlace, providerRow } from '@reveille/engine'
 import { shownPath } from '../../configuration.ts'
-import { counted } from '../../counted.ts'
+import { counted, listed } from '../../counted.ts'
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
-import { listed } from '../listed.ts'
 import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
 import type { Subject } from '../subject.ts'
 
