@@ -58,7 +58,7 @@ export function addReloadCommands(program: CliCommand, run: Run): void {
     .addOption(configOption())
     .option('--json', 'answer as JSON')
     .gatewayExamples('reveille rollback 12')
-    .action(run(async () => (await import('./rollback.ts')).rollback))
+    .action(run(async () => (await import('./reload.ts')).rollback))
 
   program
     .command('generations')

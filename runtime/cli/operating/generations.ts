@@ -2,17 +2,14 @@
 
 import { formatPlace } from '@reveille/engine'
 import { changesText } from '../../observe/changes-text.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { openAdmin } from '../reading/admin-client.ts'
 import { errorsOf, type GenerationItem } from '../reading/generation-item.ts'
 import { formatTable, shortTime } from '../table.ts'
 
 const header = ['NUMBER', 'STATE', 'TIME', 'MAPPINGS', 'CHANGES']
 
-export async function generations(
-  options: { readonly config?: string; readonly json?: boolean },
-  io: Io,
-): Promise<number> {
+export async function generations(options: CommandOptions, io: Io): Promise<number> {
   const admin = await openAdmin(options, io)
   const page = (await admin.get('/api/generations')) as { readonly items: readonly GenerationItem[] }
   if (options.json) {

@@ -3,15 +3,11 @@
 import path from 'node:path'
 import { scaffold } from '../../scaffold/scaffold.ts'
 import { configWords } from '../configuration.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
 import { programName } from '../pasted.ts'
 
-export interface InitOptions {
-  readonly json?: boolean
-}
-
-export async function init(folder: string, options: InitOptions, io: Io): Promise<number> {
+export async function init(folder: string, options: CommandOptions, io: Io): Promise<number> {
   const written = await scaffoldInto(path.resolve(io.cwd, folder))
   if (options.json) io.out(`${JSON.stringify({ folder, written })}\n`)
   else if (written.length === 0)

@@ -1,21 +1,22 @@
-/** `reveille reload`: has a running gateway read its files again, or say what that would change. */
+/** `reveille reload` and `reveille rollback`: have a running gateway read its files again, or serve a generation that it keeps. */
 
 import type { ReloadResult, Shadow } from '@reveille/engine'
+import { changesParts } from '../../observe/changes-text.ts'
 import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
 import type { DryRunResult } from '../../reload/dry-run.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { formatDiagnostics } from '../configuration.ts'
 import { counted } from '../counted.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { openAdmin } from '../reading/admin-client.ts'
+import { errorsOf } from '../reading/generation-item.ts'
 import { formatTable, shortId, shortTime } from '../table.ts'
-import { answers, reportReload, servesOn, tookText } from './reload-report.ts'
 
-export interface ReloadOptions {
-  readonly config?: string
+interface ReloadOptions extends CommandOptions {
   readonly dryRun?: boolean
   /** How many stored requests a dry run compares. */
   readonly limit?: string
-  readonly json?: boolean
 }
 
 export async function reload(options: ReloadOptions, io: Io): Promise<number> {
@@ -24,9 +25,9 @@ export async function reload(options: ReloadOptions, io: Io): Promise<number> {
   const admin = await openAdmin(options, io)
   if (dryRun) {
     const query = { dryRun: 'true', limit }
-    return reportDryRun((await admin.post('/api/reload', query, [answers.refused])) as DryRunResult, json, io)
+    return reportDryRun((await admin.post('/api/reload', query, refusals)) as DryRunResult, json, io)
   }
-  const result = (await admin.post('/api/reload', {}, [answers.refused])) as ReloadResult
+  const result = (await admin.post('/api/reload', {}, refusals)) as ReloadResult
   const texts = {
     json,
     live: `Generation ${result.generation} is live (${tookText(result)}).`,
@@ -77,4 +78,73 @@ function shadowText({ compared, summary, differences }: Shadow, io: Io): string 
     formatTable(['TIME', 'ID', 'ENDPOINT', 'CHANGE'], rows, io.columns),
     more > 0 ? `${more} more; --json has them all.\n` : '',
   ].join('')
+}
+
+export async function rollback(generation: string, options: CommandOptions, io: Io): Promise<number> {
+  const admin = await openAdmin(options, io)
+  const path = `/api/generations/${generation}/rollback`
+  const result = (await admin.post(path, {}, refusals)) as ReloadResult
+  const texts = {
+    json: options.json ?? false,
+    live: liveText(Number(generation), result),
+    unchanged: `Generation ${result.generation} serves already.`,
+    refused: `Generation ${generation} cannot serve any more`,
+  }
+  return reportReload(result, texts, io)
+}
+
+function liveText(asked: number, result: ReloadResult): string {
+  const { generation, rolledBack } = result
+  // The same files with other variables and secrets than then may be another generation.
+  const name =
+    generation === asked ? '' : ` as generation ${generation}, for a variable or secret is another now`
+  const until = rolledBack
+    ? ', in the place of the files until they change or `reveille reload` ends it'
+    : ', as the files have it'
+  return `Generation ${asked} serves again${name}${until} (${tookText(result)}).`
+}
+
+/** The statuses that say that the candidate was refused. */
+const refusals = [409]
+
+interface ReloadTexts {
+  readonly json?: boolean
+  /** The text for a candidate that is live now. */
+  readonly live: string
+  /** The text where nothing had to change. */
+  readonly unchanged: string
+  /** The text before the number of errors of a candidate that was refused. */
+  readonly refused: string
+}
+
+/** @returns the exit code: 1 for a refused candidate */
+function reportReload(result: ReloadResult, texts: ReloadTexts, io: Io): number {
+  const { ok, outcome, diagnostics } = result
+  if (texts.json) io.out(`${JSON.stringify(result, null, 2)}\n`)
+  else {
+    if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
+    if (outcome === 'rejected') io.err(`${texts.refused}: ${errorsOf(result)}; ${servesOn(result)}.\n`)
+    else if (outcome === 'unchanged') io.out(`${texts.unchanged}\n`)
+    else io.out([texts.live, ...changeLines(result, io)].map((line) => `${line}\n`).join(''))
+  }
+  return ok ? 0 : 1
+}
+
+/** An indented line for each kind of change, broken where the terminal ends. */
+function changeLines({ changes }: Pick<ReloadResult, 'changes'>, { columns }: Io): string[] {
+  const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(columns - 4, 20)
+  const parts = changesParts(changes)
+  if (parts.length === 0) return ['  no mapping, endpoint, transform or setting is different']
+  return parts.flatMap((part) =>
+    wrapWords(printable(part), room).map((line, index) => `${index === 0 ? '  ' : '    '}${line}`),
+  )
+}
+
+function servesOn({ generation }: Pick<ReloadResult, 'generation'>): string {
+  return generation === undefined ? 'nothing serves' : `generation ${generation} goes on serving`
+}
+
+/** `8 ms`, `1.2 s`. */
+function tookText({ tookMs }: Pick<ReloadResult, 'tookMs'>): string {
+  return tookMs < 1000 ? `${Math.round(tookMs)} ms` : `${(tookMs / 1000).toFixed(1)} s`
 }

@@ -2,15 +2,13 @@
 
 import { CommandFailure } from '../command-failure.ts'
 import { counted } from '../counted.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { giveOrder } from '../orders.ts'
 import { openAdmin } from '../reading/admin-client.ts'
 import { parkedIds, wholeIdOf } from '../reading/records.ts'
 
-export interface OrderOptions {
-  readonly config?: string
+interface OrderOptions extends CommandOptions {
   readonly all?: boolean
-  readonly json?: boolean
 }
 
 export const cancel = orderRuns.bind(undefined, 'cancel')

@@ -5,13 +5,9 @@ import { StoreError } from '../../store/port.ts'
 import { backupSqliteStore } from '../../store/sqlite/index.ts'
 import { CommandFailure, sentence } from '../command-failure.ts'
 import { loadOrFail } from '../configuration.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 
-export async function storeBackup(
-  target: string,
-  options: { readonly config?: string; readonly json?: boolean },
-  io: Io,
-): Promise<number> {
+export async function storeBackup(target: string, options: CommandOptions, io: Io): Promise<number> {
   const file = path.resolve(io.cwd, target)
   const { settings } = await loadOrFail(options, io)
   const location = settings.gateway.dataDir
