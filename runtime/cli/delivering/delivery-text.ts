@@ -5,7 +5,7 @@ import type { DeliveryRecord, Route } from '../../store/port.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
-import { missed } from '../reading/delivery-facts.ts'
+import { missed } from '../reading/record-facts.ts'
 import { shortId } from '../table.ts'
 
 export function isDelivered({ state }: Pick<DeliveryRecord, 'state'>): boolean {

@@ -3,17 +3,15 @@
 import type { Route } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { counted } from '../counted.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { giveOrder } from '../orders.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { fetchOne, parkedIds } from '../reading/records.ts'
 import { addressText } from './delivery-text.ts'
 
-export interface ReplayOptions {
-  readonly config?: string
+interface ReplayOptions extends CommandOptions {
   readonly parked?: boolean
   readonly channel?: string
-  readonly json?: boolean
 }
 
 /** Checks that each id names a delivery before it replays the first one. @returns 1 where one of them could not be replayed */

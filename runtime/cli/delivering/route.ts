@@ -1,15 +1,10 @@
 /** `reveille route` and `reveille route set`: where replies to `last` go. */
 
 import type { Route } from '../../store/port.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { openAdmin } from '../reading/admin-client.ts'
 import { addressText } from './delivery-text.ts'
-
-export interface RouteOptions {
-  readonly config?: string
-  readonly json?: boolean
-}
 
 export interface RouteAnswer {
   readonly route: Route | null
@@ -17,7 +12,7 @@ export interface RouteAnswer {
   readonly standIn?: Route
 }
 
-export async function showRoute(options: RouteOptions, io: Io): Promise<number> {
+export async function showRoute(options: CommandOptions, io: Io): Promise<number> {
   const admin = await openAdmin(options, io)
   const { route, standIn } = (await admin.get('/api/route')) as RouteAnswer
   const meanwhile = standIn ? `: replies to \`last\` go to ${addressText(standIn)} meanwhile` : ''
@@ -30,7 +25,7 @@ export async function showRoute(options: RouteOptions, io: Io): Promise<number> 
 export async function setRoute(
   channel: string,
   to: string | undefined,
-  options: RouteOptions,
+  options: CommandOptions,
   io: Io,
 ): Promise<number> {
   const admin = await openAdmin(options, io)

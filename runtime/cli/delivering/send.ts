@@ -1,23 +1,20 @@
 /** `reveille send`: gives a text to a running gateway, and waits for the end of its delivery. */
 
-import type { GatewayStatus } from '../../api/index.ts'
 import { printable } from '../../observe/printable.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { type Io, wrapText } from '../io.ts'
+import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
-import { holdText } from '../reading/channel-text.ts'
+import { holdOf } from '../reading/records.ts'
 import { shortTime } from '../table.ts'
 import { endText, isDelivered, pendingText } from './delivery-text.ts'
 
-export interface SendOptions {
-  readonly config?: string
+interface SendOptions extends CommandOptions {
   readonly channel: string
   readonly to?: string
   /** Seconds. */
   readonly timeout: number
   readonly wait: boolean
-  readonly json?: boolean
 }
 
 interface Sent {
@@ -91,11 +88,7 @@ async function awaitEnd(admin: Admin, id: string, timeoutMs: number, io: Io): Pr
 /** Why the channel is held, which concerns all its deliveries; else why the last attempt of this one failed. */
 async function reasonToWait(admin: Admin, delivery: DeliveryRecord, io: Io): Promise<string | undefined> {
   const { channel, code, reason, nextAt, attempts } = delivery
-  const { channels = [] } = (await admin.get('/api/status')) as GatewayStatus
-  const hold = holdText(
-    channels.find((status) => status.channel === channel),
-    io.now(),
-  )
+  const hold = await holdOf(channel, admin, io)
   if (hold !== undefined) return hold
   if (code === undefined || attempts === 0) return undefined
   const next = nextAt === undefined ? '' : ` at ${shortTime(nextAt, io.now())}`

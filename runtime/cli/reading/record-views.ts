@@ -7,7 +7,7 @@ import { shortId, shortTime, withShortIds } from '../table.ts'
 
 export type RecordKind = 'requests' | 'runs' | 'events' | 'deliveries'
 
-interface View<Item> {
+export interface View<Item> {
   readonly header: readonly string[]
   row(item: Item, now: number): readonly string[]
 }

@@ -4,20 +4,17 @@ import type { GatewayStatus } from '../../api/index.ts'
 import type { Page } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type Facts, formatFacts } from '../facts.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { formatTable } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
 import { holdText } from './channel-text.ts'
-import { factsOfDelivery } from './delivery-facts.ts'
-import { type RecordKind, recordViews } from './record-views.ts'
-import { factsOfRun } from './run-facts.ts'
+import { factsOfDelivery, factsOfRun } from './record-facts.ts'
+import { type RecordKind, recordViews, type View } from './record-views.ts'
 
-export interface RecordOptions {
-  readonly config?: string
+export interface RecordOptions extends CommandOptions {
   readonly limit?: string
   readonly cursor?: string
-  readonly json?: boolean
   /** The filters of the kind. */
   readonly [filter: string]: unknown
 }
@@ -44,8 +41,22 @@ export async function showRecords(
     io.out(json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(await factsOf(kind, item, admin, io)))
     return 0
   }
-  const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
-  io.out(json ? `${JSON.stringify(page, null, 2)}\n` : formatPage(kind, page, io))
+  return showPage(kind, recordViews[kind], options, admin, io)
+}
+
+/** Shows one page of a list, and the command for the next one. */
+export async function showPage(
+  kind: RecordKind | 'sessions',
+  view: View<never>,
+  options: RecordOptions,
+  admin: Admin,
+  io: Io,
+): Promise<number> {
+  const { config: _config, json, ...query } = options
+  const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<never>
+  const rows = page.items.map((item) => view.row(item, io.now()))
+  const table = rows.length === 0 ? `No ${kind}.\n` : formatTable(view.header, rows, io.columns)
+  io.out(json ? `${JSON.stringify(page, null, 2)}\n` : table)
   if (!json && page.next !== undefined)
     io.err(`More: ${commandFor(kind, { ...options, cursor: page.next }, io)}\n`)
   return 0
@@ -58,7 +69,8 @@ async function factsOf(kind: RecordKind, item: Stored, admin: Admin, io: Io): Pr
   return factsOfDelivery(item as never, io, waits)
 }
 
-async function holdOf(channel: string, admin: Admin, io: Io): Promise<string | undefined> {
+/** Why the channel is held, which concerns all its deliveries; undefined where it is not. */
+export async function holdOf(channel: string, admin: Admin, io: Io): Promise<string | undefined> {
   // A gateway of an earlier version sends no channels.
   const { channels = [] } = (await admin.get('/api/status')) as GatewayStatus
   return holdText(
@@ -67,20 +79,13 @@ async function holdOf(channel: string, admin: Admin, io: Io): Promise<string | u
   )
 }
 
-function formatPage(kind: RecordKind, page: Page<Stored>, io: Io): string {
-  if (page.items.length === 0) return `No ${kind}.\n`
-  const view = recordViews[kind]
-  const rows = page.items.map((item) => view.row(item as never, io.now()))
-  return formatTable(view.header, rows, io.columns)
-}
-
 /** `sessionKey` as the user writes it: `--session-key`. */
 function flagOf(option: string): string {
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
 /** The user's own command, as a line to paste. */
-function commandFor(kind: RecordKind, options: RecordOptions, io: Io): string {
+function commandFor(kind: string, options: RecordOptions, io: Io): string {
   const given = Object.entries(options).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   )

@@ -1,12 +1,12 @@
 /** `reveille status`: shows whether a running gateway can accept requests, and what waits in it. */
 
 import type { BudgetStatus, GatewayStatus } from '../../api/index.ts'
-import type { EventRecord, Health, Page, RequestRecord, RunRecord } from '../../store/port.ts'
+import type { Health, Page, RequestRecord } from '../../store/port.ts'
 import { counted } from '../counted.ts'
 import { addressText } from '../delivering/delivery-text.ts'
 import type { RouteAnswer } from '../delivering/route.ts'
 import { formatFacts } from '../facts.ts'
-import type { Io } from '../io.ts'
+import type { CommandOptions, Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { shortId, shortTime } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
@@ -23,45 +23,25 @@ interface Count {
   readonly more: boolean
 }
 
-export async function status(
-  options: { readonly config?: string; readonly json?: boolean },
-  io: Io,
-): Promise<number> {
+export async function status(options: CommandOptions, io: Io): Promise<number> {
   const admin = await openAdmin(options, io)
   const probe = await admin.probe('/readyz')
   const ready = probe.status === 200
   const reason = (probe.body as { reason?: string } | undefined)?.reason
-  if (!ready && !(await isReadable(admin))) return unreadable({ admin, reason }, options, io)
-  const [main, generations, latest, route, ...counts] = await Promise.all([
+  const isReadable = ready || (await admin.statusOf('/api/status')) !== 503
+  if (!isReadable) return reportUnreadable(admin, reason, options, io)
+  const [main, generations, latest, route, runs, events, deliveries] = await Promise.all([
     admin.get('/api/status') as Promise<GatewayStatus>,
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
     admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
     admin.get('/api/route') as Promise<RouteAnswer>,
-    countOf(admin, 'runs', 'queued'),
-    countOf(admin, 'runs', 'running'),
-    countOf(admin, 'runs', 'parked'),
-    countOf(admin, 'events', 'pending'),
-    countOf(admin, 'deliveries', 'pending'),
-    countOf(admin, 'deliveries', 'parked'),
+    countsOf(admin, 'runs', ['queued', 'running', 'parked']),
+    countsOf(admin, 'events', ['pending']),
+    countsOf(admin, 'deliveries', ['pending', 'parked']),
   ])
-  const [queued, running, parkedRuns, events, deliveries, parked] = counts as [
-    Count,
-    Count,
-    Count,
-    Count,
-    Count,
-    Count,
-  ]
   // A gateway of an earlier version does not send all of these.
-  const {
-    budgets = [],
-    channels = [],
-    sources = [],
-    hooks,
-    files,
-    lastGood,
-    log = { droppedLines: 0 },
-  } = main
+  const { budgets = [], channels = [], sources = [], hooks, files, lastGood } = main
+  const { log = { droppedLines: 0 } } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -70,7 +50,7 @@ export async function status(
     const answer = {
       address: admin.address,
       ready,
-      ...(reason === undefined ? {} : { reason }),
+      reason,
       generation: live ? withoutLists(live) : null,
       refused: refused ? withoutLists(refused) : null,
       route: route.route,
@@ -83,9 +63,9 @@ export async function status(
       files: files ?? null,
       lastGood: lastGood ?? null,
       log,
-      runs: { queued, running, parked: parkedRuns },
-      events: { pending: events },
-      deliveries: { pending: deliveries, parked },
+      runs,
+      events,
+      deliveries,
       latestRequest: request ?? null,
     }
     io.out(`${JSON.stringify(answer, null, 2)}\n`)
@@ -103,11 +83,11 @@ export async function status(
             : undefined,
         route: routeText(route),
         main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
-        runs: `${countText(queued)} queued, ${countText(running)} running, ${countText(parkedRuns)} parked`,
-        parked: parkedRuns.count > 0 ? parkedText(io) : undefined,
+        runs: countsText(runs),
+        parked: runs.parked.count > 0 ? parkedText(io) : undefined,
         budgets: budgets.length > 0 ? budgets.map(budgetText) : undefined,
-        events: `${countText(events)} pending`,
-        deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
+        events: countsText(events),
+        deliveries: countsText(deliveries),
         channels: channels.length > 0 ? channelLines(channels, io) : undefined,
         sources: Object.fromEntries(sources.map((each) => [each.source, sourceLines(each, io)])),
         next: nextSteps(channels, io),
@@ -122,29 +102,18 @@ export async function status(
   return ready ? 0 : 1
 }
 
-/** Whether the gateway's store can be read, which its status comes from. */
-async function isReadable(admin: Admin): Promise<boolean> {
-  return (await admin.statusOf('/api/status')) !== 503
-}
-
 /** Shows what is known about a gateway whose store cannot be read. */
-async function unreadable(
-  { admin, reason }: { readonly admin: Admin; readonly reason: string | undefined },
-  options: { readonly json?: boolean },
+async function reportUnreadable(
+  admin: Admin,
+  readiness: string | undefined,
+  { json }: CommandOptions,
   io: Io,
 ): Promise<number> {
-  const health = (await admin.get('/api/health')) as Health
   const { address } = admin
-  if (options.json)
-    io.out(`${JSON.stringify({ address, ready: false, reason: health.reason ?? reason }, null, 2)}\n`)
-  else
-    io.out(
-      formatFacts({
-        gateway: address,
-        ready: `no: ${health.reason ?? reason ?? 'its store cannot be read'}`,
-        records: 'cannot be read',
-      }),
-    )
+  const reason = ((await admin.get('/api/health')) as Health).reason ?? readiness
+  const ready = `no: ${reason ?? 'its store cannot be read'}`
+  if (json) io.out(`${JSON.stringify({ address, ready: false, reason }, null, 2)}\n`)
+  else io.out(formatFacts({ gateway: address, ready, records: 'cannot be read' }))
   return 1
 }
 
@@ -181,11 +150,13 @@ export function lastGoodText({ generation, files }: NonNullable<GatewayStatus['l
   return `${files.join(', ')} ${verb} broken since before the start, and served as generation ${generation} had ${files.length === 1 ? 'it' : 'them'}`
 }
 
-async function countOf(admin: Admin, kind: string, state: string): Promise<Count> {
-  const page = (await admin.get(`/api/${kind}`, { state, limit: String(pageOfCount) })) as Page<
-    RunRecord | EventRecord
-  >
-  return { count: page.items.length, more: page.next !== undefined }
+/** Counts the records of a kind in each of some states. */
+async function countsOf<State extends string>(admin: Admin, kind: string, states: readonly State[]) {
+  const counts = states.map(async (state): Promise<[State, Count]> => {
+    const page = (await admin.get(`/api/${kind}`, { state, limit: String(pageOfCount) })) as Page<unknown>
+    return [state, { count: page.items.length, more: page.next !== undefined }]
+  })
+  return Object.fromEntries(await Promise.all(counts)) as Record<State, Count>
 }
 
 /** `endpoints.github.budget 12 of 200 runs, 90 of 1,000 tokens today`. */
@@ -205,8 +176,12 @@ function parkedText(io: Io): string {
   return `${pasted('runs --state parked', io)} says why, ${pasted('resume --all', io)} queues them again`
 }
 
-function countText({ count, more }: Count): string {
-  return more ? `${count}+` : String(count)
+/** `2 queued, 500+ running`. */
+function countsText(counts: Readonly<Record<string, Count>>): string {
+  const parts = Object.entries(counts).map(
+    ([state, { count, more }]) => `${count}${more ? '+' : ''} ${state}`,
+  )
+  return parts.join(', ')
 }
 
 function requestText(request: RequestRecord, now: number): string {

@@ -1,6 +1,6 @@
-/** Shows one whole run, the most important facts first. */
+/** Shows one whole record, the most important facts first. */
 
-import type { Attempt, RunRecord } from '../../store/records.ts'
+import type { Attempt, DeliveryRecord, RunRecord } from '../../store/records.ts'
 import type { Facts } from '../facts.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -10,7 +10,7 @@ import { shortId } from '../table.ts'
 const shownRequests = 10
 
 /** A run as the gateway answers it, with its results and, while it runs, its progress. */
-export type RunAnswer = RunRecord & {
+type RunAnswer = RunRecord & {
   readonly summary?: unknown
   readonly deliveries?: readonly unknown[]
   readonly progress?: object
@@ -73,4 +73,45 @@ function coalescedFacts(
 function withoutTexts(record: unknown): Facts {
   const { text, prompt, ...rest } = record as Facts
   return rest
+}
+
+/** What a channel may have written about a part that it sent; no field is certain. */
+interface KeptReceipt {
+  readonly id?: unknown
+  readonly at?: unknown
+  readonly partial?: readonly { readonly target?: unknown; readonly reason?: unknown }[]
+}
+
+/** `waits`: why its channel is held, where it is. */
+export function factsOfDelivery(delivery: DeliveryRecord, io: Io, waits?: string): Facts {
+  const { id, state, channel, to, code, reason, attempts, nextAt, receipts, text, ...rest } = delivery
+  return {
+    id,
+    state,
+    next: state === 'parked' ? `${pasted(`replay ${shortId(id)}`, io)} sends it again` : undefined,
+    waits,
+    channel,
+    to,
+    code,
+    reason,
+    attempts,
+    nextAt,
+    parts: receipts.length > 0 ? ['sent', ...partLines(receipts)] : undefined,
+    ...rest,
+    text,
+  }
+}
+
+/** `1  m4711  2026-01-31T12:00:00Z`, and below it the recipients that it did not reach. */
+function partLines(receipts: readonly unknown[]): string[] {
+  return receipts.flatMap((receipt, index) => {
+    const { id, at, partial } = (receipt ?? {}) as KeptReceipt
+    const line = [index + 1, id, at].filter((each) => each !== undefined).join('  ')
+    return [line, ...missed(partial).map((each) => `   not to ${each}`)]
+  })
+}
+
+/** The recipients of a group that its message did not reach. */
+export function missed(partial: KeptReceipt['partial']): string[] {
+  return Array.isArray(partial) ? partial.map(({ target, reason }) => `${target}: ${reason}`) : []
 }
