@@ -7,18 +7,12 @@ import { parentPort } from 'node:worker_threads'
 import { stop } from 'esbuild'
 import { type BuildRequest, type BuildResult, buildModule } from './module-build.ts'
 
-export type ToThread =
-  | { readonly type: 'build'; readonly id: number; readonly request: BuildRequest }
-  | { readonly type: 'end' }
-
-export type FromThread =
-  | { readonly type: 'built'; readonly id: number; readonly result: BuildResult }
-  | { readonly type: 'failed'; readonly id: number; readonly message: string }
+export type ToThread = BuildRequest | 'end'
+export type FromThread = BuildResult | Error
 
 /** The processes that esbuild started; it does not wait for their end itself. */
 const processes = new Set<ChildProcess>()
 let isEnding = false
-let ending: Promise<void> | undefined
 
 subscribe('child_process', (message) => {
   const { process: child } = message as { readonly process: ChildProcess }
@@ -27,18 +21,14 @@ subscribe('child_process', (message) => {
 })
 
 parentPort?.on('message', async (message: ToThread) => {
-  if (message.type === 'end') {
+  if (message === 'end') {
     isEnding = true
     await endProcesses()
     parentPort?.close()
     return
   }
-  const { id, request } = message
-  try {
-    answer({ type: 'built', id, result: await buildWithRetry(request) })
-  } catch (error) {
-    answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) })
-  }
+  const answer: FromThread = await buildWithRetry(message).catch((error: Error) => new Error(error.message))
+  parentPort?.postMessage(answer)
 })
 
 /** The bundler's process may have been killed, as by a lack of memory; a second try gets a new one. */
@@ -48,11 +38,7 @@ async function buildWithRetry(request: BuildRequest): Promise<BuildResult> {
   } catch (error) {
     // An error of the file system would come again.
     if (isEnding || (error instanceof Error && 'code' in error)) throw error
-    // Requests that were lost together wait for one end, so that none of them ends the process of another's second try.
-    ending ??= endProcesses().finally(() => {
-      ending = undefined
-    })
-    await ending
+    await endProcesses()
     return buildModule(request)
   }
 }
@@ -65,8 +51,4 @@ async function endProcesses(): Promise<void> {
   })
   await stop()
   await Promise.all(ended)
-}
-
-function answer(message: FromThread): void {
-  parentPort?.postMessage(message)
 }

@@ -33,7 +33,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("modules are built side by side, and closing ends the bundler's process", seesChildren, async (t) => {
+test("modules are built in a row, and closing ends the bundler's process", seesChildren, async (t) => {
   const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
   const results = await Promise.all([1, 2, 3].map(() => builder.build(request)))

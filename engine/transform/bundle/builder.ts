@@ -1,5 +1,6 @@
-/** Starts the bundling thread with the first module, and ends it when it has been idle for a while. */
+/** Builds modules one after the other in a thread, which starts with the first and ends when it has been idle for a while. */
 
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { FromThread, ToThread } from './builder-thread.ts'
@@ -12,49 +13,42 @@ export interface Builder {
   close(): Promise<void>
 }
 
-interface Waiting {
-  resolve(result: BuildResult): void
-  reject(error: Error): void
-}
-
-interface Thread {
-  readonly worker: Worker
-  readonly waiting: Map<number, Waiting>
-}
+const threadEnded = 'the bundling thread ended'
 
 /** @param idleMs without a build, after which the thread and its process end */
 export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder {
-  let thread: Thread | undefined
+  let thread: Worker | undefined
   let idleTimer: NodeJS.Timeout | undefined
-  let lastId = 0
+  let last: Promise<unknown> = Promise.resolve()
   let isClosed = false
 
-  function start(): Thread {
-    const waiting: Thread['waiting'] = new Map()
+  function start(): Worker {
     const worker = new Worker(threadFile())
-    const started = { worker, waiting }
-    worker.on('message', (message: FromThread) => {
-      const { id } = message
-      if (message.type === 'built') waiting.get(id)?.resolve(message.result)
-      else waiting.get(id)?.reject(new Error(message.message))
-      waiting.delete(id)
-      if (waiting.size === 0) becomeIdle(started)
-    })
-    const lose = (error: Error) => {
-      if (thread === started) thread = undefined
-      for (const { reject } of waiting.values()) reject(error)
-      waiting.clear()
+    const lose = () => {
+      if (thread === worker) thread = undefined
     }
-    worker.on('error', lose)
-    worker.on('exit', () => lose(new Error('the bundling thread ended')))
-    return started
+    return worker.on('error', lose).on('exit', lose)
   }
 
-  /** An idle thread does not keep the process alive. */
-  function becomeIdle({ worker }: Thread): void {
-    worker.unref()
+  async function buildNext(request: BuildRequest): Promise<BuildResult> {
+    if (isClosed) throw new Error(threadEnded)
     clearTimeout(idleTimer)
-    idleTimer = setTimeout(() => void end(), idleMs).unref()
+    thread ??= start()
+    const worker = thread
+    worker.ref()
+    worker.postMessage(request satisfies ToThread)
+    const over = new AbortController()
+    const lost = once(worker, 'exit', over).then(() => [new Error(threadEnded)])
+    try {
+      const [answer] = (await Promise.race([once(worker, 'message', over), lost])) as [FromThread]
+      if (answer instanceof Error) throw answer
+      return answer
+    } finally {
+      over.abort()
+      // An idle thread does not keep the process alive.
+      worker.unref()
+      idleTimer = setTimeout(() => void end(), idleMs).unref()
+    }
   }
 
   async function end(): Promise<void> {
@@ -62,11 +56,11 @@ export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder 
     const ending = thread
     thread = undefined
     if (ending === undefined) return
-    ending.worker.ref()
-    const ended = new Promise<void>((resolve) => ending.worker.once('exit', () => resolve()))
+    ending.ref()
+    const ended = new Promise<void>((resolve) => ending.once('exit', () => resolve()))
     // The thread then ends the bundler's process too, which would outlive a thread that is merely terminated.
-    ending.worker.postMessage({ type: 'end' } satisfies ToThread)
-    const late = setTimeout(() => void ending.worker.terminate(), 2_000)
+    ending.postMessage('end' satisfies ToThread)
+    const late = setTimeout(() => void ending.terminate(), 2_000)
     await ended
     clearTimeout(late)
   }
@@ -74,16 +68,9 @@ export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder 
   return {
     build(request) {
       if (isClosed) return Promise.reject(new Error('the bundler is closed'))
-      clearTimeout(idleTimer)
-      thread ??= start()
-      const { worker, waiting } = thread
-      lastId += 1
-      const id = lastId
-      worker.ref()
-      return new Promise((resolve, reject) => {
-        waiting.set(id, { resolve, reject })
-        worker.postMessage({ type: 'build', id, request } satisfies ToThread)
-      })
+      const built = last.then(() => buildNext(request))
+      last = built.catch(() => {})
+      return built
     },
     close() {
       isClosed = true

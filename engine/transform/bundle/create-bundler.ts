@@ -2,7 +2,6 @@
 
 import { mkdir, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
 import type { Bundle, Bundled, BundleRequest, Bundler, WantedModule } from '../port.ts'
@@ -46,7 +45,6 @@ export function createBundler({
     toolStamps ??= stampTools()
     return toolStamps
   })
-  const limit = createLimit(Math.max(2, Math.min(4, availableParallelism())))
 
   async function bundleModule(wanted: WantedModule, round: Round): Promise<ModuleResult> {
     const { module, exports, place } = wanted
@@ -98,9 +96,7 @@ export function createBundler({
       const round = { ...request, root, shownFrom, readStamp: createStampReader() }
       const results = await Promise.all(
         modules.map((wanted) =>
-          limit(() => bundleModule(wanted, round)).catch((error: Error) =>
-            notBundled(wanted, transformsDir, error),
-          ),
+          bundleModule(wanted, round).catch((error: Error) => notBundled(wanted, transformsDir, error)),
         ),
       )
       cache.keepOnly(modules.map(({ module }) => keyOf(root, module)))
@@ -120,24 +116,6 @@ async function stampTools(): Promise<Stamps> {
   const read = createStampReader()
   const files = [threadFile(), createRequire(import.meta.url).resolve('esbuild/package.json')]
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await read(file)])))
-}
-
-/** Runs at most so many tasks at one time. */
-function createLimit(most: number): <Value>(task: () => Promise<Value>) => Promise<Value> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (task) => {
-    if (running === most) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await task()
-    } finally {
-      // The next task takes over the place of this one.
-      const next = waiting.shift()
-      if (next) next()
-      else running--
-    }
-  }
 }
 
 async function resolveFolder(folder: string): Promise<string | undefined> {
