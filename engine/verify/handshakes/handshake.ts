@@ -31,10 +31,10 @@ export interface Handshake {
 }
 
 export interface Handshakes {
-  /** The methods besides POST that a handshake may come with. */
-  readonly methods: readonly string[]
+  /** The methods besides POST that a handshake may come with. Absent: none. */
+  readonly methods?: readonly string[]
   /** Whether an unauthenticated POST may be a handshake. Its body is then read, up to a small limit. */
-  readonly unsigned: boolean
+  readonly unsigned?: boolean
   /** Returns undefined where the request is not a handshake. */
   answer(request: HandshakeRequest): Handshake | undefined
 }

@@ -122,7 +122,7 @@ async function judge(
   }
   if (method !== 'POST') {
     const told = 'the method is not POST, and it is no handshake'
-    const answer = handshakes?.methods.includes(method) ? answerHandshake(false) : undefined
+    const answer = handshakes?.methods?.includes(method) ? answerHandshake(false) : undefined
     return answer ?? { taken: false, code: 'METHOD_NOT_ALLOWED', told, findings: [] }
   }
   const owned = auth === 'both' ? verify?.value.tokenHeaders : undefined
