@@ -1,6 +1,6 @@
 /** Defines the providers of models, and finds the provider of a model. */
 
-import { PluginError } from '@reveille/kit'
+import { type PluginError, permanentError } from '@reveille/kit'
 import type { JSONValue } from 'ai'
 
 type ProviderKind = 'openai' | 'anthropic' | 'google' | 'openai-compatible'
@@ -94,7 +94,7 @@ function parseProvider(name: string, config: ProviderConfig): Provider | string 
 }
 
 function badConfig(message: string): PluginError {
-  return new PluginError(message, { code: 'bad-config', retryable: false })
+  return permanentError('bad-config', message)
 }
 
 export interface FoundModel {

@@ -3,11 +3,14 @@
 import {
   type Message,
   type PluginContext,
-  PluginError,
+  type PluginError,
+  permanentError,
   type Runner,
   type Turn,
   type TurnCall,
   type TurnResult,
+  transientError,
+  unlessAborted,
 } from '@reveille/kit'
 import { readAnswer } from './answer.ts'
 import { errorFrom } from './errors.ts'
@@ -25,7 +28,7 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
   const providers = parseProviders(config)
   if (config.model !== undefined) {
     const found = findModel(config.model, providers)
-    if ('reason' in found) throw new PluginError(found.reason, { code: 'bad-config', retryable: false })
+    if ('reason' in found) throw permanentError('bad-config', found.reason)
   }
 
   return {
@@ -36,26 +39,21 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
     },
     async run(turn, call) {
       const found = findModel(turn.model ?? config.model, providers)
-      if ('reason' in found) throw new PluginError(found.reason, { code: found.code, retryable: false })
+      if ('reason' in found) throw permanentError(found.code, found.reason)
       const { provider } = found
       const traffic = createTraffic(fetch)
       // The request is always aborted with the turn, because a stream that the SDK has left half-read holds its socket open.
       const turnEnd = new AbortController()
       const signal = AbortSignal.any([call.signal, closing])
-      const aborted = Promise.withResolvers<never>()
-      const abort = () => aborted.reject(signal.reason)
-      signal.addEventListener('abort', abort, { once: true })
-      if (signal.aborted) abort()
       try {
+        signal.throwIfAborted()
         const abortSignal = AbortSignal.any([signal, turnEnd.signal])
-        const asked = signal.aborted ? aborted.promise : ask(found, turn, call, traffic.fetch, abortSignal)
         // Loading the SDK, and some of its own waiting, does not observe the signal.
-        return await Promise.race([aborted.promise, asked])
+        return await unlessAborted(ask(found, turn, call, traffic.fetch, abortSignal), signal)
       } catch (error) {
         if (signal.aborted) throw abortError(signal.reason)
         throw errorFrom(error, { provider, answerType: traffic.answerType(), now: now() })
       } finally {
-        signal.removeEventListener('abort', abort)
         turnEnd.abort()
       }
     },
@@ -98,7 +96,7 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
 }
 
 function abortError(cause: unknown): PluginError {
-  return new PluginError('The turn was called off.', { code: 'aborted', retryable: true, cause })
+  return transientError('aborted', 'The turn was called off.', { cause })
 }
 
 interface ShownMessage {

@@ -1,6 +1,6 @@
 /** Limits the length of a turn's answer, and remembers its content type for errors. */
 
-import { PluginError } from '@reveille/kit'
+import { permanentError } from '@reveille/kit'
 
 /** The most bytes of an answer after decompression: twice 128,000 tokens at 250 bytes of events each. */
 const longestAnswer = 67_108_864
@@ -31,10 +31,7 @@ function limited(limit: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8A
     transform(chunk, controller) {
       room -= chunk.byteLength
       if (room >= 0) return controller.enqueue(chunk)
-      throw new PluginError(`The answer is longer than ${limit} bytes.`, {
-        code: 'oversized',
-        retryable: false,
-      })
+      throw permanentError('oversized', `The answer is longer than ${limit} bytes.`)
     },
   })
 }

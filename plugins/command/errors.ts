@@ -1,16 +1,12 @@
 /** Creates the errors of a turn, with their codes and what the operator can do. */
 
-import { PluginError } from '@reveille/kit'
+import { PluginError, permanentError, transientError } from '@reveille/kit'
 
 /** The most characters of a message. The end of the program's own words is kept, since it gives the reason. */
 const longestMessage = 1000
 
 export function abortedError(cause: unknown): PluginError {
-  return new PluginError('The turn was called off, and the program was stopped.', {
-    code: 'aborted',
-    retryable: true,
-    cause,
-  })
+  return transientError('aborted', 'The turn was called off, and the program was stopped.', { cause })
 }
 
 /** Returns the error for a program that did not start. `error` is the system's. */
@@ -19,10 +15,9 @@ export function notStarted(
   error: NodeJS.ErrnoException,
   path: string | undefined,
 ): PluginError {
-  const permanent = (code: string, message: string) => new PluginError(message, { code, retryable: false })
   switch (error.code) {
     case 'ENOENT':
-      return permanent(
+      return permanentError(
         'not-found',
         `The program ${command} was not found. Looked for on this PATH: ${path || 'none is set'}. ` +
           'Install it there, or name its absolute path as command.',
@@ -30,31 +25,28 @@ export function notStarted(
     case 'EACCES':
     case 'EPERM':
     case 'ENOEXEC':
-      return permanent(
+      return permanentError(
         'not-found',
         `The program ${command} may not be run (${error.code}): is it executable?`,
       )
     case 'E2BIG':
-      return permanent(
+      return permanentError(
         'too-long',
         `The arguments of ${command} are too long for this system; use input: stdin.`,
       )
     default:
       // The system is out of processes, memory or files, which passes.
-      return new PluginError(`The program ${command} cannot be started (${error.code ?? error.name}).`, {
-        code: 'not-started',
-        retryable: true,
-      })
+      return transientError(
+        'not-started',
+        `The program ${command} cannot be started (${error.code ?? error.name}).`,
+      )
   }
 }
 
 export function noFolder(cwd: string): PluginError {
-  return new PluginError(
+  return permanentError(
+    'not-found',
     `The folder ${cwd} that the program should start in is not there, nor can it be made; name another one as cwd.`,
-    {
-      code: 'not-found',
-      retryable: false,
-    },
   )
 }
 
@@ -78,25 +70,19 @@ export function exited(
 }
 
 export function failed(command: string, error: string): PluginError {
-  return new PluginError(within(`${command} says that it failed`, error), {
-    code: 'failed',
-    retryable: false,
-  })
+  return permanentError('failed', within(`${command} says that it failed`, error))
 }
 
 export function unreadable(command: string, head: string): PluginError {
   const said = head === '' ? 'It printed nothing' : `It begins with: ${head}`
-  return new PluginError(`What ${command} printed is not what output says. ${said}`, {
-    code: 'bad-output',
-    retryable: false,
-  })
+  return permanentError('bad-output', `What ${command} printed is not what output says. ${said}`)
 }
 
 export function overflowed(command: string, bytes: number): PluginError {
-  return new PluginError(`${command} printed more than ${bytes} bytes and was stopped (maxOutputBytes).`, {
-    code: 'too-much-output',
-    retryable: false,
-  })
+  return permanentError(
+    'too-much-output',
+    `${command} printed more than ${bytes} bytes and was stopped (maxOutputBytes).`,
+  )
 }
 
 export function badModel(command: string, model: string): string {

@@ -10,8 +10,8 @@
 
 import { randomUUID } from 'node:crypto'
 import {
-  PluginError,
   type Progress,
+  permanentError,
   type Runner,
   type Turn,
   type TurnCall,
@@ -158,7 +158,7 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     const signal = AbortSignal.any([call.signal, options.signal])
     if (signal.aborted) throw abortedError(signal.reason)
     if (turn.model !== undefined && !settings.isModel(turn.model)) {
-      throw new PluginError(badModel(command, turn.model), { code: 'bad-value', retryable: false })
+      throw permanentError('bad-value', badModel(command, turn.model))
     }
     const warnings = ignoredSettings(turn)
     const known = keepsHistory ? parseState(turn.state) : {}

@@ -1,17 +1,13 @@
 /** Answers turns without a model, a state or a clock, so that the same turn gives the same reply. */
 
-import { PluginError, type Runner, type Turn } from '@reveille/kit'
+import { type Runner, type Turn, transientError } from '@reveille/kit'
 
 export function createEchoRunner(): Runner {
   return {
     id: 'echo',
     async run(turn, { signal }) {
       if (signal.aborted) {
-        throw new PluginError('The turn was called off.', {
-          code: 'aborted',
-          retryable: true,
-          cause: signal.reason,
-        })
+        throw transientError('aborted', 'The turn was called off.', { cause: signal.reason })
       }
       return { reply: replyTo(turn) }
     },

@@ -43,3 +43,15 @@ export class PluginError extends Error {
 export function isPluginError(value: unknown): value is PluginError {
   return typeof value === 'object' && value !== null && BRAND in value
 }
+
+type ErrorFacts = Omit<PluginErrorOptions, 'code' | 'retryable'>
+
+/** Creates an error that lasts until a person changes something. */
+export function permanentError(code: string, message: string, facts: ErrorFacts = {}): PluginError {
+  return new PluginError(message, { ...facts, code, retryable: false })
+}
+
+/** Creates an error that may pass by itself, so that a retry can help. */
+export function transientError(code: string, message: string, facts: ErrorFacts = {}): PluginError {
+  return new PluginError(message, { ...facts, code, retryable: true })
+}

@@ -1,6 +1,6 @@
 /** Creates the `fetch` that a plugin is given, which follows no redirect and logs no full address. */
 
-import { PluginError } from './plugin-error.ts'
+import { type PluginError, permanentError, transientError } from './plugin-error.ts'
 
 export interface PluginFetchOptions {
   readonly fetch: typeof fetch
@@ -36,10 +36,7 @@ export function createPluginFetch(options: PluginFetchOptions): typeof globalThi
     log.debug({ event: 'plugin-fetched', ...owner, method, host, status: response.status })
     if (!isRedirect(response)) return response
     await response.body?.cancel()
-    throw new PluginError(`${host} answered with a redirect, which is not followed.`, {
-      code: 'redirected',
-      retryable: false,
-    })
+    throw permanentError('redirected', `${host} answered with a redirect, which is not followed.`)
   }
 }
 
@@ -47,10 +44,7 @@ export function createPluginFetch(options: PluginFetchOptions): typeof globalThi
 function parseUrl(text: string): URL {
   const url = URL.parse(text)
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
-  throw new PluginError('The address to call is no http or https URL without credentials.', {
-    code: 'bad-request',
-    retryable: false,
-  })
+  throw permanentError('bad-request', 'The address to call is no http or https URL without credentials.')
 }
 
 function isRedirect(response: Response): boolean {
@@ -86,15 +80,14 @@ function mayHaveLeft(cause: unknown): boolean {
 function networkError(host: string, error: unknown): PluginError {
   // A network failure has a cause. An error without one is fetch refusing a header or a body, which it quotes.
   if (!(error instanceof Error) || error.cause === undefined) {
-    return new PluginError(`The request to ${host} is malformed.`, { code: 'bad-request', retryable: false })
+    return permanentError('bad-request', `The request to ${host} is malformed.`)
   }
   const reason = reasonOf(error)
-  return new PluginError(`${host} could not be reached${reason === undefined ? '' : ` (${reason})`}.`, {
-    code: 'network',
-    retryable: true,
-    maybeDelivered: mayHaveLeft(error.cause),
-    cause: error,
-  })
+  return transientError(
+    'network',
+    `${host} could not be reached${reason === undefined ? '' : ` (${reason})`}.`,
+    { maybeDelivered: mayHaveLeft(error.cause), cause: error },
+  )
 }
 
 function reasonOf(error: unknown): string | undefined {

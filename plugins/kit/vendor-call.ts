@@ -1,6 +1,6 @@
 /** Calls a vendor's HTTP API, and returns a bounded answer or an error that says whether the vendor may have acted. */
 
-import { isPluginError, PluginError } from './plugin-error.ts'
+import { isPluginError, PluginError, transientError } from './plugin-error.ts'
 import { parseJson } from './record.ts'
 
 /** Appends a path, which begins with a slash, to a base URL, which may end with one. */
@@ -57,12 +57,7 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
   } catch (error) {
     if (signal.aborted) throw abortError(signal, delivers)
     if (!isPluginError(error)) {
-      throw new PluginError('The answer was cut off.', {
-        code: 'network',
-        retryable: true,
-        maybeDelivered: delivers,
-        cause: error,
-      })
+      throw transientError('network', 'The answer was cut off.', { maybeDelivered: delivers, cause: error })
     }
     if (delivers || !error.maybeDelivered) throw error
     throw new PluginError(error.message, { ...error, cause: error.cause, maybeDelivered: false })
@@ -71,11 +66,11 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
 
 function abortError(signal: AbortSignal, maybeDelivered: boolean): PluginError {
   const isTimeout = (signal.reason as Error | undefined)?.name === 'TimeoutError'
-  return new PluginError(isTimeout ? 'The service did not answer in time.' : 'The call was called off.', {
-    code: isTimeout ? 'timeout' : 'aborted',
-    retryable: true,
-    maybeDelivered,
-  })
+  return transientError(
+    isTimeout ? 'timeout' : 'aborted',
+    isTimeout ? 'The service did not answer in time.' : 'The call was called off.',
+    { maybeDelivered },
+  )
 }
 
 async function readText(response: Response): Promise<string> {
@@ -84,9 +79,7 @@ async function readText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
     if (size > longestAnswer) {
-      throw new PluginError(`The answer is longer than ${longestAnswer} bytes.`, {
-        code: 'unavailable',
-        retryable: true,
+      throw transientError('unavailable', `The answer is longer than ${longestAnswer} bytes.`, {
         maybeDelivered: true,
       })
     }

@@ -4,7 +4,7 @@
  * Source: Microsoft identity platform, client credentials.
  */
 
-import { callVendor, channelError, type PluginError, recordOf, urlBelow } from '@reveille/kit'
+import { callVendor, channelError, type PluginError, recordOf, unlessAborted, urlBelow } from '@reveille/kit'
 import { tokenErrorFrom } from './errors.ts'
 
 /** What Microsoft Entra wants to know of a bot, and where Entra is. */
@@ -73,14 +73,12 @@ export function createTokenSource({ config, fetch, now }: TokenOptions): TokenSo
 
   /** Waits for a request until the caller aborts. The request is aborted when its last caller leaves. */
   async function wait(request: PendingRequest, signal: AbortSignal): Promise<string> {
-    const aborted = Promise.withResolvers<never>()
-    const abort = () => aborted.reject(abortError(signal))
-    signal.addEventListener('abort', abort, { once: true })
     request.waiting += 1
     try {
-      return await Promise.race([request.token, aborted.promise])
+      return await unlessAborted(request.token, signal)
+    } catch (error) {
+      throw signal.aborted ? abortError(signal) : error
     } finally {
-      signal.removeEventListener('abort', abort)
       request.waiting -= 1
       if (request.waiting === 0) {
         request.abort.abort()

@@ -1,6 +1,13 @@
 /** Turns a refusal of OpenClaw into an error with the fix in a sentence, and whether to retry. */
 
-import { compileRedaction, isPluginError, oneLine, PluginError } from '@reveille/kit'
+import {
+  compileRedaction,
+  isPluginError,
+  oneLine,
+  type PluginError,
+  permanentError,
+  transientError,
+} from '@reveille/kit'
 import type { Answer } from './answer.ts'
 import { addressOf, type Hook, type OpenClawConfig } from './configuration.ts'
 
@@ -18,8 +25,7 @@ export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOpt
   const { status } = answer
   const said = quote(answer.said, config)
   const words = said === '' ? '' : `: ${said}`
-  const wait = retryAfter === undefined ? {} : { retryAfter }
-  const permanent = (code: string, text: string) => new PluginError(`${text}.`, { code, retryable: false })
+  const permanent = (code: string, text: string) => permanentError(code, `${text}.`)
 
   if (status === 401 || status === 403) {
     const fix = 'the token of this runner has to be the `hooks.token` of its configuration'
@@ -45,8 +51,10 @@ export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOpt
     const code = status === 429 ? 'rate-limited' : 'unavailable'
     // A proxy may have passed the request on before it gave up.
     const maybeDelivered = status >= 500 && status !== 503
-    const facts = { code, retryable: true, maybeDelivered, ...wait }
-    return new PluginError(`OpenClaw cannot take it now (${status})${words}.`, facts)
+    return transientError(code, `OpenClaw cannot take it now (${status})${words}.`, {
+      maybeDelivered,
+      retryAfter,
+    })
   }
   return permanent('bad-request', `OpenClaw refused the request (${status})${words}`)
 }
@@ -58,10 +66,7 @@ export function isAboutSessionKey({ status, said }: Answer): boolean {
 
 export function foreignAnswer({ status }: Answer): PluginError {
   const what = `What answers at the \`url\` of this runner is not OpenClaw's hooks (${status}, no JSON)`
-  return new PluginError(`${what}; a proxy or another page may stand before them.`, {
-    code: 'malformed',
-    retryable: true,
-  })
+  return transientError('malformed', `${what}; a proxy or another page may stand before them.`)
 }
 
 /** Returns the error for a request without an answer. `late` is aborted when the time of the request is over. */
@@ -71,16 +76,13 @@ export function noAnswer(
 ): PluginError {
   if (signal.aborted) return abortError()
   if (isPluginError(error)) return error
-  if (late.aborted) {
-    const facts = { code: 'timeout', retryable: true, maybeDelivered: true }
-    return new PluginError(`OpenClaw did not answer within ${timeout}.`, facts)
-  }
-  const facts = { code: 'network', retryable: true, maybeDelivered: true }
-  return new PluginError('The connection to OpenClaw failed before it had answered.', facts)
+  const facts = { maybeDelivered: true }
+  if (late.aborted) return transientError('timeout', `OpenClaw did not answer within ${timeout}.`, facts)
+  return transientError('network', 'The connection to OpenClaw failed before it had answered.', facts)
 }
 
 export function abortError(): PluginError {
-  return new PluginError('The turn was called off.', { code: 'aborted', retryable: true })
+  return transientError('aborted', 'The turn was called off.')
 }
 
 /** Quotes OpenClaw's words as one line, without the token and without a full stop. */

@@ -2,7 +2,7 @@
 
 import {
   BoundedMap,
-  PluginError,
+  permanentError,
   type Runner,
   readRetryAfter,
   type Turn,
@@ -64,10 +64,7 @@ export function createOpenClawRunner(options: OpenClawOptions): Runner {
     async run(turn, { signal }) {
       if (turn.kind === 'run') return handOver(turn, signal)
       if (turn.kind === 'heartbeat') return wake(turn, signal)
-      throw new PluginError('OpenClaw keeps its own conversations, and sums up none of ours.', {
-        code: 'unsupported',
-        retryable: false,
-      })
+      throw permanentError('unsupported', 'OpenClaw keeps its own conversations, and sums up none of ours.')
     },
   }
 

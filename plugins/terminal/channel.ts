@@ -1,7 +1,15 @@
 /** Writes replies to standard output or standard error, each part in one write. */
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { type Channel, PluginError, splitMarkdown, type Target } from '@reveille/kit'
+import {
+  type Channel,
+  PluginError,
+  permanentError,
+  splitMarkdown,
+  type Target,
+  transientError,
+  unlessAborted,
+} from '@reveille/kit'
 import { neutralise, setBlock } from './render.ts'
 
 export interface TerminalConfig {
@@ -75,8 +83,7 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
 export function parseTarget(to: string): Target {
   const name = to.trim()
   if (name === 'stdout' || name === 'stderr') return { key: name, kind: 'channel' }
-  const options = { code: 'bad-target', retryable: false } as const
-  throw new PluginError('The terminal takes `stdout` or `stderr` as an address.', options)
+  throw permanentError('bad-target', 'The terminal takes `stdout` or `stderr` as an address.')
 }
 
 /** Returns `reply 1d09aa`, or `reply 1d09aa, part 2`, with the end of the id that log lines and lists show. */
@@ -92,24 +99,16 @@ async function writeAll(
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) throw abortError(signal, false)
-  const written = Promise.withResolvers<void>()
-  const abort = () => written.reject(abortError(signal, true))
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    write((error) => (error ? written.reject(writeError(name, error)) : written.resolve()))
-    await written.promise
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+  const written = new Promise<void>((resolve, reject) => {
+    write((error) => (error ? reject(writeError(name, error)) : resolve()))
+  })
+  await unlessAborted(written, signal).catch((error) => {
+    throw signal.aborted ? abortError(signal, true) : error
+  })
 }
 
 function abortError(signal: AbortSignal, maybeDelivered: boolean): PluginError {
-  return new PluginError('The reply was called off.', {
-    code: 'aborted',
-    retryable: true,
-    maybeDelivered,
-    cause: signal.reason,
-  })
+  return transientError('aborted', 'The reply was called off.', { maybeDelivered, cause: signal.reason })
 }
 
 /** Returns the error for a failed write. A reader that is gone (EPIPE) does not return; a full disk may get room again. */

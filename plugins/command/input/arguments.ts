@@ -1,6 +1,6 @@
 /** Renders the arguments of a program from templates, without letting a value become a flag. */
 
-import { PluginError } from '@reveille/kit'
+import { type PluginError, permanentError } from '@reveille/kit'
 import type { ArgumentList } from '../configuration.ts'
 import { compileTemplate, type Placeholder, type Template, type Values } from './placeholder.ts'
 
@@ -44,5 +44,5 @@ function refuseFlag(text: string, template: Template | undefined, isBehindDashes
 }
 
 function badValue(message: string): PluginError {
-  return new PluginError(`${message}.`, { code: 'bad-value', retryable: false })
+  return permanentError('bad-value', `${message}.`)
 }

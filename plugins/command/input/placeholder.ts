@@ -1,6 +1,6 @@
 /** Compiles the templates of arguments and variables, which hold placeholders such as `{model}`. */
 
-import { PluginError } from '@reveille/kit'
+import { type PluginError, permanentError } from '@reveille/kit'
 
 export const placeholders = [
   'prompt',
@@ -65,5 +65,5 @@ function knownName(name: string, key: string): Placeholder {
 }
 
 export function badConfiguration(message: string): PluginError {
-  return new PluginError(`${message}.`, { code: 'bad-config', retryable: false })
+  return permanentError('bad-config', `${message}.`)
 }

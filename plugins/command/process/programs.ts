@@ -1,5 +1,6 @@
 /** Runs the programs of one runner: one at a time in a session, and none that outlives the plugin. */
 
+import { unlessAborted } from '@reveille/kit'
 import type { ProcessGroup } from './group.ts'
 import { type Program, type ProgramCall, startProgram } from './program.ts'
 
@@ -32,7 +33,7 @@ export function createPrograms(): Programs {
 
   return {
     async start(sessionKey, call) {
-      await Promise.race([endings.get(sessionKey), aborted(call.signal)])
+      await unlessAborted(Promise.resolve(endings.get(sessionKey)), call.signal).catch(() => undefined)
       const program = startProgram(call)
       const ending = follow(program, call.graceMs).finally(() => {
         if (endings.get(sessionKey) === ending) endings.delete(sessionKey)
@@ -44,11 +45,4 @@ export function createPrograms(): Programs {
       await Promise.all(endings.values())
     },
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

@@ -3,10 +3,9 @@
  * it.
  */
 
-import type { ConnectCall } from '@reveille/kit'
+import { type ConnectCall, permanentError, unlessAborted } from '@reveille/kit'
 import { minuteMs } from '../durations.ts'
-import { unlessAborted } from '../unless-aborted.ts'
-import { hasCode, setupError } from './failure.ts'
+import { hasCode } from './failure.ts'
 import type { Answer, Loopback } from './loopback.ts'
 import { readPasted } from './redirect.ts'
 
@@ -54,12 +53,12 @@ export async function awaitCode<Value>(request: CodeRequest<Value>): Promise<Val
         question = `Google does not know that code: it may be incomplete or used. ${ask}`
       }
     }
-    throw setupError('consent-failed', `None of ${mostPastes} answers was Google's. Run the setup again.`)
+    throw permanentError('consent-failed', `None of ${mostPastes} answers was Google's. Run the setup again.`)
   }
 
   async function whenLate(): Promise<never> {
     await call.clock.sleep(limitMinutes * minuteMs, signal)
-    throw setupError(
+    throw permanentError(
       'consent-timeout',
       `No consent came within ${limitMinutes} minutes. Run the setup again, and open the address that it shows in a browser.`,
     )
@@ -81,11 +80,11 @@ function codeOf(answer: Answer): string {
   if ('code' in answer) return answer.code
   // https://developers.google.com/identity/protocols/oauth2/native-app#handlingresponse
   if (answer.error === 'access_denied')
-    throw setupError(
+    throw permanentError(
       'consent-denied',
       'The consent was denied, in the browser or by Google: an app whose publishing status is Testing has to name the account among its test users. Run the setup again and choose "Allow".',
     )
-  throw setupError(
+  throw permanentError(
     'consent-failed',
     `Google gave no consent (${answer.error}). Look at the OAuth client and its consent screen at https://console.cloud.google.com/auth/overview, and run the setup again.`,
   )

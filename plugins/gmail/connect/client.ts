@@ -1,8 +1,15 @@
 /** Finds the OAuth client of this setup: the one whose JSON file is given, else the one of the last setup. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type ConnectCall, parseJson, recordOf, type SourceStorage, textOf } from '@reveille/kit'
-import { hasCode, setupError } from './failure.ts'
+import {
+  type ConnectCall,
+  parseJson,
+  permanentError,
+  recordOf,
+  type SourceStorage,
+  textOf,
+} from '@reveille/kit'
+import { hasCode } from './failure.ts'
 
 /** The OAuth client. It is stored as `client`. */
 export interface Client {
@@ -20,7 +27,7 @@ const howToCreate =
 export async function findClient(call: ConnectCall, given: unknown): Promise<Client> {
   const known = await knownClient(call.storage)
   const client = given === undefined ? known : parseClient(given)
-  if (client === undefined) throw setupError('client-missing', `There is no OAuth client. ${howToCreate}`)
+  if (client === undefined) throw permanentError('client-missing', `There is no OAuth client. ${howToCreate}`)
   const isKnown = isDeepStrictEqual(client, known)
   if (!isKnown) await call.storage.write('client', client)
   call.report({
@@ -82,5 +89,5 @@ function parseClient(content: unknown): Client {
 }
 
 function refused(reason: string) {
-  return setupError('bad-client-file', `${reason} ${howToCreate}`)
+  return permanentError('bad-client-file', `${reason} ${howToCreate}`)
 }

@@ -1,7 +1,7 @@
 /** Obtains a person's consent: the stored one if it is good, else a new one. */
 
 import { randomBytes } from 'node:crypto'
-import type { ConnectCall, SourceStorage } from '@reveille/kit'
+import { type ConnectCall, permanentError, type SourceStorage } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import type { BaseUrls } from '../configuration.ts'
 import { authorizationUrl, exchange, newVerifier } from '../google/consent.ts'
@@ -11,7 +11,7 @@ import type { Google } from '../google/port.ts'
 import { ask } from './asking.ts'
 import { awaitCode } from './await-code.ts'
 import { type Client, readStored } from './client.ts'
-import { hasCode, setupError } from './failure.ts'
+import { hasCode } from './failure.ts'
 import { openLoopback } from './loopback.ts'
 
 /** Lists what setup asks of Google. Tests replace it. */
@@ -125,7 +125,7 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
 function refusePartialConsent(granted: readonly string[]): void {
   const missing = missingBoxes(granted).map((box) => `"${box}"`)
   if (missing.length === 0) return
-  throw setupError(
+  throw permanentError(
     'missing-scope',
     `The consent is not whole. Run the setup again and tick ${missing.join(' and ')} on Google's page.`,
   )
@@ -136,7 +136,7 @@ async function findAccount(options: ConsentOptions, credentials: Credentials): P
   const { gmail } = open({ ...options, call: { ...call, storage: noStorage } }, credentials)
   const { emailAddress } = await ask(call, () => gmail.profile(call.signal))
   if (account === undefined || isSameMailbox(account, emailAddress)) return emailAddress
-  throw setupError(
+  throw permanentError(
     'other-account',
     `${emailAddress} consented, and ${account} was asked for. Run the setup again and choose ${account} on Google's page, or pass --account ${emailAddress}.`,
   )

@@ -1,11 +1,6 @@
-/** Makes and recognises the errors of setup, whose sentences say what to do. */
+/** Recognises the errors of setup. */
 
-import { isPluginError, PluginError } from '@reveille/kit'
-
-/** Makes an error that a person has to fix. */
-export function setupError(code: string, message: string): PluginError {
-  return new PluginError(message, { code, retryable: false })
-}
+import { isPluginError, type PluginError } from '@reveille/kit'
 
 export function hasCode(error: unknown, ...codes: readonly string[]): error is PluginError {
   return isPluginError(error) && codes.includes(error.code)

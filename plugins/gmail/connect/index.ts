@@ -1,13 +1,12 @@
 /** Runs `reveille webhooks gmail setup`, as far as Google is concerned. */
 
-import type { ConnectCall, Connection } from '@reveille/kit'
+import { type ConnectCall, type Connection, permanentError } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
 import type { Gmail, Label } from '../google/port.ts'
 import { findLabel, nearestNames } from '../watch/label.ts'
 import { ask } from './asking.ts'
 import { findClient } from './client.ts'
 import { obtainConsent, realGoogle } from './consent.ts'
-import { setupError } from './failure.ts'
 import { nameResources } from './names.ts'
 import { checkPush, ensurePublisher, ensureSubscription, ensureTopic } from './pubsub.ts'
 import { configurationOf, readWanted, settle, settleBaseUrls } from './wanted.ts'
@@ -73,7 +72,7 @@ async function chooseLabel(call: ConnectCall, gmail: Gmail, wanted: string): Pro
   const labels = await ask(call, () => gmail.labels(call.signal))
   const found = findLabel(labels, wanted)
   if (found === undefined)
-    throw setupError(
+    throw permanentError(
       'no-label',
       `There is no label ${JSON.stringify(wanted)}. ${suggestNearest(labels, wanted)}`,
     )

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setupError } from './failure.ts'
+import { permanentError } from '@reveille/kit'
 import { type Redirect, readRedirect } from './redirect.ts'
 
 export type Answer = Exclude<Redirect, { mistake: string }>
@@ -69,7 +69,7 @@ export async function openLoopback(state: string): Promise<Loopback> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening').catch((cause) => {
-    throw setupError(
+    throw permanentError(
       'no-loopback',
       `No port on 127.0.0.1 could be opened for Google's answer (${(cause as NodeJS.ErrnoException).code}).`,
     )

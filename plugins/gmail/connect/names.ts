@@ -1,7 +1,7 @@
 /** Names the topic and the subscription, and finds the project that they are in. */
 
+import { permanentError } from '@reveille/kit'
 import type { Client } from './client.ts'
-import { setupError } from './failure.ts'
 import type { Names, Wanted } from './wanted.ts'
 
 interface Resource {
@@ -24,7 +24,7 @@ export function nameResources(wanted: Wanted, config: Wanted, client: Client): N
   }
   const project = wanted.project ?? asked.topic?.project ?? before.topic?.project ?? client.project
   if (project === undefined)
-    throw setupError(
+    throw permanentError(
       'project-missing',
       'Nothing says which project of Google Cloud the OAuth client is of. Pass its id with --project.',
     )
@@ -44,7 +44,7 @@ export function nameResources(wanted: Wanted, config: Wanted, client: Client): N
 /** https://developers.google.com/workspace/gmail/api/reference/rest/v1/users/watch: it "must exactly match". */
 function checkProject(project: string, needed: string): void {
   if (project === needed) return
-  throw setupError(
+  throw permanentError(
     'other-project',
     `The topic would be in the project ${project}, and Gmail asks that it is in that of the OAuth client, ${needed}. Pass --project ${needed}, or the file of a client of ${project} with --client-file.`,
   )
@@ -57,7 +57,7 @@ function split(kind: 'topics' | 'subscriptions', name: string | undefined): Reso
   if (name === undefined) return undefined
   const [, project, found, id = name] = /^projects\/([^/\s]+)\/([^/\s]+)\/([^/]+)$/.exec(name.trim()) ?? []
   if ((found === undefined || found === kind) && goodId.test(id.trim())) return { project, id: id.trim() }
-  throw setupError(
+  throw permanentError(
     'bad-name',
     `\`${kind === 'topics' ? 'topic' : 'subscription'}\` must be projects/<project>/${kind}/<name> or only the name: a letter, then 2 to 254 letters, digits and any of - . _ ~ + %.`,
   )

@@ -1,9 +1,9 @@
 /** Makes the topic to which Gmail publishes and the subscription that reads it, and changes what differs in them. */
 
-import type { ConnectCall } from '@reveille/kit'
+import { type ConnectCall, permanentError } from '@reveille/kit'
 import type { PubSub, Push, Subscription } from '../google/port.ts'
 import { type Advice, ask } from './asking.ts'
-import { hasCode, setupError } from './failure.ts'
+import { hasCode } from './failure.ts'
 import type { Names, Wanted } from './wanted.ts'
 
 /** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
@@ -120,7 +120,7 @@ function otherTopicError({ name, topic }: Subscription) {
     topic === deletedTopic
       ? `The topic of the subscription ${name} was deleted, and it cannot be given another.`
       : `The subscription ${name} is one of another topic, ${topic}.`
-  return setupError('other-topic', `${reason} Pass another name with --subscription, or delete it first.`)
+  return permanentError('other-topic', `${reason} Pass another name with --subscription, or delete it first.`)
 }
 
 function adviceFor(name: string, push: Required<Push> | undefined): Advice {
@@ -146,7 +146,7 @@ export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' 
     return
   }
   if (pushEndpoint !== undefined || pushServiceAccount !== undefined)
-    throw setupError('bad-option', '--push-endpoint and --push-service-account are for --mode push.')
+    throw permanentError('bad-option', '--push-endpoint and --push-service-account are for --mode push.')
 }
 
 /**
@@ -156,13 +156,13 @@ export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' 
 function settlePush(wanted: Wanted, before: Push | undefined): Required<Push> {
   const endpoint = wanted.pushEndpoint === undefined ? before?.endpoint : readPushAddress(wanted.pushEndpoint)
   if (endpoint === undefined)
-    throw setupError(
+    throw permanentError(
       'push-endpoint-missing',
       'Mode push needs the public address of the gateway: --push-endpoint https://<your host>/hooks/gmail/push. Mode pull needs none.',
     )
   const serviceAccount = wanted.pushServiceAccount ?? before?.serviceAccount
   if (serviceAccount === undefined)
-    throw setupError(
+    throw permanentError(
       'push-account-missing',
       // https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
       'Mode push needs a service account, whose tokens Google sends so that the gateway knows it. Create one without roles at https://console.cloud.google.com/iam-admin/serviceaccounts and pass its address with --push-service-account. You need the role Service Account User on it; in projects from before April 2021 the agent service-<project number>@gcp-sa-pubsub.iam.gserviceaccount.com needs Service Account Token Creator.',
@@ -178,7 +178,7 @@ function readPushAddress(text: string): string {
     (url?.protocol === 'http:' && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname))
   if (url !== null && isSafe && !url.username && !url.password && !url.hash && url.pathname !== '/')
     return url.href
-  throw setupError(
+  throw permanentError(
     'bad-option',
     '--push-endpoint must be the whole public address at which the gateway takes notifications, as https://hooks.example.com/hooks/gmail/push.',
   )

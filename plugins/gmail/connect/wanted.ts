@@ -1,10 +1,9 @@
 /** Reads what setup is asked for, and settles it with what is configured and with the defaults. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Facts, recordOf } from '@reveille/kit'
+import { type Facts, permanentError, recordOf } from '@reveille/kit'
 import schema from '../config.schema.json' with { type: 'json' }
 import type { BaseUrls, GmailConfiguration } from '../configuration.ts'
-import { setupError } from './failure.ts'
 
 const { properties } = schema
 
@@ -79,7 +78,7 @@ export function readWanted(facts: Facts, of?: string): Wanted {
   for (const [key, { isGood, expected }] of Object.entries(forms)) {
     const value = facts[key]
     if (value === undefined || isGood(value)) continue
-    throw setupError('bad-option', `\`${of === undefined ? key : `${of}.${key}`}\` must be ${expected}.`)
+    throw permanentError('bad-option', `\`${of === undefined ? key : `${of}.${key}`}\` must be ${expected}.`)
   }
   return facts as Wanted
 }

@@ -3,7 +3,7 @@
  * reads it once.
  */
 
-import { isPluginError, oneLine, PluginError, parseJson } from '@reveille/kit'
+import { isPluginError, oneLine, PluginError, parseJson, permanentError, transientError } from '@reveille/kit'
 import type { gaxios } from 'google-auth-library'
 
 export interface ExchangeOptions {
@@ -66,10 +66,7 @@ export async function exchange(
  */
 function unwritableRequest(name: string, error: unknown): PluginError {
   const words = error instanceof Error ? ` (${oneLine(error.message, 200)})` : ''
-  return new PluginError(`The request to ${name} cannot be written${words}.`, {
-    code: 'bad-request',
-    retryable: false,
-  })
+  return permanentError('bad-request', `The request to ${name} cannot be written${words}.`)
 }
 
 async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepared): Promise<Answer> {
@@ -89,17 +86,10 @@ async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepa
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (limit.signal.aborted) {
-      throw new PluginError(`${name} did not answer within ${seconds} seconds.`, {
-        code: 'unavailable',
-        retryable: true,
-      })
+      throw transientError('unavailable', `${name} did not answer within ${seconds} seconds.`)
     }
     if (isPluginError(error)) throw error
-    throw new PluginError(`The answer of ${name} was cut off.`, {
-      code: 'network',
-      retryable: true,
-      cause: error,
-    })
+    throw transientError('network', `The answer of ${name} was cut off.`, { cause: error })
   } finally {
     clearTimeout(timer)
   }

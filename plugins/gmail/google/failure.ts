@@ -4,11 +4,13 @@ import {
   type Facts,
   listOf,
   oneLine,
-  PluginError,
+  type PluginError,
+  permanentError,
   type Redact,
   readRetryAfter,
   recordOf,
   textOf,
+  transientError,
 } from '@reveille/kit'
 import type { Answer } from './exchange.ts'
 import type { Service } from './service.ts'
@@ -57,20 +59,15 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
   const words = quoted(message, redact)
   const said = reasonsOf(error)
   const has = (some: ReadonlySet<string>) => said.some((reason) => some.has(reason))
-  const refusal = (code: string, text: string) => new PluginError(text, { code, retryable: false })
   const retryAfter = readRetryAfter(headers.get('retry-after'), now) ?? readDelay(error, message, now)
 
   if (status === 429 || (status === 403 && has(reasons.tooOften))) {
-    return new PluginError(`${service.name} asks for fewer calls (${status})${words}`, {
-      code: 'rate-limited',
-      retryable: true,
+    return transientError('rate-limited', `${service.name} asks for fewer calls (${status})${words}`, {
       retryAfter,
     })
   }
   if (status === 408 || status >= 500) {
-    return new PluginError(`${service.name} cannot answer now (${status})${words}`, {
-      code: 'unavailable',
-      retryable: true,
+    return transientError('unavailable', `${service.name} cannot answer now (${status})${words}`, {
       retryAfter,
     })
   }
@@ -81,22 +78,23 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
   if (status === 403 && has(reasons.disabled)) {
     const where = consoleOf(error, message) ?? service.console
     const text = `The ${service.api} is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
-    return refusal('api-disabled', text)
+    return permanentError('api-disabled', text)
   }
   // Google says this of an account without a mailbox: "Mail service not enabled".
   const lacks = said.includes('failedPrecondition') || said.includes('FAILED_PRECONDITION')
   if (status === 403 || lacks) {
     const code = status === 403 ? 'forbidden' : precondition
-    return refusal(code, `${service.name} does not allow it (${status})${words}`)
+    return permanentError(code, `${service.name} does not allow it (${status})${words}`)
   }
   // People report these words: https://stackoverflow.com/questions/39387222
   if (/only one user push notification client/i.test(message)) {
     const text = `The mailbox is watched for another topic by the same OAuth client: run \`reveille webhooks gmail setup\`.`
-    return refusal('watched-elsewhere', text)
+    return permanentError('watched-elsewhere', text)
   }
-  if (status === 404) return refusal('not-found', `${service.name} has no such thing (404)${words}`)
-  if (status === 409) return refusal('exists', `${service.name} has one of that name already (409)${words}`)
-  return refusal('bad-request', `${service.name} refuses the request (${status})${words}`)
+  if (status === 404) return permanentError('not-found', `${service.name} has no such thing (404)${words}`)
+  if (status === 409)
+    return permanentError('exists', `${service.name} has one of that name already (409)${words}`)
+  return permanentError('bad-request', `${service.name} refuses the request (${status})${words}`)
 }
 
 /** Returns Google's message as the end of a sentence. */
@@ -108,20 +106,20 @@ export function quoted(text: string, redact: Redact): string {
 /** `what` says what the service did, in the past tense: `gave no history id`. */
 export function malformed(service: Pick<Service, 'name' | 'key'>, what: string): PluginError {
   const fix = `look at \`baseUrls.${service.key}\` and at what stands before Google if that does not pass`
-  return new PluginError(`${service.name} ${what}: ${fix}.`, { code: 'malformed', retryable: true })
+  return transientError('malformed', `${service.name} ${what}: ${fix}.`)
 }
 
 /** https://developers.google.com/identity/protocols/oauth2#expiration */
 export function consentRevoked(account: string, words: string): PluginError {
   const why = 'It was withdrawn, or given to an OAuth client in testing, where it ends after a week.'
   const text = `Google no longer accepts the consent of ${account}${words} ${why} Run \`reveille webhooks gmail setup\`.`
-  return new PluginError(text, { code: 'consent-revoked', retryable: false })
+  return permanentError('consent-revoked', text)
 }
 
 export function missingScope(account: string, service: Pick<Service, 'name'>): PluginError {
   const fix = 'run `reveille webhooks gmail setup` and leave every box ticked'
   const text = `The consent of ${account} does not cover what ${service.name} is asked for: ${fix}.`
-  return new PluginError(text, { code: 'missing-scope', retryable: false })
+  return permanentError('missing-scope', text)
 }
 
 /** Collects the reasons of both forms of errors (`errors` and `details`), and the name of the status. */

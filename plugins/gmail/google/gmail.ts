@@ -1,7 +1,7 @@
 /** Performs the calls of Gmail. https://developers.google.com/workspace/gmail/api/reference/rest */
 
 import type { gmail_v1 } from '@googleapis/gmail'
-import { type Facts, PluginError, recordOf } from '@reveille/kit'
+import { type Facts, permanentError, recordOf } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
 import { type Adapter, TooLongAnswer } from './exchange.ts'
 import type { Gmail, HistoryPage, ListPage, RawMessage } from './port.ts'
@@ -118,10 +118,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
         absent: 404,
       })
       if (fields !== undefined) return refuseSelfReference(readHistory(fields), pageToken)
-      throw new PluginError(`Gmail keeps no history as old as ${since} any more.`, {
-        code: 'history-expired',
-        retryable: false,
-      })
+      throw permanentError('history-expired', `Gmail keeps no history as old as ${since} any more.`)
     },
 
     async message(id, options, signal) {

@@ -1,6 +1,6 @@
 /** Performs the calls of Pub/Sub. https://docs.cloud.google.com/pubsub/docs/reference/rest */
 
-import { type Facts, listOf, PluginError, recordOf, textOf, urlBelow } from '@reveille/kit'
+import { type Facts, listOf, recordOf, textOf, transientError, urlBelow } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
 import { readNotification } from './notification.ts'
 import type { Notification, PubSub, Push, Subscription } from './port.ts'
@@ -118,10 +118,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
         })
         if (written !== undefined) return 'granted'
       }
-      throw new PluginError(`Another process is changing the roles of ${topic}: try again.`, {
-        code: 'unavailable',
-        retryable: true,
-      })
+      throw transientError('unavailable', `Another process is changing the roles of ${topic}: try again.`)
     },
   }
 }

@@ -1,6 +1,14 @@
 /** Reads the answers of the token server: tokens, or refusals. */
 
-import { PluginError, type Redact, readRetryAfter, recordOf, textOf } from '@reveille/kit'
+import {
+  type PluginError,
+  permanentError,
+  type Redact,
+  readRetryAfter,
+  recordOf,
+  textOf,
+  transientError,
+} from '@reveille/kit'
 import type { Answer } from './exchange.ts'
 import { consentRevoked, malformed, missingScope, quoted } from './failure.ts'
 import { oauthService } from './service.ts'
@@ -64,33 +72,29 @@ function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOpt
   const error = textOf(fields?.['error'])
   const description = textOf(fields?.['error_description'])
   const words = quoted([error, description].filter((text) => text !== undefined).join(', '), redact)
-  const passing = (code: string, text: string) => {
-    const retryAfter = readRetryAfter(headers.get('retry-after'), now)
-    return new PluginError(text, { code, retryable: true, retryAfter })
-  }
-  const refusal = (code: string, text: string) => new PluginError(text, { code, retryable: false })
+  const retryAfter = readRetryAfter(headers.get('retry-after'), now)
 
   if (status === 429 || error === 'rate_limit_exceeded') {
-    return passing('rate-limited', `${name} asks for fewer calls (${status})${words}`)
+    return transientError('rate-limited', `${name} asks for fewer calls (${status})${words}`, { retryAfter })
   }
   if (status === 408 || status >= 500 || error === 'temporarily_unavailable') {
-    return passing('unavailable', `${name} cannot answer now (${status})${words}`)
+    return transientError('unavailable', `${name} cannot answer now (${status})${words}`, { retryAfter })
   }
   if (error === undefined) {
     return malformed(oauthService, `answered with status ${status} in a form that is not Google's`)
   }
   if (error === 'invalid_grant') {
     if (account !== undefined) return consentRevoked(account, words)
-    return refusal(
+    return permanentError(
       'bad-code',
       `Google does not take the code, which is good once and for some minutes${words}`,
     )
   }
   if (badClient.has(error)) {
     const fix = 'give `reveille webhooks gmail setup` the file of a client that the Google Cloud console has'
-    return refusal('bad-client', `Google refuses the OAuth client: ${fix}${words}`)
+    return permanentError('bad-client', `Google refuses the OAuth client: ${fix}${words}`)
   }
   if (error === 'invalid_scope') return missingScope(account ?? 'the account', oauthService)
   // Reasons are `admin_policy_enforced` and `org_internal`.
-  return refusal('forbidden', `${name} refuses (${status})${words}`)
+  return permanentError('forbidden', `${name} refuses (${status})${words}`)
 }

@@ -1,8 +1,13 @@
 /** Provides access tokens that are valid by the given clock. Renews one at a time, and stores what was renewed. */
 
-import { compileRedaction, recordOf, type SourceClock, type SourceStorage } from '@reveille/kit'
+import {
+  compileRedaction,
+  recordOf,
+  type SourceClock,
+  type SourceStorage,
+  unlessAborted,
+} from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import type { Credentials } from './credentials.ts'
 import { exchange } from './exchange.ts'
 import { createClient } from './libraries.ts'

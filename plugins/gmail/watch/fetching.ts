@@ -1,6 +1,6 @@
 /** Fetches one mail, and distinguishes a mail that Google does not give out from a Google that gives out none. */
 
-import { isPluginError, PluginError } from '@reveille/kit'
+import { isPluginError, type PluginError, transientError } from '@reveille/kit'
 import type { RawMessage } from '../google/port.ts'
 import { isWanted, labelsOf, type MailItem, readMail } from '../mail/index.ts'
 import type { WatchContext } from './context.ts'
@@ -52,7 +52,7 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
 }
 
 function asRetryable({ message, code, retryAfter }: PluginError): PluginError {
-  return new PluginError(message, { code, retryable: true, retryAfter })
+  return transientError(code, message, { retryAfter })
 }
 
 function read(context: WatchContext, id: string, raw: RawMessage | undefined): Fetched {

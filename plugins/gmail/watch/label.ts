@@ -1,6 +1,6 @@
 /** Finds the label that an operator named, by name or id. */
 
-import { isPluginError, PluginError } from '@reveille/kit'
+import { isPluginError, permanentError, transientError } from '@reveille/kit'
 import { minuteMs, secondMs } from '../durations.ts'
 import type { Label } from '../google/port.ts'
 import type { UnlabelledContext, WatchContext } from './context.ts'
@@ -61,7 +61,7 @@ export function awaitLabel(context: UnlabelledContext, signal: AbortSignal): Pro
     const label = findLabel(labels, config.label)
     if (label) return label.id
     const message = describeMissing(labels, config.label)
-    throw new PluginError(message, { code: 'no-label', retryable: false, retryAfter: lookEverySeconds })
+    throw permanentError('no-label', message, { retryAfter: lookEverySeconds })
   }
   return retry(context, signal, find, { shouldRetry: isRecoverable })
 }
@@ -80,8 +80,7 @@ export async function whileLabelled(
   } catch (error) {
     if (isPluginError(error) && !error.retryable && !needsConsent(error)) {
       const label = await awaitLabel(context, signal)
-      if (label !== context.label)
-        throw new PluginError('The label is another one.', { code: 'label-changed', retryable: true })
+      if (label !== context.label) throw transientError('label-changed', 'The label is another one.')
     }
     throw error
   }

@@ -2,11 +2,10 @@
  * Handles notifications in mode `push`. Google posts them, and posts them again until they are answered with success.
  */
 
-import { PluginError, type SourceCall } from '@reveille/kit'
+import { permanentError, type SourceCall, transientError, unlessAborted } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
 import { secondMs } from '../durations.ts'
 import { readNotification } from '../google/notification.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import type { NotificationHandler } from './notification-handler.ts'
 
 export interface PushHandler {
@@ -27,8 +26,9 @@ export function createPushHandler({ receive, clock, signal }: SourceCall): PushH
 
   async function take(body: unknown): Promise<void> {
     if (!serving || signal.aborted)
-      throw later('not-watching', 'The mailbox is not being watched at the moment.')
-    if (count >= mostAtOnce) throw later('busy', 'Too many notifications wait for the mailbox to be read.')
+      throw transientError('not-watching', 'The mailbox is not being watched at the moment.')
+    if (count >= mostAtOnce)
+      throw transientError('busy', 'Too many notifications wait for the mailbox to be read.')
     const { handler } = serving
     const ending = new AbortController()
     const inner = AbortSignal.any([serving.signal, ending.signal])
@@ -44,11 +44,11 @@ export function createPushHandler({ receive, clock, signal }: SourceCall): PushH
       await Promise.race([
         unlessAborted(handling, inner),
         clock.sleep(longestAnswerMs, inner).then(() => {
-          throw later('still-reading', 'The mailbox is still being read.')
+          throw transientError('still-reading', 'The mailbox is still being read.')
         }),
       ])
     } catch (error) {
-      if (inner.aborted) throw later('not-watching', 'The mailbox is not being watched any more.')
+      if (inner.aborted) throw transientError('not-watching', 'The mailbox is not being watched any more.')
       throw error
     } finally {
       ending.abort()
@@ -56,9 +56,9 @@ export function createPushHandler({ receive, clock, signal }: SourceCall): PushH
   }
 
   if (!receive(pushEndpoint, take))
-    throw new PluginError(
+    throw permanentError(
+      'no-gateway',
       'Mode `push` needs the gateway, whose address Google posts to: start it, or set `hooks.gmail.mode` to `pull`.',
-      { code: 'no-gateway', retryable: false },
     )
 
   return {
@@ -71,8 +71,4 @@ export function createPushHandler({ receive, clock, signal }: SourceCall): PushH
       }
     },
   }
-}
-
-function later(code: string, message: string): PluginError {
-  return new PluginError(message, { code, retryable: true })
 }

@@ -1,8 +1,7 @@
 /** Schedules the readings of a mailbox: one at a time, and one more for all requests that came while it ran. */
 
-import { PluginError, type SourceClock } from '@reveille/kit'
+import { type SourceClock, transientError, unlessAborted } from '@reveille/kit'
 import { minuteMs } from '../durations.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 
 export interface Reads {
   /**
@@ -32,8 +31,7 @@ export function createReads(): Reads {
     return promise
   }
 
-  const ended = () =>
-    new PluginError('The mailbox is not being read any more.', { code: 'not-watching', retryable: true })
+  const ended = () => transientError('not-watching', 'The mailbox is not being read any more.')
 
   return {
     get begun() {

@@ -1,8 +1,14 @@
 /** Repeats calls until they succeed, if their failure may pass. */
 
-import { type Backoff, isPluginError, type PluginError, retryDelayMs, type SourceClock } from '@reveille/kit'
+import {
+  type Backoff,
+  isPluginError,
+  type PluginError,
+  retryDelayMs,
+  type SourceClock,
+  unlessAborted,
+} from '@reveille/kit'
 import { minuteMs, secondMs } from '../durations.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import type { Status } from './status.ts'
 
 /** The backoff of calls and of posts. */
