@@ -9,24 +9,11 @@ export interface Piece {
   readonly gap: string
 }
 
-export function lines(text: string): Piece[] {
-  return text.split('\n').map((line) => {
-    const content = line.trimEnd()
-    return { text: content, gap: `${line.slice(content.length)}\n` }
-  })
-}
-
-export function sentences(text: string): Piece[] {
-  return segments(text, 'sentence').map((sentence) => {
-    const end = wordEnd(sentence)
-    return { text: sentence.slice(0, end), gap: sentence.slice(end) }
-  })
-}
-
-export function words(text: string): Piece[] {
+/** Cuts between matches of the pattern. A match at the beginning stays with the text after it. */
+function between(text: string, gaps: RegExp): Piece[] {
   const pieces: Piece[] = []
   let start = 0
-  for (const found of text.matchAll(wordGap)) {
+  for (const found of text.matchAll(gaps)) {
     if (found.index === 0) continue
     pieces.push({ text: text.slice(start, found.index), gap: found[0] })
     start = found.index + found[0].length
@@ -35,33 +22,36 @@ export function words(text: string): Piece[] {
   return pieces
 }
 
+/** The lookbehind keeps a long run of white space from being read again from each of its characters. */
+const lineEnd = /(?<![^\S\n])[^\S\n]*\n/g
+/** White space without a combining mark; a space with an accent is one grapheme. */
+const wordGap = /\s+(?![\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200d])/gu
+
+function segments(text: string, granularity: 'sentence' | 'grapheme'): Piece[] {
+  return Array.from(new Intl.Segmenter('en', { granularity }).segment(text), ({ segment }) => {
+    const end = segment.trimEnd().length || segment.length
+    return { text: segment.slice(0, end), gap: segment.slice(end) }
+  })
+}
+
 export function graphemes(text: string): Piece[] {
-  return segments(text, 'grapheme').map(asPiece)
+  return segments(text, 'grapheme')
 }
 
 /** Splits a grapheme that has more combining marks than a whole part can hold. */
 export function codePoints(text: string): Piece[] {
-  return [...text].map(asPiece)
+  return [...text].map((character) => ({ text: character, gap: '' }))
 }
 
-/** White space without a combining mark; a space with an accent is one grapheme. */
-const wordGap = /\s+(?![\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200d])/gu
+type Level = (text: string) => Piece[]
 
-function wordEnd(text: string): number {
-  const end = text.trimEnd().length
-  return end === 0 ? text.length : end
-}
-
-function segments(text: string, granularity: 'sentence' | 'grapheme'): string[] {
-  return Array.from(new Intl.Segmenter('en', { granularity }).segment(text), (each) => each.segment)
-}
-
-function asPiece(text: string): Piece {
-  return { text, gap: '' }
-}
-
-const proseLevels = [lines, sentences, words, graphemes, codePoints]
-const codeLevels = [graphemes, codePoints]
+const codeLevels: readonly Level[] = [graphemes, codePoints]
+const proseLevels: readonly Level[] = [
+  (text) => between(text, lineEnd),
+  (text) => segments(text, 'sentence'),
+  (text) => between(text, wordGap),
+  ...codeLevels,
+]
 
 /**
  * Splits Markdown into parts of at most `limits.part`, in order; none for blank text. Each part can be read on its own, so
@@ -83,19 +73,71 @@ export function splitMarkdown(
     .replace(/^\s*\n/, '')
   if (text === '') return []
   if (measure(text) <= limits.part) return [text]
-  const packer = createPacker(limits.part, measure)
-  for (const block of parseBlocks(text)) {
-    const fence = block.fence && fitFence(block.fence, limits.part, measure)
-    if (packer.take(block)) continue
-    if (fence === undefined) packer.cut(block, proseLevels)
-    else packer.cutCode(block, fence)
+  const fits = (piece: FencedPiece) => measure(begin(piece) + piece.text + end(piece)) <= limits.part
+
+  /** Cuts a piece that fits no part, as coarsely as possible. */
+  function cut(piece: FencedPiece, levels: readonly Level[]): FencedPiece[] {
+    if (fits(piece)) return [piece]
+    const [level, ...finer] = levels
+    if (level === undefined) throw new RangeError(`A limit of ${limits.part} holds not one character.`)
+    const { fence } = piece
+    return withLastGap(level(piece.text), piece.gap).flatMap((each) => cut({ ...each, fence }, finer))
   }
-  return packer.end()
+
+  const pieces = parseBlocks(text).flatMap((block) => {
+    if (fits({ text: block.text, gap: '' })) return [{ text: block.text, gap: block.gap }]
+    const fence = block.fence && fitFence(block.fence, limits.part, measure)
+    if (fence === undefined) return cut({ text: block.text, gap: block.gap }, proseLevels)
+    const code = codeOf(block).map((line) => ({ text: line, gap: '\n' }))
+    return withLastGap(code, block.gap).flatMap((line) => cut({ ...line, fence }, codeLevels))
+  })
+  return pack(pieces, limits.part, measure)
 }
 
 interface Fence {
   readonly open: string
   readonly close: string
+}
+
+/** A piece of prose, or of the code between fences that are closed and opened again at each cut. */
+interface FencedPiece extends Piece {
+  readonly fence?: Fence
+}
+
+function begin({ fence }: FencedPiece): string {
+  return fence === undefined ? '' : `${fence.open}\n`
+}
+
+function end({ fence }: FencedPiece): string {
+  return fence === undefined ? '' : `\n${fence.close}`
+}
+
+function withLastGap(pieces: readonly Piece[], gap: string): Piece[] {
+  return pieces.map((piece, index) => (index === pieces.length - 1 ? { ...piece, gap } : piece))
+}
+
+/** Fills one part after the other. `size` never underestimates the part that is being filled. */
+function pack(pieces: readonly FencedPiece[], limit: number, measure: (text: string) => number): string[] {
+  const parts: string[] = []
+  let current = ''
+  let size = 0
+  let last: FencedPiece = { text: '', gap: '' }
+  for (const piece of pieces) {
+    const { text, fence } = piece
+    if (current === '' && text === '' && fence === undefined) continue
+    const isSame = fence === last.fence
+    const more = (isSame ? last.gap : end(last) + last.gap + begin(piece)) + text
+    if (current !== '' && size + measure(more) + measure(end(piece)) <= limit) {
+      current += more
+      size += measure(more)
+    } else {
+      if (current !== '') parts.push(current + end(last))
+      current = begin(piece) + text
+      size = measure(current)
+    }
+    last = piece
+  }
+  return current === '' ? parts : [...parts, current + end(last)]
 }
 
 interface Block extends Piece {
@@ -152,80 +194,8 @@ function fitFence(
   return measure(`${open}\n\n${close}`) <= limit / 2 ? { open, close } : undefined
 }
 
-type Levels = readonly ((text: string) => Piece[])[]
-
-/** Creates a packer that fills one part after the other. `size` never underestimates the part that is being filled. */
-function createPacker(limit: number, measure: (text: string) => number) {
-  const parts: string[] = []
-  let current = ''
-  let gap = ''
-  let size = 0
-  let fence: Fence | undefined
-  let fenceIsOpen = false
-
-  function flush() {
-    if (current !== '')
-      parts.push(fenceIsOpen && fence !== undefined ? `${current}\n${fence.close}` : current)
-    current = ''
-    gap = ''
-    size = 0
-    fenceIsOpen = false
-  }
-
-  /** Adds a piece if it fits whole into the current part, or else into an empty one. */
-  function take(piece: Piece): boolean {
-    if (piece.text === '' && current === '' && fence === undefined) return true
-    const closing = fence === undefined ? 0 : measure(`\n${fence.close}`)
-    const opening = fence === undefined ? '' : `${fence.open}\n`
-    const joint = gap + (fenceIsOpen ? '' : opening)
-    let cost = measure(joint) + measure(piece.text)
-    if (size + cost + closing > limit) {
-      cost = measure(opening) + measure(piece.text)
-      if (cost + closing > limit) return false
-      flush()
-      current = opening + piece.text
-      size = cost
-    } else {
-      current += joint + piece.text
-      size += cost
-    }
-    gap = piece.gap
-    fenceIsOpen = fence !== undefined
-    return true
-  }
-
-  function cut(piece: Piece, [level, ...finer]: Levels) {
-    const pieces = level?.(piece.text) ?? []
-    for (const [index, each] of pieces.entries()) {
-      const last = index === pieces.length - 1
-      const whole = last ? { text: each.text, gap: piece.gap } : each
-      if (take(whole)) continue
-      if (finer.length === 0) throw new RangeError(`A limit of ${limit} holds not one character.`)
-      cut(whole, finer)
-    }
-  }
-
-  function cutCode(block: Block, around: Fence) {
-    const body = block.text.split('\n').slice(1)
-    if (closes(body.at(-1) ?? '', block.fence?.marker ?? '')) body.pop()
-    fence = around
-    for (const line of body) {
-      const piece = { text: line, gap: '\n' }
-      if (!take(piece)) cut(piece, codeLevels)
-    }
-    if (fenceIsOpen) {
-      current += `\n${around.close}`
-      size += measure(`\n${around.close}`)
-    }
-    fence = undefined
-    fenceIsOpen = false
-    gap = block.gap
-  }
-
-  function end(): string[] {
-    flush()
-    return parts
-  }
-
-  return { take, cut, cutCode, end }
+/** Returns the lines of a block between its fences. */
+function codeOf({ text, fence }: Block): string[] {
+  const lines = text.split('\n').slice(1)
+  return closes(lines.at(-1) ?? '', fence?.marker ?? '') ? lines.slice(0, -1) : lines
 }
