@@ -13,6 +13,7 @@ import {
   urlBelow,
   type VendorAnswer,
   type VendorCall,
+  type VendorContext,
 } from '@reveille/kit'
 import { errorFrom, paused } from './errors.ts'
 import { createPauses } from './pauses.ts'
@@ -25,13 +26,6 @@ export interface DiscordConfig {
   readonly baseUrl: string
   readonly defaultTo?: string
   readonly linkPreviews: boolean
-}
-
-export interface DiscordOptions {
-  readonly config: DiscordConfig
-  readonly fetch: typeof fetch
-  /** The milliseconds of a monotonic clock. */
-  readonly now: () => number
 }
 
 /**
@@ -56,7 +50,7 @@ const mostDirectMessages = 1000
 const nonceWindowMs = 120_000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
-export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Channel {
+export function createDiscordChannel({ config, fetch, now }: VendorContext<DiscordConfig>): Channel {
   const { botToken, baseUrl, defaultTo, linkPreviews } = config
   checkDefaultTo(defaultTo, parseTarget)
   const headers = { authorization: `Bot ${botToken}`, 'user-agent': userAgent }

@@ -16,6 +16,7 @@ import {
   timeOf,
   urlBelow,
   type VendorAnswer,
+  type VendorContext,
 } from '@reveille/kit'
 import { errorFrom } from './errors.ts'
 import { limits, renderReply } from './render.ts'
@@ -26,13 +27,6 @@ export interface IMessageConfig {
   readonly baseUrl: string
   readonly password: string
   readonly defaultTo?: string
-}
-
-export interface IMessageOptions {
-  readonly config: IMessageConfig
-  readonly fetch: typeof globalThis.fetch
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: () => number
 }
 
 interface ServerCall {
@@ -55,7 +49,7 @@ const sendTimeoutMs = 60_000
 const mostChats = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
-export function createIMessageChannel({ config, fetch, now }: IMessageOptions): Channel {
+export function createIMessageChannel({ config, fetch, now }: VendorContext<IMessageConfig>): Channel {
   const { baseUrl, defaultTo } = config
   checkDefaultTo(defaultTo, parseTarget)
   const password = encodeURIComponent(config.password.toWellFormed())

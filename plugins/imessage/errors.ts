@@ -1,6 +1,7 @@
 /** Turns a refusal of BlueBubbles into an error that says whether to retry and whether the message may have arrived. */
 
 import {
+  type AnsweredCall,
   channelError,
   compileRedaction,
   foreignAnswer,
@@ -11,13 +12,9 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-export interface ErrorOptions {
-  /** Whether the call was the one that sends the message. */
-  readonly delivers: boolean
+export interface ErrorOptions extends AnsweredCall {
   /** What must not be quoted: the password and the text of the message. */
   readonly hidden: readonly string[]
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: number
 }
 
 /** The most characters of BlueBubbles' own words that our sentences quote. */

@@ -17,6 +17,9 @@ export interface ForeignAnswerOptions {
   readonly now?: number
 }
 
+/** The call that was answered. */
+export type AnsweredCall = Required<Omit<ForeignAnswerOptions, 'vendor'>>
+
 /**
  * The statuses with which a proxy says that it did not reach the vendor: 502, 503, and Cloudflare's own
  * (developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors). A 502 may also mean that the

@@ -44,6 +44,12 @@ export interface PluginContext<Config> {
   readonly signal: AbortSignal
 }
 
+/** What the channel or runner of a service needs of its surroundings. */
+export interface VendorContext<Config> extends Pick<PluginContext<Config>, 'config' | 'fetch'> {
+  /** The time in milliseconds since the Unix epoch. */
+  now(): number
+}
+
 /** What a plugin provides. `close` is called once and releases everything that `setup` has acquired. */
 export interface Provided {
   readonly channels?: readonly Channel[]

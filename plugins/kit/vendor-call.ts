@@ -52,7 +52,11 @@ export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCal
       body: isJson ? JSON.stringify(body) : (body as string | URLSearchParams | undefined),
       signal,
     })
-    const text = await readText(response)
+    const text = await readBody(response, longestAnswer)
+    if (text === undefined) {
+      const facts = { maybeDelivered: true }
+      throw transientError('unavailable', `The answer is longer than ${longestAnswer} bytes.`, facts)
+    }
     return { status: response.status, headers: response.headers, text, json: parseJson(text) }
   } catch (error) {
     if (signal.aborted) throw abortError(signal, delivers)
@@ -73,16 +77,13 @@ function abortError(signal: AbortSignal, maybeDelivered: boolean): PluginError {
   )
 }
 
-async function readText(response: Response): Promise<string> {
+/** Reads the body of an answer as UTF-8, or returns undefined if it is longer than so many bytes after decompression. */
+export async function readBody(response: Response, most: number): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > longestAnswer) {
-      throw transientError('unavailable', `The answer is longer than ${longestAnswer} bytes.`, {
-        maybeDelivered: true,
-      })
-    }
+    if (size > most) return undefined
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

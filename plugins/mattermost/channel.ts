@@ -14,6 +14,7 @@ import {
   timeOf,
   urlBelow,
   type VendorAnswer,
+  type VendorContext,
 } from '@reveille/kit'
 import { errorFrom, notMattermost } from './errors.ts'
 import { limits, rendererOf } from './render.ts'
@@ -25,13 +26,6 @@ export interface MattermostConfig {
   readonly token: string
   readonly defaultTo?: string
   readonly linkPreviews: boolean
-}
-
-export interface MattermostOptions {
-  readonly config: MattermostConfig
-  readonly fetch: typeof fetch
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: () => number
 }
 
 /**
@@ -51,7 +45,7 @@ interface ApiCall {
 }
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
-export function createMattermostChannel({ config, fetch, now }: MattermostOptions): Channel {
+export function createMattermostChannel({ config, fetch, now }: VendorContext<MattermostConfig>): Channel {
   const { token, defaultTo, linkPreviews } = config
   checkDefaultTo(defaultTo, parseTarget)
   const api = urlBelow(config.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, ''), '/api/v4')

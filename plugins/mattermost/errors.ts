@@ -1,6 +1,7 @@
 /** Turns a refusal of Mattermost into an error, by the server's own error ids. */
 
 import {
+  type AnsweredCall,
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
@@ -32,17 +33,10 @@ function tooLong(): string {
 /** The error ids with which the post was not stored, so that a retry cannot double it. */
 const unsaved: ReadonlySet<string> = new Set(['app.post.save.app_error'])
 
-export interface ErrorOptions {
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: number
-  /** Whether the call was the one that sends the message. */
-  readonly delivers: boolean
-}
-
 const vendor = 'the API of a Mattermost server'
 
 /** Returns the error for an answer that is not a success. */
-export function errorFrom(answer: VendorAnswer, { now, delivers }: ErrorOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall): PluginError {
   const { status, headers } = answer
   const id = errorIdOf(answer.json)
   const said = `Mattermost answered with ${status}${id === undefined ? '' : ` (${id})`}`

@@ -13,6 +13,7 @@ import {
   recordOf,
   urlBelow,
   type VendorAnswer,
+  type VendorContext,
 } from '@reveille/kit'
 import { errorFrom, notTeams } from './errors.ts'
 import { limits, renderReply } from './render.ts'
@@ -26,13 +27,6 @@ export interface TeamsConfig extends AppCredentials {
   readonly defaultTo?: string
 }
 
-export interface TeamsOptions {
-  readonly config: TeamsConfig
-  readonly fetch: typeof fetch
-  /** The time in milliseconds since the Unix epoch, by which tokens expire. */
-  readonly now: () => number
-}
-
 /** How many chats are remembered: more than one gateway writes to. */
 const mostChats = 1000
 
@@ -44,7 +38,7 @@ interface ConnectorCall {
 }
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
-export function createTeamsChannel({ config, fetch, now }: TeamsOptions): Channel {
+export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsConfig>): Channel {
   const { appId, tenantId, defaultTo } = config
   checkDefaultTo(defaultTo, (to) => targetIn(tenantId, to))
   const conversations = urlBelow(config.baseUrl, '/v3/conversations')

@@ -1,6 +1,7 @@
 /** Turns a refusal of Microsoft Entra or of the Bot Connector into an error. */
 
 import {
+  type AnsweredCall,
   channelError,
   foreignAnswer,
   type PluginError,
@@ -19,17 +20,10 @@ const advice: Readonly<Record<string, string>> = {
   ConversationNotFound: 'there is no such conversation, or the service URL is of another region',
 }
 
-export interface ErrorOptions {
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: number
-  /** Whether the call was the one that sends the message. */
-  readonly delivers: boolean
-}
-
 const connector = "Teams' Bot Connector"
 
 /** Returns the error for an answer of the connector that is not a success. */
-export function errorFrom(answer: VendorAnswer, { now, delivers }: ErrorOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall): PluginError {
   const { status, headers, json } = answer
   const code = connectorCodeOf(json)
   const said = `Teams answered with ${status}${code === undefined ? '' : ` (${code})`}`

@@ -4,7 +4,15 @@
  * Source: Microsoft identity platform, client credentials.
  */
 
-import { callVendor, channelError, type PluginError, recordOf, unlessAborted, urlBelow } from '@reveille/kit'
+import {
+  callVendor,
+  channelError,
+  type PluginError,
+  recordOf,
+  unlessAborted,
+  urlBelow,
+  type VendorContext,
+} from '@reveille/kit'
 import { tokenErrorFrom } from './errors.ts'
 
 /** What Microsoft Entra wants to know of a bot, and where Entra is. */
@@ -13,13 +21,6 @@ export interface AppCredentials {
   readonly appPassword: string
   readonly tenantId: string
   readonly authority: string
-}
-
-export interface TokenOptions {
-  readonly config: AppCredentials
-  readonly fetch: typeof fetch
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: () => number
 }
 
 export interface TokenSource {
@@ -42,7 +43,7 @@ interface PendingRequest {
   waiting: number
 }
 
-export function createTokenSource({ config, fetch, now }: TokenOptions): TokenSource {
+export function createTokenSource({ config, fetch, now }: VendorContext<AppCredentials>): TokenSource {
   const { authority, tenantId, appId, appPassword } = config
   const url = urlBelow(authority, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`)
   let current: { readonly token: string; readonly until: number } | undefined

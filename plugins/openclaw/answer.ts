@@ -1,6 +1,6 @@
 /** Reads the answers of OpenClaw: JSON from its hooks, plain text from its other routes, and HTML from proxies. */
 
-import { type Facts, parseJson, recordOf } from '@reveille/kit'
+import { type Facts, parseJson, readBody, recordOf } from '@reveille/kit'
 
 export interface Answer {
   readonly status: number
@@ -8,7 +8,7 @@ export interface Answer {
   readonly object: Facts
   /** OpenClaw's own words, if there are any. */
   readonly said: string | undefined
-  /** Whether the answer cannot be one of OpenClaw's hooks, such as an HTML page. */
+  /** Whether a success cannot be an answer of OpenClaw's hooks, such as an HTML page. */
   readonly isForeign: boolean
 }
 
@@ -18,32 +18,19 @@ const longestBody = 65_536
 /** Reads an answer. @throws the error of the body, unless the status is a success */
 export async function readAnswer(response: Response, signal: AbortSignal): Promise<Answer> {
   const { status, ok } = response
-  const text = await readText(response).catch((error: unknown) => {
+  const text = await readBody(response, longestBody).catch((error: unknown) => {
     // A success counts without its body, which would only hold the id of the run.
     if (ok && !signal.aborted) return ''
     throw error
   })
-  const object = recordOf(parseJson(text))
-  const isPage = /^\s*</.test(text) || (response.headers.get('content-type') ?? '').includes('html')
-  const isForeign = ok ? object === undefined && text.trim() !== '' : isPage
+  const object = recordOf(parseJson(text ?? ''))
+  const isPage = /^\s*</.test(text ?? '') || (response.headers.get('content-type') ?? '').includes('html')
   return {
     status,
     object: object ?? {},
-    said: isPage ? undefined : saidIn(object?.['error'], text),
-    isForeign,
+    said: isPage || text === undefined ? undefined : saidIn(object?.['error'], text),
+    isForeign: object === undefined && text?.trim() !== '',
   }
-}
-
-async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true })
-    bytes += chunk.length
-    if (bytes > longestBody) break
-  }
-  return text
 }
 
 /** Returns the words of an answer: `{ok: false, error: "…"}` from the hooks, `Unauthorized` and the like from other routes. */

@@ -8,17 +8,11 @@ import {
   type Turn,
   type TurnEvent,
   type TurnResult,
+  type VendorContext,
 } from '@reveille/kit'
 import { type Answer, readAnswer } from './answer.ts'
 import { addressOf, type Hook, type OpenClawConfig, timeoutMsOf } from './configuration.ts'
 import { abortError, errorFrom, foreignAnswer, isAboutSessionKey, noAnswer } from './errors.ts'
-
-export interface OpenClawOptions {
-  readonly config: OpenClawConfig
-  readonly fetch: typeof fetch
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: () => number
-}
 
 interface Message {
   /** The id of the run, by which the gateway recognises a request that comes back to it. */
@@ -42,7 +36,7 @@ const shortenedTo = 16_000
 /** How many events and runs are remembered; far more than are retried at a time. */
 const mostRemembered = 5000
 
-export function createOpenClawRunner(options: OpenClawOptions): Runner {
+export function createOpenClawRunner(options: VendorContext<OpenClawConfig>): Runner {
   const { config } = options
   const post = createPost(options)
   /**
@@ -152,7 +146,7 @@ function nameOf(runId: unknown): string {
 }
 
 /** Creates a function that posts to a hook, and throws a PluginError unless OpenClaw takes the message or the caller expects the refusal. */
-function createPost({ config, fetch, now }: OpenClawOptions): Post {
+function createPost({ config, fetch, now }: VendorContext<OpenClawConfig>): Post {
   return async function post(hook, { runId, key, body, signal, expects }) {
     if (signal.aborted) throw abortError()
     const late = AbortSignal.timeout(timeoutMsOf(config))

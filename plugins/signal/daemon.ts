@@ -1,6 +1,6 @@
 /** Describes what the channel asks of a program that speaks Signal, whether that is signal-cli or its REST wrapper. */
 
-import type { Receipt, SendCall } from '@reveille/kit'
+import type { Receipt, SendCall, VendorContext } from '@reveille/kit'
 import type { StyledPart } from './render.ts'
 
 /** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
@@ -19,9 +19,4 @@ export interface Daemon {
   check(signal: AbortSignal): Promise<string>
 }
 
-export interface DaemonOptions {
-  readonly config: SignalConfig
-  readonly fetch: typeof globalThis.fetch
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: () => number
-}
+export type DaemonOptions = VendorContext<SignalConfig>

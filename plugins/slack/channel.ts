@@ -14,6 +14,7 @@ import {
   recordOf,
   textOf,
   urlBelow,
+  type VendorContext,
 } from '@reveille/kit'
 import { errorFrom } from './errors.ts'
 import { type Format, limits, rendererOf } from './render.ts'
@@ -28,13 +29,6 @@ export interface SlackConfig {
   readonly baseUrl: string
 }
 
-export interface SlackOptions {
-  readonly config: SlackConfig
-  readonly fetch: typeof globalThis.fetch
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: () => number
-}
-
 type Method = 'chat.postMessage' | 'conversations.open' | 'auth.test'
 
 /** Slack allows about one message a second in each conversation, and answers 429 when the whole workspace sends too much. */
@@ -47,7 +41,7 @@ const longestName = 80
 const mostConversations = 1000
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
-export function createSlackChannel({ config, fetch, now }: SlackOptions): Channel {
+export function createSlackChannel({ config, fetch, now }: VendorContext<SlackConfig>): Channel {
   const { botToken, baseUrl, format, linkPreviews, defaultTo } = config
   checkDefaultTo(defaultTo, parseTarget)
   // Without the charset every answer carries a warning.

@@ -1,6 +1,7 @@
 /** Turns a refusal of Slack into an error that says whether a retry can help, who else is affected and how to fix it. */
 
 import {
+  type AnsweredCall,
   type ChannelErrorCode,
   channelError,
   compileRedaction,
@@ -12,12 +13,8 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-export interface ErrorOptions {
-  /** Whether the call was the one that sends the message. */
-  readonly delivers: boolean
+export interface ErrorOptions extends AnsweredCall {
   readonly botToken: string
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: number
 }
 
 type Meaning =

@@ -17,6 +17,7 @@ import {
   timeOf,
   urlBelow,
   type VendorAnswer,
+  type VendorContext,
 } from '@reveille/kit'
 import { apiAnswerOf, errorFrom } from './errors.ts'
 import { type Format, limits, type MessagePart, neutralise, rendererOf, renderHtml } from './render.ts'
@@ -32,12 +33,8 @@ export interface TelegramConfig {
   readonly baseUrl: string
 }
 
-export interface TelegramOptions {
-  readonly config: TelegramConfig
-  readonly fetch: typeof globalThis.fetch
+export interface TelegramOptions extends VendorContext<TelegramConfig> {
   readonly log: PluginLog
-  /** The time in milliseconds since the Unix epoch. */
-  now(): number
 }
 
 /** The rates that Telegram advises (Bots FAQ, "My bot is hitting limits"); it guarantees none. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { widthOf } from '@reveille/kit'
 import fc from 'fast-check'
-import { widthOf, wrapLine } from './render.ts'
+import { wrapLine } from './render.ts'
 
 test('a line that fits is left alone', () => {
   assert.deepEqual(wrapLine('  two  spaces ', 20), ['  two  spaces '])

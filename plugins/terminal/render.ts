@@ -1,5 +1,7 @@
 /** Prints a reply as a block with a title and a bar before every line, which the text of the reply cannot break out of. */
 
+import { graphemes, widthOf } from '@reveille/kit'
+
 interface BlockOptions {
   readonly title: string
   /** The width of the terminal; absent for files and pipes, whose lines are not wrapped. */
@@ -47,36 +49,18 @@ export function wrapLine(line: string, width: number): string[] {
       current = indent
       used = indent.length
     }
-    for (const grapheme of graphemesOf(lines.length === 0 ? word : word.trimStart())) {
-      const columns = columnsOf(grapheme)
+    for (const { text } of graphemes(lines.length === 0 ? word : word.trimStart())) {
+      const columns = widthOf(text)
       if (used + columns > width) {
         lines.push(current)
         current = indent
         used = indent.length
       }
-      current += grapheme
+      current += text
       used += columns
     }
   }
   return current.trim() === '' ? lines : [...lines, current]
-}
-
-export function widthOf(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length
-  return graphemesOf(text).reduce((sum, grapheme) => sum + columnsOf(grapheme), 0)
-}
-
-function graphemesOf(text: string): string[] {
-  return Array.from(new Intl.Segmenter('en').segment(text), (each) => each.segment)
-}
-
-const wide =
-  /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u
-
-/** Returns two columns for emoji and East Asian scripts, and none for a combining mark that stands alone. */
-function columnsOf(grapheme: string): number {
-  if (wide.test(grapheme)) return 2
-  return /^[\p{M}\p{Cf}]/u.test(grapheme) ? 0 : 1
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   textOf,
   urlBelow,
   type VendorAnswer,
+  type VendorContext,
 } from '@reveille/kit'
 import { closedWindow, codeOf, errorFrom, pausedTemplate, windowClosed } from './errors.ts'
 import { limits, renderReply, type WhatsAppPart } from './render.ts'
@@ -36,13 +37,6 @@ interface TemplateConfig {
   readonly parameter?: string
 }
 
-export interface WhatsAppOptions {
-  readonly config: WhatsAppConfig
-  readonly fetch: typeof fetch
-  /** The time in milliseconds since the Unix epoch. */
-  readonly now: () => number
-}
-
 /** Meta's description of the API requires this form (facebook/openapi); `node`, the default, does not have it. */
 export const userAgent = 'reveille/0.1.0'
 
@@ -53,7 +47,7 @@ const longestName = 120
 const longestVariable = 900
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
-export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): Channel {
+export function createWhatsAppChannel({ config, fetch, now }: VendorContext<WhatsAppConfig>): Channel {
   const { accessToken, phoneNumberId, apiVersion, defaultTo, linkPreviews, template } = config
   checkDefaultTo(defaultTo, parseTarget)
   const number = urlBelow(config.baseUrl, `/${apiVersion}/${phoneNumberId}`)

@@ -3,7 +3,15 @@
  * reads it once.
  */
 
-import { isPluginError, oneLine, PluginError, parseJson, permanentError, transientError } from '@reveille/kit'
+import {
+  isPluginError,
+  oneLine,
+  PluginError,
+  parseJson,
+  permanentError,
+  readBody,
+  transientError,
+} from '@reveille/kit'
 import type { gaxios } from 'google-auth-library'
 
 export interface ExchangeOptions {
@@ -81,8 +89,13 @@ async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepa
       redirect: 'manual',
       signal: AbortSignal.any([signal, limit.signal]),
     })
-    const json = parseJson(await readText(response, bytes, name))
-    return { status: response.status, headers: response.headers, json }
+    const text = await readBody(response, bytes)
+    if (text !== undefined)
+      return { status: response.status, headers: response.headers, json: parseJson(text) }
+    throw new TooLongAnswer(`The answer of ${name} is longer than ${bytes} bytes.`, {
+      code: 'malformed',
+      retryable: true,
+    })
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (limit.signal.aborted) {
@@ -93,20 +106,4 @@ async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepa
   } finally {
     clearTimeout(timer)
   }
-}
-
-async function readText(response: Response, most: number, name: string): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > most) {
-      throw new TooLongAnswer(`The answer of ${name} is longer than ${most} bytes.`, {
-        code: 'malformed',
-        retryable: true,
-      })
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

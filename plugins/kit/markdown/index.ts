@@ -1,5 +1,6 @@
 /** Renders an agent's Markdown as messages of a chat surface: it is parsed once, cut on the tree, and written in a dialect. */
 
+export { widthOf } from '../width.ts'
 export * from './address.ts'
 export * from './align-table.ts'
 export * from './dialect.ts'
