@@ -49,7 +49,7 @@ const mostDirectMessages = 1000
  */
 const nonceWindowMs = 120_000
 
-/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
+/** `now` is a monotonic clock. @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createDiscordChannel({ config, fetch, now }: VendorContext<DiscordConfig>): Channel {
   const { botToken, baseUrl, defaultTo, linkPreviews } = config
   checkDefaultTo(defaultTo, parseTarget)

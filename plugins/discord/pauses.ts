@@ -5,6 +5,8 @@
  * Source: discord.com/developers/docs/topics/rate-limits.
  */
 
+import { BoundedMap } from '@reveille/kit'
+
 export interface Pauses {
   /** Returns the seconds until the route takes a request again, or 0 if it takes one now. */
   secondsLeft(route: string): number
@@ -20,25 +22,15 @@ const longestPause = 60
 
 /** Creates the memory of one bot's pauses. `now` is a monotonic clock in milliseconds. */
 export function createPauses(now: () => number): Pauses {
-  const ends = new Map<string, number>()
-
-  function forgetFirst() {
-    for (const [route, end] of ends) if (end <= now()) ends.delete(route)
-    const [first] = ends.keys()
-    if (first !== undefined && ends.size >= mostRoutes) ends.delete(first)
-  }
+  const ends = new BoundedMap<string, number>(mostRoutes)
 
   return {
     secondsLeft(route) {
-      const left = ((ends.get(route) ?? 0) - now()) / 1000
-      if (left > 0) return left
-      ends.delete(route)
-      return 0
+      return Math.max(0, ((ends.get(route) ?? 0) - now()) / 1000)
     },
     note(route, headers) {
       const after = Number(headers.get('x-ratelimit-reset-after') ?? Number.NaN)
       if (headers.get('x-ratelimit-remaining') !== '0' || !(after > 0)) return
-      if (ends.size >= mostRoutes) forgetFirst()
       ends.set(route, now() + Math.min(after, longestPause) * 1000)
     },
   }

@@ -60,10 +60,13 @@ const codes = {
 
 export function errorFrom({ http, error }: RpcAnswer, now: number): PluginError {
   if (error === undefined) return notTheDaemon(http, now)
-  const { code, hint, ...facts } = meaningOf(error)
   const reasons = new Set(error.response.results.map(reasonOf))
   const words = [oneLine(error.message, 200).replace(/\.$/, ''), ...reasons].filter(Boolean).join(', ')
   const said = `signal-cli answers ${error.code}${words === '' ? '' : `: ${words}`}.`
+  return errorOf(said, meaningOf(error))
+}
+
+function errorOf(said: string, { code, hint, ...facts }: Meaning): PluginError {
   return channelError(code, hint === undefined ? said : `${said} ${hint}`, facts)
 }
 
@@ -99,10 +102,8 @@ const unsure: Meaning = { code: 'unavailable', maybeDelivered: true }
 
 /** Returns the error for a message that was sent and reached no one. */
 export function unreached(results: readonly SendResult[]): PluginError {
-  const { code, hint, ...facts } = meaningOfAll(results) ?? unsure
   const reasons = new Set(results.map(reasonOf))
-  const said = `Signal reached nobody: ${[...reasons].join(', ')}.`
-  return channelError(code, hint === undefined ? said : `${said} ${hint}`, facts)
+  return errorOf(`Signal reached nobody: ${[...reasons].join(', ')}.`, meaningOfAll(results) ?? unsure)
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -168,9 +169,8 @@ export function restErrorFrom(answer: VendorAnswer, now: number, delivers = true
   }
   const words = oneLine(error, 200).replace(/\.$/, '')
   const token = Array.isArray(tokens) ? tokens[0] : undefined
-  const { code, hint, ...facts } = restMeaningOf(status, words, token)
   const said = `signal-cli-rest-api answers ${status}${words === '' ? '' : `: ${words}`}.`
-  return channelError(code, hint === undefined ? said : `${said} ${hint}`, facts)
+  return errorOf(said, restMeaningOf(status, words, token))
 }
 
 function restMeaningOf(status: number, words: string, token: unknown): Meaning {

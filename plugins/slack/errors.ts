@@ -17,83 +17,101 @@ export interface ErrorOptions extends AnsweredCall {
   readonly botToken: string
 }
 
-type Meaning =
-  | 'credential'
-  | 'unknown'
-  | 'forbidden'
-  | 'refused'
-  | 'too-long'
-  | 'too-often'
-  | 'later'
-  | 'unsure'
+interface Meaning {
+  readonly code: ChannelErrorCode
+  readonly opening: string
+  /** Slack's own error words. */
+  readonly words: readonly string[]
+}
 
-/** Slack's error words by meaning. Source: https://docs.slack.dev/reference/methods/chat.postMessage, August 2026. */
-const words: Readonly<Record<Meaning, readonly string[]>> = {
-  credential: [
-    'not_authed',
-    'invalid_auth',
-    'account_inactive',
-    'token_revoked',
-    'token_expired',
-    'missing_scope',
-    'not_allowed_token_type',
-    'org_login_required',
-    'ekm_access_denied',
-    'two_factor_setup_required',
-    'enterprise_is_restricted',
-    'access_denied',
-    'accesslimited',
-    'app_access_restricted',
-  ],
-  unknown: [
-    'channel_not_found',
-    'is_archived',
-    'user_not_found',
-    'user_not_visible',
-    'user_disabled',
-    'team_not_found',
-    'invalid_user_combination',
-    'is_bot',
-  ],
-  forbidden: [
-    'not_in_channel',
-    'no_permission',
-    'restricted_action',
-    'restricted_action_read_only_channel',
-    'restricted_action_thread_only_channel',
-    'restricted_action_non_threadable_channel',
-    'restricted_action_thread_locked',
-    'messages_tab_disabled',
-    'cannot_reply_to_message',
-  ],
-  refused: [
-    'no_text',
-    'invalid_blocks',
-    'invalid_blocks_format',
-    'markdown_text_conflict',
-    'too_many_attachments',
-  ],
-  'too-long': ['msg_too_long', 'msg_blocks_too_long'],
-  'too-often': ['ratelimited', 'rate_limited', 'message_limit_exceeded'],
-  later: ['service_unavailable', 'team_added_to_org'],
+/** What Slack's error words mean. Source: https://docs.slack.dev/reference/methods/chat.postMessage, August 2026. */
+const meanings = {
+  credential: {
+    code: 'bad-credential',
+    opening: 'Slack refuses the bot token',
+    words: [
+      'not_authed',
+      'invalid_auth',
+      'account_inactive',
+      'token_revoked',
+      'token_expired',
+      'missing_scope',
+      'not_allowed_token_type',
+      'org_login_required',
+      'ekm_access_denied',
+      'two_factor_setup_required',
+      'enterprise_is_restricted',
+      'access_denied',
+      'accesslimited',
+      'app_access_restricted',
+    ],
+  },
+  unknown: {
+    code: 'bad-target',
+    opening: 'Slack knows no such recipient, or none that takes messages',
+    words: [
+      'channel_not_found',
+      'is_archived',
+      'user_not_found',
+      'user_not_visible',
+      'user_disabled',
+      'team_not_found',
+      'invalid_user_combination',
+      'is_bot',
+    ],
+  },
+  forbidden: {
+    code: 'forbidden',
+    opening: 'The bot may not write there',
+    words: [
+      'not_in_channel',
+      'no_permission',
+      'restricted_action',
+      'restricted_action_read_only_channel',
+      'restricted_action_thread_only_channel',
+      'restricted_action_non_threadable_channel',
+      'restricted_action_thread_locked',
+      'messages_tab_disabled',
+      'cannot_reply_to_message',
+    ],
+  },
+  refused: {
+    code: 'bad-request',
+    opening: 'Slack refuses the message',
+    words: [
+      'no_text',
+      'invalid_blocks',
+      'invalid_blocks_format',
+      'markdown_text_conflict',
+      'too_many_attachments',
+    ],
+  },
+  tooLong: {
+    code: 'too-long',
+    opening: 'Slack refuses the message for its length',
+    words: ['msg_too_long', 'msg_blocks_too_long'],
+  },
+  tooOften: {
+    code: 'rate-limited',
+    opening: 'Slack asks for fewer messages',
+    words: ['ratelimited', 'rate_limited', 'message_limit_exceeded'],
+  },
+  later: {
+    code: 'unavailable',
+    opening: 'Slack cannot take it now',
+    words: ['service_unavailable', 'team_added_to_org'],
+  },
   // Slack documents that part of the work may have been done.
-  unsure: ['internal_error', 'fatal_error', 'request_timeout'],
-}
+  unsure: {
+    code: 'unavailable',
+    opening: 'Slack failed and may have taken it all the same',
+    words: ['internal_error', 'fatal_error', 'request_timeout'],
+  },
+} as const satisfies Readonly<Record<string, Meaning>>
 
-const meanings = new Map(
-  Object.entries(words).flatMap(([meaning, list]) => list.map((word) => [word, meaning as Meaning])),
+const byWord = new Map<string, Meaning>(
+  Object.values(meanings).flatMap((meaning) => meaning.words.map((word) => [word, meaning])),
 )
-
-const codes: Readonly<Record<Meaning, ChannelErrorCode>> = {
-  credential: 'bad-credential',
-  unknown: 'bad-target',
-  forbidden: 'forbidden',
-  refused: 'bad-request',
-  'too-long': 'too-long',
-  'too-often': 'rate-limited',
-  later: 'unavailable',
-  unsure: 'unavailable',
-}
 
 /** With these words Slack says that the app or the workspace as a whole has sent too much. */
 const forTheWholeApp = new Set(['rate_limited', 'message_limit_exceeded'])
@@ -117,17 +135,6 @@ const fixes = new Map<string, string>([
   ['restricted_action_read_only_channel', 'the channel is read-only'],
 ])
 
-const openings: Readonly<Record<Meaning, string>> = {
-  credential: 'Slack refuses the bot token',
-  unknown: 'Slack knows no such recipient, or none that takes messages',
-  forbidden: 'The bot may not write there',
-  refused: 'Slack refuses the message',
-  'too-long': 'Slack refuses the message for its length',
-  'too-often': 'Slack asks for fewer messages',
-  later: 'Slack cannot take it now',
-  unsure: 'Slack failed and may have taken it all the same',
-}
-
 /** The most characters of Slack's own words that our sentences quote. */
 const longestQuote = 80
 
@@ -145,17 +152,17 @@ export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: Err
   const meaning = meaningOf(word, status, delivers)
   const isScope = word === 'missing_scope' && typeof needed === 'string'
   const fix = isScope ? `give the app the scope \`${quote(needed)}\` and install it again` : fixes.get(word)
-  const text = `${openings[meaning]} (${quote(word)})${fix === undefined ? '' : `: ${fix}`}.`
-  return channelError(codes[meaning], text, {
+  const text = `${meaning.opening} (${quote(word)})${fix === undefined ? '' : `: ${fix}`}.`
+  return channelError(meaning.code, text, {
     retryAfter: readRetryAfter(headers.get('retry-after'), now),
-    ...(meaning === 'too-often' && { wholeChannel: forTheWholeApp.has(word) }),
-    ...(meaning === 'unsure' && { maybeDelivered: delivers }),
+    ...(meaning === meanings.tooOften && { wholeChannel: forTheWholeApp.has(word) }),
+    ...(meaning === meanings.unsure && { maybeDelivered: delivers }),
   })
 }
 
 function meaningOf(word: string, status: number, delivers: boolean): Meaning {
   // Only direct messages fail without the scope that opens conversations; without the scope that sends, everything does.
-  if (word === 'missing_scope' && !delivers) return 'forbidden'
-  if (status === 429) return 'too-often'
-  return meanings.get(word) ?? (status >= 500 ? 'unsure' : 'refused')
+  if (word === 'missing_scope' && !delivers) return meanings.forbidden
+  if (status === 429) return meanings.tooOften
+  return byWord.get(word) ?? (status >= 500 ? meanings.unsure : meanings.refused)
 }

@@ -14,6 +14,7 @@ import {
   numberOf,
   oneLine,
   type PluginError,
+  type PluginErrorOptions,
   parseJson,
   readRetryAfter,
   recordOf,
@@ -24,45 +25,33 @@ import {
 /** Meta's code for a user who has not written for 24 hours. */
 export const windowClosed = 131047
 
-interface Meaning {
+/** What an error means, with the facts that its code does not imply. */
+interface Meaning extends Partial<Pick<PluginErrorOptions, 'retryable' | 'wholeChannel' | 'retryAfter'>> {
   readonly code: ChannelErrorCode
   readonly text: string
-  /** Default: false. */
-  readonly retryable?: boolean
-  readonly wholeChannel?: boolean
-  /** The seconds to wait. */
-  readonly retryAfter?: number
 }
 
 const newToken = 'make a new one for the system user in the business settings, and set `accessToken` to it'
 const badToken: Meaning = {
   code: 'bad-credential',
   text: `refused the access token; ${newToken}`,
-  retryable: true,
-  wholeChannel: true,
 }
-/** A problem of the token or the account, which affects every message until an operator fixes it. */
-const unfit = (code: ChannelErrorCode, text: string): Meaning => ({
-  code,
-  text,
-  retryable: true,
-  wholeChannel: true,
-})
-const mayNot = unfit(
-  'bad-credential',
-  'does not let this access token send; give it whatsapp_business_messaging for the account of the number',
-)
-const noNumber = unfit(
-  'bad-credential',
-  'knows no number with this `phoneNumberId`, or does not show it to this access token',
-)
+/** A problem of the account, which affects every message until an operator fixes it. */
+const unfit = (text: string): Meaning => ({ code: 'forbidden', text, retryable: true, wholeChannel: true })
+const mayNot: Meaning = {
+  code: 'bad-credential',
+  text: 'does not let this access token send; give it whatsapp_business_messaging for the account of the number',
+}
+const noNumber: Meaning = {
+  code: 'bad-credential',
+  text: 'knows no number with this `phoneNumberId`, or does not show it to this access token',
+}
 const tooMany: Meaning = {
   code: 'rate-limited',
   text: 'takes nothing more of this account for a while',
-  retryable: true,
   wholeChannel: true,
 }
-const notNow: Meaning = { code: 'unavailable', text: 'cannot take it now', retryable: true }
+const notNow: Meaning = { code: 'unavailable', text: 'cannot take it now' }
 const badTemplate = (text: string): Meaning => ({
   code: 'bad-request',
   text: `${text}; mend the template, or \`channels.whatsapp.template\``,
@@ -78,9 +67,9 @@ const meanings: Readonly<Record<number, Meaning>> = {
   10: mayNot,
   33: noNumber,
   803: noNumber,
-  131042: unfit('forbidden', 'takes nothing until its bill for this account is settled'),
-  131045: unfit('forbidden', 'takes nothing from this number until it is registered'),
-  133010: unfit('forbidden', 'takes nothing from this number until it is registered'),
+  131042: unfit('takes nothing until its bill for this account is settled'),
+  131045: unfit('takes nothing from this number until it is registered'),
+  133010: unfit('takes nothing from this number until it is registered'),
 
   368: { code: 'forbidden', text: 'has blocked this account for a while, for breaking its policies' },
   130497: { code: 'forbidden', text: 'does not let this account write to people in that country' },
@@ -103,7 +92,6 @@ const meanings: Readonly<Record<number, Meaning>> = {
   131056: {
     code: 'rate-limited',
     text: 'takes nothing more for this person for a few seconds',
-    retryable: true,
     retryAfter: 6,
   },
 
@@ -181,9 +169,9 @@ function refusal(answer: VendorAnswer, code: number, { token, now }: ErrorOption
   const error = recordOf(recordOf(answer.json)?.['error']) ?? {}
   const meaning = meaningOf(code, error, answer.status)
   const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), longestQuote)
-  const { text, code: kind, retryable = false, wholeChannel = false } = meaning
-  const retryAfter = retryable ? (waitOf(answer, now) ?? meaning.retryAfter) : undefined
-  return channelError(kind, `Meta ${text} (${said}).`, { retryable, retryAfter, wholeChannel })
+  const { text, code: kind, ...facts } = meaning
+  const retryAfter = waitOf(answer, now) ?? facts.retryAfter
+  return channelError(kind, `Meta ${text} (${said}).`, { ...facts, retryAfter })
 }
 
 function meaningOf(code: number, error: Facts, status: number): Meaning {
