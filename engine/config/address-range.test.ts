@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseAddressRange } from './address-range.ts'
 
-test('a range is an address, with or without how many of its bits count', () => {
+test('a range is an address, with or without the number of its leading bits', () => {
   const known = {
     '10.0.0.7': { address: '10.0.0.7', prefix: 32, family: 'ipv4' },
     '10.0.0.0/8': { address: '10.0.0.0', prefix: 8, family: 'ipv4' },
@@ -13,7 +13,7 @@ test('a range is an address, with or without how many of its bits count', () => 
   for (const [text, range] of Object.entries(known)) assert.deepEqual(parseAddressRange(text), [range])
 })
 
-test('three names stand for the ranges that are not routed', () => {
+test('three names stand for the ranges of local networks', () => {
   const textsOf = (name: string) =>
     parseAddressRange(name).map(({ address, prefix }) => `${address}/${prefix}`)
   assert.deepEqual(textsOf('loopback'), ['127.0.0.0/8', '::1/128'])

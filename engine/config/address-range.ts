@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 
 export interface AddressRange {
   readonly address: string
-  /** How many leading bits of the address count. */
+  /** The number of leading bits that count. */
   readonly prefix: number
   readonly family: 'ipv4' | 'ipv6'
 }
@@ -16,7 +16,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
-/** A name stands for several ranges. @throws RangeError when the text is none */
+/** A name stands for several ranges. @throws RangeError if the text is not a range */
 export function parseAddressRange(text: string): readonly AddressRange[] {
   return named[text]?.map(parseOne) ?? [parseOne(text)]
 }

@@ -18,7 +18,7 @@ async function agentsOf(context: TestContext, text: string) {
   return loaded.configuration.settings.agents
 }
 
-/** Errors and warnings alike. */
+/** Returns errors and warnings. */
 async function findings(context: TestContext, files: Files | string): Promise<readonly Diagnostic[]> {
   const loaded = await load(context, files)
   return loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
@@ -37,7 +37,7 @@ async function only(context: TestContext, files: Files | string): Promise<Diagno
 
 const quiet = (hours: string) => `agents: { defaults: { heartbeat: { quietHours: { ${hours} } } } }\n`
 
-test('quiet hours are minutes of a day somewhere, and may go past midnight', async (context) => {
+test('quiet hours are times of day in a time zone, and may extend past midnight', async (context) => {
   const { defaults } = await agentsOf(
     context,
     quiet('from: "22:30", to: "07:05", timezone: America/New_York'),
@@ -50,7 +50,7 @@ test('quiet hours are minutes of a day somewhere, and may go past midnight', asy
   assert.deepEqual({ ...here.defaults.heartbeat.quietHours }, { from: 540, to: 600, timezone: 'UTC' })
 })
 
-test('quiet hours that never end, of no time or of no place are refused where they stand', async (context) => {
+test('quiet hours that never end, or have an invalid time or zone, are refused at their place', async (context) => {
   assert.deepEqual(summary(await findings(context, quiet('from: "22:00", to: "22:00"'))), [
     'INVALID_VALUE 1:69',
   ])
@@ -66,7 +66,7 @@ test('quiet hours that never end, of no time or of no place are refused where th
   assert.equal((await only(context, quiet('from: "22:00"'))).code, 'MISSING_KEY')
 })
 
-test('waits between attempts grow, so the longest is no shorter than the first', async (context) => {
+test('waits between attempts grow, so the longest must not be shorter than the first', async (context) => {
   const { code, message, place } = await only(context, 'agents: { defaults: { retry: { backoff: 5m } } }\n')
   assert.deepEqual([code, place?.column], ['INVALID_VALUE', 41])
   assert.match(message, /`maxBackoff` \(2m\)/)
@@ -88,14 +88,14 @@ for (const [name, text] of Object.entries({
   'defaults.retry.attempts': 'defaults: { retry: { attempts: 0 } }',
   'defaults.retry.backoff': 'defaults: { retry: { backoff: 25d, maxBackoff: 24d } }',
 })) {
-  test(`a value of agents.${name} that cannot be is refused by its name`, async (context) => {
+  test(`an invalid value of agents.${name} is refused by its name`, async (context) => {
     const { code, message } = await only(context, `agents: { ${text} }\n`)
     assert.equal(code, 'INVALID_VALUE')
     assert.ok(message.startsWith(`\`agents.${name}\` must be`), message)
   })
 }
 
-test('budgets and sessions arrive as they are written', async (context) => {
+test('budgets and session settings are loaded as written', async (context) => {
   const text =
     'agents: { budget: { tokens: 5 }, sessions: { maxCharacters: 1000, maxMessages: 2, compaction: summarise, idleExpiry: 2h } }\n'
   const { budget, sessions } = await agentsOf(context, text)
@@ -108,7 +108,7 @@ test('budgets and sessions arrive as they are written', async (context) => {
 
 const providers = 'providers: { openai: { apiKey: "x" }, local: { kind: openai-compatible } }'
 
-test('providers have names that models can begin with, and their secrets are not shown', async (context) => {
+test('the names of providers may begin models, and their secrets are not shown', async (context) => {
   const agents = await agentsOf(context, `agents: { ${providers} }\n`)
   assert.deepEqual(Object.keys(agents.providers), ['openai', 'local'])
   const bad = 'agents:\n  providers:\n    "my own": { apiKey: sekret }\n    a/b: { apiKey: sekret }\n'
@@ -117,7 +117,7 @@ test('providers have names that models can begin with, and their secrets are not
   assert.ok(!JSON.stringify(found).includes('sekret'))
 })
 
-test('a model whose provider the runner ai does not have is an error that names the nearest', async (context) => {
+test('a model with a provider that the runner ai does not have is an error with the nearest name', async (context) => {
   const at = (defaults: string, more = '') => `agents: { ${providers}, defaults: { ${defaults} }${more} }\n`
   const { code, hint, message } = await only(context, at('runner: ai, model: opnai/gpt-5'))
   assert.deepEqual([code, hint], ['UNKNOWN_PROVIDER', 'Did you mean `openai`?'])
@@ -144,7 +144,7 @@ test('a model whose provider the runner ai does not have is an error that names 
 
 const mapping = (text: string) => `hooks: { mappings: [{ message: x, ${text} }] }\n`
 
-test('a coalesced run waits at least as long as its window', async (context) => {
+test('the longest wait of a coalesced run must not be shorter than its window', async (context) => {
   const { code, message, place } = await only(context, mapping('coalesce: { key: ref, window: 10m }'))
   assert.deepEqual([code, place?.column], ['INVALID_VALUE', 65])
   assert.match(message, /`hooks\.mappings\[0\]\.coalesce\.window` is longer than `maxWait` \(5m\)/)
@@ -160,14 +160,14 @@ for (const [what, text] of Object.entries({
   'runs that are counted': 'coalesce: { key: ref, maxRunsPerHour: 0 }',
   'a known busy': 'busy: drop',
 })) {
-  test(`coalesce and busy want ${what}`, async (context) => {
+  test(`coalesce and busy must have ${what}`, async (context) => {
     const { code, message } = await only(context, mapping(text))
     assert.match(code, /^(MISSING_KEY|INVALID_VALUE)$/)
     assert.match(message, /coalesce|busy/)
   })
 }
 
-test('busy and coalesce say nothing about a wake, and busy nothing without a session', async (context) => {
+test('busy and coalesce have no effect on a wake, and busy has none without a session', async (context) => {
   const wake = 'hooks: { mappings: [{ action: wake, text: x, busy: reject, coalesce: { key: ref } }] }\n'
   assert.deepEqual(summary(await findings(context, wake)), ['UNUSED_FIELD 1:46', 'UNUSED_FIELD 1:60'])
   const { code, message } = await only(context, mapping('busy: reject'))
@@ -181,7 +181,7 @@ test('busy and coalesce say nothing about a wake, and busy nothing without a ses
     assert.deepEqual(await findings(context, mapping(good)), [], good)
 })
 
-test('what a policy says in vain about a built-in endpoint is a warning', async (context) => {
+test('a key of a policy without effect on a built-in endpoint is a warning', async (context) => {
   const policy = '{ concurrency: 1, timeoutSeconds: 5, budget: { runs: 1 }, bots: [a] }'
   const found = await findings(context, {
     'reveille.yaml': `hooks: { endpoints: { agent: ${policy}, gh: ${policy} } }\n`,
@@ -206,7 +206,7 @@ for (const [key, value] of Object.entries({
   bots: '[]',
   'bots[1]': '[a, " "]',
 })) {
-  test(`a policy's ${key} that cannot be is refused by its name`, async (context) => {
+  test(`an invalid ${key} of a policy is refused by its name`, async (context) => {
     const [name] = key.split('[')
     const { code, message } = await only(context, `hooks: { endpoints: { gh: { ${name}: ${value} } } }\n`)
     assert.equal(code, 'INVALID_VALUE')

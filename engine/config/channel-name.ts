@@ -1,12 +1,12 @@
-/** Knows what channels are called besides their own names. */
+/** Knows the alternative names of channels. */
 
-/** As OpenClaw calls them too. */
+/** Some aliases are OpenClaw's. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ['imsg', 'imessage'],
   ['teams', 'msteams'],
 ])
 
-/** The name of the channel that is meant: `msteams` for `teams`, `slack` for `Slack`. One that is not known is left as it is. */
+/** Returns the channel that a name means: `msteams` for `teams`, `slack` for `Slack`. An unknown name stays as it is. */
 export function channelName(name: string, isKnown: (name: string) => boolean): string {
   if (isKnown(name)) return name
   const lower = name.trim().toLowerCase()

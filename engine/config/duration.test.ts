@@ -10,14 +10,14 @@ test('a duration is a whole number and its unit', () => {
   }
 })
 
-test('anything else is refused, by the parser and by the pattern alike', () => {
+test('any other text is refused, by the parser and by the pattern alike', () => {
   for (const text of ['', '10', 's', '0s', '-1s', '1.5h', '1h30m', ' 1h', '1 h', '1w', '1H', '9999999999d']) {
     assert.throws(() => parseDuration(text), RangeError, text)
     assert.doesNotMatch(text, new RegExp(durationPattern))
   }
 })
 
-test('a limit is shown in the largest unit that has two of them, and never as more than it is', () => {
+test('a limit is shown in the largest unit that gives at least two, and is never rounded up', () => {
   const limits = { 2147483647: '24d', 86400000: '24h', 60000: '60s', 90500: '90s', 1: '1ms' }
   for (const [ms, text] of Object.entries(limits)) assert.equal(inLargestUnit(Number(ms)), text)
 })

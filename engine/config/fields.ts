@@ -1,6 +1,6 @@
-/** The names of an action's fields: which there are, which action has them, what else they may be called, and levels of thinking. */
+/** Lists the fields of actions: their names and alternative names, the action of each, and the levels of thinking. */
 
-/** The fields that are rendered for each request, in the order in which they are. */
+/** The fields that are rendered for each request, in the order of rendering. */
 export const fieldNames = [
   'text',
   'mode',
@@ -17,13 +17,13 @@ export const fieldNames = [
 ] as const
 export type FieldName = (typeof fieldNames)[number]
 
-/** The fields that say something for an action; `mode` and `wakeMode` may stand for each other. */
+/** The fields with an effect on an action. `mode` and `wakeMode` may stand for each other. */
 export const fieldsOf: Readonly<Record<'wake' | 'agent', readonly FieldName[]>> = Object.freeze({
   wake: ['text', 'mode', 'wakeMode'],
   agent: fieldNames.filter((name) => name !== 'text'),
 })
 
-/** Field -> the other name it may be written under. */
+/** Pairs each field with its alternative name. */
 export const otherNames = [
   ['text', 'textTemplate'],
   ['message', 'messageTemplate'],

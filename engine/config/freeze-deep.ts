@@ -1,4 +1,4 @@
-/** Freezes a tree of plain data and functions, so that nothing that a request reads can change under it. */
+/** Freezes a tree of plain data and functions, so that nothing that a request reads can change. */
 
 export function freezeDeep<Value>(value: Value, seen = new Set<unknown>()): Value {
   const holds = (typeof value === 'object' && value !== null) || typeof value === 'function'
@@ -9,7 +9,7 @@ export function freezeDeep<Value>(value: Value, seen = new Set<unknown>()): Valu
   return value
 }
 
-/** What freezing makes of a tree of plain data. */
+/** The type of a frozen tree of plain data. */
 export type DeepReadonly<Value> = Value extends object
   ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
   : Value

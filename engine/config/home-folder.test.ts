@@ -1,4 +1,4 @@
-/** `~/` in the paths of a configuration and of mapping files. */
+/** Tests `~/` in the paths of a configuration and of mapping files. */
 
 import assert from 'node:assert/strict'
 import { homedir } from 'node:os'
@@ -32,7 +32,7 @@ async function load(context: TestContext, env: (home: string) => Record<string, 
   return { folder, loaded: await loadConfiguration({ file, env: env(folder.at('home')) }) }
 }
 
-test('a path that begins with ~/ starts at the home folder of the user', async (context) => {
+test("a path that begins with ~/ is relative to the user's home folder", async (context) => {
   const { folder, loaded } = await load(context, (HOME) => ({ HOME }))
   assert.ok(loaded.ok, JSON.stringify(loaded))
   const { settings, mappings, tests, watched } = loaded.configuration
@@ -48,7 +48,7 @@ test('a path that begins with ~/ starts at the home folder of the user', async (
     assert.ok(watched.includes(folder.at(`home/${file}`)), file)
 })
 
-test('without HOME it is the home folder that the system knows', async (context) => {
+test('without HOME the home folder is the one that the system knows', async (context) => {
   const { loaded } = await load(context, () => ({}))
   assert.ok(!loaded.ok)
   assert.ok(loaded.watched.includes(join(homedir(), 'secrets/token')))

@@ -1,23 +1,23 @@
-/** What loads leave to later ones, so that what did not change is neither parsed, checked nor compiled again. */
+/** Keeps results of earlier loads, so that unchanged parts are neither parsed, checked nor compiled again. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { freezeDeep } from './freeze-deep.ts'
 
 /**
- * Two earlier loads are asked, the last one and the last that gave a configuration, so that an edit which is taken back
- * costs nothing; what neither of them noted is forgotten.
+ * Uses two earlier loads, the last one and the last that gave a configuration, so that undoing an edit costs nothing.
+ * Results that neither of them noted are dropped.
  */
 export interface LoadCache {
-  /** What earlier loads noted, the last one's first. */
+  /** Returns the results of earlier loads, with those of the last one first. */
   lookUp<Made>(kind: string, name: string): readonly Made[]
   note(kind: string, name: string, made: unknown): void
-  /** Frozen; the very tree that an earlier load kept under this name, if it says the same. */
+  /** Returns a frozen tree: the very one that an earlier load kept under this name, if it is equal. */
   keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree
 }
 
 type Notes = ReadonlyMap<string, unknown>
 
-/** The answer runs one load with a cache. */
+/** Returns a function that runs one load with a cache. */
 export function createLoadCache(): <Loaded extends { readonly ok: boolean }>(
   load: (cache: LoadCache) => Promise<Loaded>,
 ) => Promise<Loaded> {
@@ -29,7 +29,7 @@ export function createLoadCache(): <Loaded extends { readonly ok: boolean }>(
     const loaded = await load(createCache(notes, earlier))
     last = notes
     if (loaded.ok) good = notes
-    // What still holds this cache must not hold all those before it.
+    // The previous cache must not keep all earlier ones alive.
     earlier.length = 0
     return loaded
   }
@@ -51,15 +51,15 @@ function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]): Lo
   }
 }
 
-/** The order of keys counts as well: a test sends its body as it is written. */
+/** The order of keys counts as well, because a test sends its body as written. */
 function saysTheSame(one: object, other: object): boolean {
   return isDeepStrictEqual(one, other) && JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** What was made of objects, with what else went into it. It is forgotten together with them. */
+/** Results by object, with the other inputs that they depend on. They are dropped together with the object. */
 export type Memo<Made> = WeakMap<object, { readonly inputs: readonly unknown[]; readonly made: Made }>
 
-/** What `make` gave for this object before, unless its inputs are others now. It must depend on nothing else. */
+/** Returns the earlier result of `make` for this object, unless its inputs have changed. It must depend on nothing else. */
 export function remember<Made>(
   memo: Memo<Made>,
   owner: object,

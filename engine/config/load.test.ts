@@ -37,7 +37,7 @@ async function loadBad(
   return [...loaded.diagnostics]
 }
 
-/** `CODE line:column` of each, in order. */
+/** Returns `CODE line:column` of each, in order. */
 function summary(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`)
 }
@@ -52,7 +52,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-test('what is not written has its documented default', async (context) => {
+test('absent keys have their documented defaults', async (context) => {
   const { settings, folder } = await loadGood(context, 'gateway: {}\n')
   const { prompt, ...heartbeat } = settings.agents.defaults.heartbeat
   assert.match(prompt, /HEARTBEAT_OK/)
@@ -109,7 +109,7 @@ test('what is not written has its documented default', async (context) => {
   )
 })
 
-test('what is written reaches the settings, resolved and frozen', async (context) => {
+test('written keys are in the settings, resolved and frozen', async (context) => {
   const { settings, folder } = await loadGood(context, {
     'b/empty.yaml': '',
     'reveille.yaml': `gateway: { host: 0.0.0.0, port: 0, auth: { token: admin }, dataDir: ../d, log: { level: trace, format: json } }
@@ -159,7 +159,7 @@ plugins: [./mine, a-package]
   assert.ok(Object.isFrozen(settings.hooks.tokens) && Object.isFrozen(settings.channels['slack']))
 })
 
-test('everything wrong is reported at once, each error where it stands', async (context) => {
+test('all mistakes are reported together, each at its place', async (context) => {
   const diagnostics = await loadBad(context, {
     'reveille.yaml': `gateway:
   prot: 1
@@ -183,18 +183,18 @@ hooks: { path: / , maxActions: 0 }
   assert.equal(level?.hint, 'Did you mean `info`?')
 })
 
-test('a configuration that is missing names the cure', async (context) => {
+test('a missing configuration is reported with what to do', async (context) => {
   const { message, hint, code } = only(await loadBad(context, { 'other.yaml': '' }))
   assert.equal(code, 'CONFIGURATION_NOT_FOUND')
   assert.match(message, /reveille\.yaml$/)
   assert.match(hint ?? '', /reveille init/)
 })
 
-test('an empty configuration is taken for half-written and does not load', async (context) => {
+test('an empty configuration counts as half-written and does not load', async (context) => {
   assert.equal(only(await loadBad(context, ' \n')).code, 'FILE_EMPTY')
 })
 
-test('a configuration of comments alone is all defaults', async (context) => {
+test('a configuration of comments alone has all defaults', async (context) => {
   const { settings } = await loadGood(context, '# hooks:\n#   enabled: true\n')
   assert.equal(settings.hooks.enabled, false)
 })
@@ -205,7 +205,7 @@ for (const [what, content] of Object.entries({ 'a list': '- 1\n', 'a text': 'hoo
   })
 }
 
-test('bytes that are no text, and files beyond the limit, are refused', async (context) => {
+test('files that are not text, or exceed the limit, are refused', async (context) => {
   const utf16 = Buffer.from('\ufeffhooks: {}\n', 'utf16le')
   assert.equal(only(await loadBad(context, { 'reveille.yaml': utf16 })).code, 'FILE_NOT_TEXT')
   const long = `#${'x'.repeat(9 * 1024 * 1024)}`
@@ -213,7 +213,7 @@ test('bytes that are no text, and files beyond the limit, are refused', async (c
   assert.equal(only(await loadBad(context, { 'reveille.yaml/x': '' })).code, 'FILE_UNREADABLE')
 })
 
-test('a `.env` that this user may not read is the only error, with what to do about it', async (context) => {
+test('a `.env` that the user may not read is the only error, with what to do about it', async (context) => {
   const folder = await createSampleFolder(context, {
     'reveille.yaml':
       'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\nagents: { route: { channel: none } }\n',
@@ -231,7 +231,7 @@ test('a `.env` that this user may not read is the only error, with what to do ab
   assert.match(hint ?? '', /as root, `chown` it to that user/)
 })
 
-test('JSON is taken as it is, tabs and all', async (context) => {
+test('JSON is accepted, with tabs', async (context) => {
   const { settings } = await loadGood(
     context,
     '{\n\t"gateway": {\n\t\t"port": 1,\n\t\t"auth": {"token": "\\u0061\\/b"}\n\t}\n}\n',
@@ -240,7 +240,7 @@ test('JSON is taken as it is, tabs and all', async (context) => {
   assert.deepEqual(settings.gateway.tokens, ['a/b'])
 })
 
-test('a byte order mark and CRLF move no column and leave no trace', async (context) => {
+test('a byte order mark and CRLF change no column and no value', async (context) => {
   const { place } = only(await loadBad(context, '\ufeffgatway: {}\r\nhooks: {}\r\n'))
   assert.deepEqual([place?.line, place?.column, place?.text], [1, 1, 'gatway: {}'])
 })
@@ -252,7 +252,7 @@ test('columns count UTF-16 units', async (context) => {
   assert.equal(place?.column, 'agents: { defaults: { systemPrompt: "é😀", '.length + 1)
 })
 
-test('anchors, aliases and merges mean what they say, and errors point at the alias’s source', async (context) => {
+test('anchors, aliases and merges work, and errors point at the anchor', async (context) => {
   const good = 'channels:\n  one: &base { a: 1, b: [x] }\n  two: { <<: *base, a: 2 }\n  three: *base\n'
   const { settings } = await loadGood(context, good)
   assert.deepEqual(plain(settings.channels), {
@@ -275,22 +275,22 @@ test('aliases that would expand without end are refused', async (context) => {
   assert.match(circle.hint ?? '', /inside its own anchor/)
 })
 
-test('an alias without an anchor is found', async (context) => {
+test('an alias without an anchor is reported', async (context) => {
   assert.deepEqual(summary(await loadBad(context, 'channels:\n  slack: *nothing\n')), ['YAML_SYNTAX 2:10'])
 })
 
-test('a key that stands twice is refused', async (context) => {
+test('a duplicate key is refused', async (context) => {
   assert.deepEqual(summary(await loadBad(context, 'hooks: {}\nhooks: {}\n')), ['DUPLICATE_KEY 2:1'])
 })
 
-test('the tokens of a budget are shown where one is wrong, unlike tokens that open something', async (context) => {
+test('the tokens of a budget are shown in a diagnostic, because they are no secrets', async (context) => {
   const text = 'agents: { budget: { tokens: 0, rnus: 3 } }\nhooks: { tokens: hunter2 }\n'
   const [budget, , unknown] = await loadBad(context, text)
   assert.match(budget?.place?.text ?? '', /tokens: 0, rnus/)
   assert.doesNotMatch(JSON.stringify(unknown), /hunter2/)
 })
 
-test('names from the prototype are names like any other', async (context) => {
+test('names of properties of the prototype are ordinary names', async (context) => {
   assert.deepEqual(summary(await loadBad(context, '__proto__: { gateway: {} }\nconstructor: 1\n')), [
     'UNKNOWN_KEY 1:1',
     'UNKNOWN_KEY 2:1',
@@ -305,7 +305,7 @@ test('an unquoted template is explained', async (context) => {
   assert.match(first?.hint ?? '', /needs quotes/)
 })
 
-test('a merge conflict is called one', async (context) => {
+test('a merge conflict is reported as one', async (context) => {
   const text = 'gateway:\n<<<<<<< HEAD\n  port: 1\n=======\n  port: 2\n>>>>>>> theirs\n'
   assert.ok((await loadBad(context, text)).every(({ code }) => code === 'MERGE_CONFLICT'))
 })
@@ -316,23 +316,23 @@ const early = {
 }
 
 for (const [key, content] of Object.entries(early)) {
-  test(`${key} is refused as not yet supported, and nothing else is said about it`, async (context) => {
+  test(`${key} is refused as not yet supported, without further findings`, async (context) => {
     const { code, message } = only(await loadBad(context, content))
     assert.equal(code, 'NOT_YET_SUPPORTED')
     assert.ok(message.includes(`\`${key}\``), message)
   })
 }
 
-test('a key of a later version is welcome while it is empty', async (context) => {
+test('a key of a later version is accepted while it is empty', async (context) => {
   const text = 'hooks: { presets: [], gmail: {}, endpoints: { gh: { expectEvery: } } }\n'
   await loadGood(context, text)
 })
 
-test('hooks without a token do not start', async (context) => {
+test('hooks without a token are refused', async (context) => {
   assert.deepEqual(summary(await loadBad(context, 'hooks:\n  enabled: true\n')), ['HOOK_TOKEN_MISSING 2:12'])
 })
 
-test('the hook token is never the gateway token, also when both are references', async (context) => {
+test('the hook token must differ from the gateway token, also if both are references', async (context) => {
   const [one, other] = ['4fK29sLq0ZpVx81mWnB7cRtY', 'p0Yt7RcB1WmX8vZq4LsK2fNd']
   const text = `gateway: { auth: { token: "\${ADMIN}" } }\nhooks:\n  token:\n    - ${other}\n    - \${HOOK}\n`
   assert.deepEqual(summary(await loadBad(context, text, { ADMIN: one, HOOK: one })), ['TOKEN_SHARED 5:7'])
@@ -340,7 +340,7 @@ test('the hook token is never the gateway token, also when both are references',
   assert.deepEqual(warnings, [])
 })
 
-test('the gateway token may be a list while it is changed, and each of it is held to the rules', async (context) => {
+test('the gateway token may be a list during rotation, and each token is checked', async (context) => {
   const [one, other] = ['4fK29sLq0ZpVx81mWnB7cRtY', 'p0Yt7RcB1WmX8vZq4LsK2fNd']
   const text = (tokens: string, hook = 'Zr8Lw2QxVn5Tj7Kd0Ys3Pb6M') =>
     `hooks: { token: ${hook} }\ngateway:\n  auth:\n    token: ${tokens}\n`
@@ -355,7 +355,7 @@ test('the gateway token may be a list while it is changed, and each of it is hel
   )
 })
 
-test('tokens that are empty, or that no header can carry, are refused', async (context) => {
+test('tokens that are empty, or cannot stand in a header, are refused', async (context) => {
   const text = 'gateway: { auth: { token: "" } }\nhooks: { token: ["${BLANK}", "two\\nlines"] }\n'
   assert.deepEqual(summary(await loadBad(context, text, { BLANK: '  ' })), [
     'TOKEN_EMPTY 1:27',
@@ -364,7 +364,7 @@ test('tokens that are empty, or that no header can carry, are refused', async (c
   ])
 })
 
-test('proxies are addresses or ranges of them, and each that is not is named', async (context) => {
+test('proxies are addresses or ranges, and each invalid one is named', async (context) => {
   const text = 'gateway: { trustedProxies: [10.0.0.0/8, proxy.example, loopback] }\n'
   assert.deepEqual(summary(await loadBad(context, text)), ['INVALID_VALUE 1:41'])
   const { settings } = await loadGood(context, 'gateway: { trustedProxies: [10.0.0.0/8, "::1"] }\n')
@@ -385,7 +385,7 @@ for (const [path, code] of Object.entries({
   })
 }
 
-test('models have a provider, aliases are unique, and the default is among them', async (context) => {
+test('models have a provider, aliases are unique, and the default is one of the models', async (context) => {
   const text = `agents:
   defaults:
     model: openai/gpt-4
@@ -403,20 +403,20 @@ test('models have a provider, aliases are unique, and the default is among them'
   ])
 })
 
-test('the first route goes to a configured channel', async (context) => {
+test('the first route must be a configured channel', async (context) => {
   const { hint } = only(
     await loadBad(context, 'agents: { route: { channel: termnal } }\nchannels: { terminal: {} }\n'),
   )
   assert.equal(hint, 'Did you mean `terminal`?')
 })
 
-test('a place in the configuration can be asked for by its path', async (context) => {
+test('the place of a key in the configuration is found by its path', async (context) => {
   const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n')
   const { line, column, text } = locate(['channels', 'slack', 'botToken'])
   assert.deepEqual([line, column, text], [3, 15, '    botToken: …'])
 })
 
-test('what is set in below its key, or missing in it, is at the key and not at what happens to come first below', async (context) => {
+test('a mistake about an indented block, or about a missing key in it, is reported at the key above it', async (context) => {
   const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n  sms: {}\n')
   const placeOf = (...path: readonly string[]) => {
     const { line, column } = locate(path)
@@ -456,7 +456,7 @@ async function digestOf(context: TestContext, files: Sample, env: Environment = 
   return (await loadGood(context, files, env)).digest
 }
 
-test('the digest follows the content and nothing else', async (context) => {
+test('the digest depends on the content alone', async (context) => {
   const files = { 'reveille.yaml': 'hooks: { token: "${TOKEN}" }\n', 'mappings/a.yaml': 'mappings: []\n' }
   const digest = await digestOf(context, files, { TOKEN: 'a', OTHER: 'x' })
   assert.match(digest, /^[0-9a-f]{64}$/)
@@ -474,14 +474,14 @@ test('the digest follows the content and nothing else', async (context) => {
   assert.equal(new Set([digest, ...others]).size, 4)
 })
 
-test('what may change a configuration is watched, also when it did not load', async (context) => {
+test('all files that may change a configuration are watched, also if it did not load', async (context) => {
   const text = 'hooks: { token: "${file:./secret}", mappingsDir: m }\n'
   const { folder, loaded } = await load(context, { 'reveille.yaml': text, 'm/a.yaml': '' })
   assert.ok(!loaded.ok)
   assert.deepEqual([...loaded.watched].sort(), ['.env', 'm', 'reveille.yaml', 'secret'].map(folder.at))
 })
 
-test('a broken configuration is still watched where it and its environment lie', async (context) => {
+test('the folder and the environment of a broken configuration are still watched', async (context) => {
   const { folder, loaded } = await load(context, 'hooks: [\n')
   assert.ok(!loaded.ok)
   assert.deepEqual([...loaded.watched].sort(), ['.env', 'reveille.yaml'].map(folder.at))

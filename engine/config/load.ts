@@ -1,4 +1,4 @@
-/** Loads configuration file, environment and mapping files: they become one configuration, or everything that is wrong. */
+/** Loads the configuration file, the environment and the mapping files, and returns one configuration or all mistakes. */
 
 import { resolve } from 'node:path'
 import { yieldToEventLoop } from '../yield.ts'
@@ -27,29 +27,29 @@ import { type ConfigurationValue, configurationShape } from './schema/configurat
 import { secretsIn } from './secret.ts'
 
 export interface LoadOptions {
-  /** The configuration file; a relative path starts at the working directory. */
+  /** The configuration file. A relative path is relative to the working directory. */
   readonly file: string
-  /** The process environment; it wins over `.env` beside the file. */
+  /** The process environment, which takes precedence over `.env` beside the file. */
   readonly env: Environment
-  /** The folder of the built-in presets, one YAML file each. Default: there are none. */
+  /** The folder of the built-in presets, with one YAML file for each. Default: there are none. */
   readonly presets?: string
   /** Default: the real file system. */
   readonly files?: Files
   /**
-   * Whether a reference to a variable or file that is not there is only a warning: for what looks at a configuration and
-   * never serves it. Default: false.
+   * Whether a reference to a missing variable or file is only a warning, for commands that read a configuration and
+   * never serve it. Default: false.
    */
   readonly allowsUnset?: boolean
 }
 
 /**
- * Loads one configuration again and again: what did not change since the last load, or since the last that went well, is
- * neither parsed nor checked again, and what was made of it is the same object as before.
+ * Loads the same configuration repeatedly. What has not changed since the last load, or since the last successful one,
+ * is neither parsed nor checked again, and its results are the same objects as before.
  */
 export interface Loader {
   /**
-   * As {@link loadConfiguration}, but files are parsed in place by the first call alone, and in a thread by later ones.
-   * `files`: what is read in the place of the loader's own.
+   * Loads as {@link loadConfiguration} does, but only the first call parses files in place, and later ones in a thread.
+   * `files` replaces the loader's own.
    */
   load(files?: Files): Promise<Loaded>
   /** Ends the thread. */
@@ -71,8 +71,8 @@ export function createLoader(options: LoadOptions): Loader {
 }
 
 /**
- * Never rejects for what an operator can write: everything wrong is a diagnostic, and all of it is reported at once. Files
- * are parsed in place.
+ * Never rejects because of the content of files: every mistake becomes a diagnostic, and all are reported together.
+ * Files are parsed in place.
  */
 export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   return createLoadCache()((cache) => loadWith(options, cache, parserInPlace))
@@ -86,7 +86,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   try {
     await reading.readEnvironment()
   } catch (error) {
-    // Without its variables everything that refers to one would be reported too, with advice that does not help.
+    // Without its variables, every reference to one would be reported too, with useless advice.
     const diagnostics = [unreadable(resolve(reading.folder, '.env'), error)]
     return { ok: false, diagnostics, watched: reading.watched(), digest: reading.digest() }
   }
@@ -117,7 +117,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   const refused = { ok: false, diagnostics: [...errors, ...warnings], watched, digest } as const
   if (!main || (isRefused && !areSettingsSound(main, findings))) return refused
   const settings = freezeDeep(resolveSettings(main.value, file, reading.resolvePath))
-  // Of what is set in below its key, the key: the first line below it is about something else.
+  // For an indented block, returns the place of its key, because the first line below the key concerns something else.
   const locate = (path: Path): Place => {
     const [key, value] = [main.source.place(path, 'key'), main.source.place(path)]
     return key.line < value.line ? key : value
@@ -143,7 +143,7 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   return isRefused ? { ...refused, rest: configuration } : { ok: true, configuration }
 }
 
-/** Whether all that is wrong is wrong with mappings and tests. */
+/** Whether all mistakes are in mappings and tests. */
 function areSettingsSound({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): boolean {
   const { hooks, ...others } = value
   const ofHooks = Object.keys(hooks).filter((key) => key !== 'mappings')
@@ -184,7 +184,7 @@ function missingConfiguration(file: string): Diagnostic {
 
 function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): void {
   for (const rule of rules) {
-    // One after the other: what a rule finds can spare those that read the same.
+    // Rules run one after the other, because a finding of one can make others needless.
     if (!findings.isSound(source, ...rule.reads)) continue
     for (const finding of [...rule.check(value)]) findings.report(source, finding)
   }

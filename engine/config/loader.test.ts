@@ -27,7 +27,7 @@ async function good(loader: Loader): Promise<Configuration> {
   return loaded.configuration
 }
 
-/** By id. */
+/** Returns the values by id. */
 async function valuesOf(loader: Loader): Promise<Record<string, unknown>> {
   const { mappings } = await good(loader)
   return Object.fromEntries(mappings.map(({ id, value }) => [id, value]))
@@ -47,7 +47,7 @@ tests:
     expect: { outcome: ignored }
 `
 
-test('an entry that did not change is the same object, wherever its lines moved', async (context) => {
+test('an unchanged entry is the same object, wherever its lines moved', async (context) => {
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
   const before = await good(loader)
   await folder.write(
@@ -67,7 +67,7 @@ test('an entry that did not change is the same object, wherever its lines moved'
   assert.deepEqual([b?.locate(['message']).line, newB?.locate(['message']).line], [5, 9])
 })
 
-test('an entry whose words are the same is the same object, however they are written', async (context) => {
+test('an entry with an equal value is the same object, however it is written', async (context) => {
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
   const before = await valuesOf(loader)
   await folder.write('mappings/m.yaml', three.replace('message: two', '# why\n    message: "two"'))
@@ -87,7 +87,7 @@ for (const [how, text] of Object.entries({
     2,
   ),
 })) {
-  test(`a file that is written ${how} keeps the entries that did not change`, async (context) => {
+  test(`a file that is written ${how} keeps the unchanged entries`, async (context) => {
     const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': text })
     const before = await valuesOf(loader)
     await folder.write(
@@ -100,7 +100,7 @@ for (const [how, text] of Object.entries({
   })
 }
 
-test('two entries of one text are two objects', async (context) => {
+test('two entries with the same text are two objects', async (context) => {
   const item = '  - message: x\n'
   const { folder, loader } = await setUp(context, {
     'reveille.yaml': '{}\n',
@@ -114,7 +114,7 @@ test('two entries of one text are two objects', async (context) => {
   assert.equal(new Set([x?.value, y?.value, z?.value]).size, 3)
 })
 
-test('an edit that is taken back brings back the objects that were live before it', async (context) => {
+test('undoing an edit brings back the objects that were live before it', async (context) => {
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
   const before = await valuesOf(loader)
   for (const bad of [three.replace('message: two', 'mesage: two'), 'mappings: [\n', 'mappings:\n  - "\n']) {
@@ -129,7 +129,7 @@ test('an edit that is taken back brings back the objects that were live before i
   for (const id of ['a', 'b', 'c']) assert.equal(after[id], before[id])
 })
 
-test('a payload schema in a file stays the same object, and is another once it says something else', async (context) => {
+test('a payload schema in a file stays the same object until its content changes', async (context) => {
   const { folder, loader } = await setUp(context, {
     'reveille.yaml': '{}\n',
     'mappings/m.yaml': 'mappings:\n  - { id: a, message: x, schema: s.json }\n',
@@ -143,7 +143,7 @@ test('a payload schema in a file stays the same object, and is another once it s
   assert.deepEqual(after?.value.schema, { type: 'array' })
 })
 
-test('policies and adjusted presets keep their objects too', async (context) => {
+test('policies and adjusted presets stay the same objects too', async (context) => {
   const { folder, loader } = await setUp(context, {
     'reveille.yaml':
       'channels: { terminal: {} }\nhooks:\n  presets: [{ name: p, channel: terminal }]\n  endpoints: { x: { maxBodyBytes: 5 } }\n',
@@ -158,7 +158,7 @@ test('policies and adjusted presets keep their objects too', async (context) => 
   assert.deepEqual(Object.keys(after.endpoints), ['y', 'x'])
 })
 
-test('bytes decide: an edit that keeps time and length is seen', async (context) => {
+test('an edit that keeps time and length is noticed, because bytes are compared', async (context) => {
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
   const { digest } = await good(loader)
   await folder.write('mappings/m.yaml', three.replace('one', 'uno'))
@@ -167,7 +167,7 @@ test('bytes decide: an edit that keeps time and length is seen', async (context)
   assert.notEqual(after.digest, digest)
 })
 
-test('a warning is repeated as long as it holds', async (context) => {
+test('a warning is repeated as long as it applies', async (context) => {
   const text = 'mappings:\n  - id: a\n    message: x\n    text: y\n'
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': text })
   const first = await good(loader)
@@ -178,7 +178,7 @@ test('a warning is repeated as long as it holds', async (context) => {
   assert.match(warning?.message ?? '', /mappings\[1\]\.text/)
 })
 
-test('a reference is resolved again though its file did not change', async (context) => {
+test('a reference is resolved again although its file did not change', async (context) => {
   const env: Record<string, string> = { SIZE: '5' }
   const text = 'hooks: { endpoints: { x: { maxBodyBytes: "${SIZE}" } } }\n'
   const { folder, loader } = await setUp(context, { 'reveille.yaml': text }, env)
@@ -191,7 +191,7 @@ test('a reference is resolved again though its file did not change', async (cont
   assert.equal((await good(loader)).endpoints['x']?.maxBodyBytes, 7)
 })
 
-/** Everything that an answer says, the places of every entry included. */
+/** Returns everything in a result, including the place of every entry. */
 function outcomeOf(loaded: Loaded): unknown {
   if (!loaded.ok) {
     const rest = loaded.rest && outcomeOf({ ok: true, configuration: loaded.rest })
@@ -230,7 +230,7 @@ function outcomeOf(loaded: Loaded): unknown {
   }
 }
 
-/** One thing that somebody might do; the answer undoes it. */
+/** Makes one random change, and returns a function that undoes it. */
 async function change(
   random: Random,
   folder: SampleFolder,
@@ -265,7 +265,7 @@ async function change(
   }
 }
 
-test('whatever is edited, a loader answers what a first load would', async (context) => {
+test('a loader gives the same result as a first load, whatever is edited', async (context) => {
   const [seed, rounds] = [20_260_101, 40]
   const random = createRandom(seed)
   const env: Record<string, string> = { SIZE: '5' }
@@ -281,20 +281,20 @@ test('whatever is edited, a loader answers what a first load would', async (cont
       `seed ${seed}, round ${round}`,
     )
     outcomes[kept.ok ? 'good' : 'bad']++
-    // What is wrong is mended, so that mistakes do not pile up.
+    // Mistakes are undone, so that they do not accumulate.
     if (!kept.ok || undo.isNeeded || random.chance(0.3)) await undo()
   }
   assert.ok(outcomes.good > rounds / 5 && outcomes.bad > rounds / 5, JSON.stringify(outcomes))
 })
 
-test('what neither of the last loads holds is forgotten', async (context) => {
+test('entries that neither of the last two loads has are dropped', async (context) => {
   const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
   const old = await firstValue(loader)
   for (const word of ['uno', 'due']) {
     await folder.write('mappings/m.yaml', three.replace('one', word))
     await good(loader)
   }
-  // What was looked at in a turn of the event loop lives until that turn is over.
+  // An object that was read in one iteration of the event loop lives at least until its end.
   for (let tries = 0; tries < 10 && old.deref() !== undefined; tries++) {
     await yieldToEventLoop()
     collectGarbage()
@@ -318,7 +318,7 @@ test('an edit among a megabyte of mappings does not hold the event loop', async 
     changed.map(({ id }) => id),
     ['mapping-77'],
   )
-  // Milliseconds of this thread's own work; a collection of garbage may come on top.
+  // Milliseconds of this thread's own work, which may include a garbage collection.
   assert.ok(warm.longest < 100, `${warm.longest} ms`)
 })
 

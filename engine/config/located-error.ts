@@ -1,6 +1,6 @@
-/** The errors of texts that are written in a language of their own: templates, expressions, patterns. */
+/** Defines the errors of texts in a language of their own: templates, expressions, patterns. */
 
-/** A text that cannot be compiled. `offset` is where, in UTF-16 units of the text. */
+/** Thrown for a text that cannot be compiled. `offset` is the place in UTF-16 units of the text. */
 export class LocatedError extends Error {
   readonly offset: number
   readonly hint: string | undefined

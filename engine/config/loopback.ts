@@ -1,4 +1,4 @@
-/** Decides which hosts only this machine reaches. */
+/** Decides which hosts can only be reached from this machine. */
 
 import { BlockList, isIP } from 'node:net'
 
@@ -6,7 +6,7 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** A name or an address as it is configured, or as the host of a URL; of names `localhost` alone (RFC 6761, 6.3). */
+/** Accepts a configured name or address, or the host of a URL. The only such name is `localhost` (RFC 6761, 6.3). */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   const version = isIP(bare)

@@ -1,4 +1,4 @@
-/** What `hooks.gmail` means to everything but its plugin. */
+/** Tests the meaning of `hooks.gmail` outside of its plugin. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -27,7 +27,7 @@ async function loadGood(context: TestContext, hooks: string) {
   return loaded.configuration
 }
 
-test('a mailbox is a source, without what is said of its preset; an empty one is none', async (context) => {
+test('a mailbox is a source without the keys for its preset, and an empty one is none', async (context) => {
   const { settings } = await loadGood(context, `  gmail: { ${mailbox}, model: a/b, thinking: low }\n`)
   assert.deepEqual(settings.sources, {
     gmail: {
@@ -40,7 +40,7 @@ test('a mailbox is a source, without what is said of its preset; an empty one is
     assert.deepEqual((await loadGood(context, none)).settings.sources, {}, none)
 })
 
-test('the preset gmail answers with the model and the thinking of the mailbox, unless it names another itself', async (context) => {
+test('the runs of the preset gmail have model and thinking of the mailbox, unless the preset sets others', async (context) => {
   const of = async (hooks: string) => {
     const { mappings } = await loadGood(context, `  gmail: { model: a/b, thinking: low }\n${hooks}`)
     const [{ value } = assert.fail()] = mappings
@@ -52,7 +52,7 @@ test('the preset gmail answers with the model and the thinking of the mailbox, u
   assert.deepEqual(await of('  presets: [other]\n'), [undefined, 'high'], 'no other preset hears of it')
 })
 
-test('allowUnsafeExternalContent of the mailbox takes the boundary from its preset, and from no other', async (context) => {
+test('allowUnsafeExternalContent of the mailbox removes the boundary from its preset, and from no other', async (context) => {
   const { mappings } = await loadGood(
     context,
     '  gmail: { allowUnsafeExternalContent: true }\n  presets: [gmail, other]\n',
@@ -74,7 +74,7 @@ for (const [written, column] of [
   ['thinking: lots', 12],
   ['allowUnsafeExternalContent: "yes"', 12],
 ] as const) {
-  test(`hooks.gmail with ${written} is refused where it stands`, async (context) => {
+  test(`hooks.gmail with ${written} is refused at its place`, async (context) => {
     const loaded = await load(context, `  gmail: { ${written} }\n  presets: [gmail]\n`)
     assert.ok(!loaded.ok)
     const [finding, ...rest] = loaded.diagnostics
@@ -98,7 +98,7 @@ for (const key of ['hookUrl', 'pushToken', 'serve', 'tailscale']) {
   })
 }
 
-test('a mailbox beside hooks that are off is worth a warning', async (context) => {
+test('a mailbox while hooks are off is a warning', async (context) => {
   const { warnings } = await loadGood(context, `  gmail: { ${mailbox} }\n  presets: [gmail]\n`)
   assert.deepEqual(
     warnings.map(({ code, place }) => [code, place?.line]),
@@ -108,7 +108,7 @@ test('a mailbox beside hooks that are off is worth a warning', async (context) =
   assert.deepEqual(on.warnings, [])
 })
 
-test('a mailbox whose mails no mapping takes is worth a warning, whatever the mapping is called', async (context) => {
+test('a mailbox whose mails no mapping reads is a warning, whatever the mapping is called', async (context) => {
   const codes = async (hooks: string) => {
     const configuration = await loadGood(context, `  enabled: true\n  gmail: { ${mailbox} }\n${hooks}`)
     const catalog = { channels: [], runners: ['echo'], relays: [] }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { editDistance, nearestName } from './nearest.ts'
 
-test('a misspelt name finds the one that was meant', () => {
+test('the nearest known name is found for a misspelt one', () => {
   const known = ['maxBodyBytes', 'mappingsDir', 'mappings', 'path', 'token']
   assert.equal(nearestName('maxBodyByte', known), 'maxBodyBytes')
   assert.equal(nearestName('MAXBODYBYTES', known), 'maxBodyBytes')
@@ -12,7 +12,7 @@ test('a misspelt name finds the one that was meant', () => {
   assert.equal(nearestName('IDS', ['id', 'to']), 'id')
 })
 
-test('a name that is like nothing finds nothing', () => {
+test('for a name that resembles no other, none is found', () => {
   assert.equal(nearestName('colour', ['maxBodyBytes', 'path']), undefined)
   assert.equal(nearestName('x', []), undefined)
   for (const [name, known] of [
@@ -24,7 +24,7 @@ test('a name that is like nothing finds nothing', () => {
     assert.equal(nearestName(name, [known]), undefined, name)
 })
 
-test('swapped neighbours are one mistake, and counting stops at the limit', () => {
+test('swapped neighbours count as one mistake, and counting stops at the limit', () => {
   assert.equal(editDistance('tokne', 'token', 5), 1)
   assert.equal(editDistance('kitten', 'sitting', 9), 3)
   assert.equal(editDistance('', 'abc', 9), 3)

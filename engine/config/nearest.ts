@@ -1,6 +1,9 @@
-/** Guesses which known name a misspelt one was meant to be. */
+/** Finds the known name that a misspelt one most likely means. */
 
-/** The closest candidate that is close enough to be meant, or none. A short name has to be closer: `foo` is no `to`. */
+/**
+ * Returns the closest candidate, or undefined if none is close enough. A short name has to be closer: `foo` does not
+ * mean `to`.
+ */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase()
   let best: string | undefined
@@ -16,7 +19,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours; `limit` when it is that much or more. */
+/** Counts insertions, deletions, replacements and swaps of neighbours. Returns `limit` if there are that many or more. */
 export function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) >= limit) return limit
   let before: number[] = []

@@ -26,7 +26,7 @@ async function loadBad(context: TestContext, text: string): Promise<readonly Dia
   return loaded.diagnostics
 }
 
-/** As its users write it, unquoted keys and last commas included. */
+/** The block as OpenClaw's users write it, with unquoted keys and trailing commas. */
 const relaxed = `{
   hooks: {
     enabled: true,
@@ -134,7 +134,7 @@ const block = `hooks:
 `
 
 for (const [how, text] of Object.entries({ 'relaxed JSON': relaxed, 'strict JSON': strict, YAML: block })) {
-  test(`a hooks block of OpenClaw in ${how} means what it means there`, async (context) => {
+  test(`a hooks block of OpenClaw in ${how} has the same meaning here`, async (context) => {
     const { settings, mappings, warnings } = await loadGood(context, text)
     assert.deepEqual(warnings, [])
     assert.deepEqual(
@@ -169,7 +169,7 @@ for (const [how, text] of Object.entries({ 'relaxed JSON': relaxed, 'strict JSON
   })
 }
 
-/** Text, the last key of the path that is meant, what is said of it. Good: it loads. */
+/** Text, the last key of the intended path, the finding. The valid texts load. */
 const foreign: Readonly<
   Record<string, readonly [text: string, key: string, severity: 'warning' | 'error', hint: RegExp]>
 > = {
@@ -232,7 +232,7 @@ for (const [what, [text, key, severity, wanted]] of Object.entries(foreign)) {
   })
 }
 
-test('keys of OpenClaw that ask for what happens anyway load without a warning, and leave nothing behind', async (context) => {
+test('keys of OpenClaw that ask for the default behaviour load without a warning, and have no effect', async (context) => {
   const { mappings, settings, warnings } = await loadGood(
     context,
     `hooks:
@@ -262,7 +262,7 @@ test('keys of OpenClaw that ask for what happens anyway load without a warning, 
   )
 })
 
-test('a mapping’s foreign key is reported again at each load, whatever was cached', async (context) => {
+test('a mapping’s foreign key is reported at each load, whether or not the mapping is cached', async (context) => {
   const folder = await createSampleFolder(context, {
     'reveille.yaml': 'hooks:\n  mappings:\n    - { id: a, message: x, agentId: reader }\n',
   })
@@ -281,7 +281,7 @@ test('a mapping’s foreign key is reported again at each load, whatever was cac
   assert.equal(entries[0], entries[1])
 })
 
-test('session keys that the gateway hands out are keys that it takes', async (context) => {
+test('session keys that the gateway generates must be allowed in requests', async (context) => {
   const codes = (findings: readonly Diagnostic[]) => findings.map(({ code, place }) => [code, place?.column])
   const of = (hooks: string) => load(context, `hooks: { ${hooks} }\n`)
   for (const prefixes of ['["agent:"]', '["hook:gmail:"]', '[]']) {
@@ -304,7 +304,7 @@ test('session keys that the gateway hands out are keys that it takes', async (co
   }
 })
 
-test('the keys that hooks.gmail of OpenClaw has and ours does not are reported one by one, without their values', async (context) => {
+test("keys of OpenClaw's hooks.gmail that are unknown here are reported one by one, without their values", async (context) => {
   const mailbox =
     'account: "a@b.example", topic: projects/p/topics/t, subscription: gog-gmail-watch-push, hookUrl: "http://x", pushToken: hush-hush, serve: { port: 8788 }, tailscale: { mode: funnel }'
   const text = `hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7cRtY, gmail: { ${mailbox} } }\n`
@@ -329,7 +329,7 @@ test('the keys that hooks.gmail of OpenClaw has and ours does not are reported o
   })
 })
 
-test('comments of JSON5 are comments between brackets and around them, in lists of texts too', async (context) => {
+test('comments of JSON5 are recognised between brackets and around them, also in lists of texts', async (context) => {
   const text = `// ~/.openclaw/openclaw.json
 {
   hooks: {
@@ -391,7 +391,7 @@ for (const [text, line, column] of [
   })
 }
 
-test('a comment without an end, an escaped apostrophe and a key without a space are reported as what they are', async (context) => {
+test('a comment without an end, an escaped apostrophe and a key without a space are each reported as such', async (context) => {
   for (const [text, code, column, hint] of [
     ['{ hooks: { /* path: "/hooks" } }\n', 'YAML_SYNTAX', 12, /^Write `\*\/` after it/],
     ["{ hooks: { path: '/it\\'s' } }\n", 'YAML_SYNTAX', 24, /^In single quotes/],
@@ -403,7 +403,7 @@ test('a comment without an end, an escaped apostrophe and a key without a space 
   }
 })
 
-test('a line break of JSON5 in single quotes is worth a warning in a template, and in nothing else', async (context) => {
+test('a line break of JSON5 in single quotes is a warning in a template, and nowhere else', async (context) => {
   const mapping = (fields: string) => `{ hooks: { mappings: [{ ${fields} }] } }\n`
   for (const [text, named] of [
     [mapping("messageTemplate: 'From: {{a}}\\nSubject: {{b}}'"), 'messageTemplate'],

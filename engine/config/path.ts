@@ -1,8 +1,8 @@
-/** Paths into a file's value, and how they are written for people. */
+/** Handles paths into a file's value, and writes them for people. */
 
 export type Path = readonly (string | number)[]
 
-/** `hooks.mappings[2].match.headers["x-github-event"]` */
+/** Returns `hooks.mappings[2].match.headers["x-github-event"]`. */
 export function writePath(path: Path): string {
   let text = ''
   for (const segment of path) {
@@ -13,7 +13,7 @@ export function writePath(path: Path): string {
   return text
 }
 
-/** The segments of a JSON Pointer; a segment of digits counts as an index only where `value` holds a list. */
+/** Returns the segments of a JSON Pointer. A segment of digits counts as an index only if `value` holds a list there. */
 export function readPointer(pointer: string, value: unknown): Path {
   const path: (string | number)[] = []
   let current = value
@@ -33,7 +33,7 @@ export function touches(one: Path, other: Path): boolean {
   return true
 }
 
-/** The texts, numbers and other single values at and below a path, each with its own path. */
+/** Yields the texts, numbers and other scalars at and below a path, each with its own path. */
 export function* scalarsBelow(value: unknown, path: Path): Iterable<readonly [Path, unknown]> {
   if (typeof value !== 'object' || value === null) yield [path, value]
   else

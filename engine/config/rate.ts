@@ -1,4 +1,4 @@
-/** Parses rates: the text `600/1m` says how many requests are allowed in how long. */
+/** Parses rates: `600/1m` is a number of requests and a period. */
 
 import { parseDuration } from './duration.ts'
 
@@ -7,10 +7,10 @@ export interface Rate {
   readonly windowMs: number
 }
 
-/** What a rate looks like, for schemas. */
+/** The pattern of rates for schemas. */
 export const ratePattern = '^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}(s|m|h|d)$'
 
-/** @throws RangeError when the text is no rate */
+/** @throws RangeError if the text is not a rate */
 export function parseRate(text: string): Rate {
   const [most = '', window = ''] = text.split('/')
   return { most: Number(most), windowMs: parseDuration(window) }

@@ -1,4 +1,4 @@
-/** Makes settings of a checked value: absolute paths, milliseconds, and the few names that differ from the file's. */
+/** Turns a checked value into settings: absolute paths, milliseconds, and the few names that differ from the file's. */
 
 import { parseAddressRange } from './address-range.ts'
 import { parseDuration } from './duration.ts'
@@ -76,7 +76,7 @@ export function resolveSettings(
   }
 }
 
-/** Returns nothing where no mailbox is watched. */
+/** Returns undefined if no mailbox is watched. */
 function gmailSource(gmail: ConfigurationValue['hooks']['gmail']): Settings['sources'] {
   const mailbox = Object.entries(gmail).filter(
     ([key]) => !isOfGmailPreset(key) && !Object.hasOwn(foreignKeys, `hooks.gmail.${key}`),

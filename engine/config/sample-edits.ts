@@ -1,13 +1,13 @@
-/** Files as operators write them, and the random edits that tests make to them. */
+/** Provides sample files as operators write them, and random edits for tests. */
 
 export interface Random {
-  /** From 0 up to, and without, `count`. */
+  /** Returns an integer from 0 up to `count` - 1. */
   below(count: number): number
   chance(share: number): boolean
   pick<One>(list: readonly One[]): One
 }
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
@@ -54,7 +54,7 @@ const lines = [
   '    deliver: maybe',
 ]
 
-/** A character typed or gone, a line added, gone, doubled, moved or indented, or another line ending. */
+/** Types or deletes a character, or adds, deletes, duplicates, moves or indents a line, or changes the line endings. */
 export function editText(random: Random, text: string): string {
   const at = random.below(text.length + 1)
   const all = text.split('\n')
@@ -79,7 +79,7 @@ export function editText(random: Random, text: string): string {
   }
 }
 
-/** A folder with a bit of everything that loading knows. */
+/** A folder that uses every feature of loading. */
 export const sampleFiles: Readonly<Record<string, string>> = {
   'reveille.yaml': `# what every test has
 gateway:

@@ -1,4 +1,4 @@
-/** Makes the folders that tests load from: real files in a temporary place, gone with the test. */
+/** Makes temporary folders with real files for tests. */
 
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,9 +7,9 @@ import type { TestContext } from 'node:test'
 
 export interface SampleFolder {
   readonly path: string
-  /** Absolute path of a file in the folder. */
+  /** Returns the absolute path of a file in the folder. */
   at(name: string): string
-  /** Writes a file, its folders too, and answers its absolute path. */
+  /** Writes a file with its folders, and returns its absolute path. */
   write(name: string, content: string | Uint8Array): Promise<string>
 }
 

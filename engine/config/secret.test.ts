@@ -9,7 +9,7 @@ import {
   secretSpansOf,
 } from './secret.ts'
 
-test('keys that hold secrets are known, misspelt ones too', () => {
+test('keys that hold secrets are recognised, also misspelt ones', () => {
   for (const key of [
     'token',
     'botToken',
@@ -20,7 +20,7 @@ test('keys that hold secrets are known, misspelt ones too', () => {
     'tokn',
     'secert',
     'verifyToken',
-    // Whoever mistakes it for the other one writes a secret there.
+    // A user who confuses the two keys writes a secret here.
     'publicKey',
     'auth',
     'pwd',
@@ -32,14 +32,14 @@ test('keys that hold secrets are known, misspelt ones too', () => {
   }
 })
 
-test('a reference stays readable, the default in it does not', () => {
+test('a reference stays readable, and the default in it does not', () => {
   assert.equal(maskText('hunter2'), '…')
   assert.equal(maskText('"${TOKEN}"'), '"${TOKEN}"')
   assert.equal(maskText('"${TOKEN:-hunter2}"'), '"${TOKEN:-…}"')
   assert.equal(maskText('${TOKEN}hunter2'), '…')
 })
 
-test('the caret follows what it pointed at', () => {
+test('the caret still points at the same text', () => {
   const line = 'auth: { token: hunter2, tokn: x }'
   const span = { start: line.indexOf('hunter2'), end: line.indexOf(',') }
   const column = line.indexOf('tokn') + 1
@@ -49,19 +49,19 @@ test('the caret follows what it pointed at', () => {
   assert.equal(maskLine(line, [span], span.start + 4).caret, span.start + 1)
 })
 
-test('text that no parser understood is hidden after a secret key', () => {
+test('in text that could not be parsed, everything after a key for secrets is hidden', () => {
   const line = '  botToken: "hunter2'
   assert.equal(maskLine(line, secretSpansOf(line), 1).text, '  botToken: …')
   assert.deepEqual(secretSpansOf('  message: token: hunter2 is shown to nobody').length, 1)
   assert.deepEqual(secretSpansOf('  message: hello'), [])
 })
 
-test('a password inside an address is hidden wherever it stands', () => {
+test('a password inside an address is hidden anywhere', () => {
   const line = 'store: postgres://user:hunter2@db/reveille'
   assert.equal(maskLine(line, addressSecretsOf(line), 1).text, 'store: postgres://…@db/reveille')
 })
 
-test('a line of broken text that goes on with a secret, or lost its colon, is known', () => {
+test('a line of broken text that continues a secret, or lost its colon, is recognised', () => {
   assert.ok(continuesSecret('slack:\n  privateKey: |\n    BEGIN\n', '  hunter2'))
   assert.ok(continuesSecret('hooks:\n', '  token hunter2'))
   assert.ok(!continuesSecret('  token: hunter2\n', '  enabled: tru'))

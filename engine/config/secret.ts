@@ -15,14 +15,14 @@ const openNames = new Set([
   'idempotency-key',
   'x-openclaw-idempotency-key',
 ])
-/** A misspelt key still holds what was meant to be hidden. */
+/** A misspelt key still holds a value that must be hidden. */
 const oftenMisspelt = ['token', 'secret', 'password', 'apikey']
 
 export function isSecretKey(name: string): boolean {
   return isCalledSecret(name) || (!openNames.has(name) && isLikeSecret(name))
 }
 
-/** What it is called, and not what it may have been meant to be called: for names that operators choose. */
+/** Tests the name as it is and ignores possible misspellings, for names that operators choose. */
 export function isCalledSecret(name: string): boolean {
   return !openNames.has(name) && secretWords.test(name)
 }
@@ -31,13 +31,13 @@ function isLikeSecret(name: string): boolean {
   return oftenMisspelt.some((word) => editDistance(name.toLowerCase(), word, 3) < 3)
 }
 
-/** Part of a text, `end` excluded. */
+/** A part of a text, without the character at `end`. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** What stands in for a hidden text: references stay readable, their fallbacks do not. */
+/** Returns the replacement of a hidden text. References stay readable, and their defaults do not. */
 export function maskText(text: string): string {
   const reference = /^(["']?)\$\{([^{}]*)\}(["']?)$/.exec(text.trim())
   if (!reference) return '…'
@@ -46,7 +46,7 @@ export function maskText(text: string): string {
   return `${open}\${${fallback < 0 ? body : `${body.slice(0, fallback)}:-…`}}${close}`
 }
 
-/** Spans of a line that a key before them marks as secret; for text that no parser understood. */
+/** Returns the spans of a line that a key before them marks as secret, for text that could not be parsed. */
 export function secretSpansOf(line: string): Span[] {
   const spans: Span[] = []
   for (const found of line.matchAll(/["']?([\w-]+)["']?\s*[:=]\s*(?=\S)/g)) {
@@ -57,7 +57,7 @@ export function secretSpansOf(line: string): Span[] {
   return spans
 }
 
-/** Whether a line without a key of its own goes on with a secret of the lines `before`; for text that no parser understood. */
+/** Whether a line without a key continues a secret of the lines `before`, for text that could not be parsed. */
 export function continuesSecret(before: string, line: string): boolean {
   const [, lone] = /^\s*(?:-\s+)?["']?([\w-]+)["']?\s+\S/.exec(line) ?? []
   if (lone !== undefined && isSecretKey(lone)) return true
@@ -75,7 +75,7 @@ function keyOf(line: string): string | undefined {
   return /^\s*(?:-\s+)?["']?([\w-]+)["']?\s*:/.exec(line)?.[1]
 }
 
-/** The spans of credentials inside addresses: `postgres://user:secret@host`. */
+/** Returns the spans of credentials inside addresses: `postgres://user:secret@host`. */
 export function addressSecretsOf(line: string): Span[] {
   return Array.from(line.matchAll(/(?<=:\/{1,2})[^/\s@"']+(?=@)/g), (found) => ({
     start: found.index,
@@ -87,8 +87,8 @@ export function addressSecretsOf(line: string): Span[] {
 export const shortestHidden = 8
 
 /**
- * The secrets of a tree of settings: texts under the name of a secret, and credentials inside addresses. With `others`
- * that are known to be secret; each once, without those of fewer than eight characters.
+ * Returns the secrets of a tree of settings: texts under the name of a secret, and credentials inside addresses.
+ * `others` are known to be secret as well. Each is listed once, if it has at least eight characters.
  */
 export function secretsIn(tree: unknown, others: Iterable<string> = []): readonly string[] {
   const found = new Set(others)
@@ -108,11 +108,11 @@ export function secretsIn(tree: unknown, others: Iterable<string> = []): readonl
 
 export interface MaskedLine {
   readonly text: string
-  /** From 1. */
+  /** The column from 1. */
   readonly caret: number
 }
 
-/** The line with its spans hidden, and where a column of the line came to lie; both columns count from 1. */
+/** Returns the line with its spans hidden, and where a column of the line has moved. Both columns count from 1. */
 export function maskLine(line: string, spans: readonly Span[], column: number): MaskedLine {
   let text = ''
   let caret = column

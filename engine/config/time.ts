@@ -1,11 +1,11 @@
-/** Decides which texts are a time: ISO 8601 with its zone, of a day that exists. It also holds the time of tests. */
+/** Decides which texts are a time: ISO 8601 with a zone, of a day that exists. It also defines the default time of tests. */
 
 const form = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/** When a test's request comes in, where the test says nothing about it. */
+/** The time at which a test's request comes in, unless the test sets another. */
 export const defaultTestTime = '2026-01-01T00:00:00Z'
 
-/** A day alone is its midnight in UTC; a time without a zone would be another one on another machine. */
+/** A day alone is its midnight in UTC. A time without a zone would differ between machines. */
 export function isTime(text: string): boolean {
   const [, day] = form.exec(text) ?? []
   if (day === undefined || Number.isNaN(Date.parse(text))) return false

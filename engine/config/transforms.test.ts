@@ -15,7 +15,7 @@ async function loadGood(context: TestContext, text: string) {
   return loaded.configuration
 }
 
-/** `CODE line:column hint` of each. */
+/** Returns `CODE line:column hint` of each. */
 function summary(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ code, place, hint }) => `${code} ${place?.line}:${place?.column} ${hint}`)
 }
@@ -28,12 +28,12 @@ async function problems(context: TestContext, text: string): Promise<string[]> {
 
 const mapping = '  mappings: [{ transform: { module: ./a/../review.ts, export: pull } }]\n'
 
-test('a transform is called by its module’s one name', async (context) => {
+test('a transform is called by its module’s normalised name', async (context) => {
   const { mappings } = await loadGood(context, `hooks:\n${mapping}`)
   assert.deepEqual(mappings[0]?.value.transform, { module: 'review.ts', export: 'pull' })
 })
 
-test('limits hold for all modules, or for one of them', async (context) => {
+test('limits apply to all modules, or to one of them', async (context) => {
   const { settings, warnings } = await loadGood(
     context,
     `hooks:
@@ -59,7 +59,7 @@ for (const [key, line, code] of [
   ['a limit of a module', '    modules: { review.ts: { timeout: 30d } }', 'INVALID_VALUE 3:38'],
   ['a misspelt limit', '    modules: { review.ts: { memory: 64 } }', 'UNKNOWN_KEY 3:29'],
 ] as const) {
-  test(`${key} is refused where it stands`, async (context) => {
+  test(`${key} is refused at its place`, async (context) => {
     const [first, ...rest] = await problems(context, `hooks:\n  transforms:\n${line}\n${mapping}`)
     assert.ok(first?.startsWith(code), first)
     assert.deepEqual(rest, [])
@@ -71,13 +71,13 @@ for (const [key, code] of Object.entries({
   'requireTests: "no"': 'INVALID_VALUE 2:27',
   'pol: true': 'UNKNOWN_KEY 2:13',
 })) {
-  test(`hooks.reload with ${key} is refused where it stands`, async (context) => {
+  test(`hooks.reload with ${key} is refused at its place`, async (context) => {
     const [first] = await problems(context, `hooks:\n  reload: { ${key} }\n`)
     assert.ok(first?.startsWith(code), first)
   })
 }
 
-test('limits of a module that no mapping names are reported, with a guess at the name', async (context) => {
+test('limits of a module that no mapping names are reported with the nearest name', async (context) => {
   const text = `hooks:\n  transforms:\n    modules:\n      reveiw.ts: { memoryMb: 64 }\n      unlike: {}\n${mapping}`
   const { warnings } = await loadGood(context, text)
   assert.deepEqual(summary(warnings), [
@@ -86,13 +86,13 @@ test('limits of a module that no mapping names are reported, with a guess at the
   ])
 })
 
-test('a module cannot be limited twice under two spellings', async (context) => {
+test('a module cannot have limits under two spellings', async (context) => {
   const text = `hooks:\n  transforms:\n    modules:\n      review.ts: {}\n      ./review.ts: {}\n${mapping}`
   assert.deepEqual(await problems(context, text), ['DUPLICATE_FIELD 5:7 Keep one of the two.'])
 })
 
 for (const name of ['../x.ts', 'a/../../x.ts', '/etc/x.ts', 'C:\\x.ts', '..']) {
-  test(`a module called ${name} is refused: it leads out of its folder`, async (context) => {
+  test(`a module called ${name} is refused, because it lies outside of its folder`, async (context) => {
     const [first, ...rest] = await problems(
       context,
       `hooks:\n  mappings:\n    - transform:\n        module: '${name}'\n`,
@@ -117,7 +117,7 @@ ${lines
   .join('\n')}
 `
 
-test('what a mapping gives its transform may refer to the environment and to files, and nothing else in it may', async (context) => {
+test('only transform.with of a mapping may refer to the environment and to files', async (context) => {
   const folder = await createSampleFolder(context, {
     'reveille.yaml': 'hooks: { token: "${HOOK_TOKEN}" }',
     'secrets/key': 'file-key-0123\n',
@@ -172,7 +172,7 @@ test('what a mapping gives its transform may refer to the environment and to fil
   assert.notEqual(rotated.configuration.digest, loaded.configuration.digest)
 })
 
-test('a reference of a transform that stands for nothing is an error that names its key', async (context) => {
+test('an unset reference of a transform is an error that names its key', async (context) => {
   const text = settingsOf('token: ${JIRA_TOKEN}\nlist: ["${file:none}"]').replace(
     '${HOOK_TOKEN}',
     '4fK29sLq0ZpVx81mWnB7cRtY',
@@ -188,14 +188,14 @@ test('a reference of a transform that stands for nothing is an error that names 
   )
 })
 
-test('a number of a transform that would lose digits is refused', async (context) => {
+test('a number in transform.with that would lose digits is refused', async (context) => {
   const text = settingsOf('id: 9007199254740993').replace('${HOOK_TOKEN}', '4fK29sLq0ZpVx81mWnB7cRtY')
   assert.deepEqual(await problems(context, text), [
     'INEXACT_NUMBER 10:15 Give it as text: "9007199254740993".',
   ])
 })
 
-test('known secrets are the values of references and what stands under a secret’s name, of eight characters and more', async (context) => {
+test('known secrets are the values of references and of keys that are named like secrets, from eight characters on', async (context) => {
   const { secrets } = await loadGood(
     context,
     `hooks:
@@ -207,7 +207,7 @@ store: sqlite
   assert.deepEqual([...secrets].sort(), ['literal-hook-token-1', 'literal-key'])
 })
 
-test('a template among the settings of a transform is a warning that says what renders it', async (context) => {
+test('a template in transform.with is a warning that says what renders it', async (context) => {
   const text = settingsOf('team: "{{payload.team}}"\nlist: [plain, { deep: "for {{item.id}}" }]\nlabel: "{{"')
   const { warnings } = await loadGood(context, text.replaceAll('${HOOK_TOKEN}', '4fK29sLq0ZpVx81mWnB7cRtY'))
   const found = warnings.filter(({ code }) => code === 'UNRENDERED_TEMPLATE')

@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from './diagnostic.ts'
 
-/** Within a file, from top to bottom. `files`: their order; default: that in which they were first mentioned. */
+/** Sorts from top to bottom within a file. `files` is the order of the files. Default: the order of their first mention. */
 export function inFileOrder(
   diagnostics: readonly Diagnostic[],
   files: readonly (string | undefined)[] = diagnostics.map(({ place }) => place?.file),

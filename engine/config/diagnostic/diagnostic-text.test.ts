@@ -27,7 +27,7 @@ test('a diagnostic shows its place, its line with a caret, and its hint', () => 
   )
 })
 
-test('a preset is shown by its name, unless its file is one to edit', () => {
+test('a preset is shown by its name, unless its file is one that the user edits', () => {
   const at = (file: string) =>
     formatPlace({ file, calledFile: 'preset forge', line: 4, column: 3, text: '' }, '/home/me')
   assert.equal(at('/opt/reveille/mappings/forge.yaml'), 'preset forge:4:3')
@@ -35,7 +35,7 @@ test('a preset is shown by its name, unless its file is one to edit', () => {
   assert.equal(at('/home/me/mappings/forge.yaml'), 'mappings/forge.yaml:4:3')
 })
 
-test('a file outside the folder keeps its whole path', () => {
+test('a file outside of the folder keeps its absolute path', () => {
   assert.match(formatDiagnostic(diagnostic('x', 1), '/home/you'), /^\/home\/me\/reveille\.yaml:4:1: error/)
 })
 
@@ -53,12 +53,12 @@ test('a long line is cut around its caret', () => {
   assert.ok(shown.length < 120)
 })
 
-test('a file cannot steer the terminal that shows it', () => {
+test('the content of a file cannot control the terminal that shows it', () => {
   const text = formatDiagnostic(diagnostic('\x1b[2Jx\u202ey', 1, { hint: 'a\x07b' }), '/')
   for (const character of '\x1b\x07\u202e') assert.ok(!text.includes(character))
 })
 
-test('without a line to show, or without a place, there is only the message', () => {
+test('without a line or a place, only the message is shown', () => {
   assert.equal(formatDiagnostic(diagnostic('', 1), '/home/me').split('\n').length, 1)
   assert.match(formatDiagnostic({ ...diagnostic('', 1), place: undefined }, '/'), /^error: `hooks\.pth`/)
 })

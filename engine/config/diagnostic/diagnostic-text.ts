@@ -7,8 +7,8 @@ import type { Diagnostic, Place } from './diagnostic.ts'
 const shownColumns = 100
 
 /**
- * One diagnostic as text without colour and without a final line break; the first line is
- * `file:line:column: severity: message [CODE]`. A file below `folder` is written relative to it.
+ * Returns one diagnostic as text without colour and without a final line break. The first line is `file:line:column:
+ * severity: message [CODE]`. A file below `folder` is shown relative to it.
  */
 export function formatDiagnostic(diagnostic: Diagnostic, folder: string): string {
   const { severity, code, message, place, hint } = diagnostic
@@ -18,12 +18,12 @@ export function formatDiagnostic(diagnostic: Diagnostic, folder: string): string
   return lines.join('\n')
 }
 
-/** `file:line:column`, the file as {@link shownFile} gives it. */
+/** Returns `file:line:column`, with the file as {@link shownFile} returns it. */
 export function formatPlace(place: Place, folder: string): string {
   return `${shownFile(place, folder)}:${place.line}:${place.column}`
 }
 
-/** Relative to `folder` when it lies below it; a file that came with an installed package by what it is called. */
+/** Returns a path below `folder` relative to it. A file of an installed package is shown by its name. */
 export function shownFile({ file, calledFile }: Pick<Place, 'file' | 'calledFile'>, folder: string): string {
   const below = relative(folder, file).replaceAll('\\', '/')
   const inside = below !== '' && !below.startsWith('..') && !isAbsolute(below)
@@ -49,7 +49,7 @@ function excerpt(place: Place): string[] {
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 
-/** As many columns of white space as a terminal gives the text. */
+/** Returns as much white space as the text is wide in a terminal. */
 export function blanks(text: string): string {
   let result = ''
   for (const character of text) {
@@ -60,7 +60,7 @@ export function blanks(text: string): string {
   return result
 }
 
-/** A file's text must not steer the terminal that shows it. */
+/** Removes characters with which a file's text could control the terminal that shows it. */
 function printable(text: string): string {
   return text.replace(/(?!\t)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 }

@@ -1,41 +1,41 @@
-/** A diagnostic is one finding about the operator's files, with its place and its cure. */
+/** Defines the diagnostic, which is one finding about the operator's files with its place and a hint. */
 
 import type { Path } from '../path.ts'
 
 export interface Place {
-  /** Absolute path. */
+  /** The absolute path. */
   readonly file: string
-  /** What is shown instead of the path of a file that is not the operator's: `preset github`. */
+  /** The name that is shown for a file that does not belong to the operator: `preset github`. */
   readonly calledFile?: string
-  /** From 1. */
+  /** The line, from 1. */
   readonly line: number
-  /** From 1, in UTF-16 units. */
+  /** The column, from 1, in UTF-16 units. */
   readonly column: number
-  /** The text of that line, secrets masked, or a part of a very long one; empty where there is no line to show. */
+  /** The text of that line with secrets masked, or a part of a very long line. Empty if there is no line to show. */
   readonly text: string
-  /** The column within `text`, where masking or cutting moved it. Absent: `column`. */
+  /** The column within `text`, if masking or cutting moved it. Default: `column`. */
   readonly caret?: number
 }
 
 export interface Diagnostic {
   readonly severity: 'error' | 'warning'
-  /** Stable, upper snake case: `UNKNOWN_KEY`, `TEMPLATE_SYNTAX`. */
+  /** A stable code in upper snake case: `UNKNOWN_KEY`, `TEMPLATE_SYNTAX`. */
   readonly code: string
-  /** Names the field and the rule. Never holds a secret. */
+  /** Names the field and the rule, and never contains a secret. */
   readonly message: string
   readonly place?: Place
-  /** What to do about it. */
+  /** The suggested fix. */
   readonly hint?: string
 }
 
-/** Something wrong at a path of one file. */
+/** A mistake at a path of one file. */
 export interface Finding {
   readonly path: Path
-  /** Whether the key or the value is to be pointed at. Default: the value. */
+  /** Whether to point at the key or the value. Default: the value. */
   readonly at?: 'key' | 'value'
   readonly code: string
   readonly message: string
   readonly hint?: string
-  /** Default: an error, unless the report says otherwise. */
+  /** Default: an error, unless the report sets another one. */
   readonly severity?: 'error' | 'warning'
 }

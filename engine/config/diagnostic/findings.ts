@@ -1,4 +1,4 @@
-/** Collects the findings of one load, and answers them as diagnostics in the order of the files. */
+/** Collects the findings of one load, and returns them as diagnostics in the order of the files. */
 
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, touches } from '../path.ts'
@@ -6,13 +6,13 @@ import type { Diagnostic, Finding } from './diagnostic.ts'
 import { inFileOrder } from './diagnostic-order.ts'
 
 export interface Findings {
-  /** About a part of a file. */
+  /** Adds a finding about a part of a file. */
   report(source: ParsedFile, finding: Finding, severity?: Diagnostic['severity']): void
   /** Suppresses later findings at or below a path whose value is not known. */
   suppress(source: ParsedFile, path: Path): void
-  /** About something without a path. */
+  /** Adds diagnostics without a path. */
   add(...diagnostics: Diagnostic[]): void
-  /** Whether nothing is wrong at, above or below these paths of the file. */
+  /** Whether there are no errors at, above or below these paths of the file. */
   isSound(source: ParsedFile, ...paths: Path[]): boolean
   errors(): readonly Diagnostic[]
   warnings(): readonly Diagnostic[]

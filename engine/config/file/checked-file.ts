@@ -1,4 +1,4 @@
-/** Turns one file into a checked value: it is read and parsed, references are resolved, and defaults filled in. */
+/** Turns a file into a checked value: reads and parses it, resolves references, and fills in defaults. */
 
 import { basename } from 'node:path'
 import type { ErrorObject } from 'ajv'
@@ -17,7 +17,7 @@ import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
 import { type SchemaNode, shapeValue } from './shape.ts'
 
-/** A file whose value has the shape of its schema wherever `findings` reports no error. */
+/** A checked file. Its value has the shape of its schema wherever `findings` reports no error. */
 export interface CheckedFile<Value> {
   readonly source: ParsedFile
   readonly value: Value
@@ -52,16 +52,16 @@ export function unreadable(file: string, error: unknown): Diagnostic {
 const forbiddenHint =
   'The user that the gateway runs as has to be able to read it: as root, `chown` it to that user, or run this as that user.'
 
-/** A file's text, read as YAML; or why it could not be. */
+/** A file parsed as YAML, or the reasons why it could not be. */
 export type Parsed = { readonly source: ParsedFile } | { readonly problems: readonly Diagnostic[] }
 
-/** What the next load needs in order to know a file again. */
+/** What the next load needs to recognise a file. */
 interface KnownFile {
   readonly text: string
   readonly parsed: Parsed
 }
 
-/** A text that an earlier load parsed is not parsed again. */
+/** Does not parse a text again that an earlier load parsed. */
 export async function parseFile(written: WrittenText, reading: Reading): Promise<Parsed> {
   const { kind, file, calledFile, text } = written
   const { cache, parser } = reading
@@ -81,7 +81,7 @@ export async function parseFile(written: WrittenText, reading: Reading): Promise
   }
 }
 
-/** Parses, resolves references, fills defaults and checks; undefined when there is no value to go on with. */
+/** Parses, resolves references, fills in defaults and checks. Returns undefined if there is no usable value. */
 export async function checkFile<Value>(
   shape: FileShape,
   written: WrittenText,
@@ -94,7 +94,7 @@ export async function checkFile<Value>(
   return undefined
 }
 
-/** What {@link checkFile} does once the file is parsed. */
+/** Does the work of {@link checkFile} after parsing. */
 export async function checkSource<Value>(
   shape: FileShape,
   source: ParsedFile,
@@ -139,7 +139,7 @@ export async function checkSource<Value>(
 }
 
 interface CheckedItem {
-  /** With its defaults. */
+  /** The value with its defaults. */
   readonly made: unknown
   readonly errors: readonly ErrorObject[]
 }
@@ -149,7 +149,7 @@ interface CheckedList {
   readonly checked: readonly CheckedItem[]
 }
 
-/** Items hold no references, so what was made of a list is the same as long as its file is. */
+/** Items of lists hold no references, so the result for a list is valid as long as its file is unchanged. */
 const checkedLists = new WeakMap<readonly unknown[], CheckedList>()
 
 async function checkItems(items: readonly unknown[], schema: TSchema): Promise<readonly CheckedItem[]> {
@@ -167,7 +167,7 @@ async function checkItems(items: readonly unknown[], schema: TSchema): Promise<r
 
 type Tree = Readonly<Record<string, unknown>>
 
-/** A copy with another value at a path that the tree has. */
+/** Returns a copy with another value at an existing path of the tree. */
 function replaceAt(tree: Tree, [key, ...rest]: Path, value: unknown): Tree {
   const name = String(key)
   return { ...tree, [name]: rest.length === 0 ? value : replaceAt(tree[name] as Tree, rest, value) }

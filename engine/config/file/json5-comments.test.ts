@@ -34,7 +34,7 @@ for (const [what, text, value] of [
   ['behind a key in quotes', '{ "a":// c\n 1 }', { a: 1 }],
   ['behind a key of an anchor', 'a: &x [ // c\n 1 ]\nb: *x\n', { a: [1], b: [1] }],
 ] as const) {
-  test(`a comment of JSON5 ${what} is blank, and everything else keeps its place`, () => {
+  test(`a comment of JSON5 ${what} is blanked, and everything else keeps its place`, () => {
     const result = blanked(text)
     assert.deepEqual(parse(result), value)
     assert.equal(result.length, text.length)
@@ -52,21 +52,21 @@ for (const [what, text] of [
   ['in a comment of YAML', '# { // x\n{ a: 1 # [ // y\n }'],
   ['on a line that goes on with a text', 'a: see\n  [ // this\nb: 1\n'],
 ] as const) {
-  test(`what looks like a comment ${what} is text`, () => unchanged(text))
+  test(`text that looks like a comment ${what} stays text`, () => unchanged(text))
 }
 
-test('a comment that has no end is reported at its place', () => {
+test('a comment without an end is reported at its place', () => {
   assert.deepEqual(blankComments('{ a: /* x'), { text: '{ a: /* x', unclosed: 5 })
 })
 
-test('the presets that are shipped hold none', async () => {
+test('the built-in presets contain no comments of JSON5', async () => {
   const folder = join(import.meta.dirname, '../../../mappings')
   const files = globSync('*.yaml', { cwd: folder })
   assert.ok(files.length > 10)
   for (const file of files) unchanged(await readFile(join(folder, file), 'utf8'))
 })
 
-test('whatever comments stand between the tokens of a JSON text, it means the same', () => {
+test('a JSON text keeps its meaning whatever comments stand between its tokens', () => {
   const random = seeded(16)
   const pick = <One>(list: readonly One[]) => list[Math.floor(random() * list.length)] as One
   const comments = ['// a\n', '/* ]}" */', '\n  // it\'s { "\n', '/*\n*/', ' ', '\n', '']
@@ -95,7 +95,7 @@ test('whatever comments stand between the tokens of a JSON text, it means the sa
   }
 })
 
-/** Mulberry32. */
+/** Mulberry32, a small generator of random numbers. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {

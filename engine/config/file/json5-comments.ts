@@ -1,26 +1,26 @@
 /**
- * The comments of JSON5 in a text that is read as YAML: blanked before it is parsed, so that every character after them
- * keeps its place. Inside brackets and braces a token that begins with `//` or `/*` is one; around a file that is one such
- * collection it is one too. Everywhere else, and in the middle of a text, it is text.
+ * Blanks the comments of JSON5 in a text before it is parsed as YAML, so that every character after them keeps its
+ * place. Inside brackets and braces, a token that begins with `//` or `/*` is a comment, and so is one around a file
+ * that is one such collection. Everywhere else, and inside of a text, it is text.
  */
 
 import { CST, Lexer } from 'yaml'
 import type { Span } from '../secret.ts'
 
 export interface Blanked {
-  /** Of the same length, line breaks in the same places. */
+  /** The text has the same length, and line breaks in the same places. */
   readonly text: string
-  /** Where a comment begins that nothing ends. */
+  /** The beginning of a comment without an end. */
   readonly unclosed?: number
 }
 
-/** Most texts have nothing that could be a comment of JSON5. */
+/** Most texts contain nothing that could be a comment of JSON5. */
 const mayHoldOne = /(?:^|[\s,[\]{}:"'])\/[/*]/
 
-/** The file is one collection, with nothing but comments before it. */
+/** Matches a file that is one collection, with nothing but comments before it. */
 const isOneCollection = /^(?:\s|#[^\n]*\n|\/\/[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*[[{]/
 
-/** The text with spaces in place of such comments. */
+/** Returns the text with spaces in place of such comments. */
 export function blankComments(text: string): Blanked {
   if (!mayHoldOne.test(text)) return { text }
   const comments: Span[] = []
@@ -39,7 +39,7 @@ export function blankComments(text: string): Blanked {
   return { text: blanked + text.slice(copied), ...(isUnclosed && { unclosed: last.start }) }
 }
 
-/** The same for commands that look into a configuration by themselves. */
+/** Does the same for commands that read a configuration by themselves. */
 export function withoutJson5Comments(text: string): string {
   return blankComments(text).text
 }
@@ -48,7 +48,7 @@ function isOpen(text: string, { start, end }: Span): boolean {
   return text[start + 1] === '*' && (end < start + 4 || !text.startsWith('*/', end - 2))
 }
 
-/** Where the next collection of brackets begins, in block style and outside of all texts. */
+/** Returns the beginning of the next collection in brackets, in block style and outside of all texts. */
 function findBracket(text: string, from: number): number | undefined {
   let at = from
   let isScalar = false
@@ -65,25 +65,25 @@ const blanks = /\s+/y
 const comment = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$(?![\s\S]))/y
 const yamlComment = /#[^\n]*/y
 const quoted = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|'[^']*(?:''[^']*)*'?/y
-/** An anchor, an alias or a tag. */
+/** Matches an anchor, an alias or a tag. */
 const property = /[&*!][^\s,[\]{}]*/y
-/** The first sign of a text may be one that would end a word. */
+/** The first character of a text may be one that would end a word. */
 const word = /[\s\S](?:[^\s,[\]{}:]|:(?![\s,[\]{}]|$))*/y
-/** A value of JSON5 without quotes ends before a comment; any other text may go on with what looks like one. */
+/** A value of JSON5 without quotes ends before a comment. Any other text may continue with what looks like one. */
 const literal = /^(?:true|false|null|[-+]?(?:\d[\w.+-]*|\.\d[\w+-]*|Infinity|NaN))$/
 
 /**
- * Adds the comments between the bracket at `from` and the one that closes it, or those up to `least` if that is later. The
- * answer is where it ended.
+ * Adds the comments between the bracket at `from` and the closing one, or those up to `least` if that is later. Returns
+ * where it ended.
  */
 function scanCollection(text: string, from: number, least: number, comments: Span[]): number {
   let at = from
   let depth = 0
-  /** The text without quotes that the last token was a part of. */
+  /** The unquoted text that the last token belongs to. */
   let plain: string | undefined
-  /** Nothing but blanks since the line began. */
+  /** Whether only blanks have come since the line began. */
   let isLineStart = true
-  /** The token before was a quoted text or a collection, after which a colon needs no blank. */
+  /** Whether the token before was a quoted text or a collection, after which a colon needs no blank. */
   let isAfterJson = false
 
   function take(pattern: RegExp): string | undefined {

@@ -1,4 +1,7 @@
-/** Reads the files that a mapping or a test names, relative to the naming file. They are watched, and part of the digest. */
+/**
+ * Reads the files that a mapping or a test names, relative to the naming file. They are watched, and included in the
+ * digest.
+ */
 
 import { dirname } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -7,17 +10,17 @@ import type { ParsedFile } from './parsed-file.ts'
 import { ReadError, type Reading } from './reading.ts'
 
 interface NamedFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string
   readonly text: string
 }
 
-/** Returns the absolute path of a name that stands in `source`. */
+/** Returns the absolute path of a name in `source`. */
 export function namedFile(source: ParsedFile, name: string, reading: Reading): string {
   return reading.resolvePath(name, dirname(source.file))
 }
 
-/** Returns nothing for a file that cannot be read, which is reported at `path`. */
+/** Returns undefined for a file that cannot be read, which is reported at `path`. */
 export async function readNamedFile(
   name: string,
   { source, path }: { readonly source: ParsedFile; readonly path: Path },

@@ -16,7 +16,7 @@ function read(text: string): Document {
   return parseDocument(text, { merge: true, stringKeys: true, prettyErrors: false, resolveKnownTags: false })
 }
 
-/** Every path of the value. */
+/** Yields every path of the value. */
 function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
   yield path
   if (typeof value !== 'object' || value === null) return
@@ -39,7 +39,7 @@ const texts: Readonly<Record<string, string>> = {
   JSON: '{ "mappings": [{ "id": "a" }] }\n',
 }
 
-test('whatever is typed, a text means what the library says, at the places that the library says', () => {
+test('a text has the same value and places as in the library, whatever is typed', () => {
   const random = createRandom(20_260_102)
   const samples = [...Object.values(sampleFiles), ...Object.values(texts)]
   const seen = { sound: 0, refused: 0 }
@@ -66,7 +66,7 @@ test('whatever is typed, a text means what the library says, at the places that 
   assert.ok(seen.sound > 150 && seen.refused > 60, JSON.stringify(seen))
 })
 
-test('a value that is merged or stands for another is found at its own place, and its text where it is written', () => {
+test('a merged or aliased value is found at its own place, and its text where it is written', () => {
   const text = 'base: &base { to: &to "x y" }\nlist:\n  - <<: *base\n    name: *to\n  - *base\n'
   const file = createParsedFile('f.yaml', parse(text) as SoundText)
   assert.deepEqual(file.position(['list', 0, 'to']), { line: 1, column: 23 })
@@ -86,7 +86,7 @@ for (const [what, text, lines] of [
   ['an alias without an anchor', 'a: 1\nb: *x\n', [2]],
   ['an anchor that holds itself', 'a: 1\nb: &x [*x]\n', [2]],
 ] as const) {
-  test(`${what} is reported once, on the line to mend`, () => {
+  test(`${what} is reported once, on the line with the mistake`, () => {
     assert.deepEqual(
       problemsOf(text).map(({ place }) => place?.line),
       lines,
@@ -101,7 +101,7 @@ for (const [what, text] of [
   ['maps', `a:\n  ${'{ a: '.repeat(deep)}${'}'.repeat(deep)}\n`],
   ['items in block style', `a:\n  ${'- '.repeat(deep)}x\n`],
 ] as const) {
-  test(`${deep} ${what} in one another are refused where they become too many`, () => {
+  test(`nesting ${deep} ${what} is refused at the level where it becomes too deep`, () => {
     const [problem, ...more] = problemsOf(text)
     assert.equal(more.length, 0)
     assert.equal(problem?.message, 'The file is nested too deeply')
@@ -109,7 +109,7 @@ for (const [what, text] of [
   })
 }
 
-test('aliases that expand to more than can be read are refused at the first of them', () => {
+test('aliases that expand too far are refused at the first of them', () => {
   const lines = Array.from(
     { length: 20 },
     (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]\n`,

@@ -1,4 +1,4 @@
-/** This file reads one text as YAML: what it says, where each part of it stands, or what makes it unreadable. */
+/** Parses a text as YAML: its value with the place of each part, or the problems that make it unreadable. */
 
 import {
   type Alias,
@@ -23,27 +23,27 @@ import { findLineStarts, type PlacedText } from './places.ts'
 import { secretSpansIn } from './secret-spans.ts'
 import { type Fault, problemsOf } from './syntax.ts'
 
-/** A text and what it is read as; one file can be read as several things. */
+/** A text and how it is to be read, since one file can be read in several ways. */
 export interface WrittenText {
   readonly kind: 'configuration' | 'mappings' | 'schema'
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string
-  /** As in a place. */
+  /** The name that is shown for the file, as in a place. */
   readonly calledFile?: string | undefined
-  /** Without a byte order mark. */
+  /** The text without a byte order mark. */
   readonly text: string
 }
 
-/** Plain data, so that a thread can answer it. */
+/** Plain data, so that a thread can post it. */
 export type ParsedText = SoundText | { readonly problems: readonly Diagnostic[] }
 
 export interface SoundText extends PlacedText {
-  /** As YAML gives it; `null` for a file without content. */
+  /** The value as parsed; `null` for a file without content. */
   readonly value: unknown
   /**
-   * Five numbers for each value, in the order in which a walk from the top through `Object.keys` finds them: where its key
-   * begins, where it begins, where what it stands for begins and ends, which differs for an alias, and the index of the
-   * first number after everything that it holds. An offset of -1 stands for nothing.
+   * Five numbers for each value, in the order of a walk from the top through `Object.keys`: the start of its key, its
+   * start, the start and end of its target, which differs for an alias, and the index of the first number after all of
+   * its content. An offset of -1 stands for none.
    */
   readonly nodes: Int32Array
   /** Where YAML took ` #` in front of a placeholder for the start of a comment. */
@@ -51,27 +51,27 @@ export interface SoundText extends PlacedText {
 }
 
 export interface TextParser {
-  /** @throws ReadError when the text takes too long. */
+  /** @throws ReadError if the text takes too long */
   parse(written: WrittenText): Promise<ParsedText>
 }
 
-/** How many numbers `nodes` has for each value. */
+/** The number of entries in `nodes` for each value. */
 export const numbersPerNode = 5
 
-/** Whether secrets may stand under a path; where not, nothing deeper is hidden either. */
+/** Whether a path may lead to secrets. If not, nothing below it is hidden either. */
 const holdsSecrets: Readonly<Record<WrittenText['kind'], (path: Path) => boolean>> = {
   configuration: (path) => !(path[0] === 'hooks' && path[1] === 'mappings'),
   mappings: (path) => path[0] === 'endpoints',
   schema: () => false,
 }
 
-/** More values than any configuration has; only aliases of aliases get there. */
+/** No configuration has more values, unless by aliases of aliases. */
 const mostValues = 1_000_000
 
-/** Deeper than any configuration is nested, and less deep than a stack allows anywhere. */
+/** No configuration is nested deeper, and every stack allows for this depth. */
 const deepest = 500
 
-/** JSON is read as the YAML that it is. */
+/** Parses JSON as YAML too, because it is a subset. */
 export function parseText({ kind, file, calledFile, text: written }: WrittenText): ParsedText {
   const { text, unclosed } = blankComments(written)
   const lineStarts = findLineStarts(text)
@@ -86,7 +86,7 @@ export function parseText({ kind, file, calledFile, text: written }: WrittenText
   const secrets = secretSpansIn(document, holdsSecrets[kind])
   const { faults, targetOf, templatesInComments } = inspect(read, text)
   if (faults.length > 0) return refuse(faults, secrets)
-  // The library is not asked to count aliases: it would walk the document once for each.
+  // The library must not count aliases, because it would walk the document once for each.
   const value: unknown = document.toJS({ maxAliasCount: -1 })
   const nodes = locateNodes(document.contents, value, targetOf)
   return { ...placed, secrets, value, nodes, templatesInComments }
@@ -94,7 +94,7 @@ export function parseText({ kind, file, calledFile, text: written }: WrittenText
 
 interface ReadDocument {
   readonly document: Document
-  /** Whether a bracket or brace lacks its closing one. */
+  /** Whether a closing bracket or brace is missing. */
   readonly hasOpenBracket: boolean
 }
 
@@ -106,7 +106,7 @@ function readDocument(text: string): ReadDocument | Fault {
       if (depth > deepest) return { code: 'RESOURCE_EXHAUSTION', offset: token.offset }
       if (token.type === 'flow-collection') hasOpenBracket ||= !/[\]}]/.test(token.end[0]?.source ?? '')
     }
-    // Duplicate keys are found in `inspect`: the library compares each key with all others.
+    // `inspect` finds duplicate keys, because the library compares each key with all others.
     const composer = new Composer({
       merge: true,
       stringKeys: true,
@@ -127,7 +127,7 @@ function readDocument(text: string): ReadDocument | Fault {
 
 type Collection = CST.BlockMap | CST.BlockSequence | CST.FlowCollection
 
-/** None below those that are too deep. */
+/** Yields nothing below collections that are nested too deeply. */
 function* collectionsIn(
   tokens: readonly (CST.Token | null | undefined)[],
   depth = 0,
@@ -147,11 +147,11 @@ interface Inspection {
   targetOf(alias: Alias): Node | undefined
 }
 
-/** Finds in one walk what the library does not say, or would stumble over later. */
+/** Finds in one walk mistakes that the library does not report, or that would cause errors later. */
 function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Inspection {
   const { contents, errors, warnings } = document
   const refused = [...errors, ...warnings].map(({ code, pos }): Fault => {
-    // A bracket is missed where its last line ends, and not where the next one begins.
+    // A missing bracket is reported at the end of its last line, and not at the beginning of the next one.
     const end = text.slice(0, pos[0]).trimEnd().length
     const isMissed = hasOpenBracket && code === 'BAD_INDENT' && pos[0] < text.length
     return { code, offset: isMissed && text.slice(end, pos[0]).includes('\n') ? end : pos[0] }
@@ -160,14 +160,14 @@ function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Insp
   const unreadable: Fault[] = []
   const templatesInComments: number[] = []
   const anchors = new Map<string, Node>()
-  /** How many values an anchor stands for once it is complete. */
+  /** The number of values that an anchor stands for, once it is complete. */
   const sizes = new Map<Node, number>()
   const targets = new Map<Alias, Node | undefined>()
   const targetOf = (alias: Alias) => targets.get(alias)
   const size = walk(contents)
   return { faults: faults(), templatesInComments, targetOf }
 
-  /** How many values a node stands for, every alias expanded. */
+  /** Returns the number of values in a node with every alias expanded. */
   function walk(node: unknown): number {
     if (isAlias(node)) return followAlias(node)
     const { anchor } = (node ?? {}) as { anchor?: string }
@@ -183,7 +183,7 @@ function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Insp
   function followAlias(alias: Alias): number {
     const target = anchors.get(alias.source)
     targets.set(alias, target)
-    // Inside its own anchor an alias has no end.
+    // An alias inside of its own anchor has no end.
     return target ? (sizes.get(target) ?? Number.POSITIVE_INFINITY) : 1
   }
 
@@ -213,7 +213,7 @@ function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Insp
     return isSeq(source) ? source.items.every(isMapOrLost) : isMapOrLost(source)
   }
 
-  /** An alias without an anchor is a fault of its own. */
+  /** An alias without an anchor is reported as a mistake of its own. */
   function isMapOrLost(value: unknown): boolean {
     return isAlias(value) ? isMapOrLost(targetOf(value)) : value === undefined || isMap(value)
   }
@@ -257,7 +257,7 @@ function locateNodes(contents: unknown, value: unknown, targetOf: Inspection['ta
     nodes[index - 1] = nodes.length
   }
 
-  /** The pairs that give a map its keys: its own, and those that it merges. */
+  /** Collects the pairs of a map: its own, and those that it merges. */
   function pairsOf({ items }: YAMLMap, pairs: Map<string, Pair>): Map<string, Pair> {
     for (const pair of items) {
       const name = String((pair.key as Scalar).value)

@@ -1,4 +1,4 @@
-/** The thread that parses changed files, so that the gateway's own thread never waits for one. */
+/** This is the program of the thread that parses changed files, so that the gateway's own thread never waits for one. */
 
 import { parentPort } from 'node:worker_threads'
 import { parseText, type WrittenText } from './parse-text.ts'

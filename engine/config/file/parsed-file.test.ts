@@ -24,10 +24,10 @@ for (const [style, spelling] of Object.entries(spellings)) {
   })
 }
 
-test('where an escape spells a character, the answer is the last place that could be followed', () => {
+test('if an escape writes the character, the last place that could be followed is returned', () => {
   assert.equal(offsetInRaw('"ab\\u0041cd"', 'abAcd', 4), 2)
 })
 
-test('the end of the text is a place too', () => {
+test('the end of the text has a place too', () => {
   assert.equal(offsetInRaw('"ab"', 'ab', 2), 3)
 })

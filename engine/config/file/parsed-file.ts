@@ -1,4 +1,4 @@
-/** A parsed file: its value, and where in its text each part of the value stands. */
+/** Holds a parsed file: its value, and the place of each part in its text. */
 
 import type { Place } from '../diagnostic/diagnostic.ts'
 import type { Path } from '../path.ts'
@@ -6,23 +6,26 @@ import { numbersPerNode, type SoundText } from './parse-text.ts'
 import { placeAt, positionAt } from './places.ts'
 
 export interface ParsedFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string
-  /** Relative to the configuration's folder, with `/`; of a preset `preset <name>`. */
+  /** The path relative to the configuration's folder, with `/`; for a preset `preset <name>`. */
   readonly name: string
-  /** As YAML gives it; nothing is checked yet. `null` for a file without content. */
+  /** The parsed value, not checked yet. `null` for a file without content. */
   readonly value: unknown
-  /** Where the value at `path` stands, or its key, or the nearest thing above it that exists. */
+  /** Returns the place of the value at `path`, or of its key, or of the nearest existing value above it. */
   place(path: Path, at?: 'key' | 'value'): Place
-  /** The line and column of {@link place}, which are found faster than the text of the line. */
+  /** Returns the line and column of {@link place}, which are found faster than the text of the line. */
   position(path: Path): Pick<Place, 'line' | 'column'>
-  /** Where one character of the text at `path` stands; `offset` counts from 0 in UTF-16 units. */
+  /** Returns the place of a character of the text at `path`; `offset` counts from 0 in UTF-16 units. */
   placeInText(path: Path, offset: number): Place
-  /** Whether the text at `path` stands in single quotes, as a value between brackets or braces: JSON5 rather than YAML. */
+  /** Whether the text at `path` stands in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
   isSingleQuoted(path: Path): boolean
-  /** The whole number at `path` as it was written, which may be one that the value cannot hold. */
+  /** Returns the digits of the integer at `path` as written, because the value may not be able to hold them. */
   digits(path: Path): string | undefined
-  /** Where texts below `path` end because YAML took ` #` in front of a placeholder for the start of a comment. */
+  /**
+   * Returns the places of texts below `path` that end because YAML took ` #` in front of a placeholder for the start of
+   * a comment.
+   */
   templatesInComments(path: Path): Place[]
 }
 
@@ -35,7 +38,7 @@ interface Located {
 export function createParsedFile(name: string, sound: SoundText): ParsedFile {
   const { file, value, nodes, text } = sound
   const root: Located = { node: 0, value }
-  /** What lists and maps hold that were walked into, by index or key. */
+  /** The children of the lists and maps that were walked into, by index or key. */
   const children = new Map<number, ReadonlyMap<string | number, number>>()
 
   const read = (node: number, field: number) => nodes[node + field] ?? -1
@@ -58,7 +61,7 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
     return found
   }
 
-  /** The value at the path, or the deepest one on the way to it. */
+  /** Returns the value at the path, or the deepest one on the way to it. */
   function find(path: Path): Located {
     let found = root
     for (const segment of path) {
@@ -106,7 +109,7 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
     },
     templatesInComments(path) {
       const { node } = find(path)
-      // What an alias stands for is reported at its anchor.
+      // A value behind an alias is reported at its anchor.
       const end = start(node) === targetStart(node) ? targetEnd(node) : -1
       return sound.templatesInComments
         .filter((offset) => start(node) <= offset && offset <= end)
@@ -115,7 +118,7 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
   }
 }
 
-/** The list at a path of a file's value; nothing where there is none. */
+/** Returns the list at a path of a file's value, or an empty one if there is none. */
 export function listAt(value: unknown, path: Path): readonly unknown[] | undefined {
   const found = path.reduce<unknown>((holder, segment) => {
     const isHeld = typeof holder === 'object' && holder !== null && Object.hasOwn(holder, segment)
@@ -125,9 +128,9 @@ export function listAt(value: unknown, path: Path): readonly unknown[] | undefin
 }
 
 /**
- * `raw` is a scalar as it was written, with its quotes or block header, and `value` what it means. The answer is an offset
- * into `raw`: exact for plain, folded, literal and quoted text, and the last character that could be followed where an escape
- * such as `\\u0041` spells one.
+ * `raw` is a scalar as written, with its quotes or block header, and `value` its meaning. Returns an offset into `raw`.
+ * It is exact for plain, folded, literal and quoted text; for an escape such as `\\u0041` it is that of the last
+ * character that could be followed.
  */
 export function offsetInRaw(raw: string, value: string, wanted: number): number {
   const style = raw[0]

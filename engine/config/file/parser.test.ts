@@ -25,7 +25,7 @@ const samples: Readonly<Record<string, string>> = {
   'a comment without an end': '{ a: /* 1',
 }
 
-test('a thread answers what parsing in place does', async (context) => {
+test('a thread gives the same result as parsing in place', async (context) => {
   const parser = setUp(context)
   const asked = Object.entries(samples)
   const answers = await Promise.all(asked.map(([, text]) => parser.parse(written(text))))
@@ -46,7 +46,7 @@ test('a text that takes too long is refused at its deadline, and the next one is
   await assert.rejects(parser.parse(endless))
 })
 
-test('a thread that is idle is ended, and started again by the next text', async (context) => {
+test('an idle thread is ended, and started again by the next text', async (context) => {
   const before = threads()
   const parser = setUp(context, { idleMs: 1 })
   await parser.parse(written('a: 1'))
@@ -54,7 +54,7 @@ test('a thread that is idle is ended, and started again by the next text', async
   assert.ok('value' in (await parser.parse(written('a: 2'))))
 })
 
-test('closing ends the thread and refuses what it has not parsed', async () => {
+test('closing ends the thread and rejects texts that are not parsed yet', async () => {
   const before = threads()
   const parser = createThreadParser()
   const asked = [parser.parse(written('a: 1')), parser.parse(written('b: 2'))]

@@ -1,4 +1,4 @@
-/** This file decides where a text is parsed: in place until something is served, in a thread with a deadline from then on. */
+/** Decides where a text is parsed: in place until the first snapshot is served, and then in a thread with a deadline. */
 
 import { Worker } from 'node:worker_threads'
 import { type ParsedText, parseText, type TextParser, type WrittenText } from './parse-text.ts'
@@ -9,16 +9,16 @@ export const parserInPlace: TextParser = { parse: async (written) => parseText(w
 export interface ThreadOptions {
   /** How long the thread waits for another text before it is ended. */
   readonly idleMs?: number
-  /** How long one text may take. */
+  /** How long parsing one text may take. */
   readonly deadlineMs?: number
 }
 
 export interface ThreadParser extends TextParser {
-  /** Ends the thread; what it has not parsed fails. */
+  /** Ends the thread, and rejects texts that are not parsed yet. */
   close(): Promise<void>
 }
 
-/** The thread is started by the first text, and parses one text after the other. */
+/** The first text starts the thread, which parses one text after the other. */
 export function createThreadParser({
   idleMs = 60_000,
   deadlineMs = 20_000,
@@ -60,7 +60,7 @@ export function createThreadParser({
     } finally {
       clearTimeout(late)
       fail = undefined
-      // An idle thread keeps no process alive.
+      // An idle thread must not keep the process alive.
       thread?.unref()
       if (thread) idle = setTimeout(() => end(''), idleMs).unref()
     }
@@ -83,7 +83,7 @@ export function createThreadParser({
 
 const whileClosing = 'was not parsed, since the gateway stops'
 
-/** Beside this module, as a source or as a bundle. */
+/** The thread's program lies beside this module, as a source or as a bundle. */
 function threadFile(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './parse-thread.ts' : './parse-thread.js', import.meta.url)
 }

@@ -1,4 +1,4 @@
-/** This file turns an offset of a text into a place: line, column, and the line as it may be shown. */
+/** Turns an offset of a text into a place: line, column, and the line as it may be shown. */
 
 import type { Place } from '../diagnostic/diagnostic.ts'
 import {
@@ -12,9 +12,9 @@ import {
 
 export interface PlacedText extends Pick<Place, 'file' | 'calledFile'> {
   readonly text: string
-  /** Where each line begins, in UTF-16 units; at least one. */
+  /** The beginning of each line, in UTF-16 units; at least one. */
   readonly lineStarts: readonly number[]
-  /** What may not be shown. */
+  /** The parts that may not be shown. */
   readonly secrets: readonly Span[]
 }
 
@@ -24,7 +24,7 @@ export function findLineStarts(text: string): number[] {
   return starts
 }
 
-/** Both count from 1; the place behind the last line break is on a line of its own. */
+/** Both numbers count from 1. The place after the last line break is on a line of its own. */
 export function positionAt(
   { text, lineStarts }: Pick<PlacedText, 'text' | 'lineStarts'>,
   offset: number,
@@ -40,7 +40,7 @@ export function positionAt(
   return { line: low + 1, column: wanted - (lineStarts[low] ?? 0) + 1 }
 }
 
-/** `unsure`: the text was not understood, so its lines are searched for secrets too. */
+/** `unsure` means that the text could not be parsed, so its lines are searched for secrets too. */
 export function placeAt(placed: PlacedText, offset: number, unsure = false): Place {
   const { file, calledFile, text, lineStarts, secrets } = placed
   const { line, column } = positionAt(placed, offset)
@@ -59,7 +59,7 @@ export function placeAt(placed: PlacedText, offset: number, unsure = false): Pla
   return masked.caret === column ? place : { ...place, caret: masked.caret }
 }
 
-/** A file on one line must not repeat itself in each of its diagnostics. */
+/** Limits the shown part, so that a file on one line is not repeated in each of its diagnostics. */
 const longestText = 400
 
 function windowOf({ text, caret }: MaskedLine): MaskedLine {
@@ -68,7 +68,7 @@ function windowOf({ text, caret }: MaskedLine): MaskedLine {
   return { text: text.slice(start, start + longestText), caret: caret - start }
 }
 
-/** The span's part of one line, without the white space around it. */
+/** Returns the span's part of one line, without the white space around it. */
 function clip(span: Span, line: string): Span {
   const start = Math.max(0, span.start)
   const end = Math.min(line.length, span.end)
@@ -77,7 +77,7 @@ function clip(span: Span, line: string): Span {
   return { start: start + lead, end: Math.max(start + lead, start + inside.trimEnd().length) }
 }
 
-/** For what is wrong with a file as a whole. */
+/** Returns the place for mistakes in a file as a whole. */
 export function startOf(file: string): Place {
   return { file, line: 1, column: 1, text: '' }
 }

@@ -1,4 +1,4 @@
-/** Reads files and environment for one load, and remembers each for the digest and for watching. */
+/** Reads files and environment for one load, and records each for the digest and for watching. */
 
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -20,13 +20,13 @@ export const realFiles: Files = { readFile: (path) => readFile(path), readdir: (
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Longer configuration or mapping files are refused, in bytes. */
+/** Longer configuration or mapping files are refused. In bytes. */
 const longestFile = 8 * 1024 * 1024
-/** Longer `${file:}` targets are refused, in bytes. */
+/** Longer targets of `${file:}` are refused. In bytes. */
 const longestSecret = 64 * 1024
 const deepestFolder = 16
 
-/** Why a file could not be read; the message is half a sentence that follows the file's name. */
+/** Thrown if a file cannot be read. The message completes a sentence that begins with the file's name. */
 export class ReadError extends Error {
   readonly code: 'FILE_NOT_FOUND' | 'FILE_UNREADABLE' | 'FILE_TOO_LARGE' | 'FILE_NOT_TEXT'
   constructor(code: ReadError['code'], message: string, cause?: unknown) {
@@ -35,60 +35,69 @@ export class ReadError extends Error {
     this.code = code
   }
 
-  /** Whether this user lacks the right to read it. */
+  /** Whether the user may not read the file. */
   get isForbidden(): boolean {
     return isForbidden(this.cause)
   }
 }
 
 export interface Reading {
-  /** Folder of the configuration file; absolute. */
+  /** The absolute path of the configuration file's folder. */
   readonly folder: string
-  /** A path of the configuration, absolute: from its folder, or from `from`; `~/` is the user's home folder. */
+  /**
+   * Returns the absolute path of a path in the configuration: from its folder, or from `from`; `~/` is the user's home
+   * folder.
+   */
   resolvePath(path: string, from?: string): string
   /** Reads `.env`, if there is one. @throws ReadError */
   readEnvironment(): Promise<void>
-  /** A file's text without byte order mark. @throws ReadError */
+  /** Returns a file's text without byte order mark. @throws ReadError */
   readText(file: string): Promise<string>
-  /** The text of a `${file:}` target without its last line break. @throws ReadError */
+  /** Returns the text of a `${file:}` target without its last line break. @throws ReadError */
   readReferenced(path: string): Promise<string>
-  /** The process environment, then `.env`. */
+  /** Looks a variable up in the process environment, then in `.env`. */
   lookUp(name: string): string | undefined
-  /** The names in `.env`. */
+  /** Returns the names in `.env`. */
   names(): readonly string[]
-  /** Whether a reference that is not set is a warning; an error otherwise. */
+  /** Whether a reference that is not set is a warning instead of an error. */
   readonly allowsUnset: boolean
-  /** Notes the variable or file of such a reference. */
+  /** Records the variable or file of such a reference. */
   noteUnset(name: string): void
-  /** The names that were noted, sorted. */
+  /** Returns the recorded names, sorted. */
   unset(): readonly string[]
-  /** The names in one folder, sorted. @throws ReadError */
+  /** Returns the names in one folder, sorted. @throws ReadError */
   listFolder(folder: string): Promise<string[]>
-  /** The mapping files below a folder, absolute, in order of their relative paths. @throws ReadError */
+  /**
+   * Returns the absolute paths of the mapping files below a folder, in the order of their relative paths. @throws
+   * ReadError
+   */
   listMappings(folder: string): Promise<string[]>
-  /** Relative to the configuration's folder, with `/`; of a file outside it the absolute path. */
+  /** Returns a path relative to the configuration's folder, with `/`, or the absolute path of a file outside of it. */
   nameOf(file: string): string
   watch(path: string): void
   watched(): readonly string[]
-  /** The texts read so far by their absolute paths; without `.env` and the targets of `${file:}`, which may be secret. */
+  /**
+   * Returns the texts that were read so far by their absolute paths, without `.env` and the targets of `${file:}`,
+   * which may be secret.
+   */
   sources(): ReadonlyMap<string, string>
-  /** The values of the references that were looked up so far. */
+  /** Returns the values of the references that were looked up so far. */
   referenced(): ReadonlySet<string>
-  /** SHA-256 in hex over everything that was read so far, in whatever order. */
+  /** Returns the SHA-256, in hex, of everything that was read so far, in any order. */
   digest(): string
-  /** What earlier loads left. */
+  /** The cache of earlier loads. */
   readonly cache: LoadCache
   readonly parser: TextParser
 }
 
-/** A text, and the SHA-256 of it in hex. */
+/** A text with its SHA-256 in hex. */
 interface KnownText {
   readonly text: string
   readonly digest: string
 }
 
 export interface ReadingOptions {
-  /** The configuration file; absolute. */
+  /** The absolute path of the configuration file. */
   readonly file: string
   readonly env: Environment
   readonly files: Files
@@ -108,7 +117,7 @@ export function createReading(options: ReadingOptions): Reading {
   const unset = new Set<string>()
   const referenced = new Set<string>()
   let fileEnv: Environment = {}
-  /** The sizes of files that were just listed; those of others are asked for. */
+  /** The sizes of files that were just listed. Those of other files are read when needed. */
   const sizes = new Map<string, number>()
 
   const fromFolder = (path: string) => relative(folder, path).split(sep).join('/')
@@ -124,7 +133,7 @@ export function createReading(options: ReadingOptions): Reading {
     }
   }
 
-  /** The same string as before where it is equal, so that a text is not kept twice. */
+  /** Returns the earlier string if it is equal, so that a text is not kept twice. */
   function known(path: string, text: string): KnownText {
     const same = cache.lookUp<KnownText>('text', path).find((one) => one.text === text)
     const made = same ?? { text, digest: createHash('sha256').update(text).digest('hex') }
@@ -151,7 +160,7 @@ export function createReading(options: ReadingOptions): Reading {
     return found
   }
 
-  /** Returns nothing for what is gone since it was listed, or a link to nowhere: reading it reports that. */
+  /** Returns undefined for a file that was deleted since it was listed, and for a broken link. Reading it reports that. */
   async function kindOf(path: string) {
     try {
       return await files.stat(path)
@@ -217,7 +226,7 @@ export function createReading(options: ReadingOptions): Reading {
     async listMappings(below) {
       try {
         const names = await list(below, '', 0)
-        // By code units, not by locale: the order decides which mapping wins.
+        // Sorts by code units, not by locale, because the order decides which mapping wins.
         return names.sort((one, other) => (one < other ? -1 : 1)).map((name) => join(below, name))
       } catch (cause) {
         throw readError(cause)
@@ -240,7 +249,7 @@ export function createReading(options: ReadingOptions): Reading {
   }
 }
 
-/** By code units, not by locale. */
+/** Sorts by code units, not by locale. */
 function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
   return one < other ? -1 : 1
 }
@@ -273,8 +282,8 @@ function isForbidden(cause: unknown): boolean {
 const atOnce = 16
 
 /**
- * Answers in the order of what was asked for. Files are many, and the threads that read them few, so not all are asked for at
- * once.
+ * Returns the results in the order of the inputs. Only some run at the same time, because files are many and the
+ * threads that read them few.
  */
 export async function inParallel<One, Made>(
   all: readonly One[],

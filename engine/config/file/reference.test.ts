@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { foreignReference, parseReferences } from './reference.ts'
 
-test('a text is split into its words and its references', () => {
+test('a text is split into literals and references', () => {
   assert.deepEqual(parseReferences('a ${ONE} b ${TWO:-two words} ${file:/run/secret}$${THREE}'), [
     'a ',
     { kind: 'environment', name: 'ONE' },
@@ -24,7 +24,7 @@ test('a dollar without a brace is a dollar', () => {
 })
 
 for (const text of ['${', '${}', '${A', '${A-b}', '${1A}', '${A:-${B}}', '${file:}', '${a b}']) {
-  test(`${text} is no reference, and the error does not quote it`, () => {
+  test(`${text} is not a reference, and the error does not quote it`, () => {
     assert.throws(
       () => parseReferences(text),
       (error: Error) => error instanceof SyntaxError && !error.message.includes(text),
@@ -32,7 +32,7 @@ for (const text of ['${', '${}', '${A', '${A-b}', '${1A}', '${A:-${B}}', '${file
   })
 }
 
-test('references in the way of other tools are known by the name of their variable', () => {
+test('references in the syntax of other tools are recognised with the name of their variable', () => {
   for (const text of [
     '$NAME',
     '$(NAME)',

@@ -12,7 +12,7 @@ export function mayHoldReference(text: string): boolean {
   return text.includes('${') || foreignReference(text) !== undefined
 }
 
-/** References as shells, GitHub Actions, Compose, Helm and Windows write them; each is the whole text. */
+/** References in the syntax of shells, GitHub Actions, Compose, Helm and Windows. Each matches a whole text. */
 const foreign: readonly RegExp[] = [
   /^\$([A-Z_][A-Z0-9_]*)$/,
   /^\$\(([A-Z_][A-Z0-9_]*)\)$/,
@@ -22,7 +22,7 @@ const foreign: readonly RegExp[] = [
   /^process\.env\.(\w+)$/,
 ]
 
-/** Returns the name of the variable that a text refers to in the way of another tool, if it does. */
+/** Returns the name of the variable that a text refers to in the syntax of another tool, or undefined. */
 export function foreignReference(text: string): string | undefined {
   for (const pattern of foreign) {
     const name = pattern.exec(text)?.[1]
@@ -31,7 +31,7 @@ export function foreignReference(text: string): string | undefined {
   return undefined
 }
 
-/** @throws SyntaxError whose message names the rule and quotes nothing. */
+/** @throws SyntaxError, whose message names the rule and quotes nothing */
 export function parseReferences(text: string): ReferenceText {
   const parts: (string | Reference)[] = []
   let done = 0

@@ -14,7 +14,7 @@ async function settingsOf(context: TestContext, files: Readonly<Record<string, s
   return loaded.configuration.settings
 }
 
-test('the process environment wins over .env, and both over the default', async (context) => {
+test('the process environment takes precedence over .env, and both over the default', async (context) => {
   const files = {
     'reveille.yaml': 'agents: { defaults: { systemPrompt: "${A:-x} ${B:-x} ${C:-x} ${D:-x}" } }\n',
     '.env': 'A=file\nB="from file"\nD=\n',
@@ -23,7 +23,7 @@ test('the process environment wins over .env, and both over the default', async 
   assert.equal(agents.defaults.systemPrompt, 'process from file x x')
 })
 
-test('numbers and truth values may come from references', async (context) => {
+test('numbers and booleans may come from references', async (context) => {
   const text = 'gateway: { port: "${PORT}" }\nhooks: { allowQueryToken: "${QUERY}", token: "${NUMBER}" }\n'
   const settings = await settingsOf(
     context,
@@ -35,7 +35,7 @@ test('numbers and truth values may come from references', async (context) => {
   assert.deepEqual(settings.hooks.tokens, ['12345'])
 })
 
-test('a value that does not fit names the key and never the value', async (context) => {
+test('an invalid value is reported with its key and never shown', async (context) => {
   const loaded = await load(
     context,
     { 'reveille.yaml': 'gateway: { port: "${PORT}" }\n' },
@@ -48,14 +48,14 @@ test('a value that does not fit names the key and never the value', async (conte
   assert.ok(!JSON.stringify(loaded.diagnostics).includes('eighty'))
 })
 
-test('a misspelt key is reported for its name, also where its value is a reference', async (context) => {
+test('a misspelt key is reported for its name, also if its value is a reference', async (context) => {
   const files = { 'reveille.yaml': 'hooks: { tokn: "${HOOK}" }\n' }
   const loaded = await load(context, files, { HOOK: 'hunter2' })
   assert.ok(!loaded.ok)
   assert.match(loaded.diagnostics[0]?.hint ?? '', /`token`/)
 })
 
-test('every unset name is reported with its key, and nothing follows from its absence', async (context) => {
+test('every unset name is reported with its key, and its absence causes no further findings', async (context) => {
   const text = 'gateway: { auth: { token: "${ADMIN}" } }\nhooks: { enabled: true, token: ["${ONE}${TWO}"] }\n'
   const loaded = await load(context, { 'reveille.yaml': text })
   assert.ok(!loaded.ok)
@@ -69,7 +69,7 @@ test('every unset name is reported with its key, and nothing follows from its ab
   )
 })
 
-test('an unset name in a list leaves the places of its neighbours true', async (context) => {
+test('an unset name in a list does not move the places of its neighbours', async (context) => {
   const text = 'hooks:\n  token:\n    - "${NOPE}"\n    - ""\n'
   const loaded = await load(context, { 'reveille.yaml': text })
   assert.ok(!loaded.ok)
@@ -79,7 +79,7 @@ test('an unset name in a list leaves the places of its neighbours true', async (
   )
 })
 
-test('a file reference starts at the configuration and loses one line break', async (context) => {
+test('a file reference is relative to the configuration and loses one line break', async (context) => {
   const files = {
     'reveille.yaml': 'hooks: { token: "${file:./run/token}" }\n',
     'run/token': 'hook-secret\r\n',
@@ -87,7 +87,7 @@ test('a file reference starts at the configuration and loses one line break', as
   assert.deepEqual((await settingsOf(context, files)).hooks.tokens, ['hook-secret'])
 })
 
-test('a file reference that cannot be read names key and file', async (context) => {
+test('a file reference that cannot be read is reported with key and file', async (context) => {
   const loaded = await load(context, { 'reveille.yaml': 'hooks: { token: "${file:/no/such/file}" }\n' })
   assert.ok(!loaded.ok)
   assert.equal(
@@ -109,14 +109,14 @@ test('a value with ${ in it is not resolved again', async (context) => {
   assert.equal(agents.defaults.systemPrompt, '${B}')
 })
 
-test('a broken reference is explained where it stands', async (context) => {
+test('a malformed reference is explained at its place', async (context) => {
   const loaded = await load(context, { 'reveille.yaml': 'gateway:\n  host: "${a b}"\n' })
   assert.ok(!loaded.ok)
   assert.equal(loaded.diagnostics[0]?.code, 'REFERENCE_SYNTAX')
   assert.equal(loaded.diagnostics[0]?.place?.line, 2)
 })
 
-test('channels and endpoint policies are resolved; mappings are left as they are', async (context) => {
+test('channels and endpoint policies are resolved, and mappings are left as they are', async (context) => {
   const mapping = '{ message: "cost ${NOPE}", match: { when: "a = \'${NOPE}\'" } }'
   const folder = await createSampleFolder(context, {
     'reveille.yaml': `hooks: { mappings: [${mapping}] }\nchannels: { slack: { deep: [{ botToken: "\${A}" }] } }\n`,

@@ -1,4 +1,4 @@
-/** Resolves references: it puts in values of the environment and of files, as the schema expects them. */
+/** Resolves references to values of the environment and of files, with the types that the schema expects. */
 
 import { join } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -11,8 +11,8 @@ import type { Pending } from './shape.ts'
 import { unsetText } from './unset.ts'
 
 /**
- * Puts every reference's value where it belongs; what cannot be resolved is left out and reported. Where a reference may be
- * unset, a text stands in for its value, a warning says so, and what that text may break is not reported.
+ * Replaces every reference by its value. One that cannot be resolved is left out and reported. If references may be
+ * unset, a text replaces the value, with a warning, and mistakes that this text may cause are not reported.
  */
 export async function resolveReferences(
   pending: readonly Pending[],
@@ -47,7 +47,7 @@ export async function resolveReferences(
     let isSuppressed = false
     for (const part of parts) {
       const value = typeof part === 'string' ? part : await valueIn(part)
-      // All of a text's references are looked up, so that all that are missing are named at once.
+      // All references of a text are looked up, so that all missing ones are named at once.
       resolved = value === undefined || resolved === undefined ? undefined : resolved + value
     }
     if (isSuppressed) findings.suppress(source, path)
@@ -71,11 +71,11 @@ export async function resolveReferences(
   }
 }
 
-/** Why a reference has no value; `name` is the variable's or the file's. */
+/** The reason why a reference has no value. `name` is that of the variable or the file. */
 interface Unset {
   readonly name: string
   readonly message: string
-  /** Which name was meant; empty, or a sentence with a space behind it. */
+  /** A suggested name as a sentence with a trailing space, or an empty text. */
   readonly guess: string
   readonly hint: string
 }
@@ -109,7 +109,7 @@ async function meaningOf(reference: Reference, reading: Reading): Promise<string
   }
 }
 
-/** A reference is always text; where a number or a truth value is expected, it is read as one. */
+/** A reference is always text. If a number or a boolean is expected, the text is read as one. */
 function asExpected(text: string, types: readonly string[]): unknown {
   if (types.includes('string') || types.length === 0) return text
   if (types.includes('integer') && /^\s*-?\d{1,15}\s*$/.test(text)) return Number(text)

@@ -1,10 +1,10 @@
-/** This file finds the parts of a YAML document that hold secrets. */
+/** Finds the parts of a YAML document that hold secrets. */
 
 import { type Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, visit } from 'yaml'
 import type { Path } from '../path.ts'
 import { isCalledSecret, isSecretKey, type Span } from '../secret.ts'
 
-/** `holdsSecrets`: whether secrets may stand under a path; where not, nothing deeper is looked at. */
+/** `holdsSecrets` decides whether a path may lead to secrets. If not, nothing below it is searched. */
 export function secretSpansIn(document: Document, holdsSecrets: (path: Path) => boolean): Span[] {
   const spans: Span[] = []
   visit(document, {
@@ -14,7 +14,7 @@ export function secretSpansIn(document: Document, holdsSecrets: (path: Path) => 
       if (isAllowance(pair.key.value, ancestors) || isDemand(pair)) return
       const isSecret = isNamedMap(pair, ancestors) ? isCalledSecret : isSecretKey
       if (!isSecret(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
-      // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
+      // A list keeps its dashes. In a map even the keys may be parts of a secret without quotes.
       for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
         const range = (node as Node | null)?.range
         if (range) spans.push({ start: range[0], end: range[1] })
@@ -24,26 +24,26 @@ export function secretSpansIn(document: Document, holdsSecrets: (path: Path) => 
   return spans
 }
 
-/** `endpoints: { open: { … } }`: a name is like any word, and what a map of ours holds is looked at by itself. */
+/** In `endpoints: { open: { … } }` a name may be any word, and the content of the map is searched by itself. */
 function isNamedMap({ value }: Pair, ancestors: readonly unknown[]): boolean {
   return isMap(value) && namedMaps.has(String(pathOf(ancestors).at(-1)))
 }
 const namedMaps = new Set(['channels', 'endpoints', 'providers', 'runners', 'sources'])
 
-/** `budget: { tokens: 5000 }`: those are counted, not kept. */
+/** In `budget: { tokens: 5000 }` the tokens are a number and no secret. */
 function isAllowance(key: string, ancestors: readonly unknown[]): boolean {
   return key === 'tokens' && pathOf(ancestors).at(-1) === 'budget'
 }
 
-/** `auth: both` of an endpoint: what is asked for, and not with what. */
+/** In `auth: both` of an endpoint, the value names the kind of authentication, and is no secret. */
 function isDemand({ key, value }: Pair): boolean {
   return isScalar(key) && key.value === 'auth' && isScalar(value) && demands.has(String(value.value))
 }
 const demands = new Set(['token', 'signature', 'both', 'none'])
 
 /**
- * `telegram: 123:abc`, `verify: whsec_abc`: the one text that an operator would write where a channel's map or that of a policy
- * belongs is its token or secret.
+ * In `telegram: 123:abc` and `verify: whsec_abc`, a text in place of a channel's map or a policy's is most likely its
+ * token or secret.
  */
 function isInPlaceOfMap({ key, value }: Pair, ancestors: readonly unknown[]): boolean {
   if (!isScalar(value) && !isSeq(value)) return false

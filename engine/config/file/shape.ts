@@ -1,6 +1,6 @@
 /**
- * Walks from what YAML gave to what the schema checks: keys without a value are left out, references are
- * found, and everything is copied, so that aliases share nothing and no map has a prototype.
+ * Prepares a parsed value for its schema: leaves out keys without a value, finds references, and copies everything, so
+ * that aliases share nothing and no map has a prototype.
  */
 
 import type { Path } from '../path.ts'
@@ -15,14 +15,14 @@ export interface SchemaNode {
   readonly references?: false
 }
 
-/** A text with `${` in it, and where its value goes. */
+/** A text with `${` in it, and where its value belongs. */
 export interface Pending {
   readonly path: Path
   readonly text: string
   assign(value: unknown): void
   /** Leaves the key out, as if it had not been written. */
   drop(): void
-  /** What the schema expects here. */
+  /** The types that the schema expects here. */
   readonly type: readonly string[]
 }
 
@@ -71,7 +71,7 @@ export function shapeValue(value: unknown, schema: SchemaNode): Shaped {
         assign: (resolved) => {
           slot[key] = resolved
         },
-        // A list keeps its length, so that the places of the items after it stay true.
+        // A list keeps its length, so that the items after it keep their places.
         drop: () => {
           if (!Array.isArray(holder)) delete slot[key]
         },
@@ -92,7 +92,7 @@ function knownSchema(node: SchemaNode | undefined, key: string): SchemaNode | un
   return ownSchema(node, key) ?? (typeof rest === 'object' ? rest : undefined)
 }
 
-/** `terminal:` without a value names a channel whose configuration is empty. */
+/** `terminal:` without a value names a channel with an empty configuration. */
 function emptyOf(node: SchemaNode | undefined): unknown {
   return node?.type === 'object' ? {} : null
 }
@@ -102,7 +102,7 @@ function typesOf(node: SchemaNode | undefined): readonly string[] {
   return typeof node.type === 'string' ? [node.type] : node.type
 }
 
-/** A part of a file's value as JSON would give it: nothing shared, and maps like any other. */
+/** Returns a part of a file's value as JSON would have it: nothing shared, and ordinary maps. */
 export function plainCopy<Value>(value: Value): Value {
   const { value: copied } = shapeValue(value, { references: false })
   return JSON.parse(JSON.stringify(copied)) as Value

@@ -1,10 +1,10 @@
-/** Describes what the YAML parser refuses; its own words would quote the text, which may be a secret. */
+/** Describes the errors of the YAML parser. The parser's own messages would quote the text, which may be a secret. */
 
 import type { ErrorCode } from 'yaml'
 import type { Diagnostic } from '../diagnostic/diagnostic.ts'
 import { type PlacedText, placeAt, positionAt } from './places.ts'
 
-/** The parser's codes, and ours for what it does not find itself. */
+/** The parser's codes, and our own for mistakes that it does not find. */
 type FaultCode =
   | ErrorCode
   | 'BAD_MERGE'
@@ -61,17 +61,20 @@ const hints: Partial<Record<FaultCode, string>> = {
   UNEXPECTED_TOKEN: 'Text that begins with a quote and goes on after it needs quotes around the whole.',
 }
 
-/** These keep their own code; all others become `YAML_SYNTAX`. */
+/** These keep their own code. All others become `YAML_SYNTAX`. */
 const ownCodes: ReadonlySet<FaultCode> = new Set(['DUPLICATE_KEY', 'TOO_MANY_ALIASES'])
 
-/** The parser understood the text all the same: its line needs no search for secrets, and no guess at what was meant. */
+/**
+ * With these codes the parser understood the text, so that its line need not be searched for secrets, and no guess is
+ * needed.
+ */
 const ofSoundText: ReadonlySet<FaultCode> = new Set(['LOST_ALIAS', 'TOO_MANY_ALIASES'])
 
-/** For a comment of JSON5 where none can stand, so that it may even be read as part of a key. */
+/** The message for a comment of JSON5 in a place where none is allowed, so that it may be read as part of a key. */
 export const foreignComment =
   'Comments begin with `#` here, as `//` and `/*` do between brackets only. A text that begins so needs quotes.'
 
-/** Something that the parser refuses, and where. */
+/** An error of the parser with its place. */
 export interface Fault {
   readonly code: FaultCode
   readonly offset: number
@@ -83,14 +86,14 @@ interface SyntaxFault {
   readonly hint?: string
 }
 
-/** One mistake often makes several errors on its line; the first is the one to mend. */
+/** One mistake often causes several errors on its line. Only the first is reported. */
 export function problemsOf(faults: readonly Fault[], placed: PlacedText): Diagnostic[] {
   const explain = createExplainer(placed.text)
   const seen = new Set<number>()
   return faults.flatMap(({ code, offset }) => {
     const isUnderstood = ofSoundText.has(code)
     const place = placeAt(placed, offset, !isUnderstood)
-    // A line that does not belong where it begins is a consequence of what is wrong above it.
+    // A line that begins in the wrong place is a consequence of a mistake above it.
     const isConsequence = code === 'UNEXPECTED_TOKEN' && seen.size > 0 && isLineStart(placed, offset)
     if (isConsequence || seen.has(place.line)) return []
     seen.add(place.line)
@@ -104,16 +107,16 @@ function isLineStart({ text, lineStarts }: PlacedText, offset: number): boolean 
   return text.slice(lineStarts[line - 1], offset).trim() === ''
 }
 
-/** A template without quotes that begins what stands behind a key or a dash, in a block or between braces. */
+/** A template without quotes at the beginning of the value after a key or a dash, in a block or between braces. */
 const beginsBare = /^\s*(?:-\s+)*(?:["']?[\w.$-]+["']?\s*:\s+)?\{[{%]/
 const bareInBraces = /[{,]\s*["']?[\w.$-]+["']?\s*:\s+\{[{%]/
 
-/** As JSON5 writes an apostrophe in a text. */
+/** An apostrophe in a text as JSON5 writes it. */
 const isEscapedQuote = /'[^'"]*\\'/
 
 /**
- * Of a text's faults: `line` is the one with the fault, `offset` its place in the text. What is asked of the whole text is
- * asked once.
+ * Explains the errors of a text: `line` is the one with the error, `offset` its place in the text. Facts about the
+ * whole text are computed once.
  */
 function createExplainer(text: string): (code: FaultCode, line: string, offset: number) => SyntaxFault {
   const isConflict = /^<{7} /m.test(text)
@@ -138,7 +141,7 @@ function createExplainer(text: string): (code: FaultCode, line: string, offset: 
 }
 
 function wordsOf(code: FaultCode): SyntaxFault {
-  // A newer parser may know codes that these tables do not.
+  // A newer parser may have codes that these tables lack.
   const message = sentences[code] ?? sentences.IMPOSSIBLE
   const hint = hints[code]
   return { code: ownCodes.has(code) ? code : 'YAML_SYNTAX', message, ...(hint !== undefined && { hint }) }

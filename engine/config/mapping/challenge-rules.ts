@@ -55,7 +55,7 @@ function* checkDigest({ issuesSecret }: ChallengePolicy, verify: VerifyPolicy): 
       problem: 'answers with a digest, and nothing says how it is made',
       hint: 'Write `provider: hmac`, its `hmac` and the `secret`.',
     }
-  // Not `{form}` either: it is signed without its dividers, so that a challenge can spell one.
+  // `{form}` does not suffice: it is signed without its dividers, so that a challenge could imitate one.
   else if (!hmac.signed.includes('{body}'))
     yield {
       keys,

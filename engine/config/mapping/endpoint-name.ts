@@ -1,14 +1,14 @@
-/** Decides what may be written as an endpoint's name, in `match.path` and in `endpoints`. */
+/** Decides which names of endpoints are valid, in `match.path` and in `endpoints`. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
 
-/** `/github`, as OpenClaw's users write it, is `github`; `/` alone stays what it is. */
+/** Turns `/github`, as OpenClaw's users write it, into `github`. `/` alone stays as it is. */
 export function bareName(name: string): string {
   return name.replace(/^\/+|\/+$/g, '') || name
 }
 
-/** Returns what is wrong with a name, if anything; the caller decides about `/` alone. */
+/** Returns the mistake in a name, if there is one. The caller decides about `/` alone. */
 export function checkEndpointName(name: string, path: Path, at: 'key' | 'value'): Finding | undefined {
   const where = `\`${writePath(path)}\``
   const bare = name.replace(/^\/+|\/+$/g, '')

@@ -1,4 +1,4 @@
-/** Joins endpoint policies: the configuration's, those of all mapping files, and those of presets. */
+/** Merges endpoint policies: the configuration's, those of all mapping files, and those of presets. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy } from '../configuration.ts'
@@ -14,9 +14,9 @@ import { checkEndpointName } from './endpoint-name.ts'
 export interface PolicySet {
   readonly source: ParsedFile
   readonly path: Path
-  /** By endpoint name; anything else has been refused. */
+  /** Policies by endpoint name. Other values were refused. */
   readonly policies: unknown
-  /** The name that a written one is served under. */
+  /** Returns the name under which a written endpoint is served. */
   rename?(name: string): string
 }
 
@@ -26,17 +26,23 @@ export interface PolicySets {
   readonly presets: readonly PolicySet[]
 }
 
-/** What holds for each endpoint, and which files say it. */
+/** The merged policy of each endpoint, and the files that define it. */
 export interface JoinedPolicies {
   readonly endpoints: Configuration['endpoints']
-  /** The policies that are written for an endpoint: of presets, files, the configuration; each wins over those before it. */
+  /**
+   * Returns the written policies of an endpoint: of presets, of files, and of the configuration. Later ones take
+   * precedence.
+   */
   writtenAbout(name: string): readonly WrittenPolicy[]
 }
 
-/** The configuration wins over files, and they over presets, key by key; two files cannot speak about one endpoint. */
+/**
+ * The configuration takes precedence over files, and they over presets, key by key. Two files cannot define one
+ * endpoint.
+ */
 export function mergeEndpoints(sets: PolicySets, cache: LoadCache, findings: Findings): JoinedPolicies {
   const merged: Record<string, EndpointPolicy> = Object.create(null)
-  // Presets may agree: what they say is the same whichever of them is asked.
+  // Presets may agree about an endpoint, and then any of them can be used.
   const layers = [
     createLayer(sets.presets, isDeepStrictEqual, findings),
     createLayer(sets.files, () => false, findings),
@@ -55,7 +61,7 @@ export function mergeEndpoints(sets: PolicySets, cache: LoadCache, findings: Fin
   }
 }
 
-/** Key by key, those of `verify` too: a preset names the provider, and the configuration its secret. */
+/** Merges key by key, also within `verify`: a preset names the provider, and the configuration its secret. */
 function joined(under: EndpointPolicy | undefined, over: EndpointPolicy): EndpointPolicy {
   const verify = under?.verify && over.verify ? { ...under.verify, ...over.verify } : undefined
   return { ...under, ...over, ...(verify && { verify }) }
@@ -64,12 +70,12 @@ function joined(under: EndpointPolicy | undefined, over: EndpointPolicy): Endpoi
 const layerNames = ['preset', 'file', 'configuration'] as const
 export type PolicyOrigin = (typeof layerNames)[number]
 
-/** As one file has it. */
+/** A policy as one file has it. */
 export interface WrittenPolicy {
   readonly policy: EndpointPolicy
   readonly source: ParsedFile
   readonly path: Path
-  /** What kind of file it is. */
+  /** The kind of file. */
   readonly from?: PolicyOrigin
 }
 
@@ -112,7 +118,7 @@ function* policiesIn(
 }
 
 const noActor = 'its bodies name no actor'
-/** What says nothing about a built-in endpoint, and why. */
+/** The keys without effect on a built-in endpoint, with the reason. */
 const unusedOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   agent: { bots: noActor },
   wake: {
@@ -130,7 +136,7 @@ function unusedKeys(name: string, policy: EndpointPolicy): KeyFault[] {
   )
 }
 
-/** Rates are counted in memory, which a restart forgets: over a longer time they would be no promise. */
+/** Rates are counted in memory, which a restart clears, so a longer period could not be kept. */
 const longestMs = 86_400_000
 
 function* checkRates({ rate = {} }: EndpointPolicy): Iterable<KeyFault> {
@@ -145,7 +151,7 @@ function* checkRates({ rate = {} }: EndpointPolicy): Iterable<KeyFault> {
   yield { ...noEffect(['rate', 'client'], why, 'Make it lower than `endpoint`, or remove it.'), at: 'value' }
 }
 
-/** Whether a client that keeps to the first rate keeps to the second one, too. */
+/** Whether a client that stays within the first rate also stays within the second one. */
 function isWithin(first: Rate, second: Rate): boolean {
   return first.most * Math.ceil(second.windowMs / first.windowMs) <= second.most
 }

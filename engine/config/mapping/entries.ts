@@ -1,4 +1,4 @@
-/** Makes mapping entries of the items of `mappings:` lists: other names of a field are folded into one. */
+/** Turns the items of `mappings:` lists into mapping entries, with one name for each field. */
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { MappingEntry, MappingSource, Origin } from '../configuration.ts'
@@ -31,10 +31,10 @@ export interface Item<Value = MappingValue> {
   readonly value: Value
   readonly source: ParsedFile
   readonly path: Path
-  /** From 1, for the name of an entry that has none. */
+  /** The position from 1, for the name of an entry without an id. */
   readonly position: number
   readonly origin: Origin
-  /** Where a field was written instead, by its name; that of `match.path` is `match.path`. */
+  /** The place where a field is written instead, by its name; for `match.path` the name is `match.path`. */
   readonly overridden?: ReadonlyMap<string, WrittenPlace>
 }
 
@@ -46,18 +46,18 @@ export interface WrittenPlace {
 export interface Entries {
   readonly mappings: readonly MappingEntry[]
   readonly disabled: readonly MappingEntry[]
-  /** Ids of preset mappings that gave way to the operator's, by preset. */
+  /** The ids of preset mappings that the operator's mappings replace, by preset. */
   readonly replaced: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** What the rules of mappings read of `hooks`. */
+/** The part of `hooks` that the rules of mappings read. */
 export interface HooksOfMappings {
   readonly path: string
-  /** Whether runs without a `sessionKey` share a session all the same. */
+  /** Whether runs without a `sessionKey` share a session. */
   readonly hasDefaultSession: boolean
 }
 
-/** Answers entries of the items that are sound, in order, and reports everything else. The operator's come before presets. */
+/** Returns entries for the valid items, in order, and reports all mistakes. The operator's come before presets. */
 export async function createEntries(
   items: readonly Item[],
   schemas: PayloadSchemas,
@@ -85,7 +85,7 @@ export async function createEntries(
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
     const folded = foldItem(item, id, schema, reading.cache)
     const parameters = await resolveParameters(item, reading, findings)
-    // A load with errors reports what is wrong with the sound ones too, and nothing twice.
+    // A load with errors also reports mistakes in the otherwise valid items, and nothing twice.
     if (!findings.isSound(source, path)) continue
     const entry = createEntry(id, item, folded, schema, parameters)
     entries[value.enabled ? 'mappings' : 'disabled'].push(entry)
@@ -93,7 +93,7 @@ export async function createEntries(
   return { ...entries, replaced }
 }
 
-/** Never remembered: what a reference stands for may change while the mapping does not. */
+/** The result is never cached, because the value of a reference may change while the mapping does not. */
 async function resolveParameters(
   { value, source, path }: Item,
   reading: Reading,
@@ -108,7 +108,7 @@ async function resolveParameters(
   return freezeDeep(parameters as Record<string, unknown>)
 }
 
-/** Findings name their places and are made again each time, since items move; an item without any is not checked again. */
+/** Findings contain places, which move, so they are made again each time. An item without findings is not checked again. */
 function reportFaults(
   item: Item,
   { path: hooksPath, hasDefaultSession }: HooksOfMappings,
@@ -132,7 +132,7 @@ function reportFaults(
 
 const faultless: Memo<true> = new WeakMap()
 
-/** The very value that an earlier load made of it, if that says the same. */
+/** Returns the very value that an earlier load made of the item, if it is equal. */
 function foldItem(
   item: Item,
   id: string,
@@ -225,7 +225,7 @@ function foldNames(value: MappingValue, schema: PayloadSchema | undefined): Mapp
   }
 }
 
-/** Without what OpenClaw alone knows, of which was said that it has no effect. */
+/** Removes keys that only OpenClaw has. They were reported as having no effect. */
 function ofOurs<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => !foreignInMapping.has(name)),
@@ -268,7 +268,7 @@ function foldMatch({
   }
 }
 
-/** The path as the author wrote it: under the other name, or the header in another case. */
+/** Returns the path as the author wrote it: under the alternative name, or with the header in another case. */
 function writtenPath(value: MappingValue, path: Path): Path {
   const [first, second, third, ...rest] = path
   if (first === 'match' && second === 'headers' && typeof third === 'string') {

@@ -1,4 +1,4 @@
-/** This file finds integers beyond 2^53, which come out of YAML with other digits than were written. */
+/** Finds integers beyond 2^53, whose digits YAML changes. */
 
 import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, scalarsBelow } from '../path.ts'
@@ -8,7 +8,7 @@ interface InexactNumber {
   readonly digits: string
 }
 
-/** Finds them in the value that stands at `path`. */
+/** Finds them in the value at `path`. */
 export function* findInexactNumbers(source: ParsedFile, value: unknown, path: Path): Iterable<InexactNumber> {
   for (const [at, scalar] of scalarsBelow(value, path)) {
     if (typeof scalar !== 'number' || !Number.isInteger(scalar) || Number.isSafeInteger(scalar)) continue
@@ -17,7 +17,7 @@ export function* findInexactNumbers(source: ParsedFile, value: unknown, path: Pa
   }
 }
 
-/** The value as JSON, every digit as it was written. */
+/** Writes the value as JSON, with every digit as it was written. */
 export function writeExactJson(source: ParsedFile, value: unknown, path: Path): string {
   const write = (current: unknown, at: Path): string => {
     if (Array.isArray(current))

@@ -1,4 +1,4 @@
-/** Gathers what the files of one load hold, in matching order: items of lists, and policies, each with its place. */
+/** Lists the content of all files of one load in matching order: items of lists, and policies, each with its place. */
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { Origin } from '../configuration.ts'
@@ -11,7 +11,7 @@ import type { TestValue } from '../schema/test-schema.ts'
 import type { PolicySet, PolicySets } from './endpoint-policies.ts'
 import type { Item } from './entries.ts'
 
-/** A preset in use, with what the configuration wants to be different. */
+/** A preset in use, with the configuration's adjustments. */
 export interface Preset {
   readonly name: string
   readonly mappings: readonly Item[]
@@ -35,7 +35,7 @@ export function policySets(main: MainFile, files: MappingFiles, presets: readonl
   }
 }
 
-/** The configuration's own first, then the files', then those of presets. */
+/** Lists the configuration's own items first, then those of files, then those of presets. */
 export async function mappingItems(
   main: MainFile,
   files: MappingFiles,
@@ -57,7 +57,7 @@ export async function mappingItems(
   return items
 }
 
-/** A preset's test of a mapping that gave way to the operator's would only say that they differ. */
+/** Leaves out a preset's test of a mapping that the operator replaced, since it would only show the difference. */
 export async function testItems(
   files: MappingFiles,
   presets: readonly Preset[],
@@ -83,7 +83,7 @@ function originOf(kind: Origin['kind'], { name }: ParsedFile): Origin {
   return { kind, name }
 }
 
-/** Yields nothing for what is no list, which the schema has refused. */
+/** Yields nothing for a value that is not a list, which the schema has refused. */
 export function* itemsIn<Value>(
   source: ParsedFile,
   origin: Origin,

@@ -50,7 +50,7 @@ test('entries come in matching order: the configuration, then files by relative 
   )
 })
 
-test('links to files and folders are followed, and a circle of them is refused', async (context) => {
+test('links to files and folders are followed, and circular ones are refused', async (context) => {
   const folder = await createSampleFolder(context, {
     'reveille.yaml': 'hooks: {}\n',
     'elsewhere/a.yaml': one,
@@ -71,14 +71,14 @@ test('links to files and folders are followed, and a circle of them is refused',
   assert.equal(circular.diagnostics[0]?.code, 'FILE_UNREADABLE')
 })
 
-test('the default folder may be missing, one that was named may not', async (context) => {
+test('the default folder may be missing, and a configured one may not', async (context) => {
   assert.deepEqual((await loadGood(context, {})).mappings, [])
   const [diagnostic] = await loadBad(context, { 'reveille.yaml': 'hooks:\n  mappingsDir: ./gone\n' })
   assert.equal(diagnostic?.code, 'FILE_NOT_FOUND')
   assert.equal(diagnostic?.place?.line, 2)
 })
 
-test('an empty mapping file is good and worth a warning', async (context) => {
+test('an empty mapping file is accepted with a warning', async (context) => {
   const { warnings } = await loadGood(context, {
     'mappings/new.yaml': '',
     'mappings/commented.yaml': '# later\n',
@@ -89,12 +89,12 @@ test('an empty mapping file is good and worth a warning', async (context) => {
   )
 })
 
-test('a file that is a list is refused with where its entries belong', async (context) => {
+test('a file that is a list is refused, with where its entries belong', async (context) => {
   const [diagnostic] = await loadBad(context, { 'mappings/a.yaml': '- message: x\n' })
   assert.match(diagnostic?.hint ?? '', /mappings:/)
 })
 
-test('an id is the name of one mapping, also of a disabled one', async (context) => {
+test('an id belongs to one mapping only, also if that is disabled', async (context) => {
   const [diagnostic, ...more] = await loadBad(context, {
     'mappings/a.yaml': 'mappings:\n  - id: x\n    enabled: false\n    message: m\n',
     'mappings/b.yaml': 'mappings:\n  - message: m\n    id: x\n',
@@ -105,7 +105,7 @@ test('an id is the name of one mapping, also of a disabled one', async (context)
   assert.deepEqual([diagnostic?.place?.line, diagnostic?.place?.column], [3, 9])
 })
 
-test('two files cannot speak about one endpoint', async (context) => {
+test('two files cannot define policies for one endpoint', async (context) => {
   const [diagnostic] = await loadBad(context, {
     'mappings/a.yaml': 'endpoints:\n  gh: { maxBodyBytes: 1 }\n',
     'mappings/b.yaml': 'endpoints: { gh: { maxBodyBytes: 2 } }\n',
@@ -115,7 +115,7 @@ test('two files cannot speak about one endpoint', async (context) => {
   assert.match(diagnostic?.place?.file ?? '', /b\.yaml$/)
 })
 
-test('the configuration’s policy wins over a file’s', async (context) => {
+test('the configuration’s policy takes precedence over a file’s', async (context) => {
   const { endpoints } = await loadGood(context, {
     'reveille.yaml': 'hooks: { endpoints: { gh: { maxBodyBytes: 1 } } }\n',
     'mappings/a.yaml': 'endpoints: { gh: { maxBodyBytes: 2 }, other: }\n',
@@ -131,7 +131,7 @@ test('a disabled mapping is checked and left out', async (context) => {
   assert.equal((await loadBad(context, files('1')))[0]?.code, 'INVALID_VALUE')
 })
 
-test('other names of a field are folded, and their places stay true', async (context) => {
+test('alternative names of a field are merged, and keep their places', async (context) => {
   const { mappings } = await loadGood(context, {
     'mappings/a.yaml': `mappings:
   - action: wake
@@ -203,7 +203,7 @@ for (const [what, [code, entry]] of Object.entries(broken)) {
   })
 }
 
-test('headers that differ in case only are one header, named twice', async (context) => {
+test('headers that differ only in case count as one header that is named twice', async (context) => {
   const entry = '{ message: x, match: { headers: { X-A: "1", x-a: "2" } } }'
   assert.equal(
     (await loadBad(context, { 'mappings/a.yaml': `mappings:\n  - ${entry}\n` }))[0]?.code,
@@ -211,7 +211,7 @@ test('headers that differ in case only are one header, named twice', async (cont
   )
 })
 
-test('a template that YAML cut short is worth a warning', async (context) => {
+test('a template that YAML cut off at a # is a warning', async (context) => {
   const { warnings } = await loadGood(context, {
     'mappings/a.yaml': 'mappings:\n  - message: Review #{{number}}\n',
   })
@@ -221,7 +221,7 @@ test('a template that YAML cut short is worth a warning', async (context) => {
   )
 })
 
-test('a field without effect is worth a warning', async (context) => {
+test('a field without effect is a warning', async (context) => {
   const { warnings } = await loadGood(context, {
     'mappings/a.yaml': 'mappings:\n  - { action: wake, text: x, to: y }\n',
   })
@@ -238,7 +238,7 @@ test('a thousand mappings keep their order and their places', async (context) =>
   assert.equal(mappings[999]?.label, 'mappings/a.yaml:2000:5')
 })
 
-test('a file that is the schema or the body of another is no mapping file', async (context) => {
+test('a file that is the schema or the body of another is not a mapping file', async (context) => {
   const files = {
     'mappings/a.yaml': `mappings: [{ message: x, schema: a/schema.json }]
 tests: [{ request: { endpoint: a, bodyFile: a/body.json }, expect: { status: 400 } }]
@@ -251,7 +251,7 @@ tests: [{ request: { endpoint: a, bodyFile: a/body.json }, expect: { status: 400
   assert.equal(tests[0]?.value.request.bodyText, '{"broken": ')
 })
 
-test('a file of mappings that is named as a schema by mistake loses no mapping', async (context) => {
+test('a file of mappings that is named as a schema by mistake still counts as a mapping file', async (context) => {
   const { mappings } = await loadGood(context, {
     'mappings/a.yaml': 'mappings: [{ message: x, schema: b.yaml }]\n',
     'mappings/b.yaml': one,

@@ -1,4 +1,4 @@
-/** Reads the files of `mappingsDir`, except those that are the schema or the body of another. */
+/** Reads the files of `mappingsDir`, except those that another file names as a schema or a body. */
 
 import type { Findings } from '../diagnostic/findings.ts'
 import { type CheckedFile, checkSource, type Parsed, parseFile, unreadable } from '../file/checked-file.ts'
@@ -12,7 +12,7 @@ import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schem
 
 const key = ['hooks', 'mappingsDir']
 
-/** Answers the files in the order of their relative paths. */
+/** Returns the files in the order of their relative paths. */
 export async function loadMappingFiles(
   main: CheckedFile<ConfigurationValue> | undefined,
   mainFile: string,
@@ -58,7 +58,7 @@ async function readTexts(
 
 type ParsedText = TextFile & { readonly parsed: Parsed }
 
-/** All but those that another file names as its schema or body. */
+/** Parses all files except those that another file names as its schema or body. */
 async function parseFiles(
   main: ParsedFile,
   texts: readonly TextFile[],
@@ -66,7 +66,8 @@ async function parseFiles(
 ): Promise<ParsedText[]> {
   const parsed = new Map<TextFile, ParsedText>()
   const named = new Set<string>(namesIn(main, ['hooks'], reading))
-  // A file that names others has a list of mappings or tests; only one with mappings stays a mapping file if it is named.
+  // Files that name others have a list of mappings or tests. Of the named files, only those with mappings stay mapping
+  // files.
   const first = texts.filter(({ text }) => /mappings|tests/.test(text))
   for (const one of first) {
     const file = await parse(one)
@@ -103,7 +104,7 @@ async function listFiles(
     return await reading.listMappings(folder)
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
-    // Only the default folder may be missing: one that was named and is gone is a mistake, or a checkout under way.
+    // Only the default folder may be missing. A configured one that is gone is a mistake, or a checkout is under way.
     if (error.code !== 'FILE_NOT_FOUND' || isWritten(main.source)) {
       const message = `The folder of mapping files, ${folder}, ${error.message}`
       const hint = 'Relative paths start at the configuration.'
@@ -117,7 +118,7 @@ function isWritten(source: ParsedFile): boolean {
   return (at(source.value, ...key) ?? null) !== null
 }
 
-/** The files that a file's mappings and tests name, absolute; asked before anything is checked. */
+/** Yields the absolute paths of the files that a file's mappings and tests name. Nothing is checked at this point. */
 function* namesIn(source: ParsedFile, above: Path, reading: Reading): Iterable<string> {
   const names = [
     ...(listAt(source.value, [...above, 'mappings']) ?? []).map((item) => at(item, 'schema')),
@@ -126,7 +127,7 @@ function* namesIn(source: ParsedFile, above: Path, reading: Reading): Iterable<s
   for (const name of names) if (typeof name === 'string') yield namedFile(source, name, reading)
 }
 
-/** A file of mappings that is named by mistake is refused as a schema or body, instead of being lost without a word. */
+/** A file of mappings that is named by mistake is refused as a schema or body, instead of being dropped silently. */
 function isMappingFile({ parsed }: ParsedText): boolean {
   return 'source' in parsed && listAt(parsed.source.value, ['mappings']) !== undefined
 }

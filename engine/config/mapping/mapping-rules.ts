@@ -1,4 +1,4 @@
-/** The rules of a mapping that go beyond the shape of single keys. */
+/** Checks the rules of a mapping that go beyond the shape of single keys. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { findingOf, noEffect } from '../diagnostic/key-fault.ts'
@@ -18,7 +18,7 @@ interface WrittenMapping {
   readonly path: Path
 }
 
-/** What is wrong with a mapping whose keys are all sound. */
+/** Yields the mistakes in a mapping whose keys are all valid. */
 export function* checkMapping({ value, source, path }: WrittenMapping): Iterable<Finding> {
   yield* checkNames(value, path)
   yield* checkContent(value, path)
@@ -66,7 +66,7 @@ function contentHint({ action, text, message }: MappingValue, needed: string): s
   return `Write \`${needed}:\` and what the agent is to read.`
 }
 
-/** Holds for a mapping, and for what changes a preset. */
+/** Applies to a mapping, and to the adjustments of a preset. */
 export function* checkTargets(
   value: Pick<MappingValue, 'deliverTo' | 'channel' | 'to'>,
   path: Path,
@@ -103,7 +103,7 @@ function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> 
   }
 }
 
-/** `advice` says what to write instead of a number with these digits at this path below `path`. */
+/** `advice` returns what to write instead of a number with these digits at this path below `path`. */
 function* checkNumbers(
   source: ParsedFile,
   value: unknown,
@@ -121,7 +121,7 @@ function compareAsText(digits: string, below: Path): string {
   return `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
 }
 
-/** Holds for `match.path`, and for the `path` that a preset is served under. */
+/** Applies to `match.path`, and to the `path` under which a preset is served. */
 export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding> {
   if (endpoint === 'wake' || endpoint === 'agent') {
     const message = `\`${writePath(path)}\` is the name of a built-in endpoint`
@@ -133,7 +133,7 @@ export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding>
   if (finding) yield finding
 }
 
-/** Paths that can be meant as they stand, but hardly are. */
+/** Warns of paths that are valid but hardly intended. */
 export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): Iterable<Finding> {
   const written = value.match?.path
   if (written === undefined) return
@@ -178,7 +178,7 @@ export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): I
 
 const templates = [...fieldNames, ...otherNames.map(([, other]) => other)]
 
-/** `'a\nb'` is two lines in JSON5, and one in YAML. */
+/** Warns of `'a ⏎ b'`, which is two lines in JSON5 and one in YAML. */
 export function* singleQuotedBreaks({ value, source, path }: WrittenMapping): Iterable<Finding> {
   for (const field of templates) {
     const text = value[field]
@@ -194,7 +194,7 @@ export function* singleQuotedBreaks({ value, source, path }: WrittenMapping): It
   }
 }
 
-/** `transform.with` is read once for all requests, so a placeholder in it reaches the transform as it is written. */
+/** `transform.with` is read once for all requests, so a placeholder in it is passed to the transform as it is written. */
 export function* unrenderedParameters({ value, path }: WrittenMapping): Iterable<Finding> {
   for (const [at, written] of scalarsBelow(value.transform?.with, [...path, 'transform', 'with'])) {
     const [placeholder] = (typeof written === 'string' && /\{\{[^{}]+\}\}/.exec(written)) || []
@@ -217,7 +217,7 @@ const unused: Readonly<Record<MappingValue['action'], readonly string[]>> = {
   agent: ['text', 'textTemplate'],
 }
 
-/** Fields that say nothing for the mapping's action, or beside what else it says. */
+/** Warns of fields that have no effect on the mapping's action, or beside its other fields. */
 export function* unusedFields(
   { value, path }: WrittenMapping,
   hasDefaultSession: boolean,
@@ -231,7 +231,7 @@ export function* unusedFields(
   }
 }
 
-/** A transform may still give it a session key. */
+/** A transform may still set a session key. */
 function* unusedBusy({ action, busy, sessionKey, transform }: MappingValue, path: Path): Iterable<Finding> {
   const hasSession = (sessionKey ?? '').trim() !== '' || transform !== undefined
   if (action === 'wake' || busy !== 'reject' || hasSession) return

@@ -24,7 +24,7 @@ async function loadBad(context: TestContext, files: Files): Promise<Diagnostic[]
   return [...loaded.diagnostics]
 }
 
-/** One mapping of a file, by the text of its entry. */
+/** Returns a file with one mapping, from the text of its entry. */
 function file(entry: string): Files {
   return { 'mappings/a.yaml': `mappings:\n  - ${entry}\n` }
 }
@@ -39,7 +39,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-test('every key of a mapping reaches its entry as it was written', async (context) => {
+test('every key of a mapping is in its entry as written', async (context) => {
   const { value } = await mappingOf(
     context,
     `{
@@ -79,7 +79,7 @@ test('every key of a mapping reaches its entry as it was written', async (contex
   })
 })
 
-/** The place of each finding is where `§` stands. */
+/** The place of each finding is marked with `§`. */
 const broken: Readonly<Record<string, readonly [code: string, entry: string]>> = {
   'a body that is a list': ['INVALID_VALUE', '{ message: x, match: { body: §[a] } }'],
   'a body without keys': ['INVALID_VALUE', '{ message: x, match: { body: §{} } }'],
@@ -109,7 +109,7 @@ const broken: Readonly<Record<string, readonly [code: string, entry: string]>> =
 }
 
 for (const [what, [code, entry]] of Object.entries(broken)) {
-  test(`a mapping with ${what} is refused with ${code} where it stands`, async (context) => {
+  test(`a mapping with ${what} is refused with ${code} at its place`, async (context) => {
     const diagnostics = await loadBad(context, file(entry.replace('§', '')))
     const column = '  - '.length + entry.indexOf('§') + 1
     assert.deepEqual(
@@ -119,7 +119,7 @@ for (const [what, [code, entry]] of Object.entries(broken)) {
   })
 }
 
-test('a number that loses digits is to be compared as text', async (context) => {
+test('for a number that loses digits, the advice is to compare it as text', async (context) => {
   const [finding] = await loadBad(
     context,
     file('{ message: x, match: { body: { user: { id: 9007199254740993 } } } }'),
@@ -138,7 +138,7 @@ test('an endpoint with parameters can have a policy', async (context) => {
   assert.deepEqual(plain(endpoints), { 'orders/:id': { maxBodyBytes: 5 } })
 })
 
-test('references in a mapping are text, in every key of it', async (context) => {
+test('references in a mapping are plain text in every key', async (context) => {
   const { value } = await mappingOf(
     context,
     '{ message: "${A}", vars: { a: "${A}" }, forEach: "${A}", match: { body: { a: "${A}" } }, schema: { const: "${A}" } }',
@@ -146,14 +146,14 @@ test('references in a mapping are text, in every key of it', async (context) => 
   assert.equal(JSON.stringify(value).match(/\$\{A\}/g)?.length, 5)
 })
 
-test('a disabled mapping stands apart, whole', async (context) => {
+test('a disabled mapping is listed separately and in full', async (context) => {
   const { mappings, disabled } = await loadGood(context, {
     'mappings/a.yaml': 'mappings: [{ id: a, message: x }, { id: b, enabled: false, message: x }]\n',
   })
   assert.deepEqual([mappings.map(({ id }) => id), disabled.map(({ id }) => id)], [['a'], ['b']])
 })
 
-test('every entry says where it comes from', async (context) => {
+test('every entry has its origin', async (context) => {
   const { mappings } = await loadGood(context, {
     'reveille.yaml': 'hooks: { mappings: [{ message: x }] }\n',
     'mappings/deep/a.yaml': 'mappings: [{ message: x }]\n',
@@ -164,7 +164,7 @@ test('every entry says where it comes from', async (context) => {
   )
 })
 
-test('a schema may lie in a file beside the one that names it, as JSON or YAML', async (context) => {
+test('a schema may be in a file beside the one that names it, as JSON or YAML', async (context) => {
   const files = {
     'mappings/a.yaml': 'mappings: [{ message: x, schema: ../schemas/a.json }]\n',
     'mappings/b/b.yaml': 'mappings: [{ message: x, schema: ../../schemas/b.yaml }]\n',
@@ -185,7 +185,7 @@ test('a schema may lie in a file beside the one that names it, as JSON or YAML',
   assert.notEqual(changed.digest, digest)
 })
 
-test('a schema file that cannot be taken is an error with its place', async (context) => {
+test('an invalid schema file is an error with its place', async (context) => {
   const entry = { 'mappings/a.yaml': 'mappings:\n  - message: x\n    schema: ../a.yaml\n' }
   const { folder, loaded } = await load(context, entry)
   assert.ok(!loaded.ok)
@@ -201,7 +201,7 @@ test('a schema file that cannot be taken is an error with its place', async (con
   assert.deepEqual([syntax?.code, syntax?.place?.file.endsWith('/a.yaml'), more], ['YAML_SYNTAX', true, []])
 })
 
-test('a path that can hardly be meant as it stands is a warning with what to write', async (context) => {
+test('a valid path that is hardly intended is a warning with what to write', async (context) => {
   const warned = async (path: string) => {
     const { warnings } = await loadGood(context, file(`{ match: { path: "${path}" }, message: x }`))
     return warnings.map(({ code, hint }) => [code, hint])
@@ -222,17 +222,17 @@ test('a whole address as a path is refused with the name to write', async (conte
   assert.match(error?.hint ?? '', /the name alone/)
 })
 
-test('a key that stands one level too high is refused with where it belongs', async (context) => {
+test('a key one level too high is refused with where it belongs', async (context) => {
   const [error] = await loadBad(context, file('{ path: github, message: x }'))
   assert.deepEqual([error?.code, error?.hint], ['UNKNOWN_KEY', 'It belongs under `match`.'])
 })
 
-test('a number out of its range is not advised to become a text', async (context) => {
+test('for a number out of range, the advice is not to write it as a text', async (context) => {
   const [error] = await loadBad(context, file('{ timeoutSeconds: 0, message: x }'))
   assert.deepEqual([error?.code, error?.hint], ['INVALID_VALUE', undefined])
 })
 
-test('a wake with a message is refused with what goes with one', async (context) => {
+test('a wake with a message is refused with the fields of a wake', async (context) => {
   const [error] = await loadBad(context, file('{ action: wake, message: x }'))
   assert.equal(error?.hint, 'With `message`, say `action: agent`.')
 })

@@ -1,18 +1,18 @@
-/** Normalizes the name of a transform's module, so that `./review.ts` and `review.ts` are one. */
+/** Normalises the name of a transform's module, so that `./review.ts` and `review.ts` are the same. */
 
 import { posix, win32 } from 'node:path'
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
 
-/** Relative to `transformsDir`, with `/`; a name that leads out of the folder keeps its `../`. */
+/** Returns the name relative to `transformsDir`, with `/`. A name outside of the folder keeps its `../`. */
 export function moduleName(written: string): string {
   return posix.normalize(written.replaceAll('\\', '/')).replace(/^\.\//, '')
 }
 
-/** What is wrong with a module's name, if anything. */
+/** Returns the mistake in a module's name, if there is one. */
 export function checkModuleName(written: string, path: Path, at: 'key' | 'value'): Finding | undefined {
   const name = moduleName(written)
-  // `C:/` is a folder below this one to some, and another disk to others.
+  // `C:/` is a folder below this one on some systems, and another disk on others.
   const leaves = name === '..' || name.startsWith('../') || posix.isAbsolute(name) || win32.isAbsolute(name)
   if (!leaves) return undefined
   const message = `\`${writePath(path)}\` leads out of the folder of transforms`

@@ -1,4 +1,4 @@
-/** Reads a mapping's `schema`, which is written out or in a file of its own. */
+/** Reads a mapping's `schema`, which is inline or in a file of its own. */
 
 import type { MappingSource } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -13,13 +13,13 @@ import type { Path } from '../path.ts'
 
 export interface PayloadSchema {
   readonly value: NonNullable<MappingSource['schema']>
-  /** The file that holds it, where it is one of its own. */
+  /** The file with the schema, if it is not inline. */
   readonly source?: ParsedFile
 }
 
 /** Reads each file once, however many mappings name it. */
 export interface PayloadSchemas {
-  /** Returns nothing where there is none, or a bad one, which is reported. */
+  /** Returns undefined if there is no schema, or an invalid one, which is reported. */
   read(
     written: string | boolean | Readonly<Record<string, unknown>> | undefined,
     at: { readonly source: ParsedFile; readonly path: Path },

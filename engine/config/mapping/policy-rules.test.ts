@@ -15,7 +15,7 @@ const admin = '4fK29sLq0ZpVx81mWnB7cRtY'
 const good = 'uG3jQ9dT5hE1oS6xAaVzP8yM'
 const start = `gateway: { auth: { token: ${admin} } }\nhooks:\n  enabled: true\n  token: ${hook}\n`
 
-/** Everything that is said of it, by code and place; no secret stands in any of it. */
+/** Returns code and place of every finding, and asserts that none shows a secret. */
 async function diagnose(
   context: TestContext,
   files: string | Readonly<Record<string, string>>,
@@ -39,17 +39,17 @@ async function diagnose(
   return { ok: loaded.ok, codes, diagnostics }
 }
 
-/** Of one endpoint, in the configuration. */
+/** Makes the policy of one endpoint in the configuration. */
 const policy = (text: string) => `${start}  endpoints:\n    forge:\n${text.replace(/^/gm, '      ')}\n`
 
-test('tokens and secrets that cannot be guessed get no warning', async (context) => {
+test('tokens and secrets that cannot be guessed give no warning', async (context) => {
   const text = policy(
     `auth: both\ntoken: [${good}, ${good}x]\nverify: { provider: github, secret: ${good}y }`,
   )
   assert.deepEqual(await diagnose(context, text), { ok: true, codes: [], diagnostics: [] })
 })
 
-test('a token of fewer than 24 characters is a warning, and so is one that was typed by hand', async (context) => {
+test('a token of fewer than 24 characters gives a warning, and so does one that was typed by hand', async (context) => {
   const text = `gateway: { auth: { token: k3v9-pq2x-77 } }
 hooks:
   token: [${hook}, changeme-changeme-changeme]
@@ -68,7 +68,7 @@ hooks:
   for (const { hint } of diagnostics) assert.match(hint ?? '', /openssl rand -hex 24/)
 })
 
-test('an endpoint’s token is one that a header can carry, and not that of the admin', async (context) => {
+test('an endpoint’s token must fit in a header, and must not be the gateway token', async (context) => {
   const text = policy(`token: ["", "two\\nlines of k3v9 text to be long", ${admin}]`)
   const { ok, codes } = await diagnose(context, text)
   assert.ok(!ok)
@@ -79,7 +79,7 @@ test('an endpoint’s token is one that a header can carry, and not that of the 
   ])
 })
 
-test('an endpoint’s token that equals the hook token adds nothing, also when both are references', async (context) => {
+test('an endpoint’s token that equals the hook token has no effect, also if both are references', async (context) => {
   const files = {
     'reveille.yaml': 'hooks: { enabled: true, token: "${HOOK}" }\n',
     'mappings/forge.yaml': 'endpoints:\n  forge:\n    token: "${FORGE}"\n',
@@ -107,7 +107,7 @@ test('a token that no request needs is reported as without effect', async (conte
     assert.deepEqual((await diagnose(context, policy(text))).codes, expected, text)
 })
 
-test('`auth: none` is for a gateway that only this machine reaches', async (context) => {
+test('`auth: none` is allowed only for a gateway that listens on loopback', async (context) => {
   const text = (gateway: string) =>
     `gateway: { ${gateway} }\nhooks:\n  endpoints:\n    door:\n      auth: none\n`
   for (const host of ['127.0.0.1', '127.8.9.10', '"::1"', 'localhost'])
@@ -120,7 +120,7 @@ test('`auth: none` is for a gateway that only this machine reaches', async (cont
   assert.deepEqual(proxied, { ...proxied, ok: true, codes: ['warning AUTH_NONE_PROXIED reveille.yaml:5:7'] })
 })
 
-test('an error of `auth` is reported where it was said last, and not where it is overruled', async (context) => {
+test('an error about `auth` is reported at the effective key, and not at one that it overrides', async (context) => {
   const mappings = 'endpoints:\n  door: { auth: none }\n'
   const files = (own: string) => ({
     'reveille.yaml': `gateway: { host: 0.0.0.0 }\nhooks:\n  endpoints:\n    door: { ${own} }\n`,
@@ -135,7 +135,7 @@ test('an error of `auth` is reported where it was said last, and not where it is
   ])
 })
 
-test('a provider’s secret of fewer than 16 characters is a warning; what is no secret is not measured', async (context) => {
+test('a provider’s secret of fewer than 16 characters is a warning, and values that are no secrets are not measured', async (context) => {
   const text = policy(`verify:
   provider: meta
   secret: [k3v9-pq2x, "", changemechangeme]
@@ -164,7 +164,7 @@ test('blanks around a secret are part of it, and reported', async (context) => {
   )
 })
 
-test('what an endpoint asks for is no secret: the line that says it is shown', async (context) => {
+test('the kind of authentication of an endpoint is no secret, so its line is shown', async (context) => {
   const line = async (text: string) =>
     (await diagnose(context, policy(text))).diagnostics[0]?.place?.text.trim()
   assert.equal(await line('auth: both'), 'auth: both')
@@ -173,7 +173,7 @@ test('what an endpoint asks for is no secret: the line that says it is shown', a
   assert.equal(await line(`auth: ${good}`), 'auth: …')
 })
 
-test('the secret of a preset is reported where the preset names it', async (context) => {
+test("the secret of a preset is reported at the preset's name", async (context) => {
   const files = {
     'reveille.yaml': `${start}  presets: [forge]\n`,
     'shipped/forge.yaml':
@@ -185,7 +185,7 @@ test('the secret of a preset is reported where the preset names it', async (cont
   ])
 })
 
-test('what a provider holds opens nothing else', async (context) => {
+test('a secret that a provider has must not open anything else', async (context) => {
   const cases = [
     [`verify: { provider: github, secret: ${hook} }`, '7:43', /equals `hooks\.token`/],
     [`verify: { provider: github, secret: [${good}, ${admin}] }`, '7:70', /equals `gateway\.auth\.token`/],
@@ -207,7 +207,7 @@ test('what a provider holds opens nothing else', async (context) => {
   }
 })
 
-test('a public address without TLS is a warning, one of this machine is not', async (context) => {
+test('a public address without TLS is a warning, and one of this machine is not', async (context) => {
   const text = (url: string) =>
     policy(`verify: { provider: twilio, secret: ${good}, publicUrl: "${url}/hooks/forge" }`)
   assert.deepEqual((await diagnose(context, text('http://hooks.example.com'))).codes, [
@@ -222,7 +222,7 @@ test('a public address without TLS is a warning, one of this machine is not', as
     assert.deepEqual((await diagnose(context, text(url))).codes, [], url)
 })
 
-test('`wake` and `agent` take signatures of senders that anybody can write, and are no place for the others', async (context) => {
+test('`wake` and `agent` accept only signatures of senders whose bodies the operator writes', async (context) => {
   const text = (verify: string) =>
     `${start}  endpoints:\n    wake: { verify: { ${verify}, secret: ${good} } }\n    agent: { verify: { ${verify}, secret: ${good} } }\n`
   assert.deepEqual((await diagnose(context, text('provider: standard-webhooks'))).codes, [])
@@ -234,7 +234,7 @@ test('`wake` and `agent` take signatures of senders that anybody can write, and 
   ])
 })
 
-test('a gateway that others reach is advised of the line that keeps tokens out of addresses', async (context) => {
+test('a gateway that others can reach gets a hint about the setting that forbids tokens in addresses', async (context) => {
   const text = (hooks: string) => `gateway:\n  host: 0.0.0.0\nhooks:\n  token: ${hook}\n${hooks}`
   const { codes, diagnostics } = await diagnose(context, text('  enabled: true\n'))
   assert.deepEqual(codes, ['warning QUERY_TOKEN_PUBLIC reveille.yaml:2:9'])
@@ -243,7 +243,7 @@ test('a gateway that others reach is advised of the line that keeps tokens out o
   assert.deepEqual((await diagnose(context, text('  enabled: false\n'))).codes, [])
 })
 
-test('checking ten thousand policies lets the event loop go on', async () => {
+test('checking ten thousand policies yields to the event loop', async () => {
   const policyOf = (index: number): EndpointPolicy => ({
     auth: 'both',
     token: `${good}${index}`,

@@ -1,4 +1,4 @@
-/** Checks endpoint policies once they are joined: who gets in, and with what. No finding shows a secret. */
+/** Checks merged endpoint policies: who may send, and with which secret. No finding shows a secret. */
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { EndpointPolicy } from '../configuration.ts'
@@ -15,11 +15,11 @@ import { hasMaterial } from '../verification/material.ts'
 import type { JoinedPolicies, WrittenPolicy } from './endpoint-policies.ts'
 import { verifyRules } from './verify-rules.ts'
 
-/** The part of the configuration that the rules read; what is wrong itself is absent. */
+/** The part of the configuration that the rules read. Invalid values are absent. */
 interface RuleContext {
   readonly host?: string
   readonly hasProxies: boolean
-  /** What opens the gateway: the key that says so, by token. */
+  /** The tokens that open the gateway, with the key that sets each. */
   readonly openers: ReadonlyMap<string, Opener>
 }
 
@@ -27,7 +27,7 @@ const adminKey = '`gateway.auth.token`'
 const hookKey = '`hooks.token`'
 type Opener = typeof adminKey | typeof hookKey
 
-/** How many policies are checked before the work asks whether to yield. */
+/** The number of policies that are checked between two yields. */
 const atOnce = 64
 
 export async function checkPolicies(
@@ -169,7 +169,7 @@ function* checkVerify(
 }
 
 const isBuiltIn = (endpoint: string) => endpoint === 'wake' || endpoint === 'agent'
-/** Schemes that anybody can sign with, who writes a body as the built-in endpoints take it. */
+/** Schemes for senders that can be set up to write the bodies of the built-in endpoints. */
 const fitsDrafts: ReadonlySet<string> = new Set(['hmac', 'standard-webhooks', 'svix'])
 
 /** What a provider knows, and shows to others who ask it, must open nothing. */

@@ -1,4 +1,4 @@
-/** Finds and reads the files of the presets that a configuration uses. */
+/** Finds and reads the files of the presets in use. */
 
 import { join } from 'node:path'
 import type { Finding } from '../diagnostic/diagnostic.ts'
@@ -13,14 +13,14 @@ import type { PresetUse } from '../schema/preset-schema.ts'
 
 export interface PresetFile {
   readonly use: PresetUse
-  /** Where the configuration names it. */
+  /** The place where the configuration names it. */
   readonly at: Path
   readonly file: CheckedFile<MappingFileValue>
 }
 
 const listPath: Path = ['hooks', 'presets']
 
-/** Answers presets in their listed order and reports those that cannot be used. `folder` absent: none are shipped. */
+/** Returns presets in their listed order, and reports those that cannot be used. Without `folder` there are none. */
 export async function readPresets(
   main: CheckedFile<ConfigurationValue>,
   folder: string | undefined,

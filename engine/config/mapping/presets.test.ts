@@ -115,7 +115,7 @@ test('a preset that is not in use is not read', async (context) => {
   )
 })
 
-test('an unknown preset is an error with a guess and the list of names', async (context) => {
+test('an unknown preset is an error with the nearest name and the list of names', async (context) => {
   const { code, place, hint } = await loadBad(context, 'presets: [shop, frge]')
   assert.deepEqual([code, place?.line, place?.column], ['UNKNOWN_PRESET', 2, 19])
   assert.equal(hint, 'Did you mean `forge`? There are: forge, shop.')
@@ -128,7 +128,7 @@ test('a preset that is named twice is an error', async (context) => {
   assert.deepEqual([code, place?.line, place?.column], ['DUPLICATE_PRESET', 2, 27])
 })
 
-test('without shipped presets, naming one says so', async (context) => {
+test('without built-in presets, naming one is an error that says so', async (context) => {
   const folder = await createSampleFolder(context, { 'reveille.yaml': 'hooks: { presets: [shop] }\n' })
   const file = folder.at('reveille.yaml')
   const none = await loadConfiguration({ file, env: {} })
@@ -139,7 +139,7 @@ test('without shipped presets, naming one says so', async (context) => {
   assert.match(gone.diagnostics[0]?.message ?? '', /does not exist/)
 })
 
-test('what is wrong in a preset is reported with the place in its file', async (context) => {
+test('a mistake in a preset is reported with the place in its file', async (context) => {
   const { code, place } = await loadBad(context, 'presets: [shop]', {
     'shipped/shop.yaml': 'mappings:\n  - mesage: x\n',
   })
@@ -160,7 +160,7 @@ for (const use of [
   })
 }
 
-test('what is different reaches every mapping whose action has the field, and its place is that of the list', async (context) => {
+test('an adjustment applies to every mapping whose action has the field, and its place is that of the list', async (context) => {
   const { mappings, tests } = await loadGood(
     context,
     'presets: [{ name: forge, channel: "${ROUTE:-telegram}", wakeMode: next-heartbeat, mode: next-heartbeat, model: a/b, deliver: false }]',
@@ -193,7 +193,7 @@ test('what is different reaches every mapping whose action has the field, and it
   )
 })
 
-test('several targets take the place of a channel and its address', async (context) => {
+test('several targets replace a channel and its address', async (context) => {
   const { mappings } = await loadGood(context, 'presets: [{ name: forge, deliverTo: [{ channel: last }] }]')
   const { channel, to, deliverTo } = mappings[0]?.value ?? {}
   assert.deepEqual(plain([channel, to, deliverTo]), [null, null, [{ channel: 'last' }]])
@@ -218,7 +218,7 @@ test('a preset may be served under another endpoint, its policy and tests with i
   assert.match(mappings[0]?.locate(['match', 'path']).file ?? '', /reveille\.yaml$/)
 })
 
-test('another endpoint that cannot be is refused where it is written', async (context) => {
+test('an invalid endpoint for a preset is refused at its place', async (context) => {
   for (const [path, code] of [
     ['wake', 'RESERVED_ENDPOINT'],
     ['/forge', 'INVALID_PATH'],
@@ -232,7 +232,7 @@ test('another endpoint that cannot be is refused where it is written', async (co
   assert.match(finding.message, /serves several endpoints/)
 })
 
-test('what no mapping of the preset has is worth a warning', async (context) => {
+test('an adjustment of a field that no mapping of the preset has is a warning', async (context) => {
   const { warnings } = await loadGood(context, 'presets: [{ name: shop, mode: now }]')
   assert.deepEqual(
     warnings.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`),
@@ -240,7 +240,7 @@ test('what no mapping of the preset has is worth a warning', async (context) => 
   )
 })
 
-test('a field that cannot be different is not known', async (context) => {
+test('a field that cannot be adjusted is unknown', async (context) => {
   assert.equal((await loadBad(context, 'presets: [{ name: shop, message: x }]')).code, 'UNKNOWN_KEY')
   assert.equal((await loadBad(context, 'presets: [{ channel: slack }]')).code, 'MISSING_KEY')
 })
@@ -249,7 +249,7 @@ for (const [where, hooks, files] of [
   ['the configuration', 'presets: [forge]\n  mappings: [{ id: forge-opened, message: mine }]', {}],
   ['a file', 'presets: [forge]', { 'mappings/a.yaml': 'mappings: [{ id: forge-opened, message: mine }]\n' }],
 ] as const) {
-  test(`a mapping of ${where} replaces the preset’s of the same id, whose tests go with it`, async (context) => {
+  test(`a mapping of ${where} replaces the preset’s with the same id, and drops the tests of that one`, async (context) => {
     const { mappings, tests } = await loadGood(context, hooks, files)
     assert.deepEqual(
       mappings.map(({ id, value }) => `${id} ${value.message ?? value.text}`),
@@ -262,7 +262,7 @@ for (const [where, hooks, files] of [
   })
 }
 
-test('a disabled mapping switches the preset’s of the same id off', async (context) => {
+test('a disabled mapping switches off the preset’s with the same id', async (context) => {
   const hooks = 'presets: [forge]\n  mappings: [{ id: forge-opened, enabled: false, message: x }]'
   const { mappings, disabled } = await loadGood(context, hooks)
   assert.deepEqual(
@@ -271,14 +271,14 @@ test('a disabled mapping switches the preset’s of the same id off', async (con
   )
 })
 
-test('two presets cannot share an id', async (context) => {
+test('two presets cannot have the same id', async (context) => {
   const finding = await loadBad(context, 'presets: [forge, shop]', {
     'shipped/shop.yaml': 'mappings: [{ id: forge-opened, message: x }]\n',
   })
   assert.equal(finding.code, 'DUPLICATE_ID')
 })
 
-test('a policy of the configuration wins over a file’s, and that over a preset’s, key by key', async (context) => {
+test('a policy of the configuration takes precedence over a file’s, and that over a preset’s, key by key', async (context) => {
   const { endpoints } = await loadGood(
     context,
     'presets: [forge, shop]\n  endpoints: { shop: { maxBodyBytes: 1 } }',
@@ -289,7 +289,7 @@ test('a policy of the configuration wins over a file’s, and that over a preset
   assert.deepEqual(plain(endpoints), { forge: { maxBodyBytes: 3 }, shop: { maxBodyBytes: 1 } })
 })
 
-test('two presets may agree about an endpoint, and not differ', async (context) => {
+test('two presets may agree about an endpoint, but not differ', async (context) => {
   const same = 'endpoints: { forge: { maxBodyBytes: 100 } }\n'
   await loadGood(context, 'presets: [forge, shop]', { 'shipped/shop.yaml': same })
   const other = 'endpoints: { forge: { maxBodyBytes: 101 } }\n'
@@ -297,7 +297,7 @@ test('two presets may agree about an endpoint, and not differ', async (context) 
   assert.equal(finding.code, 'DUPLICATE_ENDPOINT')
 })
 
-test('the digest follows a preset that is in use', async (context) => {
+test('the digest covers the presets in use', async (context) => {
   const { digest } = await loadGood(context, 'presets: [shop]')
   const changed = await loadGood(context, 'presets: [shop]', { 'shipped/shop.yaml': `# changed\n${shop}` })
   const other = await loadGood(context, 'presets: [shop]', { 'shipped/forge.yaml': `# changed\n${forge}` })

@@ -1,4 +1,4 @@
-/** Adjusts presets in use: their mappings, policies and tests with what the configuration wants to be different. */
+/** Applies the configuration's adjustments to the mappings, policies and tests of presets in use. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -16,7 +16,7 @@ import { itemsIn, type Preset } from './items.ts'
 import { checkMatchPath, checkTargets } from './mapping-rules.ts'
 import { type PresetFile, readPresets } from './preset-file.ts'
 
-/** In their listed order. `folder` absent: none are shipped. */
+/** Returns the presets in their listed order. Without `folder` there are none. */
 export async function loadPresets(
   main: CheckedFile<ConfigurationValue> | undefined,
   folder: string | undefined,
@@ -28,10 +28,10 @@ export async function loadPresets(
   return files.map((preset) => adjust(preset, main, findings))
 }
 
-/** What the configuration wants to be different in all mappings of one preset. */
+/** The adjustments for all mappings of one preset. */
 type Difference = PresetUse & Pick<MappingValue, 'allowUnsafeExternalContent'>
 
-/** What holds for all mappings of one preset. */
+/** Values that apply to all mappings of one preset. */
 interface Adjustment {
   readonly use: Difference
   readonly source: ParsedFile
@@ -39,7 +39,7 @@ interface Adjustment {
   readonly rename: Rename
 }
 
-/** A name of one of the preset's endpoints -> what it is served under. */
+/** Maps the name of a preset's endpoint to the name under which it is served. */
 type Rename = (endpoint: string) => string
 
 function adjust(
@@ -57,7 +57,7 @@ function adjust(
   const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
   for (const finding of checkUse(listed, at, sound)) findings.report(source, finding)
   for (const finding of unusedFields(listed, at, sound)) findings.report(source, finding)
-  // An error in what is different has been reported where it is written; in the preset it would be reported again.
+  // An error in an adjustment is reported at the adjustment, and must not be reported in the preset again.
   const isAsShipped = Object.keys(use).length === 1 || !findings.isSound(source, at)
   if (isAsShipped) return { name: use.name, mappings: sound, tests: soundTests, policies }
   const rename = renaming(sound, use.path)
@@ -72,7 +72,7 @@ function adjust(
 
 const mailbox: Path = ['hooks', 'gmail']
 
-/** `hooks.gmail` may say how the mails of its mailbox are answered; `hooks.presets` wins. */
+/** Returns how `hooks.gmail` adjusts the runs for its mailbox. `hooks.presets` takes precedence. */
 function saidOfMailbox(
   { hooks }: ConfigurationValue,
   source: ParsedFile,
@@ -105,7 +105,7 @@ function* unusedFields(use: PresetUse, at: Path, items: readonly Item[]): Iterab
   }
 }
 
-/** The endpoint that all mappings share, or lie below; `` where they serve every endpoint. */
+/** Returns the endpoint that all mappings share, or lie below; `` if they apply to every endpoint. */
 function ownEndpoint(items: readonly Item[]): string | undefined {
   const paths = items.map(({ value }) => value.match?.path ?? '/')
   const [own = '/'] = paths.toSorted((one, other) => one.length - other.length)
@@ -143,7 +143,7 @@ function adjustMapping(item: Item, { use, source, placeOf, rename }: Adjustment)
   return { ...item, value: changed as MappingValue, overridden }
 }
 
-/** What would contradict what is different, or no longer fits it: an address belongs to its channel. */
+/** Returns the fields that contradict the adjustment: an address belongs to its channel. */
 function droppedFields(action: MappingValue['action'], use: PresetUse): readonly (keyof MappingValue)[] {
   if (action === 'wake') return use.mode === undefined ? [] : ['wakeMode']
   return [
@@ -155,7 +155,7 @@ function droppedFields(action: MappingValue['action'], use: PresetUse): readonly
   ]
 }
 
-/** Without what it expects of a field that is different now; nothing where that was all. */
+/** Removes expectations about adjusted fields. Returns undefined if no expectation is left. */
 function adjustTest(item: Item<TestValue>, use: PresetUse, rename: Rename): Item<TestValue>[] {
   const { request, expect, ...rest } = item.value
   const fields = new Set<string>(

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../diagnostic/diagnostic.ts'
 import { loadConfiguration } from '../load.ts'
 import { createSampleFolder } from '../sample-folder.ts'
 
-/** Errors and warnings alike. */
+/** Returns errors and warnings. */
 async function findings(context: TestContext, rate: string): Promise<readonly Diagnostic[]> {
   const text = `hooks: { endpoints: { gh: { rate: ${rate} } } }\n`
   const folder = await createSampleFolder(context, { 'reveille.yaml': text })
@@ -12,7 +12,7 @@ async function findings(context: TestContext, rate: string): Promise<readonly Di
   return loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
 }
 
-test('a rate is a number of requests and a time of at most a day', async (context) => {
+test('a rate is a number of requests and a period of at most a day', async (context) => {
   for (const good of ['1/1s', '600/1m', '999999999/24h', '5/1d', '7/86400s']) {
     assert.deepEqual(await findings(context, `{ endpoint: ${good} }`), [], good)
     assert.deepEqual(await findings(context, `{ client: ${good} }`), [], good)
@@ -46,7 +46,7 @@ test('a rate is a number of requests and a time of at most a day', async (contex
   }
 })
 
-test('a rate of each client that the rate of all makes pointless is worth a warning', async (context) => {
+test('a rate for each client that the rate for all makes pointless is a warning', async (context) => {
   const pointless = ['100/1m, 100/1m', '100/1m, 200/1m', '100/1m, 100/1s', '10/1s, 600/1m', '10/7s, 100/1m']
   const sensible = ['100/1m, 99/1m', '100/1m, 1000/1h', '100/1m, 10/1s', '10/7s, 89/1m']
   for (const pair of [...pointless, ...sensible]) {

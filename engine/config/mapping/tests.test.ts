@@ -20,7 +20,7 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-test('a test reaches the configuration as it was written, with its place and a name', async (context) => {
+test('a test is in the configuration as written, with its place and a name', async (context) => {
   const [named, unnamed] = await testsOf(
     context,
     `  - name: an opened pull request is reviewed
@@ -70,7 +70,7 @@ test('a test reaches the configuration as it was written, with its place and a n
   })
 })
 
-test('a body may lie in a file, which is watched and belongs to the digest', async (context) => {
+test('a body may be in a file, which is watched and included in the digest', async (context) => {
   const files = {
     'mappings/a.yaml':
       'tests: [{ request: { endpoint: a, bodyFile: ../bodies/a.txt }, expect: { status: 400 } }]\n',
@@ -102,7 +102,7 @@ test('a body with numbers that YAML cannot hold keeps their digits', async (cont
   )
 })
 
-/** The place of each finding is where `§` stands. */
+/** The place of each finding is marked with `§`. */
 const broken: Readonly<Record<string, readonly [code: string, entry: string]>> = {
   'nothing expected': ['INVALID_VALUE', '{ request: { endpoint: a }, expect: §{} }'],
   'no request': ['MISSING_KEY', '§{ expect: { status: 200 } }'],
@@ -145,7 +145,7 @@ const broken: Readonly<Record<string, readonly [code: string, entry: string]>> =
 }
 
 for (const [what, [code, entry]] of Object.entries(broken)) {
-  test(`a test with ${what} is refused with ${code} where it stands`, async (context) => {
+  test(`a test with ${what} is refused with ${code} at its place`, async (context) => {
     const { loaded } = await load(context, { 'mappings/a.yaml': `tests:\n  - ${entry.replace('§', '')}\n` })
     assert.ok(!loaded.ok)
     const column = '  - '.length + entry.indexOf('§') + 1
@@ -156,7 +156,7 @@ for (const [what, [code, entry]] of Object.entries(broken)) {
   })
 }
 
-test('a misspelt field of an expectation is guessed', async (context) => {
+test('a misspelt field of an expectation is reported with the nearest name', async (context) => {
   const { loaded } = await load(context, {
     'mappings/a.yaml': 'tests: [{ request: { endpoint: a }, expect: { mesage: x } }]\n',
   })
@@ -183,7 +183,7 @@ test('two tests of one file have different names, and two files may share one', 
   )
 })
 
-test('a time may name another zone, or a day alone', async (context) => {
+test('a time may have another zone, or be a day alone', async (context) => {
   const times = [
     '2026-01-01T00:00Z',
     '2026-01-01T00:00:00.123+05:30',
@@ -200,7 +200,7 @@ test('a time may name another zone, or a day alone', async (context) => {
   )
 })
 
-test('a body that is JSON in quotes is an error: it would be sent as a text', async (context) => {
+test('a body that is JSON in quotes is an error, because it would be sent as a text', async (context) => {
   const codesFor = async (body: string) => {
     const { loaded } = await load(context, {
       'mappings/a.yaml': `tests: [{ request: { endpoint: a, body: ${body} }, expect: { outcome: ignored } }]\n`,

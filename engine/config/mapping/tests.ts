@@ -1,4 +1,4 @@
-/** Makes tests of the items of `tests:`: requests and expectations whose bodies are read. */
+/** Turns the items of `tests:` into tests: requests and expectations with their bodies read. */
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { TestEntry, TestSource } from '../configuration.ts'
@@ -15,7 +15,7 @@ import { checkEndpointName } from './endpoint-name.ts'
 import type { Item } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
 
-/** Answers tests of the items that are sound, in order, and reports everything else. */
+/** Returns tests for the valid items, in order, and reports all mistakes. */
 export async function createTests(
   items: readonly Item<TestValue>[],
   reading: Reading,
@@ -40,7 +40,7 @@ export async function createTests(
   return tests
 }
 
-/** As with mappings, a test without faults is not checked again. */
+/** A test without mistakes is not checked again, as with mappings. */
 function reportFaults({ value, source, path }: Item<TestValue>, findings: Findings): void {
   if (faultless.has(value)) return
   const faults = [...checkTest(value, path)]
@@ -81,7 +81,7 @@ function* checkTest({ request, now, expect }: TestValue, path: Path): Iterable<F
   yield* checkExpectation(expect, [...path, 'expect'])
 }
 
-/** A payload may be a text; one that reads as JSON was hardly meant to be one. */
+/** A payload may be a text, but one that is valid JSON was hardly intended to be one. */
 function* checkTextBody(body: unknown, path: Path): Iterable<Finding> {
   if (typeof body !== 'string' || !/^\s*[[{]/.test(body)) return
   const message = `\`${writePath(path)}\` is JSON in quotes, which would be sent as a text`
@@ -89,7 +89,7 @@ function* checkTextBody(body: unknown, path: Path): Iterable<Finding> {
   yield { path, code: 'TEXT_BODY', message, hint }
 }
 
-/** The keys that are about the request as a whole, and may stand beside `actions`. */
+/** The keys about the request as a whole, which may stand beside `actions`. */
 const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
 
 function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Finding> {
@@ -116,7 +116,7 @@ function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: 
   })
 }
 
-/** The very value that an earlier load made of it, if that says the same. */
+/** Returns the very value that an earlier load made of the item, if it is equal. */
 function foldTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestSource {
   const name = nameOf(item)
   const known = `${item.source.file} ${name}`
@@ -145,7 +145,7 @@ function testOf(item: Item<TestValue>, bodyText: string | undefined): TestSource
   }
 }
 
-/** As text where YAML lost digits: a body must say what its author wrote. */
+/** Returns the body as text if YAML lost digits, because a test has to send what its author wrote. */
 function bodyOf({ value, source, path }: Item<TestValue>): Pick<TestSource['request'], 'body' | 'bodyText'> {
   const { body } = value.request
   if (body === undefined) return {}

@@ -11,7 +11,7 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
 const spki = p256.export({ type: 'spki', format: 'der' }).toString('base64')
 const start = 'hooks:\n  enabled: true\n  token: p0Yt7RcB1WmX8vZq4LsK2fNd\n'
 
-/** What is said, by code and place; of a preset by its name. */
+/** Returns the findings by code and place; for a preset, by its name. */
 async function diagnose(
   context: TestContext,
   files: Readonly<Record<string, string>>,
@@ -31,7 +31,7 @@ async function diagnose(
   return { codes, diagnostics }
 }
 
-/** Of one endpoint, in the configuration: on its sixth line. */
+/** Makes the policy of one endpoint in the configuration, on its sixth line. */
 function ofPolicy(context: TestContext, policy: string) {
   return diagnose(context, { 'reveille.yaml': `${start}  endpoints:\n    forge:\n      ${policy}\n` })
 }
@@ -47,14 +47,14 @@ async function assertDiagnosed(context: TestContext, cases: readonly (readonly [
   }
 }
 
-test('Meta without the token that it asks with is a warning: where the webhook is set up, it works', async (context) => {
+test('Meta without a verifyToken is a warning, because a webhook that is already set up still works', async (context) => {
   await assertDiagnosed(context, [
     [`verify: { provider: meta, secret: ${good} }`, 'warning HANDSHAKE_UNANSWERED 7'],
     ['verify: { provider: meta }'],
   ])
 })
 
-test('a provider with all that it needs gets no finding', async (context) => {
+test('a provider with all keys that it needs gets no finding', async (context) => {
   const hmac =
     'hmac: { header: x-sig, signed: "{id}.{timestamp}.{body}", idHeader: x-id, timestampHeader: x-time }'
   await assertDiagnosed(context, [
@@ -77,7 +77,7 @@ test('a provider with all that it needs gets no finding', async (context) => {
   ])
 })
 
-test('a sender that needs no row is pointed to the lines that set it up', async (context) => {
+test('a sender that needs no row is reported with a pointer to the lines for it', async (context) => {
   for (const provider of ['dropbox', 'Okta', 'x', 'twitter', 'trello', 'asana', 'twitch']) {
     const { diagnostics } = await ofPolicy(context, `verify: { provider: ${provider}, secret: ${good} }`)
     assert.deepEqual(
@@ -87,7 +87,7 @@ test('a sender that needs no row is pointed to the lines that set it up', async 
   }
 })
 
-test('a challenge that could not be answered as it is written is reported with what to write', async (context) => {
+test('a challenge that could not be answered is reported with what to write', async (context) => {
   const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
   const signsForm = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{form}" }`
   const signsNoBody = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{url}" }, publicUrl: "https://a.example/"`
@@ -113,7 +113,7 @@ test('a challenge that could not be answered as it is written is reported with w
       'error INVALID_VALUE 171',
       'warning BODY_NOT_SIGNED 98',
     ],
-    // A form is signed without its dividers: `textapprove` is as good as `text=approve`.
+    // A form is signed without its dividers, so `textapprove` is equivalent to `text=approve`.
     [`verify: { ${signsForm}, challenge: { query: a, hmac: true } }`, 'error INVALID_VALUE 139'],
     [`verify: { provider: github, secret: ${good}, challenge: { query: a } }`, 'warning UNUSED_FIELD 69'],
     [`auth: signature\n      verify: { challenge: { query: a } }`, 'error AUTH_UNVERIFIABLE 13'],
@@ -123,7 +123,7 @@ test('a challenge that could not be answered as it is written is reported with w
   assert.equal(diagnostics[0]?.hint, 'Keep one of the two.')
 })
 
-test('a provider that is missing or unknown is reported, with the nearest name', async (context) => {
+test('a missing or unknown provider is reported, with the nearest name', async (context) => {
   await assertDiagnosed(context, [
     [`verify: { secret: ${good} }`, 'error MISSING_KEY 7'],
     [`verify: { provider: gihtub, secret: ${good} }`, 'error UNKNOWN_PROVIDER 27'],
@@ -136,7 +136,7 @@ test('a provider that is missing or unknown is reported, with the nearest name',
   assert.equal(missing.diagnostics[0]?.message, '`hooks.endpoints.forge.verify.provider` is missing')
 })
 
-test('what a provider needs besides its secret is asked for once there is one', async (context) => {
+test('the keys that a provider needs besides its secret are required once there is a secret', async (context) => {
   for (const provider of ['twilio', 'square', 'hubspot']) {
     const { codes, diagnostics } = await ofPolicy(
       context,
@@ -158,7 +158,7 @@ test('what a provider needs besides its secret is asked for once there is one', 
 const preset = (verify: string) =>
   `endpoints:\n  forge: { verify: { ${verify} } }\nmappings:\n  - id: f\n    match: { path: forge }\n    message: x\n`
 
-test('a preset may name its provider before there is anything to verify with', async (context) => {
+test('a preset may name its provider before there is a secret', async (context) => {
   const cases = ['twilio', 'google-pubsub', 'aws-sns', 'discord', 'github', 'monday']
   for (const provider of cases) {
     const files = {
@@ -169,7 +169,7 @@ test('a preset may name its provider before there is anything to verify with', a
   }
 })
 
-test('what a preset’s provider needs is asked for where the operator gives the secret', async (context) => {
+test('the keys that a preset’s provider needs are required where the operator sets the secret', async (context) => {
   const files = (verify: string, provider: string) => ({
     'reveille.yaml': `${start}  presets: [forge]\n  endpoints:\n    forge:\n      verify: { ${verify} }\n`,
     'shipped/forge.yaml': preset(`provider: ${provider}`),
@@ -203,7 +203,7 @@ test('a key that the provider does not read is reported, with what to write inst
   assert.match(swapped.diagnostics[0]?.hint ?? '', /its secret as `secret`/)
 })
 
-test('secrets and keys that no signature could be verified with are reported, and not shown', async (context) => {
+test('secrets and keys that cannot verify any signature are reported, and not shown', async (context) => {
   await assertDiagnosed(context, [
     ['verify: { provider: svix, secret: "whsec_k3v9!!k3v9-pq2x-77zz" }', 'error INVALID_VALUE 41'],
     [`verify: { provider: svix, secret: [${good}, "k3v9 k3v9 pq2x 77zz"] }`, 'error INVALID_VALUE 68'],
@@ -232,7 +232,7 @@ test('secrets and keys that no signature could be verified with are reported, an
   assert.match(armoured.diagnostics[0]?.hint ?? '', /dashes/)
 })
 
-test('an empty secret that the operator wrote is a warning, since the endpoint takes a token meanwhile', async (context) => {
+test('an empty secret in the configuration is a warning, because the endpoint accepts a token meanwhile', async (context) => {
   await assertDiagnosed(context, [
     ['verify: { provider: github, secret: "" }', 'warning VERIFY_NOT_YET 35'],
     ['verify: { provider: discord, publicKey: ["", " "] }', 'warning VERIFY_NOT_YET 36'],
@@ -241,12 +241,12 @@ test('an empty secret that the operator wrote is a warning, since the endpoint t
   ])
 })
 
-test('a copy of a preset is as quiet as the preset', async (context) => {
+test('a copy of a preset gives no more findings than the preset', async (context) => {
   const files = { 'reveille.yaml': start, 'mappings/forge.yaml': preset('provider: github, secret: ""') }
   assert.deepEqual((await diagnose(context, files)).codes, [])
 })
 
-test('a signature is never asked for where none could be verified', async (context) => {
+test('a signature is not required where none could be verified', async (context) => {
   for (const auth of ['signature', 'both']) {
     await assertDiagnosed(context, [
       [`{ auth: ${auth} }`, 'error AUTH_UNVERIFIABLE 15'],
@@ -256,7 +256,7 @@ test('a signature is never asked for where none could be verified', async (conte
   }
 })
 
-test('a scheme of one’s own says where everything stands that it signs', async (context) => {
+test('a custom scheme has to name the places of everything that it signs', async (context) => {
   const hmac = (text: string) =>
     `verify: { provider: hmac, secret: ${good}, hmac: { header: x-sig, ${text} } }`
   await assertDiagnosed(context, [

@@ -1,4 +1,4 @@
-/** Finds what is wrong with a `verify` once it is joined: what its provider is, needs and reads. No finding shows a secret. */
+/** Finds mistakes in a merged `verify`: its provider, and the keys that this needs and reads. No finding shows a secret. */
 
 import { providerNames } from '../../providers/index.ts'
 import type { ProviderRow } from '../../providers/scheme.ts'
@@ -23,8 +23,8 @@ import { hmacRules } from './hmac-rules.ts'
 import { isBlank, verifyValueRules } from './verify-values.ts'
 
 /**
- * Answers which kind of file says what holds for a key. Presets name a provider before there is anything to verify with, and
- * mapping files are copies of presets.
+ * Returns the kind of file that sets a key. Presets name a provider before there is a secret, and mapping files may be
+ * copies of presets.
  */
 type OriginOf = (keys: Path) => PolicyOrigin | undefined
 
@@ -52,12 +52,12 @@ export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterab
   if (auth === undefined) yield* notYet(row, verify, originOf)
 }
 
-/** A sender that does not sign may still ask whether the address is the operator's. */
+/** A sender that does not sign may still check that the address is the operator's. */
 function answersOnly(verify: VerifyPolicy): boolean {
   return verify.provider === undefined && Object.keys(verify).every((key) => key === 'challenge')
 }
 
-/** True also for one that is wrong in a way which another rule reports. */
+/** Also true for a value with a mistake that another rule reports. */
 function isVerifiable(verify: VerifyPolicy | undefined): boolean {
   return verify !== undefined && !answersOnly(verify) && (rowOf(verify) === undefined || hasMaterial(verify))
 }
@@ -89,7 +89,7 @@ const withoutHmac = missing(
   'Write `hmac:` with at least the `header` that the signature stands in.',
 )
 
-/** Those of docs/trust.md that `hmac` and `challenge` are enough for. */
+/** The senders of docs/trust.md for which `hmac` and `challenge` suffice. */
 const describedSenders: ReadonlySet<string> = new Set([
   'dropbox',
   'okta',
@@ -143,7 +143,10 @@ function insteadOf(row: ProviderRow, key: VerifyKey): string {
   return 'Remove it.'
 }
 
-/** What is needed besides a secret is asked for once there is one. Where there is none, once the operator names the provider. */
+/**
+ * Keys besides a secret are required once there is a secret. Without one, they are required if the operator names the
+ * provider.
+ */
 function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
   const keyed = (['secret', 'publicKey'] as const).find((key) => secretsOf(verify[key]).length > 0)
   const read = keysReadBy(row)
@@ -185,7 +188,7 @@ const nameAccount =
 const nameAudience =
   'Write the audience of the subscription; where it has none, `publicUrl` with the address that it pushes to.'
 
-/** An empty secret counts as absent in a preset and in a copy of one; in the configuration it is meant. */
+/** An empty secret counts as absent in a preset and in a copy of one. In the configuration it is intended. */
 function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Iterable<KeyFault> {
   if (hasMaterial(verify)) return
   for (const key of ['secret', 'publicKey'] as const) {

@@ -1,4 +1,4 @@
-/** Checks how the values of a `verify` are written: secrets, public keys, topics, accounts and origins. No finding shows one. */
+/** Checks the values of a `verify`: secrets, public keys, topics, accounts and origins. No finding shows one. */
 
 import { readPublicKey } from '../../providers/public-keys.ts'
 import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
@@ -7,7 +7,7 @@ import type { KeyFault } from '../diagnostic/key-fault.ts'
 import { tokensAt } from '../rules/token-rules.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 
-/** The rules for the keys that the provider reads. */
+/** Returns the rules for the keys that the provider reads. */
 export function* verifyValueRules(
   { schemes, handshake }: ProviderRow,
   verify: VerifyPolicy,
@@ -88,7 +88,7 @@ function keyWrittenAs(scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>):
   return scheme.key === 'hex' ? 'a public key of 32 bytes: 64 hex digits' : '`whpk_` and 32 bytes in base64'
 }
 
-/** A value that is blank counts as absent. */
+/** A blank value counts as absent. */
 export function isBlank(value: unknown): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '')
 }

@@ -1,4 +1,4 @@
-/** The rules of `agents:` that go beyond the shape of single keys. */
+/** Checks the rules of `agents:` that go beyond the shape of single keys. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { parseDuration } from '../duration.ts'
@@ -40,7 +40,7 @@ export function* checkQuietHours({ heartbeat: { quietHours } }: Defaults): Itera
   }
 }
 
-/** An offset such as `+01:00` is known to `Intl` too, but knows no summer time and is no name. */
+/** `Intl` also accepts an offset such as `+01:00`, but that has no daylight saving time and is not a name. */
 function isTimeZoneName(text: string): boolean {
   if (/^[+-]/.test(text)) return false
   try {
@@ -50,7 +50,7 @@ function isTimeZoneName(text: string): boolean {
   }
 }
 
-/** The runner `ai` reaches a model through the provider that its name begins with, and through no other. */
+/** The runner `ai` reaches a model only through the provider that its name begins with. */
 export function* checkProvider({ defaults, providers, runners }: Agents): Iterable<Finding> {
   const { runner, model, models } = defaults
   const names = Object.keys(providers)

@@ -1,4 +1,4 @@
-/** The rules of `hooks.gmail` that its plugin cannot know. */
+/** Checks the rules of `hooks.gmail` that its plugin cannot know. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
@@ -30,7 +30,7 @@ export function* checkMailbox({ gmail, enabled }: ConfigurationValue['hooks']): 
   }
 }
 
-/** As OpenClaw writes it, the name alone: then it is one of the topic's project. */
+/** Completes the name alone, which OpenClaw writes for a subscription in the topic's project. */
 export function wholeSubscription(gmail: Readonly<Record<string, unknown>>): unknown {
   const { topic, subscription } = gmail
   if (typeof topic !== 'string' || typeof subscription !== 'string') return subscription

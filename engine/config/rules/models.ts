@@ -1,4 +1,4 @@
-/** Decides which models may be asked for, and by which names. */
+/** Decides which models are allowed, and by which names. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
@@ -21,7 +21,7 @@ export function modelRules(models: Defaults['models']): ModelRules | undefined {
   return { allowed: Object.keys(models), aliases }
 }
 
-/** What an alias stands for; any other text is the model itself. */
+/** Returns the model of an alias. Any other text is the model itself. */
 export function namedModel(model: string, models: Defaults['models']): string {
   const aliases = modelRules(models)?.aliases ?? {}
   return Object.hasOwn(aliases, model) ? (aliases[model] ?? model) : model

@@ -1,4 +1,4 @@
-/** The rules of a configuration that go beyond the shape of single keys. */
+/** Checks the rules of a configuration that go beyond the shape of single keys. */
 
 import { isAddressRange } from '../address-range.ts'
 import { channelName } from '../channel-name.ts'
@@ -15,7 +15,7 @@ import { checkMailbox } from './mailbox-rules.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { tokenFaults, tokensAt } from './token-rules.ts'
 
-/** A rule is applied only when nothing is wrong with what it reads. */
+/** A rule runs only if there are no errors in the keys that it reads. */
 interface Rule {
   readonly reads: readonly Path[]
   check(value: ConfigurationValue): Iterable<Finding>
@@ -201,7 +201,7 @@ function checkTokens(named: Path, tokens: string | readonly string[] | undefined
   )
 }
 
-/** Keys that the gateway hands out must be keys that it takes. */
+/** Keys that the gateway generates must be keys that it accepts. */
 function* checkSessionKeys({
   allowedSessionKeyPrefixes: prefixes,
   defaultSessionKey,
@@ -228,12 +228,12 @@ function* checkSessionKeys({
   }
 }
 
-/** One leading slash, none at the end, none doubled; `/` for nothing else. */
+/** Returns the path with one leading slash, none at the end and none doubled; `/` for an empty one. */
 export function normalHookPath(path: string): string {
   return `/${path.split('/').filter(Boolean).join('/')}`
 }
 
-/** What the gateway itself answers on. */
+/** The paths that the gateway itself uses. */
 const ownPaths = ['/api', '/console', '/metrics', '/healthz', '/readyz']
 
 function* checkHookPath(path: string): Iterable<Finding> {
@@ -274,7 +274,7 @@ function* checkModules(names: readonly string[]): Iterable<Finding> {
   }
 }
 
-/** Limits of modules that no mapping names, which are most likely misspelt; `used` as `moduleName` makes them. */
+/** Warns of limits for modules that no mapping names, because they are most likely misspelt. `used` has normalised names. */
 export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<string>): Iterable<Finding> {
   for (const name of Object.keys(hooks.transforms.modules)) {
     if (used.has(moduleName(name))) continue
@@ -284,7 +284,7 @@ export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<
   }
 }
 
-/** `served`: the paths of all mappings; one without a path is of every endpoint. */
+/** `served` has the paths of all mappings. A mapping without a path covers every endpoint. */
 export function* unusedEndpoints(
   { hooks }: ConfigurationValue,
   served: readonly (string | undefined)[],

@@ -2,21 +2,21 @@
 
 export type Weakness = 'guessable' | 'short'
 
-/** One that is made at random has more: 24 hex digits are 96 bits. */
+/** A random token is longer: 24 hex digits are 96 bits. */
 export const leastTokenLength = 24
-/** Some providers make their secrets themselves, the shortest of 16 characters. */
+/** Some providers generate their secrets, of which the shortest has 16 characters. */
 export const leastSecretLength = 16
 
 const typedWords =
   /change|replace|token|secret|password|passwort|passwd|pass|admin|default|example|sample|test|demo|dummy|placeholder|hook|web|gateway|reveille|bearer|insert|your|here|this|the|key|foo|bar|baz|qwerty|letmein|todo|me|my|xxx/g
 
-/** `guessable` before `short`: making it longer would not help. */
+/** Returns `guessable` before `short`, because more characters of the same kind would not help. */
 export function weaknessOf(secret: string, leastLength: number): Weakness | undefined {
   if (isGuessable(secret)) return 'guessable'
   return secret.length < leastLength ? 'short' : undefined
 }
 
-/** Longer ones hold enough besides what is looked for here. */
+/** Longer secrets have enough other characters. */
 const longestTyped = 64
 
 function isGuessable(secret: string): boolean {
@@ -28,12 +28,12 @@ function isGuessable(secret: string): boolean {
   )
 }
 
-/** `0123456789`, `abcdef`, `987`: each character follows the one before it, round and round. */
+/** Whether each character follows the one before it, cyclically: `0123456789`, `abcdef`, `987`. */
 function isCounting(text: string): boolean {
   const steps = new Set<number>()
   for (let index = 1; index < text.length; index++) {
     const step = text.charCodeAt(index) - text.charCodeAt(index - 1)
-    // From the last digit to the first one, and back.
+    // Steps from the last digit to the first one, and back, count too.
     steps.add(Math.abs(step) === 9 ? -Math.sign(step) : step)
     if (steps.size > 1) return false
   }

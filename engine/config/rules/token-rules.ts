@@ -1,4 +1,4 @@
-/** Checks the tokens and secrets of the configuration; no finding shows one. */
+/** Checks the tokens and secrets of the configuration. No finding shows one. */
 
 import type { KeyFault } from '../diagnostic/key-fault.ts'
 import type { Path } from '../path.ts'
@@ -8,7 +8,7 @@ const make = 'Make one with `openssl rand -hex 24`.'
 
 type TextFault = Omit<KeyFault, 'keys'>
 
-/** One token or several, each with its place. */
+/** Returns one token or several, each with its place. */
 export function tokensAt(
   path: Path,
   tokens: string | readonly string[] | undefined,

@@ -1,4 +1,4 @@
-/** Describes `match.body` for editors; `compile/match/` reads it. */
+/** Describes `match.body` for editors. `compile/match/` reads it. */
 
 const scalars = [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }, { type: 'null' }] as const
 
@@ -23,7 +23,7 @@ const operators = {
   },
 }
 
-/** For a schema's `definitions`; a key's schema refers to one of them by the note `editor`. */
+/** For the `definitions` of a schema. The note `editor` of a key refers to one of them. */
 export const bodyPatternDefinitions = {
   bodyPattern: {
     type: 'object',
@@ -43,7 +43,7 @@ export const bodyPatternDefinitions = {
       {
         type: 'object',
         minProperties: 1,
-        // A payload may have keys that are named like operators: only where all are, they are.
+        // A payload may have keys with the names of operators, so they count as operators only if all keys are.
         if: { type: 'object', propertyNames: { enum: Object.keys(operators) } },
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; nothing awaits this.
         then: { type: 'object', properties: operators },

@@ -1,4 +1,4 @@
-/** Checks a value against its schema: it fills in defaults and answers findings. */
+/** Checks a value against its schema, fills in defaults and returns findings. */
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
@@ -9,19 +9,19 @@ import { keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 import { describeViolation } from './violation.ts'
 
-/** Fills the value's defaults in place; what is wrong with it is for {@link describeErrors}. */
+/** Fills in the value's defaults in place. {@link describeErrors} describes the errors. */
 export function validateValue(schema: TSchema, value: unknown): readonly ErrorObject[] {
   const validate = validatorOf(schema)
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
-/** Everything that is wrong with a value that stands at `above`. */
+/** Returns all findings about a value at `above`. */
 export function describeErrors(errors: readonly ErrorObject[], value: unknown, above: Path = []): Finding[] {
   const findings = errors.map((error) => describeViolation(error, value, above))
   return worthSaying(findings.filter((finding) => finding !== undefined))
 }
 
-/** What is refused as a whole needs no further findings, and one rule that is broken in two ways is one finding. */
+/** Drops findings inside of a value that is refused as a whole, and merges two violations of one rule. */
 function worthSaying(findings: readonly Finding[]): Finding[] {
   const early = findings.filter(({ code }) => code === 'NOT_YET_SUPPORTED')
   const said = new Set<string>()
@@ -53,11 +53,11 @@ function validatorOf(schema: TSchema): ValidateFunction {
 
 function createAjv(): Ajv {
   const created = new Ajv({
-    // Optimizing the code and checking the schemas would take longer at each start than they save; tests check the schemas.
+    // Optimising the code and checking the schemas would take longer at each start than it saves. Tests check the schemas.
     code: { optimize: false },
     validateSchema: false,
     meta: false,
-    // A definition that is inlined would be compiled once for each place that refers to it.
+    // An inlined definition would be compiled once for each place that refers to it.
     inlineRefs: false,
     allErrors: true,
     verbose: true,

@@ -1,4 +1,7 @@
-/** The schema of the configuration file: every key's type, default and documentation. No other place knows a default. */
+/**
+ * Defines the schema of the configuration file, with type, default and documentation of every key. Defaults are defined
+ * nowhere else.
+ */
 
 import { thinkingLevels } from '../fields.ts'
 import { defineFileShape } from './file-shape.ts'
@@ -102,7 +105,7 @@ const reload = section('How changed files go live.', {
   }),
 })
 
-/** Keys that stand in `hooks.gmail` beside the mailbox. */
+/** The keys of `hooks.gmail` that are not about the mailbox. */
 const ofGmailPreset = {
   model: text('Of the runs that the preset `gmail` makes; `hooks.presets` may say another.'),
   thinking: oneOf('The same for how much the model thinks.', thinkingLevels),
@@ -111,12 +114,12 @@ const ofGmailPreset = {
   ),
 }
 
-/** Whether a key of `hooks.gmail` is for the preset, and says nothing of the mailbox. */
+/** Whether a key of `hooks.gmail` is for the preset, and not about the mailbox. */
 export function isOfGmailPreset(key: string): boolean {
   return Object.hasOwn(ofGmailPreset, key)
 }
 
-/** The plugin checks what it says of the mailbox. */
+/** The plugin checks the keys about the mailbox. */
 const gmail = Type.Unsafe<
   Record<string, unknown> & Pick<PresetUse, 'model' | 'thinking'> & { allowUnsafeExternalContent?: boolean }
 >({

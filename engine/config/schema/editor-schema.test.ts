@@ -21,7 +21,7 @@ function validatorOf(name: keyof typeof schemas): ValidateFunction {
   return validate
 }
 
-/** What an editor would underline, by path. */
+/** Returns the values that an editor would underline, by path. */
 function violations(name: keyof typeof schemas, text: string): string[] {
   const validate = validatorOf(name)
   return validate(parse(text)) ? [] : [...new Set(validate.errors?.map(({ instancePath }) => instancePath))]
@@ -44,7 +44,7 @@ interface Shown {
   readonly additionalProperties?: boolean | Shown
 }
 
-/** Every key of ours beside what an editor is shown of it. */
+/** Pairs every key of ours with the one that an editor sees. */
 function* pairs(
   ours: Ours,
   shown: Shown | undefined,
@@ -67,7 +67,7 @@ const keys = [
   ...pairs(mappingFileSchema as Ours, schemas.mappings as Shown),
 ]
 
-test('what editors read is strict JSON Schema of draft 7', () => {
+test('the schemas for editors are strict JSON Schema of draft 7', () => {
   for (const name of ['configuration', 'mappings'] as const) {
     assert.equal(schemas[name]['$schema'], 'http://json-schema.org/draft-07/schema#')
     assert.ok(schemas[name]['title'])
@@ -75,7 +75,7 @@ test('what editors read is strict JSON Schema of draft 7', () => {
   }
 })
 
-test('every key is shown with its line of documentation, and none of a later version is', () => {
+test('every key is shown with its line of documentation, and keys of later versions are hidden', () => {
   assert.ok(keys.length > 100)
   const hidden = keys.filter(([, ours, shown]) => ours.later !== true && !shown?.description)
   const early = keys.filter(([, ours, shown]) => ours.later === true && shown !== undefined)
@@ -85,12 +85,12 @@ test('every key is shown with its line of documentation, and none of a later ver
   )
 })
 
-test('they hold no keyword of our own', () => {
+test('the schemas for editors hold no keyword of our own', () => {
   const words = JSON.stringify(schemas).match(/"(expects|references|later|editor|atMostMs)":/g)
   assert.equal(words, null)
 })
 
-test('what has a default need not be written', () => {
+test('keys with a default are not required', () => {
   assert.deepEqual(violations('configuration', '{}'), [])
   assert.deepEqual(violations('mappings', '{}'), [])
   const { port } = (schemas.configuration as unknown as { properties: { gateway: Shown } }).properties.gateway
@@ -98,7 +98,7 @@ test('what has a default need not be written', () => {
   assert.equal(port.default, 8787)
 })
 
-test('the configuration that init writes, its mappings and every preset are sound', async () => {
+test('the configuration that init writes, its mappings and every preset are valid', async () => {
   const template = join(root, 'runtime/scaffold/template')
   assert.deepEqual(violations('configuration', await readFile(join(template, 'reveille.yaml'), 'utf8')), [])
   let files = 0
@@ -112,7 +112,7 @@ test('the configuration that init writes, its mappings and every preset are soun
   assert.ok(files >= 2)
 })
 
-test('a whole configuration is sound, references and all', () => {
+test('a complete configuration with references is valid', () => {
   const text = `
 $schema: ./configuration.json
 gateway: { port: "\${PORT:-8787}", log: { level: "\${LEVEL}", format: json } }
@@ -129,7 +129,7 @@ channels: { terminal: {}, slack: { botToken: "\${TOKEN}" } }
   assert.deepEqual(violations('configuration', text), [])
 })
 
-test('a body pattern is sound in each of its forms', () => {
+test('a body pattern is valid in each of its forms', () => {
   const text = `mappings:
   - message: x
     match:

@@ -1,4 +1,4 @@
-/** Makes the JSON Schemas that editors read: they say what our own do, in the words that every reader of JSON Schema knows. */
+/** Makes the JSON Schemas for editors, which have the same meaning as our own in standard keywords. */
 
 import { bodyPatternDefinitions } from './body-pattern-definitions.ts'
 import { configurationSchema } from './configuration-schema.ts'
@@ -8,7 +8,7 @@ import { expectedValue } from './test-schema.ts'
 /** A JSON Schema as plain JSON. */
 export type EditorSchema = Readonly<Record<string, unknown>>
 
-/** Both are of draft 7, which editors know best. */
+/** Both are of draft 7, which editors support best. */
 export function editorSchemas(): { readonly configuration: EditorSchema; readonly mappings: EditorSchema } {
   return {
     configuration: createDocument('configuration', 'Configuration of Reveille', configurationSchema),
@@ -43,12 +43,12 @@ interface Node {
   readonly propertyNames?: Node
   readonly references?: false
   readonly later?: true
-  /** The name of a definition: of ours, or of one for editors alone. */
+  /** The name of a definition: one of ours, or one for editors alone. */
   readonly $ref?: string
   readonly editor?: string
 }
 
-/** The keywords that are copied as they are. Those of lists and maps hold schemas, or depend on some. */
+/** The keywords that are copied unchanged. Those of lists and maps contain schemas, or depend on some. */
 const plainKeywords: Readonly<Record<TypeName, readonly string[]>> = {
   string: ['enum', 'minLength', 'maxLength', 'pattern'],
   number: ['minimum', 'maximum'],
@@ -58,7 +58,7 @@ const plainKeywords: Readonly<Record<TypeName, readonly string[]>> = {
   object: ['minProperties'],
 }
 
-/** `references`: whether `${…}` is resolved here. */
+/** `references` is whether `${…}` is resolved here. */
 function convert(node: Node, references: boolean): EditorSchema {
   const open = references && node.references !== false
   const { description, default: preset, $ref, editor = $ref } = node
@@ -71,7 +71,7 @@ function convert(node: Node, references: boolean): EditorSchema {
   }
 }
 
-/** Splits a schema into one for each type: strict readers refuse keywords beside several types. */
+/** Splits a schema into one for each type, because strict readers refuse keywords beside several types. */
 function alternatives(node: Node, open: boolean): EditorSchema[] {
   const types = node.type === undefined ? [] : [node.type].flat()
   const found = types.map((type) => ({
@@ -103,7 +103,7 @@ function oneOrAny(found: readonly EditorSchema[]): EditorSchema {
 function mapKeywords(node: Node, open: boolean): EditorSchema {
   const { properties, additionalProperties: rest, propertyNames: names } = node
   const known = Object.entries(properties ?? {}).filter(([, key]) => key.later !== true)
-  // A key with a default is filled in before it is required, so editors need not ask for it.
+  // A key with a default is filled in before it is required, so editors need not require it.
   const required = node.required?.filter((name) => properties?.[name]?.default === undefined) ?? []
   return {
     ...(properties && {

@@ -1,22 +1,22 @@
-/** Describes a kind of file: its schema, with the items of long lists apart. */
+/** Describes a kind of file: its schema, with the items of long lists separated. */
 
 import type { TObject, TSchema } from 'typebox'
 import type { Path } from '../path.ts'
 
-/** Items are checked one by one, so that those which did not change need not be checked again. */
+/** Items are checked one by one, so that unchanged ones need not be checked again. */
 export interface FileShape {
-  /** The schema of everything but the items: as if the lists were empty. */
+  /** The schema of everything but the items, as if the lists were empty. */
   readonly frame: TSchema
   readonly lists: readonly { readonly path: Path; readonly item: TSchema }[]
 }
 
-/** `lists`: the paths of the lists, which lead through maps alone. */
+/** `lists` are the paths of the lists, which lead through maps alone. */
 export function defineFileShape(schema: TSchema, lists: readonly Path[]): FileShape {
   let frame = schema
   const apart = lists.map((path) => {
     const { items, ...list } = schemaAt(schema, path) as TSchema & { items: TSchema }
     frame = replaceAt(frame, path, list as TSchema)
-    // Whether references are plain text below the list holds for each of its items.
+    // Whether references below the list are plain text applies to each of its items.
     return { path, item: 'references' in list ? { ...items, references: list.references } : items }
   })
   return { frame, lists: apart }

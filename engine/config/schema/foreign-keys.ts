@@ -1,23 +1,23 @@
-/** The keys that OpenClaw's `hooks` block has and ours does not: what becomes of each, and what to write instead. */
+/** Lists the keys that OpenClaw's `hooks` block has and ours lacks, each with its effect here and the alternative. */
 
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../path.ts'
 
 type Holder = Readonly<Record<string, unknown>>
 
-/** A key that has no effect is a warning; one that asks for what does not happen here is an error. */
+/** A key without effect is a warning. A key that asks for a behaviour that does not exist here is an error. */
 export interface ForeignKey {
   readonly severity: 'warning' | 'error'
   readonly hint: string
 }
 
-/** Nothing where the value asks for what happens anyway. `beside`: the keys of the map that holds it. */
+/** Returns undefined if the value asks for the default behaviour. `beside` has the keys of the map that holds the key. */
 type Judge = (value: unknown, beside: Holder) => ForeignKey | undefined
 
 const warning = (hint: string): ForeignKey => ({ severity: 'warning', hint })
 const error = (hint: string): ForeignKey => ({ severity: 'error', hint })
 
-/** By the path from the file's root; that of a mapping without where its list stands. */
+/** Keyed by the path from the file's root, and for a mapping without the path of its list. */
 export const foreignKeys: Readonly<Record<string, Judge>> = {
   'hooks.internal': () =>
     warning('Those hooks run inside OpenClaw, and no webhook ever reaches them: remove it.'),
@@ -58,7 +58,7 @@ export const foreignKeys: Readonly<Record<string, Judge>> = {
     error('A channel has one account here: remove it, and name with `channel` the one that replies go to.'),
 }
 
-/** What is to be said of a key that OpenClaw knows: `none` where that is nothing; undefined for any other key. */
+/** Returns the finding about a key of OpenClaw, `none` if there is nothing to report, or undefined for any other key. */
 export function foreignKey(path: Path, beside: Holder): Finding | 'none' | undefined {
   const [first, second, ...rest] = path[0] === 'hooks' && path[1] === 'mappings' ? path.slice(1) : path
   const inMapping = first === 'mappings' && typeof second === 'number'
@@ -72,7 +72,7 @@ export function foreignKey(path: Path, beside: Holder): Finding | 'none' | undef
   return { path, at: 'key', code: 'FOREIGN_KEY', severity, message, hint }
 }
 
-/** Those that a mapping may have: nothing of them goes on to what is made of it. */
+/** The keys that a mapping may have and that are dropped from its entry. */
 export const foreignInMapping: ReadonlySet<string> = new Set(
   Object.keys(foreignKeys).flatMap((name) => (name.startsWith('mapping.') ? [name.slice(8)] : [])),
 )

@@ -1,13 +1,13 @@
 /**
- * Names that authors bring along from other tools, and what says the same here. Asked where a key is not known, before
- * the nearest known name is guessed: `if` is nearer to `id` than to `match.when`.
+ * Maps names from other tools to the equivalents here. They are looked up for an unknown key before the nearest known
+ * name is searched, because `if` is nearer to `id` than to `match.when`.
  */
 
 import type { Path } from '../path.ts'
 
 const methodHint = 'Remove it: endpoints take POST.'
 
-/** By the kind of the map that holds the key: the hint for one or several names. */
+/** The hints for one or several names, by the kind of the map that holds the key. */
 const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   mapping: {
     'if filter condition conditions where only onlyIf only_if expression':
@@ -145,7 +145,7 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** By the kind and the name in lower case. */
+/** The same by kind and name in lower case. */
 const known = new Map(
   Object.entries(hints).flatMap(([kind, names]) =>
     Object.entries(names).flatMap(([each, hint]) =>
@@ -154,7 +154,7 @@ const known = new Map(
   ),
 )
 
-/** What to write instead of a name of another tool; nothing for a name that no tool is known for. */
+/** Returns what to write instead of a name of another tool, or undefined for a name of no known tool. */
 export function foreignName(path: Path): string | undefined {
   return known.get(`${kindOf(path.slice(0, -1))} ${String(path.at(-1)).toLowerCase()}`)
 }
@@ -169,12 +169,12 @@ const shorthands: ReadonlyMap<string, string> = new Map([
   ['auth', 'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }`.'],
 ])
 
-/** The hint for a text or a list that stands where a map of keys is expected. */
+/** Returns the hint for a text or a list in place of a map of keys. */
 export function shorthand(path: Path): string | undefined {
   return shorthands.get(String(path.at(-1)))
 }
 
-/** `hooks.mappings[3].match` and `mappings[3].match` are both `mapping.match`. */
+/** `hooks.mappings[3].match` and `mappings[3].match` both have the kind `mapping.match`. */
 function kindOf(path: Path): string {
   const [first, second, ...rest] = path[0] === 'hooks' && path.length > 1 ? path.slice(1) : path
   if (first === 'mappings' && typeof second === 'number') {

@@ -1,27 +1,27 @@
-/** The few words that our schemas add to JSON Schema, and the shorthands that the schemas are written with. */
+/** Defines the keywords that our schemas add to JSON Schema, and shorthands for writing schemas. */
 
 import { durationPattern } from '../duration.ts'
 import { type Static, type TOptional, type TProperties, type TSchema, Type } from './type.ts'
 
-/** Annotations understood by the checker; to any other reader of the schema they mean nothing. */
+/** Annotations for the checker. Other readers of the schema ignore them. */
 export interface Notes {
   /** The key's one line of documentation. */
   description?: string
-  /** What the value must be, for a message: "must be …". Absent: it follows from the schema. */
+  /** The end of the message "must be …". Absent: it follows from the schema. */
   expects?: string
-  /** The feature is not built yet: only an empty value is accepted. */
+  /** The feature is not built yet, so that only an empty value is accepted. */
   later?: true
-  /** False: `${…}` below this key is plain text. */
+  /** If false, `${…}` below this key is plain text. */
   references?: false
   /** The name of the definition that describes the value to editors. */
   editor?: string
-  /** A duration's longest value in milliseconds. */
+  /** The longest value of a duration in milliseconds. */
   atMostMs?: number
 }
 
 export const keywords = ['expects', 'references', 'editor'] as const
 
-/** A map with exactly these keys. */
+/** Makes a map with exactly these keys. */
 export function keys<Properties extends TProperties>(
   properties: Properties,
   notes: Notes & { default?: object; minProperties?: number } = {},
@@ -29,18 +29,18 @@ export function keys<Properties extends TProperties>(
   return Type.Object(properties, { additionalProperties: false, ...notes })
 }
 
-/** A map with exactly these keys that may be left out as a whole; then all its defaults hold. */
+/** Makes a map with exactly these keys that may be absent as a whole. Then all its defaults apply. */
 export function section<Properties extends TProperties>(description: string, properties: Properties) {
   return keys(properties, { default: {}, description })
 }
 
-/** Keys that may be left out and have no default. */
+/** Makes keys that may be absent and have no default. */
 export function optional<Properties extends TProperties>(properties: Properties) {
   const marked = Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)])
   return Object.fromEntries(marked) as { [Name in keyof Properties]: TOptional<Properties[Name]> }
 }
 
-/** For editors that look for their schema in the file. */
+/** The key in which editors look for the schema of a file. */
 export const schemaKey = Type.Optional(
   Type.String({ references: false, description: 'Where editors find the JSON Schema of this file.' }),
 )
@@ -49,7 +49,7 @@ export function flag(description: string, notes: Notes & { default?: boolean } =
   return Type.Boolean({ description, ...notes })
 }
 
-/** A whole number. */
+/** Makes an integer. */
 export function integer(
   description: string,
   notes: Notes & { default?: number; minimum: number; maximum?: number },
@@ -75,12 +75,12 @@ export function text(
   return Type.String({ ...anyText, description, ...notes })
 }
 
-/** Texts that are not blank. */
+/** Makes a list of texts that are not blank. */
 export function texts(description: string, notes: Notes & { default?: string[]; minItems?: number } = {}) {
   return Type.Array(anyText, { description, ...notes })
 }
 
-/** A text such as `30m`. */
+/** Makes a text such as `30m`. */
 export function duration(description: string, notes: Notes & { default?: string } = {}) {
   return Type.String({
     pattern: durationPattern,
@@ -90,7 +90,7 @@ export function duration(description: string, notes: Notes & { default?: string 
   })
 }
 
-/** What runs may cost in one day: at least one of the two. */
+/** Makes the limits on the cost of runs in one day. At least one of the two keys is required. */
 export function dailyBudget(description: string) {
   const amounts = optional({
     runs: integer('Turns that were asked for.', { minimum: 1 }),
@@ -99,7 +99,7 @@ export function dailyBudget(description: string) {
   return keys(amounts, { minProperties: 1, description })
 }
 
-/** One text, or a list of at least one. */
+/** Makes one text, or a list of at least one. */
 export function textOrTexts(description: string) {
   return Type.Unsafe<string | readonly string[]>({
     type: ['string', 'array'],
@@ -110,7 +110,7 @@ export function textOrTexts(description: string) {
   })
 }
 
-/** A value by name; the names are the operator's. `names` says which are good, its `expects` what they consist of. */
+/** Makes a map by names that the operator chooses. `names` validates them, and its `expects` describes them. */
 export function byName<Value extends TSchema>(
   description: string,
   value: Value,
@@ -125,5 +125,5 @@ export function byName<Value extends TSchema>(
   })
 }
 
-/** A map whose keys a plugin knows and we do not. */
+/** A map whose keys only a plugin knows. */
 export const open = Type.Unsafe<Record<string, unknown>>({ type: 'object' })

@@ -1,4 +1,4 @@
-/** The schema of mapping files and mapping entries: every key's type, default and documentation. */
+/** Defines the schema of mapping files and mapping entries, with type, default and documentation of every key. */
 
 import { defineFileShape } from './file-shape.ts'
 import { byName, duration, flag, integer, keys, oneOf, optional, schemaKey, text } from './keywords.ts'
@@ -6,18 +6,18 @@ import { endpointPolicies } from './policy-schema.ts'
 import { testList } from './test-schema.ts'
 import { type Static, Type } from './type.ts'
 
-/** A text that may hold placeholders. */
+/** Makes a text that may hold placeholders. */
 function template(description: string) {
   return Type.String({ description })
 }
 
-/** Longer than any use of it, and far shorter than a timer can wait. */
+/** The limit exceeds any use of it, and is far below the longest timer. */
 const longestCoalesceMs = 86_400_000
 
 /** A key takes memory for as long as it is remembered. */
 const longestDedupeMs = 90 * 86_400_000
 
-/** One wanted header: a text, any of a list, or a test; several tests must all hold. */
+/** A wanted header: a text, any of a list, or tests that must all hold. */
 export type HeaderPattern =
   | string
   | readonly string[]
@@ -191,7 +191,7 @@ export const mappingSchema = keys({
   }),
 })
 
-/** One mapping as its file gives it, defaults filled in. */
+/** A mapping as in its file, with defaults filled in. */
 export type MappingValue = Static<typeof mappingSchema>
 
 export const mappingList = Type.Array(mappingSchema, {
@@ -209,5 +209,5 @@ export const mappingFileSchema = keys({
 
 export const mappingFileShape = defineFileShape(mappingFileSchema, [['mappings'], ['tests']])
 
-/** A mapping file's value, defaults filled in. */
+/** The value of a mapping file, with defaults filled in. */
 export type MappingFileValue = Static<typeof mappingFileSchema>

@@ -1,4 +1,4 @@
-/** The schema of endpoint policies: every key's type, default and documentation. */
+/** Defines the schema of endpoint policies, with type, default and documentation of every key. */
 
 import { ratePattern } from '../rate.ts'
 import {
@@ -118,7 +118,10 @@ const verify = keys(
   { minProperties: 1, description: "The provider's signature." },
 )
 
-/** What the requests of a sender are verified with; the newest secret comes first. `provider` is absent only until the policies of an endpoint are merged. */
+/**
+ * The values that verify the requests of a sender, with the newest secret first. `provider` is absent only until the
+ * policies of an endpoint are merged.
+ */
 export type VerifyPolicy = Static<typeof verify>
 export type HmacPolicy = Static<typeof hmac>
 export type ChallengePolicy = Static<typeof challenge>

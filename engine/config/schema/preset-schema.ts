@@ -1,10 +1,10 @@
-/** The schema of `hooks.presets`: which preset is in use, and what its user wants to be different. */
+/** Defines the schema of `hooks.presets`: the presets in use, and their adjustments. */
 
 import { optional, text } from './keywords.ts'
 import { type MappingValue, mappingSchema } from './mapping-schema.ts'
 import { Type } from './type.ts'
 
-/** The fields that can be given another value in all mappings of a preset whose action has them. */
+/** The fields that can be adjusted in all mappings of a preset whose action has them. */
 export const adjustableFields = {
   wake: ['mode'],
   agent: [
@@ -22,7 +22,7 @@ export const adjustableFields = {
 
 export type AdjustableField = (typeof adjustableFields)[MappingValue['action']][number]
 
-/** A preset in use, by its name and what is different. */
+/** A preset in use, with its name and adjustments. */
 export interface PresetUse extends Readonly<Pick<MappingValue, AdjustableField>> {
   readonly name: string
   readonly path?: string

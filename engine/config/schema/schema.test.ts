@@ -14,7 +14,7 @@ interface Node {
   readonly additionalProperties?: boolean | Node
 }
 
-/** Every key of a schema with its path. */
+/** Yields every key of a schema with its path. */
 function* keysOf(node: Node, path = ''): Iterable<[path: string, key: Node, required: boolean]> {
   for (const [name, key] of Object.entries(node.properties ?? {})) {
     yield [`${path}${name}`, key, node.required?.includes(name) ?? false]
@@ -27,23 +27,23 @@ function* keysOf(node: Node, path = ''): Iterable<[path: string, key: Node, requ
 
 const keys = [configurationSchema, mappingFileSchema].flatMap((schema) => [...keysOf(schema as Node)])
 
-/** Parts of a value that is itself optional: with the whole, they are required. */
+/** Matches required parts of an optional value. */
 const requiredPart =
   /^agents\.(runners\.<name>\.kind|route\.channel)$|deliverTo\.\[\]\.channel$|transform\.module$|coalesce\.key$|verify\.hmac\.header$|quietHours\.(from|to)$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
 
-test('every schema is good JSON Schema', () => {
+test('every schema is valid JSON Schema', () => {
   const ajv = new Ajv()
   for (const schema of [configurationSchema, mappingFileSchema]) {
     assert.ok(ajv.validateSchema(schema), ajv.errorsText())
   }
 })
 
-test('every key has its line of documentation', () => {
+test('every key has one line of documentation', () => {
   const bare = keys.filter(([, key]) => !key.description).map(([path]) => path)
   assert.deepEqual(bare, [])
 })
 
-test('a key has a default exactly when it is always there', () => {
+test('a key has a default exactly if it is always present', () => {
   const odd = keys.filter(
     ([path, key, required]) => required === (key.default === undefined) && !requiredPart.test(path),
   )

@@ -1,4 +1,4 @@
-/** The schema of `tests:` in mapping files: every key's type and documentation. */
+/** Defines the schema of `tests:` in mapping files, with type and documentation of every key. */
 
 import { type FieldName, fieldNames } from '../fields.ts'
 import { defaultTestTime } from '../time.ts'
@@ -7,15 +7,12 @@ import { type Static, type TObject, type TUnsafe, Type } from './type.ts'
 
 type Scalar = string | number | boolean
 
-/** A value that must be equal, or at least one test; all of them must hold. A `not` has no `not` itself. */
+/** A value that must be equal, or tests that must all hold. A `not` cannot contain another `not`. */
 export type Expected = Scalar | (Tests & { not?: Scalar | Tests })
 
 const scalar = ['string', 'number', 'boolean'] as const
 
-/**
- * The comparisons that an expected value can ask for. Those of texts fail for a value that is none, and all but `exists` for an
- * absent one.
- */
+/** The tests of an expected value. Those of texts fail for other values, and all except `exists` for an absent one. */
 const tests = optional({
   equals: Type.Unsafe<Scalar>({
     type: scalar,
@@ -44,13 +41,13 @@ const not = Type.Unsafe<Scalar | Tests>({
   description: 'The value is not this one, or not all of these tests hold.',
 })
 
-/** What other schemas refer to by its `$id`: compiling it for each field would keep every start for a second. */
+/** Other schemas refer to this by its `$id`, because compiling it for each field would take a second at every start. */
 export const expectedValue = {
   $id: 'expectedValue',
   ...Type.Unsafe<Expected>({ ...heldAgainst, properties: { ...tests, ...optional({ not }) } }),
 }
 
-/** What one value is expected to be. */
+/** Makes the expectation about one value. */
 function expected(description: string) {
   return Type.Unsafe<Expected>({ $ref: expectedValue.$id, description })
 }
@@ -123,7 +120,7 @@ const testSchema = keys({
   expect: expectation,
 })
 
-/** One test as its file gives it. */
+/** A test as in its file. */
 export type TestValue = Static<typeof testSchema>
 
 export const testList = Type.Array(testSchema, {

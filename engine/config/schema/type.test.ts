@@ -5,7 +5,7 @@ import { Type } from './type.ts'
 
 const notes = { description: 'A key.', default: [] }
 
-/** One schema with everything that ours are written with. */
+/** Writes one schema that uses everything that ours use. */
 function write(word: typeof Type): TypeBox.TSchema {
   return word.Object(
     {
@@ -22,11 +22,11 @@ function write(word: typeof Type): TypeBox.TSchema {
   )
 }
 
-test('a schema is the one that TypeBox makes', () => {
+test('a schema equals the one that TypeBox makes', () => {
   assert.equal(JSON.stringify(write(Type)), JSON.stringify(write(TypeBox)))
 })
 
-test('a schema word changes no schema that it is given, and what is optional stays so in one place', () => {
+test('a schema word does not change its arguments, and optional applies to one place only', () => {
   const name = Type.String()
   Type.Optional(name)
   assert.deepEqual(Type.Object({ name }).required, ['name'])

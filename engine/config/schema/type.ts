@@ -1,6 +1,6 @@
 /**
- * The words that schemas are written in: TypeBox's types, with the JSON Schema that it makes for them. TypeBox
- * itself is 373 modules, which every process that is not bundled would read to start.
+ * Provides the functions that schemas are written with. They have TypeBox's types and make the same JSON Schema.
+ * TypeBox itself has 373 modules, which every process that is not bundled would read at start.
  */
 
 import type * as TypeBox from 'typebox'
@@ -12,7 +12,7 @@ type Words = Pick<
   'Array' | 'Boolean' | 'Integer' | 'Object' | 'Optional' | 'String' | 'Unsafe'
 >
 
-/** A mark for the map that holds the key; readers and checkers of the schema do not see it. */
+/** A mark for the map that holds the key. It is invisible to readers and checkers of the schema. */
 const optional = '~optional'
 
 export const Type = {

@@ -11,7 +11,7 @@ function violationsOf(endpoint: unknown): string[] {
   )
 }
 
-test('quotes are advised only where the value would be good in them', () => {
+test('quotes are advised only if the value would then be valid', () => {
   assert.match(violationsOf({ bots: [7] })[0] ?? '', /Put it in quotes\.$/)
   assert.match(violationsOf({ token: 7 })[0] ?? '', /Put it in quotes\.$/)
   for (const bad of [{ rate: { client: 60 } }, { auth: 1 }, { auth: true }, { verify: { tolerance: 5 } }]) {
@@ -21,7 +21,7 @@ test('quotes are advised only where the value would be good in them', () => {
   }
 })
 
-test('of numbers that are asked for by name one in quotes is told apart from another text', () => {
+test('where only certain numbers are allowed, one in quotes is distinguished from another text', () => {
   assert.deepEqual(violationsOf({ verify: { signatureVersion: '2' } }), [
     'verify.signatureVersion: must be one of 1, 2 | Write it without quotes and without a unit.',
   ])
@@ -30,7 +30,7 @@ test('of numbers that are asked for by name one in quotes is told apart from ano
   ])
 })
 
-test('what is empty is reported as that, and a map by what may stand in it', () => {
+test('an empty value is reported as empty, and a map with what it may contain', () => {
   assert.deepEqual(violationsOf({ rate: {} }), [
     'rate: must be a map with something in it | Known here: endpoint, client.',
   ])

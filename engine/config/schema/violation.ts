@@ -1,4 +1,4 @@
-/** Describes a value that does not fit its schema. */
+/** Describes a value that violates its schema. */
 
 import type { ErrorObject } from 'ajv'
 import type { Finding } from '../diagnostic/diagnostic.ts'
@@ -22,10 +22,7 @@ interface ParentSchema {
   readonly expects?: string
 }
 
-/**
- * One of the schema's errors as a finding; `root` is the value that was checked, which stands at `above`. Nothing of the
- * value is quoted.
- */
+/** Turns one of the schema's errors into a finding. `root` is the checked value at `above`. The finding quotes no value. */
 export function describeViolation(error: ErrorObject, root: unknown, above: Path): Finding | undefined {
   const path = [...above, ...readPointer(error.instancePath, root)]
   const schema = (error.parentSchema ?? {}) as ParentSchema
@@ -62,7 +59,7 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
         hint: 'Remove it: leaving it in would look as if it had an effect.',
       }
     case 'pattern':
-      // It is the pattern of a name, which `propertyNames` has reported.
+      // The pattern is that of a name, which `propertyNames` has reported.
       return error.propertyName === undefined ? invalid(path, schema, error.data) : undefined
     case 'minItems':
       return empty(path, 'list', 'Write what belongs into it, or remove the key.')
@@ -101,7 +98,7 @@ function guess(path: Path, known: Properties): string {
   const foreign = foreignName(path)
   if (foreign !== undefined) return foreign
   const names = Object.keys(known)
-  // A key of a map that stands beside it, written one level too high.
+  // The key belongs to a neighbouring map, and is one level too high.
   const owners = names.filter((each) => Object.hasOwn(known[each]?.properties ?? {}, name))
   if (owners.length > 0) return `It belongs under ${owners.map((each) => `\`${each}\``).join(' or ')}.`
   const nearest = nearestName(name, names)
