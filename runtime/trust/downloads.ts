@@ -4,12 +4,6 @@ import { UnavailableError, type VerifyDependencies } from '@reveille/engine'
 import { BoundedMap } from '@reveille/kit'
 import { getText, type Web } from './web.ts'
 
-export interface DownloadsOptions {
-  readonly web: Web
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number
-}
-
 interface Copy {
   readonly text: string
   readonly at: number
@@ -36,7 +30,8 @@ const failureMs = 10_000
 const mostAddresses = 100
 const mostAtOnce = 16
 
-export function createDownloads({ web, now }: DownloadsOptions): VerifyDependencies {
+/** `now`: milliseconds since the Unix epoch. */
+export function createDownloads({ web, now }: { web: Web; now: () => number }): VerifyDependencies {
   /** Both in the order of their use, the oldest first. */
   const copies = new BoundedMap<string, Copy>(mostAddresses)
   const failures = new BoundedMap<string, Failure>(mostAddresses)

@@ -3,31 +3,20 @@
 import { hash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UnavailableError } from '@reveille/engine'
+import { type Handshake, UnavailableError } from '@reveille/engine'
+import { BoundedMap } from '@reveille/kit'
 import type { Log } from '../observe/log.ts'
 import { writeWhole } from '../write-whole.ts'
 import { getText, type Web } from './web.ts'
-
-export interface Confirmations {
-  /** Fetches an address once, in the background, and logs the result. `policy` names the endpoint policy that it is for. */
-  confirm(policy: string, url: string): void
-  /** Resolves once no confirmation is under way. Aborting the signal of the web ends them early. */
-  settled(): Promise<void>
-}
-
-export interface ConfirmationsOptions {
-  readonly web: Web
-  readonly log: Pick<Log, 'info' | 'warn'>
-}
 
 /** The waits before each try after the first. */
 const waitsMs = [2000, 10_000, 30_000]
 const mostRemembered = 1000
 const mostAtOnce = 32
 
-export function createConfirmations({ web, log }: ConfirmationsOptions): Confirmations {
+export function createConfirmations({ web, log }: { web: Web; log: Pick<Log, 'info' | 'warn'> }) {
   /** Hashes of addresses, which hold a token; the oldest first. */
-  const seen = new Set<string>()
+  const seen = new BoundedMap<string, true>(mostRemembered)
   const running = new Set<Promise<void>>()
 
   async function perform(policy: string, url: string, key: string): Promise<void> {
@@ -57,7 +46,8 @@ export function createConfirmations({ web, log }: ConfirmationsOptions): Confirm
   }
 
   return {
-    confirm(policy, url) {
+    /** Fetches an address once, in the background, and logs the result. `policy` names the endpoint policy that it is for. */
+    confirm(policy: string, url: string): void {
       const key = hash('sha256', url)
       if (seen.has(key)) return
       if (running.size >= mostAtOnce) {
@@ -65,13 +55,12 @@ export function createConfirmations({ web, log }: ConfirmationsOptions): Confirm
         log.warn({ event: 'subscription-not-confirmed', endpoint: policy, reason })
         return
       }
-      seen.add(key)
-      const [oldest] = seen
-      if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest)
+      seen.set(key, true)
       const performing = perform(policy, url, key).finally(() => running.delete(performing))
       running.add(performing)
     },
-    async settled() {
+    /** Resolves once no confirmation is under way. Aborting the signal of the web ends them early. */
+    async settled(): Promise<void> {
       await Promise.all(running)
     },
   }
@@ -90,38 +79,27 @@ function pause(ms: number, { timers, signal }: Web): Promise<void> {
   })
 }
 
-export interface Entrusted {
-  readonly name: string
-  readonly value: string
-}
-
-export interface EntrustedFiles {
-  /**
-   * Writes a secret that a provider sent for the operator, in the place of an earlier one. Its sender cannot be authenticated
-   * yet, so the last one counts until a secret is configured.
-   * @throws UnavailableError when the disk fails, or the policy was sent a secret only a moment ago
-   */
-  keep(policy: string, entrusted: Entrusted): Promise<void>
-}
-
-export interface EntrustedOptions {
-  /** A folder below the data folder, made when it is needed. */
-  readonly folder: string
-  readonly log: Pick<Log, 'warn' | 'error'>
-  /** Milliseconds since the Unix epoch. */
-  readonly now: () => number
-}
-
 /** Anybody may send a secret, so this bounds how often one is written and logged. Milliseconds. */
 const momentMs = 2000
 
-export function createEntrustedFiles({ folder, log, now }: EntrustedOptions): EntrustedFiles {
+/** `folder`: below the data folder, made when it is needed. `now`: milliseconds since the Unix epoch. */
+export function createEntrustedFiles(options: {
+  readonly folder: string
+  readonly log: Pick<Log, 'warn' | 'error'>
+  readonly now: () => number
+}) {
+  const { folder, log, now } = options
   /** By policy. The operator wrote the policies, so that their number is fixed. */
   const lastAt = new Map<string, number>()
   const writing = new Set<string>()
 
   return {
-    async keep(policy, { name, value }) {
+    /**
+     * Writes a secret that a provider sent for the operator, in the place of an earlier one. Its sender cannot be authenticated
+     * yet, so the last one counts until a secret is configured.
+     * @throws UnavailableError when the disk fails, or the policy was sent a secret only a moment ago
+     */
+    async keep(policy: string, { name, value }: NonNullable<Handshake['entrusted']>): Promise<void> {
       const sinceLast = now() - (lastAt.get(policy) ?? Number.NEGATIVE_INFINITY)
       if (writing.has(policy) || (sinceLast >= 0 && sinceLast < momentMs))
         throw new UnavailableError('The policy was entrusted with something only a moment ago.')

@@ -9,18 +9,14 @@ export interface Web {
   readonly signal: AbortSignal
 }
 
-export interface WebAnswer {
-  readonly status: number
-  readonly headers: Headers
-  /** Empty unless the status is 2xx. */
-  readonly text: string
-}
-
 const longestMs = 5000
 const mostBytes = 256 * 1024
 
-/** Redirects are refused, because only the address that was asked for is checked. @throws Error of any kind */
-export async function getText(url: string, { fetch, timers, signal }: Web): Promise<WebAnswer> {
+/**
+ * Redirects are refused, because only the address that was asked for is checked. The text is empty unless the status is 2xx.
+ * @throws Error of any kind
+ */
+export async function getText(url: string, { fetch, timers, signal }: Web) {
   if (!isPlainHttps(url)) throw new TypeError('Only https addresses without credentials are asked.')
   const overdue = new AbortController()
   const timer = timers.setTimeout(
