@@ -13,36 +13,35 @@ export interface Signals {
   off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown
 }
 
-export interface StopSignal {
-  /** Resolves with the first signal. */
-  readonly first: Promise<NodeJS.Signals>
-  close(): void
-}
-
 /** `onInsist` is called for each later signal, by which the sender says that it does not want to wait for the drain. */
-export function createStopSignal(options: {
-  readonly signals: Signals
+export function createStopSignal({
+  signals,
+  now = () => performance.now(),
+  onInsist = () => {},
+}: {
+  /** Absent: none comes. */
+  readonly signals: Signals | undefined
   /** Milliseconds, monotonic. */
-  readonly now: () => number
-  onInsist(signal: NodeJS.Signals): void
-}): StopSignal {
+  readonly now?: () => number
+  readonly onInsist?: (signal: NodeJS.Signals) => void
+}) {
   let last: number | undefined
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
 
   function listen(signal: NodeJS.Signals): void {
-    const now = options.now()
-    const repeated = last !== undefined && now - last < sameSignalMs
-    const isFirst = last === undefined
-    last = now
-    if (isFirst) resolve(signal)
-    else if (!repeated) options.onInsist(signal)
+    const at = now()
+    const sinceLast = last === undefined ? undefined : at - last
+    last = at
+    if (sinceLast === undefined) resolve(signal)
+    else if (sinceLast >= sameSignalMs) onInsist(signal)
   }
 
-  for (const signal of stopSignals) options.signals.on(signal, listen)
+  for (const signal of stopSignals) signals?.on(signal, listen)
   return {
+    /** Resolves with the first signal. */
     first: promise,
     close() {
-      for (const signal of stopSignals) options.signals.off(signal, listen)
+      for (const signal of stopSignals) signals?.off(signal, listen)
     },
   }
 }

@@ -2,9 +2,14 @@
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { MappingSummary } from '@reveille/engine'
+import { authOf } from '@reveille/engine'
+import { assumedRoute } from '../../dispatch/index.ts'
+import type { Gateway } from '../../gateway.ts'
 import { documentOf } from '../../written-document.ts'
-import { shellWord } from '../pasted.ts'
+import { configWords, shownPath } from '../configuration.ts'
+import type { Io } from '../io.ts'
+import { packageFile } from '../package-folder.ts'
+import { programName, shellWord } from '../pasted.ts'
 
 /** The place where a command finds the hook token, so that a line to paste need not hold it. */
 export type TokenSource =
@@ -12,35 +17,41 @@ export type TokenSource =
   | { readonly kind: 'environment'; readonly name: string }
   | { readonly kind: 'unknown' }
 
-export interface BannerFacts {
-  /** `http://127.0.0.1:8787`. */
-  readonly address: string
-  readonly runner: string
-  /** The default model. */
-  readonly model?: string
-  readonly channels: readonly string[]
-  readonly route?: { readonly channel: string; readonly to?: string }
-  readonly hooksEnabled: boolean
-  readonly hooksPath: string
-  /** Whether there is an admin surface. */
-  readonly admin: boolean
-  readonly tokenSource: TokenSource
-  /** The path as the user would write it from the working directory, like all paths here. */
-  readonly configFile: string
-  /** The option by which a command finds it: ` --config FILE`, or nothing. */
-  readonly configWords: string
-  /** The folder of mapping files. */
-  readonly mappingsFolder: string
-  /** How the user calls the command line. */
-  readonly program: string
-  readonly generation: number
-  /** Whether edits go live by themselves. */
-  readonly watch: boolean
-  readonly mappings: readonly MappingSummary[]
-  /** Whether a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
-  readonly takesToken: (endpoint: string) => boolean
-  /** The sample payload. */
-  readonly sampleFile: string
+/** What the banner shows; each path is as the user would write it from the working directory. */
+export type BannerFacts = Awaited<ReturnType<typeof bannerFacts>>
+
+export async function bannerFacts(
+  gateway: Pick<Gateway, 'current'>,
+  { address, configFile, watch }: { address: string; configFile: string; watch: boolean },
+  io: Io,
+) {
+  const { generation, snapshot } = gateway.current()
+  const { agents, channels, gateway: surface, hooks } = snapshot.settings
+  const { runner, model } = agents.defaults
+  const source = await findTokenSource(configFile, io.env)
+  return {
+    address,
+    /** Whether edits go live by themselves. */
+    watch,
+    runner,
+    ...(model !== undefined && { model }),
+    channels: Object.keys(channels),
+    route: agents.route ?? assumedRoute(channels),
+    hooksEnabled: hooks.enabled,
+    hooksPath: hooks.path,
+    /** Whether there is an admin surface. */
+    admin: surface.tokens.length > 0,
+    tokenSource: source.kind === 'file' ? { ...source, file: shownPath(source.file, io) } : source,
+    configFile: shownPath(configFile, io),
+    configWords: configWords(configFile, io),
+    mappingsFolder: shownPath(hooks.mappingsDir, io),
+    program: programName(io),
+    generation,
+    mappings: snapshot.mappings,
+    /** Whether a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
+    takesToken: (endpoint: string) => authOf(snapshot.effectivePolicyOf(endpoint) ?? {}) === 'token',
+    sampleFile: shownPath(packageFile('scaffold', 'samples', 'github-pull-request.json'), io),
+  }
 }
 
 export function formatBanner(facts: BannerFacts): string {

@@ -3,27 +3,17 @@
 import inspector from 'node:inspector'
 import { constants } from 'node:os'
 import path from 'node:path'
-import { authOf } from '@reveille/engine'
-import { assumedRoute } from '../../dispatch/index.ts'
 import { createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
 import { StoreError } from '../../store/port.ts'
 import { CommandFailure, sentence } from '../command-failure.ts'
-import {
-  configWords,
-  findConfiguration,
-  findUsual,
-  formatDiagnostics,
-  shownPath,
-  usualFile,
-} from '../configuration.ts'
+import { findConfiguration, findUsual, formatDiagnostics, shownPath, usualFile } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { packageFile } from '../package-folder.ts'
-import { pasted, programName } from '../pasted.ts'
+import { pasted } from '../pasted.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
-import { findTokenSource, formatBanner } from './banner.ts'
+import { bannerFacts, formatBanner } from './banner.ts'
 import { scaffoldInto } from './init.ts'
 import { releaseMemory } from './release-memory.ts'
 
@@ -52,10 +42,9 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   openInspector(options, io)
   if (options.init) await scaffoldFor(options, io)
   const configFile = findConfiguration(options, io)
-  const { gateway, address } = await openGateway(configFile, { ...options, port }, io)
+  const { gateway, address } = await openGateway(configFile, options, port, io)
   const stop = createStopSignal({
     signals: process,
-    now: () => performance.now(),
     onInsist(signal) {
       if (gateway.isStuck()) process.kill(process.pid, 'SIGKILL')
       process.exit(128 + constants.signals[signal])
@@ -74,7 +63,9 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   })
   // A service's journal needs no lines to paste.
   if (options.init || io.columns !== undefined)
-    io.out(`${await bannerOf(gateway, { address, configFile, watch: options.watch ?? true }, io)}\n`)
+    io.out(
+      `${formatBanner(await bannerFacts(gateway, { address, configFile, watch: options.watch ?? true }, io))}\n`,
+    )
   releaseMemory()
   // A supervisor restarts a gateway whose exit code is not 0.
   const end = await Promise.race([stop.first, gateway.failed])
@@ -117,9 +108,12 @@ async function reload(gateway: Gateway): Promise<void> {
 /** @throws CommandFailure (bad usage) */
 function portOf({ port }: StartOptions, { env }: Io): number | undefined {
   const text = port ?? (env['REVEILLE_PORT'] || undefined)
-  if (text === undefined) return undefined
+  return text === undefined ? undefined : parsePort(text, port === undefined ? 'REVEILLE_PORT' : '--port')
+}
+
+/** @throws CommandFailure (bad usage) */
+function parsePort(text: string, name: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  const name = port === undefined ? 'REVEILLE_PORT' : '--port'
   throw new CommandFailure(2, `${name} must be a whole number from 0 to 65535; 0 takes a free port.`)
 }
 
@@ -131,9 +125,7 @@ function portOf({ port }: StartOptions, { env }: Io): number | undefined {
  */
 function openInspector({ inspect }: StartOptions, io: Io): void {
   if (inspect === undefined) return
-  const port = inspect === true ? 9229 : Number(inspect)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new CommandFailure(2, '--inspect must be a whole number from 0 to 65535; 0 takes a free port.')
+  const port = inspect === true ? 9229 : parsePort(inspect, '--inspect')
   if (inspector.url() === undefined) inspector.open(port, '127.0.0.1')
   if (inspector.url() === undefined)
     throw new CommandFailure(
@@ -158,14 +150,8 @@ async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
 /** @throws CommandFailure with a message for the operator */
 async function openGateway(
   configFile: string,
-  {
-    poll,
-    watch,
-    lastGood,
-    port,
-  }: Pick<StartOptions, 'poll' | 'watch' | 'lastGood'> & {
-    readonly port: number | undefined
-  },
+  { poll, watch, lastGood }: StartOptions,
+  port: number | undefined,
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
   let gateway: Gateway | undefined
@@ -194,34 +180,4 @@ async function openGateway(
 
 function lastGoodText(generation: number, io: Io): string {
   return `Generation ${generation} was live last. ${pasted('start --last-good', io)} serves it meanwhile, with its settings and policies.`
-}
-
-async function bannerOf(
-  gateway: Gateway,
-  facts: { address: string; configFile: string; watch: boolean },
-  io: Io,
-): Promise<string> {
-  const { generation, snapshot } = gateway.current()
-  const { agents, channels, gateway: surface, hooks } = snapshot.settings
-  const source = await findTokenSource(facts.configFile, io.env)
-  return formatBanner({
-    address: facts.address,
-    watch: facts.watch,
-    runner: agents.defaults.runner,
-    model: agents.defaults.model,
-    channels: Object.keys(channels),
-    route: agents.route ?? assumedRoute(channels),
-    hooksEnabled: hooks.enabled,
-    hooksPath: hooks.path,
-    admin: surface.tokens.length > 0,
-    tokenSource: source.kind === 'file' ? { ...source, file: shownPath(source.file, io) } : source,
-    configFile: shownPath(facts.configFile, io),
-    configWords: configWords(facts.configFile, io),
-    mappingsFolder: shownPath(hooks.mappingsDir, io),
-    program: programName(io),
-    generation,
-    mappings: snapshot.mappings,
-    takesToken: (endpoint) => authOf(snapshot.effectivePolicyOf(endpoint) ?? {}) === 'token',
-    sampleFile: shownPath(packageFile('scaffold', 'samples', 'github-pull-request.json'), io),
-  })
 }

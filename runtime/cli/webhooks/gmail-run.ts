@@ -45,14 +45,8 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
   })
 
   const ended = Promise.withResolvers<CommandFailure | undefined>()
-  const stop =
-    io.signals &&
-    createStopSignal({
-      signals: io.signals,
-      now: () => performance.now(),
-      onInsist: () => ended.resolve(undefined),
-    })
-  void stop?.first.then(() => ended.resolve(undefined))
+  const stop = createStopSignal({ signals: io.signals })
+  void stop.first.then(() => ended.resolve(undefined))
   const source = await start()
   const sources = createSources({
     live: () => [source],
@@ -74,7 +68,7 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
   } finally {
     await sources.close()
     await source.close()
-    stop?.close()
+    stop.close()
     await flush()
   }
 
@@ -82,7 +76,7 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
     try {
       return await startSource('gmail', settings, { log, fetch: io.fetch })
     } catch (error) {
-      stop?.close()
+      stop.close()
       if (!(error instanceof PluginSetupError)) throw error
       throw new CommandFailure(1, error.message, { cause: error })
     }

@@ -16,11 +16,7 @@ export async function watchSource(
   report: (done: TestRun) => void,
   { io, isPlain }: { readonly io: Io; readonly isPlain: boolean },
 ): Promise<number> {
-  const stop = createStopSignal({
-    signals: io.signals ?? silent,
-    now: () => performance.now(),
-    onInsist: () => {},
-  })
+  const stop = createStopSignal({ signals: io.signals })
   const stopped = stop.first.then(() => 'stopped' as const)
   let changed = Promise.withResolvers<'changed'>()
   const watcher = createWatcher({
@@ -51,5 +47,3 @@ function separator(io: Io): string {
   const time = new Date(io.now()).toTimeString().slice(0, 8)
   return `── ${time} ${'─'.repeat(Math.max(3, Math.min(io.columns ?? 60, 60) - time.length - 4))}`
 }
-
-const silent = { on() {}, off() {} }
