@@ -37,10 +37,10 @@ export function configOption(): Option {
   )
 }
 
-/** Returns a parser of a whole number from 1 to `most`. */
-export function parseLimit(most: number): (text: string) => string {
+/** Returns a parser of a whole number. `what`: says what is counted. */
+export function whole(least: number, most: number, what = 'whole number'): (text: string) => number {
   return (text) => {
-    if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return text
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`)
+    if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
+    throw new InvalidArgumentError(`It must be a ${what} from ${least} to ${most}.`)
   }
 }

@@ -1,7 +1,6 @@
 /** Registers the commands that send, send again, and set where replies go: their names, options and help. */
 
-import { InvalidArgumentError } from 'commander'
-import { type CliCommand, configOption, type Run } from '../command-parts.ts'
+import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 
 const sendHelp = `
 The text is Markdown, and goes the same way as every reply: kept, paced, tried
@@ -16,7 +15,12 @@ export function addDeliveryCommands(program: CliCommand, run: Run): void {
     .option('--channel <name>', 'a configured channel, or last: where the last route leads', 'last')
     .option('--to <recipient>', "as the channel writes it (default: the last route's, else the channel's)")
     .addOption(configOption())
-    .option('--timeout <seconds>', 'how long to wait, 1 to 86400', parseSeconds, 60)
+    .option(
+      '--timeout <seconds>',
+      'how long to wait, 1 to 86400',
+      whole(1, 86_400, 'whole number of seconds'),
+      60,
+    )
     .option('--no-wait', 'only store it, and do not wait for its end')
     .option('--json', 'answer as JSON: the delivery')
     .addHelpText('after', sendHelp)
@@ -53,9 +57,4 @@ export function addDeliveryCommands(program: CliCommand, run: Run): void {
     .option('--json', 'answer as JSON: {route}')
     .examples('reveille route set slack C0123456789', 'reveille route set terminal stderr')
     .action(run(async () => (await import('./route.ts')).setRoute))
-}
-
-function parseSeconds(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 86_400) return Number(text)
-  throw new InvalidArgumentError('It must be a whole number of seconds from 1 to 86400.')
 }

@@ -56,7 +56,7 @@ function fromGateway(admin: Admin, gateway: GatewayView) {
       const items: RequestRecord[] = []
       let cursor: string | undefined
       do {
-        const query = { limit: String(page), cursor }
+        const query = { limit: page, cursor }
         const got = (await admin.get('/api/requests', query)) as Page<RequestRecord>
         items.push(...got.items)
         cursor = got.next
@@ -66,7 +66,7 @@ function fromGateway(admin: Admin, gateway: GatewayView) {
     openDeliveries: async (): Promise<readonly OpenDeliveries[]> => (await gateway.status()).channels,
     /** `more`: the count is a lower bound. */
     async parkedRuns() {
-      const query = { state: 'parked', limit: String(page) }
+      const query = { state: 'parked', limit: page }
       const { items, next } = (await admin.get('/api/runs', query)) as Page<RunRecord>
       return { count: items.length, more: next !== undefined }
     },

@@ -1,7 +1,7 @@
 /** Registers the commands that set a gateway up, run it and look after its data: their names, options and help. */
 
 import { InvalidArgumentError } from 'commander'
-import { type CliCommand, configOption, parseLimit, type Run } from '../command-parts.ts'
+import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 
 const startHelp = `
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
@@ -46,7 +46,7 @@ export function addReloadCommands(program: CliCommand, run: Run): void {
     .description('have a running gateway read its files again; changed files go live by themselves')
     .addOption(configOption())
     .option('--dry-run', 'only say what would change, for requests that are stored too')
-    .option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', parseLimit(10_000))
+    .option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', whole(1, 10_000))
     .option('--json', 'answer as JSON')
     .gatewayExamples('reveille reload', 'reveille reload --dry-run --limit 500', 'reveille reload --json')
     .action(run(async () => (await import('./reload.ts')).reload))

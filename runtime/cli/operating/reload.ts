@@ -16,7 +16,7 @@ import { formatTable, shortId, shortTime } from '../table.ts'
 interface ReloadOptions extends CommandOptions {
   readonly dryRun?: boolean
   /** How many stored requests a dry run compares. */
-  readonly limit?: string
+  readonly limit?: number
 }
 
 export async function reload(options: ReloadOptions, io: Io): Promise<number> {

@@ -13,21 +13,9 @@ const answerMs = 10_000
 /** How long an action may take, such as compiling thousands of mappings or starting plugins. Milliseconds. */
 const doneMs = 300_000
 
-type Query = Readonly<Record<string, string | undefined>>
+export type Query = Readonly<Record<string, string | number | undefined>>
 
-export interface Admin {
-  readonly address: string
-  /** @throws CommandFailure when the gateway does not answer, refuses the token or answers with an error */
-  get(path: string, query?: Query): Promise<unknown>
-  /** The status of the answer to a GET with the token. @throws CommandFailure when the gateway does not answer */
-  statusOf(path: string): Promise<number>
-  /** Has an action performed. `accepted`: error statuses that are answers too. @throws CommandFailure as `get` does */
-  post(path: string, query?: Query, accepted?: readonly number[]): Promise<unknown>
-  /** Sends a body as JSON. `accepted` as for `post`. @throws CommandFailure as `get` does */
-  sendJson(method: 'POST' | 'PUT', path: string, body: object, accepted?: readonly number[]): Promise<unknown>
-  /** A GET without the token. The status is part of the answer, because 503 is one. */
-  probe(path: string): Promise<{ readonly status: number; readonly body: unknown }>
-}
+export type Admin = ReturnType<typeof createAdmin>
 
 /** Where a gateway listens, and the token of its admin surface. */
 export interface Connection {
@@ -54,7 +42,7 @@ export async function openAdmin(options: { config?: string }, io: Io): Promise<A
   return createAdmin(connection, io)
 }
 
-export function createAdmin({ address, token, tokenSource, pid, endedPid }: Connection, io: Io): Admin {
+export function createAdmin({ address, token, tokenSource, pid, endedPid }: Connection, io: Io) {
   async function ask(path: string, request: RequestInit, ms = answerMs): Promise<Response> {
     try {
       return await io.fetch(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
@@ -89,17 +77,22 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
 
   return {
     address,
-    get: (path, query = {}) => askAsAdmin(`${path}${search(query)}`, {}),
-    async statusOf(path) {
+    /** @throws CommandFailure when the gateway does not answer, refuses the token or answers with an error */
+    get: (path: string, query: Query = {}) => askAsAdmin(`${path}${search(query)}`, {}),
+    /** The status of the answer to a GET with the token. @throws CommandFailure when the gateway does not answer */
+    async statusOf(path: string): Promise<number> {
       const response = await ask(path, { headers: { authorization: `Bearer ${token}` } })
       await response.body?.cancel()
       return response.status
     },
-    post: (path, query = {}, accepted = []) =>
+    /** Has an action performed. `accepted`: error statuses that are answers too. @throws CommandFailure as `get` does */
+    post: (path: string, query: Query = {}, accepted: readonly number[] = []) =>
       askAsAdmin(`${path}${search(query)}`, { method: 'POST' }, { ms: doneMs, accepted }),
-    sendJson: (method, path, body, accepted = []) =>
-      askAsAdmin(path, { method, body: JSON.stringify(body) }, { accepted }),
-    async probe(path) {
+    /** Sends a body as JSON. @throws CommandFailure as `get` does */
+    sendJson: (method: 'POST' | 'PUT', path: string, body: object) =>
+      askAsAdmin(path, { method, body: JSON.stringify(body) }),
+    /** A GET without the token. The status is part of the answer, because 503 is one. */
+    async probe(path: string): Promise<{ readonly status: number; readonly body: unknown }> {
       const response = await ask(path, {})
       return { status: response.status, body: await bodyOf(response) }
     },
@@ -175,16 +168,13 @@ export async function connectionTo(settings: Settings, io: Io): Promise<Connecti
 }
 
 function search(query: Query): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
+  return given.size === 0 ? '' : `?${given}`
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
-  try {
-    return await response.json()
-  } catch {
-    return undefined
-  }
+function bodyOf(response: Response): Promise<unknown> {
+  return response.json().catch(() => undefined)
 }
 
 /** The error of an answer as a sentence, followed by a line for each field that is wrong. */

@@ -1,7 +1,7 @@
 /** Registers the commands that read what a running gateway holds: their names, options and help. */
 
 import { Option } from 'commander'
-import { type CliCommand, configOption, parseLimit, type Run } from '../command-parts.ts'
+import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
 
 export function addReadingCommands(program: CliCommand, run: Run): void {
@@ -53,7 +53,7 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
     .description('list the conversations that are kept, the latest first; with a key, show one whole')
     .argument('[key]', 'a session key, such as hook:github:42, or main')
     .addOption(configOption())
-    .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit(500))
+    .option('--limit <n>', 'how many, 1 to 500 (default: 50)', whole(1, 500))
     .option('--cursor <cursor>', 'go on where a list ended')
     .option('--json', 'answer as JSON: {items, next}, or {key, messages}')
     .gatewayExamples('reveille sessions', 'reveille sessions hook:github:42', 'reveille sessions main --json')
@@ -65,7 +65,7 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
       .description(`list ${description}, newest first; with an id, show one whole`)
       .argument('[id]', 'an id, or at least the last 4 characters of a recent one')
       .addOption(configOption())
-      .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit(500))
+      .option('--limit <n>', 'how many, 1 to 500 (default: 50)', whole(1, 500))
       .option('--cursor <cursor>', 'go on where a list ended')
     for (const filter of filters) command.addOption(filter)
     command

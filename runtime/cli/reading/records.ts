@@ -7,13 +7,13 @@ import { type Facts, formatFacts } from '../facts.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { formatTable } from '../table.ts'
-import { type Admin, openAdmin } from './admin-client.ts'
+import { type Admin, openAdmin, type Query } from './admin-client.ts'
 import { holdText } from './channel-text.ts'
 import { factsOfDelivery, factsOfRun } from './record-facts.ts'
 import { type RecordKind, recordViews, type View } from './record-views.ts'
 
 export interface RecordOptions extends CommandOptions {
-  readonly limit?: string
+  readonly limit?: number
   readonly cursor?: string
   /** The filters of the kind. */
   readonly [filter: string]: unknown
@@ -53,7 +53,7 @@ export async function showPage(
   io: Io,
 ): Promise<number> {
   const { config: _config, json, ...query } = options
-  const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<never>
+  const page = (await admin.get(`/api/${kind}`, query as Query)) as Page<never>
   const rows = page.items.map((item) => view.row(item, io.now()))
   const table = rows.length === 0 ? `No ${kind}.\n` : formatTable(view.header, rows, io.columns)
   io.out(json ? `${JSON.stringify(page, null, 2)}\n` : table)
@@ -86,10 +86,8 @@ function flagOf(option: string): string {
 
 /** The user's own command, as a line to paste. */
 function commandFor(kind: string, options: RecordOptions, io: Io): string {
-  const given = Object.entries(options).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  )
-  const words = given.map(([name, value]) => `${flagOf(name)} ${shellWord(value)}`)
+  const { json: _json, ...given } = options
+  const words = Object.entries(given).map(([name, value]) => `${flagOf(name)} ${shellWord(String(value))}`)
   return [programName(io), kind, ...words].join(' ')
 }
 
@@ -104,7 +102,7 @@ export async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Pro
   if (!/^[0-9a-f-]{4,36}$/i.test(id)) {
     throw new CommandFailure(2, `"${id}" is no id: give it whole, or at least its last 4 characters.`)
   }
-  const page = (await admin.get(`/api/${kind}`, { limit: String(searched) })) as Page<Stored>
+  const page = (await admin.get(`/api/${kind}`, { limit: searched })) as Page<Stored>
   const [found, other] = page.items.filter((item) => item.id.endsWith(id.toLowerCase()))
   if (found && !other) return found.id
   throw new CommandFailure(
@@ -124,7 +122,7 @@ export async function parkedIds(
   const ids: string[] = []
   let cursor: string | undefined
   do {
-    const query = { ...filter, state: 'parked', limit: '500', cursor }
+    const query = { ...filter, state: 'parked', limit: 500, cursor }
     const page = (await admin.get(`/api/${kind}`, query)) as Page<Stored>
     ids.push(...page.items.map(({ id }) => id))
     cursor = page.next

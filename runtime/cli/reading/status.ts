@@ -33,7 +33,7 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
   const [main, generations, latest, route, runs, events, deliveries] = await Promise.all([
     admin.get('/api/status') as Promise<GatewayStatus>,
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
-    admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
+    admin.get('/api/requests', { limit: 1 }) as Promise<Page<RequestRecord>>,
     admin.get('/api/route') as Promise<RouteAnswer>,
     countsOf(admin, 'runs', ['queued', 'running', 'parked']),
     countsOf(admin, 'events', ['pending']),
@@ -153,7 +153,7 @@ export function lastGoodText({ generation, files }: NonNullable<GatewayStatus['l
 /** Counts the records of a kind in each of some states. */
 async function countsOf<State extends string>(admin: Admin, kind: string, states: readonly State[]) {
   const counts = states.map(async (state): Promise<[State, Count]> => {
-    const page = (await admin.get(`/api/${kind}`, { state, limit: String(pageOfCount) })) as Page<unknown>
+    const page = (await admin.get(`/api/${kind}`, { state, limit: pageOfCount })) as Page<unknown>
     return [state, { count: page.items.length, more: page.next !== undefined }]
   })
   return Object.fromEntries(await Promise.all(counts)) as Record<State, Count>

@@ -1,7 +1,7 @@
 /** Registers the commands that connect services whose events must be fetched: their names, options and help. */
 
 import { InvalidArgumentError, Option } from 'commander'
-import type { CliCommand, Run } from '../command-parts.ts'
+import { type CliCommand, type Run, whole } from '../command-parts.ts'
 
 const setupHelp = `
 At a terminal it asks for what is missing. It needs an OAuth client of the kind
@@ -83,11 +83,4 @@ function parseAddress(text: string): string {
 function parseUrl(text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text
   throw new InvalidArgumentError('It must be an address such as https://hooks.example.com/hooks/gmail/push.')
-}
-
-function whole(least: number, most: number): (text: string) => number {
-  return (text) => {
-    if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
-  }
 }
