@@ -5,9 +5,11 @@ import path from 'node:path'
 import {
   type Configuration,
   type Diagnostic,
+  type Files,
   formatDiagnostic,
   type Loaded,
   loadConfiguration,
+  realFiles,
 } from '@reveille/engine'
 import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
@@ -75,6 +77,18 @@ export function load(options: LoadRequest, io: Io): Promise<Loaded> {
   const { allowsUnset = false } = options
   const file = findConfiguration(options, io)
   return loadConfiguration({ file, env: io.env, presets: presetsFolder(), allowsUnset })
+}
+
+/** Loads the configuration as if the file, which need not exist, had this text. */
+export function loadText(file: string, text: string, env: Io['env']): Promise<Loaded> {
+  const content = Buffer.from(text)
+  const stats = { isFile: () => true, isDirectory: () => false, size: content.length }
+  const files: Files = {
+    ...realFiles,
+    readFile: async (asked) => (asked === file ? content : realFiles.readFile(asked)),
+    stat: async (asked) => (asked === file ? stats : realFiles.stat(asked)),
+  }
+  return loadConfiguration({ file, env, presets: presetsFolder(), files })
 }
 
 /** Names on standard error what was not set, and so was not checked. */

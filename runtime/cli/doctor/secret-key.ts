@@ -6,18 +6,14 @@ import { contentOf, documentOf } from '../../written-document.ts'
 /** A longer file is not searched for a variable. */
 const longestText = 262_144
 
-export interface SecretKeys {
-  /** Returns a sentence without a full stop. */
-  adviceFor(endpoint: string, provider: string): string
-  /** Returns `the secret of Slack`. */
-  nameFor(provider: string): string
-}
+export type SecretKeys = ReturnType<typeof createSecretKeys>
 
 /** The files are searched only when advice is asked for. */
-export function createSecretKeys({ sources }: Configuration, configFile: string): SecretKeys {
+export function createSecretKeys({ sources }: Configuration, configFile: string) {
   let variables: ReadonlyMap<string, string> | undefined
   return {
-    adviceFor(endpoint, provider) {
+    /** Returns a sentence without a full stop. */
+    adviceFor(endpoint: string, provider: string): string {
       variables ??= new Map([...sources.values()].flatMap((text) => [...variablesIn(text)]))
       const variable = variables.get(endpoint)
       if (variable !== undefined) return `Set ${variable} in .env, to what the sender shows`
@@ -25,7 +21,8 @@ export function createSecretKeys({ sources }: Configuration, configFile: string)
       const keys = keysOf(providerRow(provider))
       return `Write ${keys.map((key) => `\`${key}\``).join(' and ')} under ${place} in ${configFile}`
     },
-    nameFor(provider) {
+    /** Returns `the secret of Slack`. */
+    nameFor(provider: string): string {
       const row = providerRow(provider)
       const [key = 'secret'] = keysOf(row)
       const word = key === 'publicKey' ? 'public key' : key === 'secret' ? key : `\`${key}\``

@@ -1,20 +1,12 @@
 /** Reads what a configuration says about the mailbox before it is set up, also where only that part is wrong. */
 
 import { readFile } from 'node:fs/promises'
-import {
-  type Configuration,
-  type Diagnostic,
-  isOfGmailPreset,
-  type Loaded,
-  loadConfiguration,
-  realFiles,
-} from '@reveille/engine'
+import { type Configuration, type Diagnostic, isOfGmailPreset } from '@reveille/engine'
 import { isMap } from 'yaml'
-import { presetsFolder } from '../../presets-folder.ts'
 import { contentOf, documentOf } from '../../written-document.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { formatDiagnostics } from '../configuration.ts'
+import { formatDiagnostics, loadText } from '../configuration.ts'
 import type { Io } from '../io.ts'
 
 export interface Configured {
@@ -68,34 +60,20 @@ function withPlaceholders(
   return { text: String(document), keys: missing.map(([key]) => key) }
 }
 
-export type CheckedText =
-  | {
-      readonly ok: true
-      readonly configuration: Configuration
-      readonly warnings: readonly Diagnostic[]
-    }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+export type CheckedText = Awaited<ReturnType<typeof checkText>>
 
 /** Checks whether a gateway would accept the file if this were its text. */
-export async function checkText(file: string, text: string, io: Io): Promise<CheckedText> {
+export async function checkText(file: string, text: string, io: Io) {
   return withCompiled(
-    await loadText(file, text, io),
+    await loadText(file, text, io.env),
     io,
     (compiled) => {
-      if (!compiled.ok) return { ok: false, diagnostics: errorsOf(compiled.diagnostics) }
+      if (!compiled.ok) return { ok: false as const, diagnostics: errorsOf(compiled.diagnostics) }
       const { configuration, warnings } = compiled
-      return { ok: true, configuration, warnings }
+      return { ok: true as const, configuration, warnings }
     },
     { asksPlugins: true },
   )
-}
-
-function loadText(file: string, text: string, io: Io): Promise<Loaded> {
-  const files = {
-    ...realFiles,
-    readFile: async (path: string) => (path === file ? Buffer.from(text) : realFiles.readFile(path)),
-  }
-  return loadConfiguration({ file, env: io.env, presets: presetsFolder(), files })
 }
 
 function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

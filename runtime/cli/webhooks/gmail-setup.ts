@@ -1,7 +1,15 @@
 /** `reveille webhooks gmail setup`: connects a mailbox, and writes it into the configuration. */
 
 import path from 'node:path'
-import { type Connection, isPluginError, oneLine, recordOf, type SourceStorage, textOf } from '@reveille/kit'
+import {
+  type Connection,
+  isPluginError,
+  numberOf,
+  oneLine,
+  recordOf,
+  type SourceStorage,
+  textOf,
+} from '@reveille/kit'
 import { type Connector, connectorOf, PluginSetupError } from '../../plugin/index.ts'
 import { createSourceClock, createSourceStorage, sourcesFolder } from '../../sources/index.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -24,7 +32,7 @@ type Values = Readonly<Record<string, unknown>>
 export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise<number> {
   const { json = false } = options
   const prompts = json ? undefined : await given.prompts?.()
-  const steps = createSteps({ io: given, prompts, json })
+  const steps = createSteps(given, prompts, json)
   let io = given
   try {
     const wanted = await wantedOf(options, given)
@@ -71,10 +79,8 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
 
   async function connect(wanted: Values): Promise<Connection> {
     const call = new AbortController()
-    const stop =
-      io.signals &&
-      createStopSignal({ signals: io.signals, now: () => performance.now(), onInsist: () => {} })
-    void stop?.first.then(() => call.abort(cancelled(io)))
+    const stop = createStopSignal({ signals: io.signals })
+    void stop.first.then(() => call.abort(cancelled(io)))
     const person = createPerson({
       io,
       prompts,
@@ -97,7 +103,7 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
       if (call.signal.aborted) throw call.signal.reason
       throw isPluginError(error) ? error : unexpected(error)
     } finally {
-      stop?.close()
+      stop.close()
     }
   }
 }
@@ -120,11 +126,8 @@ async function knownBefore(storage: SourceStorage): Promise<Pick<Known, 'hasClie
 }
 
 async function watchEndOf(storage: SourceStorage): Promise<number | undefined> {
-  const cursor = (await readOrNothing(storage, 'cursor')) as
-    | { readonly watch?: { readonly endsAt?: unknown } }
-    | undefined
-  const endsAt = cursor?.watch?.endsAt
-  return typeof endsAt === 'number' ? endsAt : undefined
+  const cursor = recordOf(await readOrNothing(storage, 'cursor'))
+  return numberOf(recordOf(cursor?.['watch'])?.['endsAt'])
 }
 
 /** A damaged entry counts as missing, and is asked for again. */

@@ -1,6 +1,6 @@
 /** Posts to a gateway in another process, and recognises whether the answer is the gateway's. */
 
-import { PluginError, type Posted, readRetryAfter } from '@reveille/kit'
+import { PluginError, type Posted, parseJson, readRetryAfter, recordOf } from '@reveille/kit'
 import type { InternalRequest } from '../../http/index.ts'
 
 /** How long one answer may take, which comes when the request is on disk. Milliseconds. */
@@ -50,13 +50,15 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''
 }
 
+type Answer = { readonly [field in 'ok' | 'outcome' | 'code' | 'error']?: unknown }
+
 /**
  * A proxy may answer in the place of the gateway. Its refusals count as what they say; a success that is not
  * the gateway's own would lose what was posted.
  */
 function readAnswer(response: Response, text: string, address: string): Posted {
   const { status } = response
-  const { ok, outcome, code, error } = parse(text)
+  const { ok, outcome, code, error }: Answer = recordOf(parseJson(text)) ?? {}
   const isOurs = typeof ok === 'boolean' && ok === response.ok
   const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
   if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)
@@ -68,16 +70,6 @@ function readAnswer(response: Response, text: string, address: string): Posted {
     ...(typeof error === 'string' && { message: error }),
     ...(retryAfter !== undefined && { retryAfter }),
   }
-}
-
-function parse(text: string): Readonly<Record<'ok' | 'outcome' | 'code' | 'error', unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as ReturnType<typeof parse>
-  } catch {
-    // Another program has answered.
-  }
-  return { ok: undefined, outcome: undefined, code: undefined, error: undefined }
 }
 
 function unreachable(message: string, cause?: unknown): PluginError {

@@ -2,7 +2,7 @@
 
 import type { Examiner } from '../../plugin/index.ts'
 import type { Io } from '../io.ts'
-import type { Prompts } from '../prompts.ts'
+import type { Prompts, Question } from '../prompts.ts'
 import { tryClient } from './setup-options.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -38,24 +38,20 @@ export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Value
   }
 
   if (!hasClient && wanted['client'] === undefined) wanted['client'] = await askForClient(prompts, io)
+  const askForKey = async (key: string, message: string, usual: Usual) => {
+    wanted[key] = await askFor(prompts, message, usual, (answer) => {
+      if (answer === '' && usual.fallback !== undefined) return undefined
+      return required(answer) ?? problemWith(key, answer)
+    })
+  }
   if (isUnsaid('account')) {
-    const fallback = known.account
-    const message = 'The mailbox to watch'
-    const validate = (answer: string) => {
-      if (answer.trim() === '') return fallback === undefined ? 'It is required.' : undefined
-      return problemWith('account', answer.trim())
-    }
+    const { account } = known
     const usual =
-      fallback === undefined ? { placeholder: 'ada@example.com' } : { placeholder: fallback, fallback }
-    wanted['account'] = (await prompts.text({ message, ...usual, validate })).trim()
+      account === undefined ? { placeholder: 'ada@example.com' } : { placeholder: account, fallback: account }
+    await askForKey('account', 'The mailbox to watch', usual)
   }
-  if (isFirst && isUnsaid('label')) {
-    const message = 'Mails with which label count?'
-    const validate = (answer: string) =>
-      answer.trim() === '' ? undefined : problemWith('label', answer.trim())
-    const usual = { placeholder: 'INBOX', fallback: 'INBOX' }
-    wanted['label'] = (await prompts.text({ message, ...usual, validate })).trim()
-  }
+  if (isFirst && isUnsaid('label'))
+    await askForKey('label', 'Mails with which label count?', { placeholder: 'INBOX', fallback: 'INBOX' })
   if (isFirst && isUnsaid('mode')) {
     const chosen = await prompts.choose('How do notifications come?', Object.keys(modes))
     wanted['mode'] = modes[chosen as keyof typeof modes]
@@ -69,7 +65,7 @@ async function askForClient(prompts: Prompts, io: Io): Promise<unknown> {
   for (let problem: string | undefined; ; ) {
     const message = 'The OAuth client (Desktop app): the JSON file that the Google Cloud console gave you'
     const question = problem === undefined ? message : `${problem} Which file?`
-    const file = unquoted(await askFor(prompts, question, 'client_secret.json', required))
+    const file = unquoted(await askFor(prompts, question, { placeholder: 'client_secret.json' }, required))
     const found = await tryClient(file, io)
     if (found.problem === undefined) return found.client
     problem = `${file}: ${found.problem}`
@@ -86,25 +82,27 @@ async function askForPush(prompts: Prompts, wanted: Record<string, unknown>): Pr
   wanted['pushEndpoint'] ??= await askFor(
     prompts,
     'The public address of /hooks/gmail/push',
-    'https://hooks.example.com/hooks/gmail/push',
+    { placeholder: 'https://hooks.example.com/hooks/gmail/push' },
     (answer) => (URL.canParse(answer) && /^https?:/.test(answer) ? undefined : 'It must begin with https://'),
   )
   wanted['pushServiceAccount'] ??= await askFor(
     prompts,
     'The service account whose tokens Google sends with notifications',
-    'reveille-push@project.iam.gserviceaccount.com',
+    { placeholder: 'reveille-push@project.iam.gserviceaccount.com' },
     (answer) => (/^[^\s@]+@[^\s@]+$/.test(answer) ? undefined : 'It must be the address of an account.'),
   )
 }
 
+type Usual = Pick<Question, 'placeholder' | 'fallback'>
+
 async function askFor(
   prompts: Prompts,
   message: string,
-  placeholder: string,
+  usual: Usual,
   problemWith: (answer: string) => string | undefined,
 ): Promise<string> {
   const validate = (answer: string) => problemWith(answer.trim())
-  return (await prompts.text({ message, placeholder, validate })).trim()
+  return (await prompts.text({ message, ...usual, validate })).trim()
 }
 
 function required(answer: string): string | undefined {

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { parseJson, recordOf } from '@reveille/kit'
 import { CommandFailure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 
@@ -58,15 +59,10 @@ export async function tryClient(
   }
   const advice = 'It must be the JSON that the Google Cloud console gives to download.'
   if (text.length > longestClient) return { problem: advice }
-  try {
-    // Editors on Windows put a byte order mark before it.
-    const client: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
-    const isObject = typeof client === 'object' && client !== null && !Array.isArray(client)
-    return isObject ? { client } : { problem: advice }
-  } catch {
-    // The parser's own message quotes the text.
-    return { problem: `It is no JSON. ${advice}` }
-  }
+  // Editors on Windows put a byte order mark before it.
+  const client = parseJson(text.replace(/^\ufeff/, ''))
+  if (client === undefined) return { problem: `It is no JSON. ${advice}` }
+  return recordOf(client) === undefined ? { problem: advice } : { client }
 }
 
 /** Resolves `~`, which a shell does for options but not for answers. */

@@ -6,13 +6,7 @@ import { wrapWords } from '../../observe/wrap-words.ts'
 import { type Io, paintFor } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 
-export interface Steps {
-  readonly all: readonly ConnectStep[]
-  report(step: ConnectStep): void
-  /** Reports something that should be corrected and stops nothing. */
-  warn(text: string): void
-  readonly warnings: readonly string[]
-}
+export type Steps = ReturnType<typeof createSteps>
 
 const marks = { done: '✓', unchanged: '·', warning: '!' } as const
 
@@ -24,15 +18,7 @@ const leastRoom = 30
 /** The columns of the bar of the questions, or of the mark, with the space after it. */
 const margin = 3
 
-export function createSteps({
-  io,
-  prompts,
-  json,
-}: {
-  io: Io
-  prompts: Prompts | undefined
-  json: boolean
-}): Steps {
+export function createSteps(io: Io, prompts: Prompts | undefined, json: boolean) {
   const all: ConnectStep[] = []
   const warnings: string[] = []
   const paint = paintFor(io)
@@ -47,7 +33,7 @@ export function createSteps({
   return {
     all,
     warnings,
-    report(step) {
+    report(step: ConnectStep): void {
       all.push(step)
       const left = nameWidth + gap.length
       const room = Math.max(leastRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
@@ -58,7 +44,8 @@ export function createSteps({
         ...more.map((line) => `${' '.repeat(left)}${soft(line)}`),
       ])
     },
-    warn(text) {
+    /** Reports something that should be corrected and stops nothing. */
+    warn(text: string): void {
       warnings.push(text)
       show('warning', wrapWords(printable(text), (io.columns ?? Number.POSITIVE_INFINITY) - margin))
     },

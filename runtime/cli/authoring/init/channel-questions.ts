@@ -1,5 +1,6 @@
 /** Gathers the configuration of a new channel: what is given beforehand, and what a person is asked for at a terminal. */
 
+import { parseJson } from '@reveille/kit'
 import type { ChannelOffer, Examiner, OfferedKey, PluginProblem } from '../../../plugin/index.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
@@ -34,15 +35,8 @@ export function parseAssignments(
 function readValue({ type }: OfferedKey, text: string): unknown {
   if (type === 'flag' && /^(true|false)$/.test(text)) return text === 'true'
   if (type === 'number' && text.trim() !== '' && !Number.isNaN(Number(text))) return Number(text)
-  return type === 'other' ? parseOr(text) : text
-}
-
-function parseOr(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const parsed = type === 'other' ? parseJson(text) : undefined
+  return parsed === undefined ? text : parsed
 }
 
 /** Where values come from. */

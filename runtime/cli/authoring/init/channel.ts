@@ -4,13 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { loadConfiguration, type Settings } from '@reveille/engine'
 import type { ChannelHealth } from '@reveille/kit'
-import {
-  type ChannelOffer,
-  offerOf,
-  type PluginProblem,
-  PluginSetupError,
-  tryChannel,
-} from '../../../plugin/index.ts'
+import { offerOf, type PluginProblem, PluginSetupError, tryChannel } from '../../../plugin/index.ts'
 import { presetsFolder } from '../../../presets-folder.ts'
 import { addToEnvFile, readEnvFile } from '../../../scaffold/add-to-env-file.ts'
 import { addToConfiguration } from '../../../scaffold/edit-configuration.ts'
@@ -40,7 +34,7 @@ export async function initChannel(
 ): Promise<number> {
   const file = findConfiguration({ config: options.config ?? folder }, io)
   const settings = await settingsOf(file, io)
-  const offer = offerFor(name, settings)
+  const offer = await orFailure(async () => offerOf(name, settings))
   const text = await readFile(file, 'utf8')
   // This fails before a person types a credential for nothing.
   addable(text, name, {}, file, io)
@@ -115,25 +109,13 @@ async function settingsOf(file: string, io: Io): Promise<Pick<Settings, 'agents'
   return { plugins: [], agents: { providers: {} } } as unknown as Settings
 }
 
-function offerFor(name: string, settings: Pick<Settings, 'agents' | 'plugins'>): ChannelOffer {
-  try {
-    return offerOf(name, settings)
-  } catch (error) {
-    throw asFailure(error)
-  }
-}
-
 async function orFailure<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work()
   } catch (error) {
-    throw asFailure(error)
+    if (!(error instanceof PluginSetupError)) throw error
+    throw new CommandFailure(2, error.problems.map(sentence).join('\n'), { cause: error })
   }
-}
-
-function asFailure(error: unknown): unknown {
-  if (!(error instanceof PluginSetupError)) return error
-  return new CommandFailure(2, error.problems.map(sentence).join('\n'), { cause: error })
 }
 
 function sentence({ key, message, hint }: PluginProblem): string {

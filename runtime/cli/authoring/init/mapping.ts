@@ -1,12 +1,12 @@
 /** `reveille init mapping`: copies a preset beside the configuration, to edit. */
 
-import { constants } from 'node:fs'
-import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import { type CommandOptions, type Io, wrapText } from '../../io.ts'
 import { programName } from '../../pasted.ts'
+import { writeNew } from '../own-files.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
 interface InitMappingOptions extends CommandOptions {
@@ -34,10 +34,13 @@ export async function initMapping(
   const configuration = findConfiguration({ config: options.config ?? folder }, io)
   const { mappingsDir } = await contentFolders(configuration, io)
   const target = path.join(mappingsDir, `${as}.yaml`)
-  const written = await copyNew(preset, target)
+  const text = await readFile(preset, 'utf8')
+  await mkdir(mappingsDir, { recursive: true })
+  const written = await writeNew(target, text)
   const file = shownPath(target, io)
   if (options.json) io.out(`${JSON.stringify({ file, written })}\n`)
-  else if (!written) io.err(`${wrapText(thereText(name, file, await isSame(preset, target), io), io)}\n`)
+  else if (!written)
+    io.err(`${wrapText(thereText(name, file, text === (await readFile(target, 'utf8')), io), io)}\n`)
   else io.out(explain(name, file, configuration, io))
   return written ? 0 : 1
 }
@@ -58,10 +61,6 @@ function thereText(name: string, file: string, same: boolean, io: Io): string {
   ].join('\n')
 }
 
-async function isSame(one: string, other: string): Promise<boolean> {
-  return (await readFile(one, 'utf8')) === (await readFile(other, 'utf8'))
-}
-
 function explain(name: string, file: string, configuration: string, io: Io): string {
   return [
     `wrote ${file}`,
@@ -71,15 +70,4 @@ function explain(name: string, file: string, configuration: string, io: Io): str
     `Its tests come along: ${programName(io)} test${configWords(configuration, io)}`,
     '',
   ].join('\n')
-}
-
-async function copyNew(from: string, to: string): Promise<boolean> {
-  await mkdir(path.dirname(to), { recursive: true })
-  try {
-    await copyFile(from, to, constants.COPYFILE_EXCL)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
 }

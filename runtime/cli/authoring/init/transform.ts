@@ -1,14 +1,15 @@
 /** `reveille init transform`: writes a first transform, a test beside it, and what an editor needs to know its types. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { parseJson, recordOf } from '@reveille/kit'
 import { CommandFailure } from '../../command-failure.ts'
 import { configWords, contentFolders, findConfiguration, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { packageFile } from '../../package-folder.ts'
 import { programName, shellWord } from '../../pasted.ts'
-import { listOwnFiles } from '../own-files.ts'
+import { listOwnFiles, writeNew } from '../own-files.ts'
 import { linkPackage } from './link-package.ts'
 
 /**
@@ -139,16 +140,6 @@ function nextSteps(name: string, { module, mappingsDir, configuration }: Places,
   ].join('\n')
 }
 
-async function writeNew(file: string, text: string): Promise<boolean> {
-  try {
-    await writeFile(file, text, { flag: 'wx' })
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  }
-}
-
 /**
  * The ending by which Node takes a new file for an ES module. A package.json of `npm init` says that files are CommonJS;
  * without a package.json Node looks into the file.
@@ -165,9 +156,5 @@ async function packageType(folder: string): Promise<unknown> {
   const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined)
   const parent = path.dirname(folder)
   if (text === undefined) return parent === folder ? undefined : packageType(parent)
-  try {
-    return JSON.parse(text)?.type
-  } catch {
-    return undefined
-  }
+  return recordOf(parseJson(text))?.['type']
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { LintSample } from '@reveille/engine'
+import { parseJson } from '@reveille/kit'
 import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
 import { readRequestFile } from '../../request-file.ts'
@@ -32,7 +33,7 @@ export async function readSamples(folder: string, io: Io): Promise<readonly Lint
 
 async function readMessage(root: string, file: string, io: Io): Promise<LintSample> {
   const { headers, rawBody } = await readRequestFile(path.join(root, file), io)
-  const payload = parseJson(Buffer.from(rawBody).toString('utf8'), `The body of ${file}`)
+  const payload = parsed(Buffer.from(rawBody).toString('utf8'), `The body of ${file}`)
   return {
     endpoint: endpointOf(file.slice(0, -'.http'.length)),
     payload,
@@ -57,13 +58,11 @@ async function readSample(root: string, file: string, folder: string): Promise<L
 }
 
 async function readJson(root: string, file: string, folder: string): Promise<unknown> {
-  return parseJson(await readFile(path.join(root, file), 'utf8'), path.join(folder, file))
+  return parsed(await readFile(path.join(root, file), 'utf8'), path.join(folder, file))
 }
 
-function parseJson(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new CommandFailure(2, `${name} is no JSON.`, { cause })
-  }
+function parsed(text: string, name: string): unknown {
+  const value = parseJson(text)
+  if (value === undefined) throw new CommandFailure(2, `${name} is no JSON.`)
+  return value
 }

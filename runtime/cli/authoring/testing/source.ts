@@ -1,10 +1,10 @@
 /** Finds the tests to run: those of a configuration, or those of presets without one. */
 
 import path from 'node:path'
-import { type Files, type Loaded, loadConfiguration, realFiles } from '@reveille/engine'
+import type { Loaded } from '@reveille/engine'
 import { presetsFolder } from '../../../presets-folder.ts'
 import { CommandFailure } from '../../command-failure.ts'
-import { findConfiguration, load, shownPath } from '../../configuration.ts'
+import { findConfiguration, load, loadText, shownPath } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { knownPresets, presetFile } from '../presets.ts'
 
@@ -45,21 +45,8 @@ export function findTestSource(options: SourceOptions, io: Io): TestSource {
     name: names.length === 1 ? `the preset ${names[0]}` : `${names.length} presets`,
     folder,
     hasTransforms: false,
-    load: () => loadPresets(folder, names),
+    // This configuration exists in memory alone, and only names the presets.
+    load: () =>
+      loadText(path.join(folder, 'presets.json'), JSON.stringify({ hooks: { presets: names } }), {}),
   }
-}
-
-/** Loads a configuration that exists in memory alone, in the folder of presets, and only names them. */
-function loadPresets(folder: string, names: readonly string[]): Promise<Loaded> {
-  const file = path.join(folder, 'presets.json')
-  const text = Buffer.from(JSON.stringify({ hooks: { presets: names } }))
-  const files: Files = {
-    ...realFiles,
-    readFile: async (asked) => (asked === file ? text : realFiles.readFile(asked)),
-    stat: async (asked) =>
-      asked === file
-        ? { isFile: () => true, isDirectory: () => false, size: text.length }
-        : realFiles.stat(asked),
-  }
-  return loadConfiguration({ file, env: {}, files, presets: folder })
 }

@@ -3,6 +3,7 @@
 import path from 'node:path'
 import type { CandidateTrace, Decision, Explanation } from '@reveille/engine'
 import { trySurface } from '../../../http/index.ts'
+import type { RequestRecord } from '../../../store/records.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { findConfiguration, placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
@@ -53,16 +54,8 @@ function endOf(decision: Decision): object {
     : withoutCause(decision)
 }
 
-/** The part of a request of the admin surface that this command needs. */
-interface Recorded {
-  readonly id: string
-  readonly endpoint: string
-  readonly outcome: string
-  readonly status: number
-  readonly reason?: string
-  readonly mapping?: string
-  /** Why its sender was not authenticated. */
-  readonly failure?: string
+/** A request as the admin surface answers it. */
+type Recorded = RequestRecord & {
   readonly trace?: {
     readonly candidates: readonly CandidateTrace[]
     readonly more: number
