@@ -1,35 +1,31 @@
 /** Verifies keyed digests (HMAC), as the provider's row says what is digested and where the digest stands. */
 
+import { createHmac } from 'node:crypto'
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import { decode } from '../../providers/encoding.ts'
 import type { HmacScheme } from '../../providers/scheme.ts'
-import { readKey, type Secret, secretsFor } from '../../providers/secrets.ts'
+import { readKey, secretsFor } from '../../providers/secrets.ts'
 import { isSameSecret } from '../compare.ts'
 import { type BodyFields, isPacked, noFields, packedBody, readBodyFields } from '../signed/body-fields.ts'
 import { createSignatureReader, isInBody } from '../signed/signature-place.ts'
-import { compileSigned, feedSigned, hasSlot } from '../signed/signed-bytes.ts'
+import { compileSigned, hasSlot, signedParts } from '../signed/signed-bytes.ts'
 import { isCovered } from '../signed/signed-form.ts'
 import { createUrlWriter } from '../signed/signed-url.ts'
 import { createValuesReader, type Gathered } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
 import { type SignedRequest, type Unverified, unverified, type Verifier } from '../verifier.ts'
-import { createKeyedDigest, type Feed } from './keyed-digest.ts'
 
 const digestLengths = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const
-
-interface Key {
-  /** The index of its secret among all that are configured. */
-  readonly index: number
-  readonly digest: (feed: Feed) => Buffer
-}
 
 const noAddress: readonly string[] = ['']
 
 export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Verifier | undefined {
   const secrets = secretsFor(scheme, policy.secret)
   if (secrets.length === 0) return undefined
-  const keys = readKeys(secrets, scheme)
-
+  const keys = secrets.flatMap(({ index, text }) => {
+    const key = readKey(text, scheme.key)
+    return key === undefined ? [] : [{ index, key }]
+  })
   const { hash, encoding, name = 'default' } = scheme
   const template = compileSigned(scheme.signed)
   const signatures = createSignatureReader(scheme.signature)
@@ -81,21 +77,16 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
 
   /** One match is enough, of all signatures and all secrets. There is one digest to make for each secret. */
   function findSecret(given: readonly Buffer[], gathered: Gathered, urls: readonly string[]) {
-    for (const { index, digest } of keys) {
+    for (const { index, key } of keys) {
       for (const url of urls) {
-        const right = digest((take) => feedSigned(template, { ...gathered.values, url }, take))
+        const hmac = createHmac(hash, key)
+        for (const part of signedParts(template, { ...gathered.values, url })) hmac.update(part)
+        const right = hmac.digest()
         if (given.some((each) => isSameSecret(each, right))) return index
       }
     }
     return undefined
   }
-}
-
-function readKeys(secrets: readonly Secret[], { hash, key: form }: HmacScheme): readonly Key[] {
-  return secrets.flatMap(({ index, text }) => {
-    const key = readKey(text, form)
-    return key === undefined ? [] : [{ index, digest: createKeyedDigest(hash, key) }]
-  })
 }
 
 const unreadableSecret = 'none of the configured secrets is written as the provider writes them'

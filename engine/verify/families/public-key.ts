@@ -8,7 +8,7 @@ import type { EcdsaScheme, Ed25519Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import { noFields } from '../signed/body-fields.ts'
 import { createSignatureReader } from '../signed/signature-place.ts'
-import { compileSigned, signedBytes } from '../signed/signed-bytes.ts'
+import { compileSigned, signedParts } from '../signed/signed-bytes.ts'
 import { createValuesReader } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
 import { unverified, type Verifier } from '../verifier.ts'
@@ -49,7 +49,8 @@ export function createPublicKeyVerifier(
       if (given.length === 0) return unverified('SIGNATURE_MALFORMED')
       const gathered = values.read(request, noFields)
       if ('code' in gathered) return gathered
-      const signed = signedBytes(template, { ...gathered.values, url: '' })
+      const parts = signedParts(template, { ...gathered.values, url: '' })
+      const signed = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
       const hash = scheme.family === 'ecdsa' ? 'sha256' : undefined
       const isRight = (key: KeyObject) =>
         given.slice(0, mostSignatures).some((each) => isSignedBy(hash, signed, key, each))

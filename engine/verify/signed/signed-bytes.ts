@@ -34,18 +34,10 @@ export interface SignedValues {
   readonly form: string
 }
 
-/** Passes the parts on in order, to be digested one by one; texts count as UTF-8. */
-export function feedSigned(
+/** Returns the parts in order; texts count as UTF-8. */
+export function signedParts(
   template: SignedTemplate,
   values: SignedValues,
-  take: (part: string | Uint8Array) => void,
-): void {
-  for (const piece of template) take('slot' in piece ? values[piece.slot] : piece.text)
-}
-
-/** Returns all parts as one buffer. */
-export function signedBytes(template: SignedTemplate, values: SignedValues): Buffer {
-  const parts: Uint8Array[] = []
-  feedSigned(template, values, (part) => parts.push(typeof part === 'string' ? Buffer.from(part) : part))
-  return Buffer.concat(parts)
+): readonly (string | Uint8Array)[] {
+  return template.map((piece) => ('slot' in piece ? values[piece.slot] : piece.text))
 }
