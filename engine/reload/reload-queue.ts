@@ -7,20 +7,6 @@ import type { ReloadResult } from './reload-event.ts'
 
 type Caller = PromiseWithResolvers<ReloadResult>
 
-export interface ReloadQueue {
-  reload(run: () => Promise<ReloadResult>): Promise<ReloadResult>
-  /** Runs a rollback or a dry run after everything before it; reloads that are asked for later wait for it. */
-  add<Result>(run: () => Promise<Result>): Promise<Result>
-  /** Whether the next entry is a reload. */
-  isReloadWaiting(): boolean
-  /** Whether anything waits. */
-  isAnyWaiting(): boolean
-  /** Lets the reload under way, which begins again, answer the callers of the one that waits next. */
-  joinWaiting(): void
-  /** Resolves when nothing is under way. */
-  idle(): Promise<void>
-}
-
 interface Entry {
   /** Absent: it is no reload. */
   readonly callers?: Caller[]
@@ -28,7 +14,7 @@ interface Entry {
   run(): Promise<void>
 }
 
-export function createReloadQueue(): ReloadQueue {
+export function createReloadQueue() {
   const waiting: Entry[] = []
   /** What is under way. Absent: nothing is, and an entry begins at once. */
   let running: { readonly entry: Entry; readonly ended: Promise<void> } | undefined
@@ -51,7 +37,7 @@ export function createReloadQueue(): ReloadQueue {
   }
 
   return {
-    reload(run) {
+    reload(run: () => Promise<ReloadResult>): Promise<ReloadResult> {
       const caller = Promise.withResolvers<ReloadResult>()
       const last = waiting.at(-1)
       if (last?.callers) last.callers.push(caller)
@@ -61,20 +47,25 @@ export function createReloadQueue(): ReloadQueue {
       }
       return caller.promise
     },
-    add<Result>(run: () => Promise<Result>) {
+    /** Runs a rollback or a dry run after everything before it; reloads that are asked for later wait for it. */
+    add<Result>(run: () => Promise<Result>): Promise<Result> {
       const caller = Promise.withResolvers<Result>()
       enqueue({ run: () => run().then(caller.resolve, caller.reject) })
       return caller.promise
     },
+    /** Whether the next entry is a reload. */
     isReloadWaiting: () => waiting[0]?.callers !== undefined,
+    /** Whether anything waits. */
     isAnyWaiting: () => waiting.length > 0,
-    joinWaiting() {
+    /** Lets the reload under way, which begins again, answer the callers of the one that waits next. */
+    joinWaiting(): void {
       const [next] = waiting
       if (next?.callers === undefined || running?.entry.callers === undefined) return
       running.entry.callers.push(...next.callers)
       waiting.shift()
     },
-    async idle() {
+    /** Resolves when nothing is under way. */
+    async idle(): Promise<void> {
       while (running) await running.ended
     },
   }

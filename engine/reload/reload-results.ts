@@ -6,22 +6,7 @@ import { noChanges } from './changes.ts'
 import type { GenerationArchive } from './generation.ts'
 import type { ReloadEvent, ReloadResult } from './reload-event.ts'
 
-export interface ReloadResults {
-  /** Another generation serves. `rolledBack`: in the place of the files. */
-  live(candidate: Candidate, swapped: Swapped): ReloadResult
-  unchanged(diagnostics: readonly Diagnostic[], begun: number, digest: string | undefined): ReloadResult
-  /** `rollbackTo`: the generation that could not be gone back to. */
-  rejected(
-    diagnostics: readonly Diagnostic[],
-    begun: number,
-    digest?: string,
-    rollbackTo?: number,
-  ): ReloadResult
-  /** There is no candidate: the answer goes to the caller alone. */
-  declined(reason: Diagnostic, begun: number): ReloadResult
-}
-
-export interface Swapped {
+interface Swapped {
   readonly generation: number
   /** When the reload began. */
   readonly begun: number
@@ -38,7 +23,7 @@ interface ReloadResultsOptions {
   readonly serving: () => number | undefined
 }
 
-export function createReloadResults({ now, archive, emit, serving }: ReloadResultsOptions): ReloadResults {
+export function createReloadResults({ now, archive, emit, serving }: ReloadResultsOptions) {
   /** What served before goes on serving. */
   function stay(outcome: 'unchanged' | 'rejected', diagnostics: readonly Diagnostic[], begun: number) {
     const ok = outcome === 'unchanged'
@@ -46,7 +31,9 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
   }
 
   return {
-    live({ source, snapshot, changes, warnings, heldKeys }, swapped) {
+    /** Another generation serves. `rolledBack`: in the place of the files. */
+    live(candidate: Candidate, swapped: Swapped): ReloadResult {
+      const { source, snapshot, changes, warnings, heldKeys } = candidate
       const { generation, begun } = swapped
       const { digest } = snapshot
       const tookMs = now() - begun
@@ -63,12 +50,18 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
       if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
       return { outcome: 'live', ok: true, ...swap, diagnostics, ...rolledBack }
     },
-    unchanged(diagnostics, begun, digest) {
+    unchanged(diagnostics: readonly Diagnostic[], begun: number, digest: string | undefined): ReloadResult {
       const result = stay('unchanged', diagnostics, begun)
       emit({ type: 'content-unchanged', generation: result.generation ?? 0, tookMs: result.tookMs })
       return { ...result, digest }
     },
-    rejected(diagnostics, begun, digest, rollbackTo) {
+    /** `rollbackTo`: the generation that could not be gone back to. */
+    rejected(
+      diagnostics: readonly Diagnostic[],
+      begun: number,
+      digest?: string,
+      rollbackTo?: number,
+    ): ReloadResult {
       const result = stay('rejected', diagnostics, begun)
       const { tookMs } = result
       const known = digest === undefined ? {} : { digest }
@@ -77,6 +70,7 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
       emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs, ...asked })
       return { ...result, ...known }
     },
-    declined: (reason, begun) => stay('rejected', [reason], begun),
+    /** There is no candidate: the answer goes to the caller alone. */
+    declined: (reason: Diagnostic, begun: number): ReloadResult => stay('rejected', [reason], begun),
   }
 }

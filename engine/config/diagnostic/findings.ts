@@ -5,20 +5,9 @@ import { type Path, touches } from '../path.ts'
 import type { Diagnostic, Finding } from './diagnostic.ts'
 import { inFileOrder } from './diagnostic-order.ts'
 
-export interface Findings {
-  /** Adds a finding about a part of a file. */
-  report(source: ParsedFile, finding: Finding, severity?: Diagnostic['severity']): void
-  /** Suppresses later findings at or below a path whose value is not known. */
-  suppress(source: ParsedFile, path: Path): void
-  /** Adds diagnostics without a path. */
-  add(...diagnostics: Diagnostic[]): void
-  /** Whether there are no errors at, above or below these paths of the file. */
-  isSound(source: ParsedFile, ...paths: Path[]): boolean
-  errors(): readonly Diagnostic[]
-  warnings(): readonly Diagnostic[]
-}
+export type Findings = ReturnType<typeof createFindings>
 
-export function createFindings(): Findings {
+export function createFindings() {
   const all: Diagnostic[] = []
   const unsound = new Map<ParsedFile, Path[]>()
   const suppressed = new Map<ParsedFile, Path[]>()
@@ -28,25 +17,29 @@ export function createFindings(): Findings {
     return ordered.filter((diagnostic) => diagnostic.severity === severity)
   }
   return {
-    report(source, { path, at, severity: own = 'error', ...facts }, severity = own) {
+    /** Adds a finding about a part of a file. */
+    report(source: ParsedFile, finding: Finding, severity = finding.severity ?? 'error'): void {
+      const { path, at, code, message, hint } = finding
       if (suppressed.get(source)?.some((one) => one.length <= path.length && touches(one, path))) return
       if (severity === 'error') {
         const others = unsound.get(source)
         if (others) others.push(path)
         else unsound.set(source, [path])
       }
-      const { code, message, hint } = facts
       ordered = undefined
       all.push({ severity, code, message, place: source.place(path, at), ...(hint ? { hint } : {}) })
     },
-    suppress(source, path) {
+    /** Suppresses later findings at or below a path whose value is not known. */
+    suppress(source: ParsedFile, path: Path): void {
       suppressed.set(source, [...(suppressed.get(source) ?? []), path])
     },
-    add(...diagnostics) {
+    /** Adds diagnostics without a path. */
+    add(...diagnostics: readonly Diagnostic[]): void {
       ordered = undefined
       for (const diagnostic of diagnostics) all.push(diagnostic)
     },
-    isSound: (source, ...paths) =>
+    /** Whether there are no errors at, above or below these paths of the file. */
+    isSound: (source: ParsedFile, ...paths: readonly Path[]): boolean =>
       !unsound.get(source)?.some((one) => paths.some((path) => touches(path, one))),
     errors: () => of('error'),
     warnings: () => of('warning'),

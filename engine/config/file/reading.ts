@@ -41,54 +41,7 @@ export class ReadError extends Error {
   }
 }
 
-export interface Reading {
-  /** The absolute path of the configuration file's folder. */
-  readonly folder: string
-  /**
-   * Returns the absolute path of a path in the configuration: from its folder, or from `from`; `~/` is the user's home
-   * folder.
-   */
-  resolvePath(path: string, from?: string): string
-  /** Reads `.env`, if there is one. @throws ReadError */
-  readEnvironment(): Promise<void>
-  /** Returns a file's text without byte order mark. @throws ReadError */
-  readText(file: string): Promise<string>
-  /** Returns the text of a `${file:}` target without its last line break. @throws ReadError */
-  readReferenced(path: string): Promise<string>
-  /** Looks a variable up in the process environment, then in `.env`. */
-  lookUp(name: string): string | undefined
-  /** Returns the names in `.env`. */
-  names(): readonly string[]
-  /** Whether a reference that is not set is a warning instead of an error. */
-  readonly allowsUnset: boolean
-  /** Records the variable or file of such a reference. */
-  noteUnset(name: string): void
-  /** Returns the recorded names, sorted. */
-  unset(): readonly string[]
-  /** Returns the names in one folder, sorted. @throws ReadError */
-  listFolder(folder: string): Promise<string[]>
-  /**
-   * Returns the absolute paths of the mapping files below a folder, in the order of their relative paths. @throws
-   * ReadError
-   */
-  listMappings(folder: string): Promise<string[]>
-  /** Returns a path relative to the configuration's folder, with `/`, or the absolute path of a file outside of it. */
-  nameOf(file: string): string
-  watch(path: string): void
-  watched(): readonly string[]
-  /**
-   * Returns the texts that were read so far by their absolute paths, without `.env` and the targets of `${file:}`,
-   * which may be secret.
-   */
-  sources(): ReadonlyMap<string, string>
-  /** Returns the values of the references that were looked up so far. */
-  referenced(): ReadonlySet<string>
-  /** Returns the SHA-256, in hex, of everything that was read so far, in any order. */
-  digest(): string
-  /** The cache of earlier loads. */
-  readonly cache: LoadCache
-  readonly parser: TextParser
-}
+export type Reading = ReturnType<typeof createReading>
 
 /** A text with its SHA-256 in hex. */
 interface KnownText {
@@ -106,7 +59,7 @@ export interface ReadingOptions {
   readonly allowsUnset: boolean
 }
 
-export function createReading(options: ReadingOptions): Reading {
+export function createReading(options: ReadingOptions) {
   const { file, env, files, cache, parser, allowsUnset } = options
   const folder = dirname(file)
   const dotEnv = join(folder, '.env')
@@ -170,6 +123,7 @@ export function createReading(options: ReadingOptions): Reading {
     }
   }
 
+  /** Returns the absolute path of a path in the configuration: from its folder, or from `from`; `~/` is the user's home folder. */
   function resolvePath(path: string, from = folder): string {
     if (!/^~(?=[/\\]|$)/.test(path)) return resolve(from, path)
     const home = own(env, 'HOME') || homedir()
@@ -178,26 +132,31 @@ export function createReading(options: ReadingOptions): Reading {
   }
 
   return {
+    /** The absolute path of the configuration file's folder. */
     folder,
     resolvePath,
-    nameOf(path) {
+    /** Returns a path relative to the configuration's folder, with `/`, or the absolute path of a file outside of it. */
+    nameOf(path: string): string {
       const name = fromFolder(path)
       return name.startsWith('../') || isAbsolute(name) ? path.split(sep).join('/') : name
     },
-    async readEnvironment() {
+    /** Reads `.env`, if there is one. @throws ReadError */
+    async readEnvironment(): Promise<void> {
       try {
         fileEnv = parseEnv(await read(dotEnv, longestSecret)) as Environment
       } catch (error) {
         if (!(error instanceof ReadError) || error.code !== 'FILE_NOT_FOUND') throw error
       }
     },
-    async readText(path) {
+    /** Returns a file's text without byte order mark. @throws ReadError */
+    async readText(path: string): Promise<string> {
       const { text, digest } = known(path, await read(path, longestFile))
       seen.set(`text ${fromFolder(path)}`, digest)
       sources.set(path, text)
       return text
     },
-    async readReferenced(path) {
+    /** Returns the text of a `${file:}` target without its last line break. @throws ReadError */
+    async readReferenced(path: string): Promise<string> {
       const target = resolvePath(path)
       watched.add(target)
       secretFiles.add(target)
@@ -206,24 +165,31 @@ export function createReading(options: ReadingOptions): Reading {
       referenced.add(text)
       return text
     },
-    lookUp(name) {
+    /** Looks a variable up in the process environment, then in `.env`. */
+    lookUp(name: string): string | undefined {
       const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? own(fileEnv, name)
       seen.set(`environment ${name}`, value ?? null)
       if (value !== undefined) referenced.add(value)
       return value
     },
+    /** Returns the names in `.env`. */
     names: () => Object.keys(fileEnv),
+    /** Whether a reference that is not set is a warning instead of an error. */
     allowsUnset,
-    noteUnset: (name) => unset.add(name),
+    /** Records the variable or file of such a reference. */
+    noteUnset: (name: string) => unset.add(name),
+    /** Returns the recorded names, sorted. */
     unset: () => [...unset].sort(),
-    async listFolder(path) {
+    /** Returns the names in one folder, sorted. @throws ReadError */
+    async listFolder(path: string): Promise<string[]> {
       try {
         return (await files.readdir(path)).toSorted()
       } catch (cause) {
         throw readError(cause)
       }
     },
-    async listMappings(below) {
+    /** Returns the absolute paths of the mapping files below a folder, in the order of their relative paths. @throws ReadError */
+    async listMappings(below: string): Promise<string[]> {
       try {
         const names = await list(below, '', 0)
         // Sorts by code units, not by locale, because the order decides which mapping wins.
@@ -232,17 +198,21 @@ export function createReading(options: ReadingOptions): Reading {
         throw readError(cause)
       }
     },
+    /** The cache of earlier loads. */
     cache,
     parser,
-    watch: (path) => watched.add(path),
+    watch: (path: string) => watched.add(path),
     watched: () => [...watched],
-    sources() {
+    /** Returns the texts that were read so far by their absolute paths, without `.env` and the targets of `${file:}`, which may be secret. */
+    sources(): ReadonlyMap<string, string> {
       // A test may name one of them as its body.
       for (const path of secretFiles) sources.delete(path)
       return new Map([...sources].sort(byName))
     },
-    referenced: () => referenced,
-    digest() {
+    /** Returns the values of the references that were looked up so far. */
+    referenced: (): ReadonlySet<string> => referenced,
+    /** Returns the SHA-256, in hex, of everything that was read so far, in any order. */
+    digest(): string {
       const entries = [...seen].sort(byName)
       return createHash('sha256').update(JSON.stringify(entries)).digest('hex')
     },

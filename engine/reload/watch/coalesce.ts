@@ -3,15 +3,8 @@
 /** A file that is written without pause must not hide all other changes: after so many pauses the signal is passed on anyway. */
 const mostRests = 10
 
-export interface Coalesced {
-  signal(): void
-  /** For signals from now on, in milliseconds. */
-  setRest(restMs: number): void
-  cancel(): void
-}
-
 /** Calls `act` once `restMs` have passed without a signal, and at the latest ten times that after the first one. */
-export function createCoalesced(act: () => void, restMs: number): Coalesced {
+export function createCoalesced(act: () => void, restMs: number) {
   let rest: NodeJS.Timeout | undefined
   let longest: NodeJS.Timeout | undefined
 
@@ -29,10 +22,11 @@ export function createCoalesced(act: () => void, restMs: number): Coalesced {
 
   return {
     cancel,
-    setRest(ms) {
+    /** For signals from now on, in milliseconds. */
+    setRest(ms: number): void {
       restMs = ms
     },
-    signal() {
+    signal(): void {
       clearTimeout(rest)
       rest = setTimeout(run, restMs)
       longest ??= setTimeout(run, restMs * mostRests)

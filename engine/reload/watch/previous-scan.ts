@@ -8,48 +8,21 @@ import { fileStat, isFileStat, isFolderStat, lookAt } from './file-stat.ts'
 import type { FolderEvents } from './folder-events.ts'
 import { type ScanOptions, scanPaths } from './scan.ts'
 
-export interface PreviousScan {
-  /** Holds from the next scan on. */
-  setPaths(paths: ReadonlySet<string>): void
-  /** Looks at everything. @returns whether anything differs from what was known */
-  scan(): Promise<boolean>
-  /** Something happened to this path; undefined: it is not known to which. */
-  touch(path: string | undefined): void
-  /** Looks at what was touched, and at everything if more than the content of files changed. */
-  update(): Promise<void>
-  isKnownFile(path: string): boolean
-  /** Whether a path is or was a folder, or a link that may lead to one. */
-  isOrWasFolder(path: string): Promise<boolean>
-}
-
-export interface PreviousScanOptions extends Pick<ScanOptions, 'now' | 'signal'> {
+interface PreviousScanOptions extends Pick<ScanOptions, 'now' | 'signal'> {
   /** Undefined where folders give no events. */
   events(): FolderEvents | undefined
 }
 
-export interface KnownStats {
-  get(path: string): string | undefined
-  /** Called by a scan. */
-  set(path: string, stat: string): void
-  /** Called between scans: for the next scan this is no change. */
-  replace(path: string, stat: string): void
-  /**
-   * Ends a scan and forgets the paths that were not set in it.
-   *
-   * @returns whether any path was new, or its stat another than before
-   */
-  conclude(): boolean
-}
-
 /** Stats are replaced in place: a new list for each scan would be much to collect where thousands of files are watched. */
-export function createKnownStats(): KnownStats {
+export function createKnownStats() {
   const known = new Map<string, { stat: string; scan: number }>()
   let scan = 0
   let hasChanged = false
 
   return {
-    get: (path) => known.get(path)?.stat,
-    set(path, stat) {
+    get: (path: string) => known.get(path)?.stat,
+    /** Called by a scan. */
+    set(path: string, stat: string): void {
       const before = known.get(path)
       if (before?.stat !== stat) hasChanged = true
       if (!before) known.set(path, { stat, scan })
@@ -58,11 +31,17 @@ export function createKnownStats(): KnownStats {
         before.scan = scan
       }
     },
-    replace(path, stat) {
+    /** Called between scans: for the next scan this is no change. */
+    replace(path: string, stat: string): void {
       const before = known.get(path)
       if (before) before.stat = stat
     },
-    conclude() {
+    /**
+     * Ends a scan and forgets the paths that were not set in it.
+     *
+     * @returns whether any path was new, or its stat another than before
+     */
+    conclude(): boolean {
       for (const [path, last] of known) if (last.scan !== scan) known.delete(path)
       scan++
       const didChange = hasChanged
@@ -77,12 +56,13 @@ const mostRepeats = 5
 /** More files than these are left to a scan, which looks at a few at a time. */
 const mostTouched = 1000
 
-export function createPreviousScan({ events, now, signal }: PreviousScanOptions): PreviousScan {
+export function createPreviousScan({ events, now, signal }: PreviousScanOptions) {
   const stats = createKnownStats()
   let paths: ReadonlySet<string> = new Set()
   let touched = new Set<string>()
   let isOutdated = true
 
+  /** Looks at everything. @returns whether anything differs from what was known */
   async function scan(): Promise<boolean> {
     let differs = false
     isOutdated = false
@@ -106,14 +86,17 @@ export function createPreviousScan({ events, now, signal }: PreviousScanOptions)
 
   return {
     scan,
-    setPaths(given) {
+    /** Holds from the next scan on. */
+    setPaths(given: ReadonlySet<string>): void {
       paths = given
     },
-    touch(path) {
+    /** Something happened to this path; undefined: it is not known to which. */
+    touch(path: string | undefined): void {
       if (path === undefined || touched.size === mostTouched) isOutdated = true
       else touched.add(path)
     },
-    async update() {
+    /** Looks at what was touched, and at everything if more than the content of files changed. */
+    async update(): Promise<void> {
       const files = touched
       touched = new Set()
       for (const file of files) {
@@ -122,8 +105,9 @@ export function createPreviousScan({ events, now, signal }: PreviousScanOptions)
       }
       if (isOutdated) await scan()
     },
-    isKnownFile: (path) => isFileStat(stats.get(path)),
-    async isOrWasFolder(path) {
+    isKnownFile: (path: string) => isFileStat(stats.get(path)),
+    /** Whether a path is or was a folder, or a link that may lead to one. */
+    async isOrWasFolder(path: string): Promise<boolean> {
       if (isFolderStat(stats.get(path))) return true
       const found = await lookAt(path)
       return typeof found === 'object' && (found.isDirectory() || found.isSymbolicLink())
