@@ -3,9 +3,9 @@
 import {
   type Alias,
   Composer,
-  type CST,
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isScalar,
   isSeq,
@@ -80,65 +80,34 @@ export function parseText({ kind, file, calledFile, text: written }: WrittenText
     problems: problemsOf(faults, { ...placed, secrets }),
   })
   if (unclosed !== undefined) return refuse([{ code: 'OPEN_COMMENT', offset: unclosed }])
-  const read = readDocument(text)
-  if ('code' in read) return refuse([read])
-  const { document } = read
-  const secrets = secretSpansIn(document, holdsSecrets[kind])
-  const { faults, targetOf, templatesInComments } = inspect(read, text)
-  if (faults.length > 0) return refuse(faults, secrets)
-  // The library must not count aliases, because it would walk the document once for each.
-  const value: unknown = document.toJS({ maxAliasCount: -1 })
-  const nodes = locateNodes(document.contents, value, targetOf)
-  return { ...placed, secrets, value, nodes, templatesInComments }
-}
-
-interface ReadDocument {
-  readonly document: Document
-  /** Whether a closing bracket or brace is missing. */
-  readonly hasOpenBracket: boolean
-}
-
-function readDocument(text: string): ReadDocument | Fault {
   try {
-    const tokens = [...new Parser().parse(text)]
-    let hasOpenBracket = false
-    for (const { token, depth } of collectionsIn(tokens)) {
-      if (depth > deepest) return { code: 'RESOURCE_EXHAUSTION', offset: token.offset }
-      if (token.type === 'flow-collection') hasOpenBracket ||= !/[\]}]/.test(token.end[0]?.source ?? '')
-    }
-    // `inspect` finds duplicate keys, because the library compares each key with all others.
-    const composer = new Composer({
-      merge: true,
-      stringKeys: true,
-      uniqueKeys: false,
-      prettyErrors: false,
-      resolveKnownTags: false,
-      logLevel: 'error',
-    })
-    const [document, second] = composer.compose(tokens, true, text.length)
-    if (second) return { code: 'MULTIPLE_DOCS', offset: second.range[0] }
+    const [document, second] = composer().compose(new Parser().parse(text), true, text.length)
+    if (second) return refuse([{ code: 'MULTIPLE_DOCS', offset: second.range[0] }])
     if (!document) throw new Error('The YAML library gave no document')
-    return { document, hasOpenBracket }
+    const secrets = secretSpansIn(document, holdsSecrets[kind])
+    const { faults, targetOf, templatesInComments } = inspect(document, text)
+    if (faults.length > 0) return refuse(faults, secrets)
+    // The library must not count aliases, because it would walk the document once for each.
+    const value: unknown = document.toJS({ maxAliasCount: -1 })
+    const nodes = locateNodes(document.contents, value, targetOf)
+    return { ...placed, secrets, value, nodes, templatesInComments }
   } catch (error) {
+    // The stack is too small for the nesting.
     if (!(error instanceof RangeError)) throw error
-    return { code: 'RESOURCE_EXHAUSTION', offset: 0 }
+    return refuse([{ code: 'RESOURCE_EXHAUSTION', offset: 0 }])
   }
 }
 
-type Collection = CST.BlockMap | CST.BlockSequence | CST.FlowCollection
-
-/** Yields nothing below collections that are nested too deeply. */
-function* collectionsIn(
-  tokens: readonly (CST.Token | null | undefined)[],
-  depth = 0,
-): Iterable<{ readonly token: Collection; readonly depth: number }> {
-  for (const token of tokens) {
-    if (token?.type === 'document') yield* collectionsIn([token.value], depth + 1)
-    if (!token || !('items' in token)) continue
-    yield { token, depth }
-    if (depth > deepest) continue
-    for (const { key, value } of token.items) yield* collectionsIn([key, value], depth + 1)
-  }
+/** Creates a composer that leaves duplicate keys to `inspect`, because the library compares each key with all others. */
+function composer(): Composer {
+  return new Composer({
+    merge: true,
+    stringKeys: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    resolveKnownTags: false,
+    logLevel: 'error',
+  })
 }
 
 interface Inspection {
@@ -148,14 +117,14 @@ interface Inspection {
 }
 
 /** Finds in one walk mistakes that the library does not report, or that would cause errors later. */
-function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Inspection {
-  const { contents, errors, warnings } = document
-  const refused = [...errors, ...warnings].map(({ code, pos }): Fault => {
+function inspect({ contents, errors, warnings }: Document, text: string): Inspection {
+  const refused = [...errors, ...warnings].map(({ code, pos, message }): Fault => {
     // A missing bracket is reported at the end of its last line, and not at the beginning of the next one.
     const end = text.slice(0, pos[0]).trimEnd().length
-    const isMissed = hasOpenBracket && code === 'BAD_INDENT' && pos[0] < text.length
+    const isMissed = code === 'BAD_INDENT' && message.includes('end with a') && pos[0] < text.length
     return { code, offset: isMissed && text.slice(end, pos[0]).includes('\n') ? end : pos[0] }
   })
+  let tooDeep: Fault | undefined
   const duplicates: Fault[] = []
   const unreadable: Fault[] = []
   const templatesInComments: number[] = []
@@ -164,18 +133,20 @@ function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Insp
   const sizes = new Map<Node, number>()
   const targets = new Map<Alias, Node | undefined>()
   const targetOf = (alias: Alias) => targets.get(alias)
-  const size = walk(contents)
+  const size = walk(contents, 1)
   return { faults: faults(), templatesInComments, targetOf }
 
   /** Returns the number of values in a node with every alias expanded. */
-  function walk(node: unknown): number {
+  function walk(node: unknown, depth: number): number {
     if (isAlias(node)) return followAlias(node)
     const { anchor } = (node ?? {}) as { anchor?: string }
     if (anchor !== undefined) anchors.set(anchor, node as Node)
     let values = 1
     if (isScalar(node)) inspectScalar(node)
-    else if (isMap(node)) values += walkMap(node)
-    else if (isSeq(node)) for (const item of node.items) values += walk(item)
+    else if (isCollection(node) && depth > deepest)
+      tooDeep ??= { code: 'RESOURCE_EXHAUSTION', offset: startOf(node) }
+    else if (isMap(node)) values += walkMap(node, depth)
+    else if (isSeq(node)) for (const item of node.items) values += walk(item, depth + 1)
     if (anchor !== undefined) sizes.set(node as Node, values)
     return values
   }
@@ -194,12 +165,12 @@ function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Insp
     if (comment && /^\{\{|^\{%/.test(comment)) templatesInComments.push(range[1])
   }
 
-  function walkMap({ items }: YAMLMap): number {
+  function walkMap({ items }: YAMLMap, depth: number): number {
     let values = 0
     const names = new Set<unknown>()
     for (const pair of items) {
       const { key, value } = pair
-      values += walk(key) + walk(value)
+      values += walk(key, depth + 1) + walk(value, depth + 1)
       const name = isScalar(key) ? key.value : key
       if (names.has(name)) duplicates.push({ code: 'DUPLICATE_KEY', offset: startOf(key) })
       names.add(name)
@@ -219,6 +190,7 @@ function inspect({ document, hasOpenBracket }: ReadDocument, text: string): Insp
   }
 
   function faults(): Fault[] {
+    if (tooDeep) return [tooDeep]
     const found = [...duplicates, ...(refused.length === 0 ? unreadable : [])]
     if (found.length === 0 && refused.length > 0) return refused
     if (found.length > 0) return [...refused, ...found].sort((one, other) => one.offset - other.offset)
