@@ -8,11 +8,12 @@ import type { Settings, Snapshot, Timers } from '@reveille/engine'
 import type { Channel, Part, Runner, SendCall, Turn, TurnCall, TurnResult } from '@reveille/kit'
 import { abandonAfterMs } from '../agent/bounded-call.ts'
 import { createProgressBoard } from '../agent/progress.ts'
+import { createSampler } from '../store/contract/bench/samples.ts'
 import { createIdMinter } from '../store/id.ts'
 import { createManualClock } from '../store/manual-clock.ts'
-import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
+import type { EventRecord, NewAction, RunRecord, SetTimer, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
-import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
+import { runTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
 import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
@@ -68,6 +69,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   const configurations: Record<string, object> = {}
   const clock = createManualTimers(setting.startAt ?? epoch)
   const mintId = createIdMinter(clock.now)
+  const samples = createSampler({ mintId, clock })
   const turns: Turn[] = []
   const sent: { readonly text: string; readonly to: string; readonly key: string }[] = []
   const lines: LogLine[] = []
@@ -235,53 +237,51 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   }
 
   async function acceptRun(fields: Partial<RunRecord> = {}, lane = fields.sessionKey !== undefined) {
-    const run = newRun(mintId(), clock.now(), fields)
-    const { pool } = run
-    const task = {
-      ...runTask({ id: run.id, sessionKey: run.sessionKey, lane, dueAt: clock.now() }),
-      ...(pool !== undefined && { pool }),
-    }
-    await accept('agent', { type: 'run', record: run, tasks: [task] }, run.id)
-    return run.id
+    const run = newRun(fields)
+    const { id, sessionKey, pool } = run
+    const task = runTask({ id, sessionKey, lane, dueAt: clock.now(), pool })
+    await accept({ type: 'run', record: run, tasks: [task] })
+    return id
   }
 
   /** One request of a burst: a run of its own, or part of the one that waits for more of them. */
   async function acceptOfBurst(fields: Partial<RunRecord> & { readonly coalesce: Coalesce }) {
     const now = clock.now()
-    const run = newRun(mintId(), now, { message: fields.prompt, ...fields })
+    const run = newRun({ message: fields.prompt, ...fields })
     const { key, keep } = fields.coalesce
     const dueAt = now + burstWindowMs
     const task = runTask({ id: run.id, sessionKey: run.sessionKey, lane: false, dueAt })
     const action = { type: 'run', record: run, join: { key, keep, dueAt }, tasks: [task] } as const
-    const [accepted] = (await accept('agent', action, run.id)).actions
+    const [accepted] = (await accept(action)).actions
     if (accepted?.outcome !== 'accepted' && accepted?.outcome !== 'joined') throw new Error('not accepted')
     return accepted
   }
 
   async function acceptEvent(text: string, mode: EventRecord['mode'] = 'now') {
-    const event = newEvent(mintId(), clock.now(), text, mode)
-    const tasks = mode === 'now' ? [heartbeatTask(clock.now() + heartbeatBurstMs)] : []
-    await accept('wake', { type: 'event', record: event, tasks }, event.id)
-    return event.id
+    const action = samples.eventAction({ text, prompt: `[${text}]`, mode, generation: 2 })
+    await accept(action)
+    return action.record.id
   }
 
-  function accept(
-    kind: 'wake' | 'agent',
-    action: Parameters<Store['accept']>[0]['actions'][number],
-    id: string,
-  ) {
-    const request = {
-      id: mintId(),
+  function accept(action: NewAction) {
+    const actions = [{ kind: action.type === 'run' ? 'agent' : 'wake', id: action.record.id }] as const
+    return store.accept({ request: samples.request({ generation: 2, actions }), actions: [action] })
+  }
+
+  function newRun(fields: Partial<RunRecord>): RunRecord {
+    const id = mintId()
+    return samples.run({
+      id,
+      requestId: id,
       endpoint: 'github',
       generation: 2,
-      outcome: 'accepted',
-      status: 202,
-      bodyBytes: 2,
-      receivedAt: clock.now(),
-      timings: {},
-      actions: [{ kind, id }],
-    } as const
-    return store.accept({ request, actions: [action] })
+      runner: 'fake',
+      timeoutSeconds: 60,
+      wakeMode: 'next-heartbeat',
+      channel: 'wall',
+      to: 'Ada',
+      ...fields,
+    })
   }
 
   /** Waits until `look` returns a value. It is called again after every commit, call of the runner and log line. */
@@ -385,46 +385,6 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       lines.length = 0
       store = await open()
     },
-  }
-}
-
-function newRun(id: string, now: number, fields: Partial<RunRecord>): RunRecord {
-  return {
-    id,
-    kind: 'run',
-    requestId: id,
-    endpoint: 'github',
-    generation: 2,
-    sessionKey: `hook:${id}`,
-    state: 'queued',
-    stage: 'accepted',
-    runner: 'fake',
-    timeoutSeconds: 60,
-    wakeMode: 'next-heartbeat',
-    deliver: false,
-    channel: 'wall',
-    to: 'Ada',
-    message: 'hello',
-    prompt: 'hello',
-    attempts: [],
-    createdAt: now,
-    deliveryIds: [],
-    ...fields,
-  }
-}
-
-function newEvent(id: string, now: number, text: string, mode: EventRecord['mode']): EventRecord {
-  return {
-    id,
-    session: 'main',
-    state: 'pending',
-    text,
-    prompt: `[${text}]`,
-    mode,
-    trusted: false,
-    origin: { requestId: id },
-    generation: 2,
-    createdAt: now,
   }
 }
 
