@@ -1,6 +1,6 @@
 /** Reads the folder of generations when it is opened, and the files of a generation that is served again. */
 
-import { createHash, webcrypto } from 'node:crypto'
+import { webcrypto } from 'node:crypto'
 import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type GenerationContent, keptGenerations } from '@reveille/engine'
@@ -83,8 +83,7 @@ export async function readContent(
   for (const { path: written, sha256 } of files) {
     const path = layout.fromWritten(written, 'configuration')
     const bytes = await readFile(join(layout.generationFolder(generation), layout.copyName(path)))
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
-      throw new DamageError(`${written} is not what it was`)
+    if ((await hashOf(bytes)) !== sha256) throw new DamageError(`${written} is not what it was`)
     sources.set(path, bytes.toString())
   }
   // Without it today's file would be read in its place.
@@ -92,7 +91,7 @@ export async function readContent(
   const restored = bundles.map((bundle) => ({ ...bundle, file: layout.fromWritten(bundle.file, 'data') }))
   for (const { module, file, codeHash } of restored) {
     if (codeHash === undefined) await access(file)
-    else if ((await hashOf(file)) !== codeHash)
+    else if ((await hashOf(await readFile(file))) !== codeHash)
       throw new DamageError(`the bundle of ${module} is not what it was`)
   }
   return {
@@ -102,9 +101,9 @@ export async function readContent(
   }
 }
 
-/** Hashes in another thread, since a bundle may be long. */
-async function hashOf(file: string): Promise<string> {
-  return Buffer.from(await webcrypto.subtle.digest('SHA-256', await readFile(file))).toString('hex')
+/** Hashes in another thread, since a file may be long. */
+export async function hashOf(bytes: Buffer<ArrayBuffer>): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
 }
 
 /** @throws Error */

@@ -3,13 +3,12 @@
  * are removed after it, so a crash in between leaves an archive that is a little behind or holds a little too much.
  */
 
-import { webcrypto } from 'node:crypto'
 import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { GenerationContent } from '@reveille/engine'
 import { writeWhole } from '../write-whole.ts'
 import { type Layout, recordName, unfinished } from './layout.ts'
-import { type ArchiveOnDisk, isAbsent, readRecord } from './reading.ts'
+import { type ArchiveOnDisk, hashOf, isAbsent, readRecord } from './reading.ts'
 import { bundlesToWrite, type CopiedFile, format } from './records.ts'
 import type { ArchiveState, KeptGeneration, NumberedRecord } from './state.ts'
 
@@ -74,8 +73,7 @@ export function createWriting(layout: Layout, found: Pick<ArchiveOnDisk, 'kept' 
     }
     const bytes = Buffer.from(text)
     await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
-    // This hashes in another thread, since a file may be long.
-    return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
+    return hashOf(bytes)
   }
 
   async function writeKept(entry: KeptGeneration): Promise<void> {

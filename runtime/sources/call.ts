@@ -11,6 +11,7 @@ import {
 } from '@reveille/kit'
 import type { PostInternally, PushHandler } from '../http/index.ts'
 import type { PushHandlers } from './push-handlers.ts'
+import { jsonOf } from './source-storage.ts'
 import { readReport } from './state.ts'
 
 /** What a source may use of the gateway that it runs in. */
@@ -66,7 +67,12 @@ export function createCall({ source, storage, pushHandlers, clock, post, limitsO
         const either = own ? AbortSignal.any([own, signal]) : signal
         either.throwIfAborted()
         try {
-          return await post({ endpoint, body: jsonOf(body), by: `source ${source}`, signal: either })
+          return await post({
+            endpoint,
+            body: jsonOf(body, 'What is posted'),
+            by: `source ${source}`,
+            signal: either,
+          })
         } catch (error) {
           if (either.aborted) throw either.reason
           throw isPluginError(error) ? error : unreachable(error)
@@ -123,17 +129,6 @@ function quiet<Value>(action: () => Promise<Value>): Promise<Value> {
   const answer = action()
   answer.catch(() => {})
   return answer
-}
-
-function jsonOf(body: unknown): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(body)
-  } catch {
-    // The error below quotes nothing of the value.
-  }
-  if (text !== undefined) return text
-  throw new PluginError('What is posted is no JSON.', { code: 'bad-request', retryable: false })
 }
 
 function unreachable(cause: unknown): PluginError {

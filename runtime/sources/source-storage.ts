@@ -52,7 +52,7 @@ export function createSourceStorage(folder: string): SourceStorage {
     },
     async write(name, value) {
       const file = fileOf(folder, name)
-      const text = jsonText(file, value)
+      const text = `${jsonOf(value, `What is to be kept in ${file}`)}\n`
       const before = writing.get(name)
       const own = (async () => {
         await before?.catch(() => {})
@@ -112,18 +112,16 @@ function fileOf(folder: string, name: string): string {
   })
 }
 
-function jsonText(file: string, value: unknown): string {
+/** @throws PluginError which begins with `what` and quotes nothing of the value */
+export function jsonOf(value: unknown, what: string): string {
   let text: string | undefined
   try {
     text = JSON.stringify(value)
   } catch {
-    // The error below quotes nothing of the value.
+    // The error below says it.
   }
-  if (text !== undefined) return `${text}\n`
-  throw new PluginError(`What is to be kept in ${file} is no JSON.`, {
-    code: 'bad-request',
-    retryable: false,
-  })
+  if (text !== undefined) return text
+  throw new PluginError(`${what} is no JSON.`, { code: 'bad-request', retryable: false })
 }
 
 function failed(what: string, cause: unknown): PluginError {
