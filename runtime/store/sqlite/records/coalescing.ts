@@ -13,11 +13,6 @@ import type { PlainJoin } from './flat-entry.ts'
 
 export type Coalescing = ReturnType<typeof createCoalescing>
 
-export interface CoalescingAction {
-  readonly id: Id
-  readonly join: PlainJoin
-}
-
 /** The most UTF-16 units of contents that are kept for one run. */
 const mostUnits = 1_048_576
 
@@ -71,7 +66,7 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule) {
 
   return {
     /** Returns the run that the action has joined, or `undefined` if there is none to join. */
-    join({ id, join }: CoalescingAction, request: Uint8Array, now: number): Id | undefined {
+    join(id: Id, join: PlainJoin, request: Uint8Array, now: number): Id | undefined {
       const row = selectNewest.get(join.key) as CoalescedRow | undefined
       if (row === undefined || row.deadline === null) return undefined
       const run = idOfBlob(row.run)
@@ -85,7 +80,7 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule) {
     },
 
     /** Registers a new run that later requests may join: the first run of a burst. */
-    begin({ id, join }: CoalescingAction, now: number) {
+    begin(id: Id, join: PlainJoin, now: number) {
       insertCoalesced.run(join.key, blobOfId(id), now, join.deadline)
     },
 
@@ -109,11 +104,7 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule) {
 }
 
 /** The requests that became one run, as its record says it. */
-export interface Coalesced {
-  readonly count: number
-  readonly requests?: number
-  readonly requestIds: readonly Id[]
-}
+export type Coalesced = NonNullable<ReturnType<ReturnType<typeof createJoinedReader>['coalesced']>>
 
 export function createJoinedReader(db: DatabaseSync) {
   const selectRun = db.prepare('SELECT key, number, at, joined FROM coalesced WHERE run = ?')
@@ -130,7 +121,7 @@ export function createJoinedReader(db: DatabaseSync) {
 
   return {
     /** Returns `undefined` for a run that no request can join. */
-    coalesced(run: Id, ownRequest: Id | undefined): Coalesced | undefined {
+    coalesced(run: Id, ownRequest: Id | undefined) {
       const row = find(run)
       if (row === undefined) return undefined
       const rows = selectIds.all(blobOfId(run)) as unknown as { request: Uint8Array }[]

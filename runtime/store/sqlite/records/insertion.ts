@@ -48,13 +48,13 @@ export function createInsertion({ db, counters, schedule, runs, coalescing, chan
   ): InsertedAction {
     const { id } = action
     const { join, isRejectedWhenBusy } = conditions
-    const run = join && coalescing.join({ id, join }, request, now)
+    const run = join && coalescing.join(id, join, request, now)
     if (run !== undefined) {
       changed('run', run, 'queued', 'accepted')
       return { outcome: 'joined', id: run }
     }
     if (isRejectedWhenBusy && meetsOpenTask(action)) return reject(action, now)
-    if (join !== undefined) coalescing.begin({ id, join }, now)
+    if (join !== undefined) coalescing.begin(id, join, now)
     return insert(action)
   }
 

@@ -77,7 +77,7 @@ test('the requests that joined a run are deleted with it, and not before', () =>
     const { id, kind, sessionKey, coalesce } = record
     insertRun.run(blobOfId(id), kind, state, sessionKey, JSON.stringify(record))
     const join = { ...coalesce, dueAt: day, message: 'm', prompt: 'p' }
-    coalescing.begin({ id, join }, day)
+    coalescing.begin(id, join, day)
     insertJoined.run(blobOfId(mintId()), blobOfId(id), blobOfId(mintId()), 'm', 'p')
   }
   const count = (table: string) => db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']

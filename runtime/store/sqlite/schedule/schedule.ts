@@ -10,7 +10,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ClaimedTask, Id, NewTask, TaskKind } from '../../port.ts'
+import type { ClaimedTask, NewTask, TaskKind } from '../../port.ts'
 import { firstTaskOf } from '../../tasks.ts'
 import { blobOfId, idOfBlob } from '../database/id-blob.ts'
 import type { Counters } from '../records/counters.ts'
@@ -243,15 +243,14 @@ function isBacklog(kind: TaskKind): boolean {
   return kind === 'run' || kind === 'delivery'
 }
 
-function newTask(row: TaskRow): NewTask {
-  const subject: Id | undefined = row.subject === null ? undefined : idOfBlob(row.subject)
+function newTask({ key, kind, due_at: dueAt, lane, subject, pool }: TaskRow): NewTask {
   return {
-    key: row.key,
-    kind: row.kind,
-    dueAt: row.due_at,
-    ...(row.lane === null ? {} : { lane: row.lane }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(row.pool === null ? {} : { pool: row.pool }),
+    key,
+    kind,
+    dueAt,
+    ...(lane !== null && { lane }),
+    ...(subject !== null && { subject: idOfBlob(subject) }),
+    ...(pool !== null && { pool }),
   }
 }
 

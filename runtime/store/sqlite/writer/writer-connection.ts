@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
-import { createCommands } from '../commands/commands.ts'
+import { createCommands } from '../commands.ts'
 import { databaseFile } from '../database/folder.ts'
 import { migrate } from '../database/migrations.ts'
 import type { Parts } from '../parts.ts'
