@@ -1,16 +1,11 @@
 /** Makes the settlements of a delivery, whichever way its claim ends, and logs them. */
 
+import type { Failure } from '../../agent/failure.ts'
 import type { DeliveryRecord, Effects, Settlement } from '../../store/port.ts'
 import type { DispatchOptions } from '../options.ts'
 
-/** Why a delivery is parked or tried again. */
-export interface ParkReason {
-  readonly code: string
-  /** The sentence for the record. */
-  readonly message: string
-  /** The sentence for the log. */
-  readonly reason: string
-}
+/** Why a delivery is parked or tried again: `message` is the sentence for the record, `reason` the one for the log. */
+export type ParkReason = Pick<Failure, 'code' | 'message' | 'reason'>
 
 export interface Retry {
   /** When the task may be claimed again. */
