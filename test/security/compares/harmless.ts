@@ -93,9 +93,6 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/transform/host/host.ts', ofContent, ['sets.get(digest)', 'sets.get(digest) === set']),
   ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
-  ...of('runtime/generations/reading.ts', ofContent, [
-    "createHash('sha256').update(bytes).digest('hex') !== sha256",
-  ]),
   ...of('runtime/reload/start.ts', ofContent, ['rollback?.filesDigest === filesDigest']),
   ...of('runtime/cli/doctor/checks/gateway.ts', ofContent, ['live.digest === compiled.configuration.digest']),
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
