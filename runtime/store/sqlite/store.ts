@@ -12,7 +12,6 @@ import {
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
 import { createReaderClient } from './reader/reader-client.ts'
 import { createRefusedRequests } from './reader/refused-requests.ts'
-import { isFull, isFullOfEvents } from './records/counters.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
 import type { Fault } from './writer/faulty-disk.ts'
@@ -89,9 +88,9 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     return {
       writable: state.writable && !isSlow,
       backlog: state.backlog,
-      full: isFull(state, { backlog }),
+      full: state.backlog >= backlog,
       events: state.pending,
-      fullOfEvents: isFullOfEvents(state, { backlog }),
+      fullOfEvents: state.pending >= backlog,
       commits: state.commits,
       ...(reason === undefined ? undefined : { reason }),
       ...(brief === undefined ? undefined : { brief }),

@@ -3,14 +3,7 @@
  * settlement cannot be written, or the pool drains.
  */
 
-import {
-  type Claim,
-  type SetTimer,
-  type Settlement,
-  StoreError,
-  type WorkerPool,
-  type WorkOptions,
-} from '../port.ts'
+import { type Claim, type SetTimer, type Settlement, StoreError, type WorkOptions } from '../port.ts'
 import type { PlainWork } from './records/loading.ts'
 import type { GivenClaim } from './schedule/claims.ts'
 import type { WriterClient } from './writer/writer-client.ts'
@@ -23,12 +16,8 @@ export interface WorkerPoolParts {
   readonly setTimer: SetTimer
 }
 
-export interface ClaimTaker extends WorkerPool {
-  readonly id: number
-  take(given: GivenClaim): void
-  /** Aborts the claim's cancel signal. */
-  cancel(claim: number): void
-}
+/** The worker pool, as the store knows it. */
+export type ClaimTaker = ReturnType<typeof createWorkerPool>
 
 interface Lease {
   readonly abort: AbortController
@@ -42,7 +31,7 @@ const faultPause = 5_000
 /** Milliseconds between two tries to write a settlement. */
 const settlePause = 1_000
 
-export function createWorkerPool({ id, options, client, now, setTimer }: WorkerPoolParts): ClaimTaker {
+export function createWorkerPool({ id, options, client, now, setTimer }: WorkerPoolParts) {
   const leases = new Map<number, Lease>()
   let whenIdle: (() => void) | undefined
 
@@ -144,18 +133,18 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
   }
 
   return {
-    id,
-    take(given) {
+    take(given: GivenClaim) {
       void performOne(given)
     },
-    cancel(claim) {
+    /** Aborts the claim's cancel signal. */
+    cancel(claim: number) {
       leases.get(claim)?.cancel.abort(new Error('the run was cancelled'))
     },
-    async resize(concurrency, pools) {
+    async resize(concurrency: number, pools?: WorkOptions['pools']): Promise<void> {
       // The writer remembers the limits before it writes anything. A refusal is about the batch they came in.
       await client.call({ type: 'resize', workerPool: id, concurrency, pools }).catch(() => undefined)
     },
-    async drain(graceMs) {
+    async drain(graceMs: number): Promise<void> {
       // Claims that were given before this answer have arrived before it.
       await client.call({ type: 'pause', workerPool: id }).catch(() => undefined)
       if (!isIdle() && graceMs > 0) {

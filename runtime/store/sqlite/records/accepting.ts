@@ -104,14 +104,14 @@ export function createAccepting(parts: Parts) {
       }
       const record = withOutcomes(JSON.parse(entry.record), actions)
       updateRequest.run(record.outcome, JSON.stringify(record), id)
-      countStored({ outcome: record.outcome, bytes: bytesOf(entry) })
+      countStored(record.outcome, bytesOf(entry))
       changed('request', entry.id, record.outcome)
       return { actions }
     },
 
     note(request: PlainEntry) {
       if (insertWhole(blobOfId(request.id), request) === 0) return
-      countStored({ outcome: request.outcome, bytes: bytesOf(request) })
+      countStored(request.outcome, bytesOf(request))
       changed('request', request.id, request.outcome)
     },
 

@@ -48,27 +48,18 @@ export function readCounters(db: DatabaseSync): Counters {
   }
 }
 
-type Waiting = Pick<Counters, 'backlog' | 'pending'>
 type Limits = Pick<StoreLimits, 'backlog'>
 
 /** @throws StoreError `BACKLOG`, before anything was written */
-export function refuseOverBacklog(waiting: Waiting, limits: Limits): void {
-  if (isFull(waiting, limits)) refuse(waiting.backlog, 'runs and deliveries', limits)
+export function refuseOverBacklog({ backlog }: Counters, limits: Limits): void {
+  if (backlog >= limits.backlog) throw full(backlog, 'runs and deliveries', limits)
 }
 
 /** @throws StoreError `BACKLOG`, before anything was written */
-export function refuseOverEvents(waiting: Waiting, limits: Limits): void {
-  if (isFullOfEvents(waiting, limits)) refuse(waiting.pending, 'events', limits)
+export function refuseOverEvents({ pending }: Counters, limits: Limits): void {
+  if (pending >= limits.backlog) throw full(pending, 'events', limits)
 }
 
-export function isFull({ backlog }: Waiting, limits: Limits): boolean {
-  return backlog >= limits.backlog
-}
-
-export function isFullOfEvents({ pending }: Waiting, limits: Limits): boolean {
-  return pending >= limits.backlog
-}
-
-function refuse(count: number, what: string, { backlog }: Limits): never {
-  throw new StoreError('BACKLOG', `${count} ${what} are waiting, the limit is ${backlog}`)
+function full(count: number, what: string, { backlog }: Limits): StoreError {
+  return new StoreError('BACKLOG', `${count} ${what} are waiting, the limit is ${backlog}`)
 }

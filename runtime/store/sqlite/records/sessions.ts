@@ -12,8 +12,6 @@ import { blobOfId } from '../database/id-blob.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
 
-export type ReadRunnerStates = (session: string) => Readonly<Record<string, string>>
-
 export function createSessions(db: DatabaseSync) {
   const insertTurn = db.prepare(
     `INSERT INTO turns VALUES (?1, (SELECT ifnull(max(number), 0) + 1 FROM turns WHERE session = ?1), ?2, ?3, ?4)
@@ -46,22 +44,14 @@ export function createSessions(db: DatabaseSync) {
     compact({ session, through, summary }: NonNullable<Effects['compact']>) {
       const row = selectNumber.get(session, blobOfId(through)) as { number: number } | undefined
       if (row === undefined) return
-      const removed = Number(deleteThrough.run(session, row.number).changes)
+      let removed = Number(deleteThrough.run(session, row.number).changes)
       const at = summary?.messages.at(-1)?.at
-      const added =
-        summary === undefined || at === undefined
-          ? 0
-          : // The number that just became free comes before all others.
-            Number(
-              insertSummary.run(
-                session,
-                row.number,
-                blobOfId(summary.turn),
-                at,
-                JSON.stringify(summary.messages),
-              ).changes,
-            )
-      subtractTurns.run(removed - added, session)
+      if (summary !== undefined && at !== undefined) {
+        const [turn, messages] = [blobOfId(summary.turn), JSON.stringify(summary.messages)]
+        // The number that just became free comes before all others.
+        removed -= Number(insertSummary.run(session, row.number, turn, at, messages).changes)
+      }
+      subtractTurns.run(removed, session)
       deleteEmpty.run(session)
     },
 
@@ -72,21 +62,19 @@ export function createSessions(db: DatabaseSync) {
   }
 }
 
-export function createRunnerStateReader(db: DatabaseSync): ReadRunnerStates {
+export function createRunnerStateReader(db: DatabaseSync) {
   const select = db.prepare('SELECT runner, state FROM runner_states WHERE session = ?')
-  return (session) => {
+  return (session: string): Readonly<Record<string, string>> => {
     const rows = select.all(session) as unknown as { runner: string; state: string }[]
     return Object.fromEntries(rows.map(({ runner, state }) => [runner, state]))
   }
 }
 
 /** Returns the newest `limit` messages of a session, oldest first, as far as they fit `most` UTF-16 units of JSON. */
-export type ReadTurns = (session: string, limit: number) => SessionMessage[]
-
-export function createTurnReader(db: DatabaseSync, most: number): ReadTurns {
+export function createTurnReader(db: DatabaseSync, most: number) {
   // A turn holds at least one message, so `limit` turns are enough.
   const select = db.prepare('SELECT messages FROM turns WHERE session = ? ORDER BY number DESC LIMIT ?')
-  return (session, limit) => {
+  return (session: string, limit: number): SessionMessage[] => {
     const found = select.iterate(session, limit) as Iterable<{ messages: string }>
     const { rows } = takeRows(found, ({ messages }) => messages.length, most)
     const messages: SessionMessage[] = rows.toReversed().flatMap((row) => JSON.parse(row.messages))

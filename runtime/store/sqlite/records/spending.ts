@@ -4,12 +4,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { dayOf } from '../../day.ts'
 import type { Effects, Spent, SpentToday, Work } from '../../port.ts'
 
-/** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
-export type Spend = (effect: NonNullable<Effects['spend']>) => void
-
-/** Reads what was spent on the day of `now`: by all runs and, if one is named, by a policy's budget. */
-export type ReadSpent = (now: number, budget?: string) => NonNullable<Work['spent']>
-
 /** The scope of all runs together. No policy has this name. */
 const all = ''
 
@@ -18,19 +12,21 @@ const most = Number.MAX_SAFE_INTEGER
 
 const nothing: Spent = { runs: 0, tokens: 0, reported: false }
 
-export function createSpending(db: DatabaseSync): Spend {
+/** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
+export function createSpending(db: DatabaseSync) {
   const upsert = db.prepare(
     `INSERT INTO spent VALUES (?, ?, ?, ?, ?) ON CONFLICT (day, scope) DO UPDATE
      SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
          told = max(told, excluded.told)`,
   )
-  return ({ day, budget, runs, tokens, reported = [] }) => {
+  return ({ day, budget, runs, tokens, reported = [] }: NonNullable<Effects['spend']>) => {
     upsert.run(day, all, runs, tokens, reported.includes('all') ? 1 : 0)
     if (budget !== undefined) upsert.run(day, budget, runs, tokens, reported.includes('budget') ? 1 : 0)
   }
 }
 
-export function createSpentReader(db: DatabaseSync): ReadSpent {
+/** Reads what was spent on the day of `now`: by all runs and, if one is named, by a policy's budget. */
+export function createSpentReader(db: DatabaseSync) {
   const select = db.prepare('SELECT runs, tokens, told FROM spent WHERE day = ? AND scope = ?')
 
   function read(day: string, scope: string): Spent {
@@ -38,7 +34,7 @@ export function createSpentReader(db: DatabaseSync): ReadSpent {
     return row === undefined ? nothing : spentOf(row)
   }
 
-  return (now, budget) => {
+  return (now: number, budget?: string): NonNullable<Work['spent']> => {
     const day = dayOf(now)
     const spent = { day, all: read(day, all) }
     return budget === undefined ? spent : { ...spent, budget: read(day, budget) }

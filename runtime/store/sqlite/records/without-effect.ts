@@ -12,20 +12,12 @@ const mostByDefault = 100_000
 /** For all outcomes together, with the headers that are stored beside the bodies. */
 const mostBodyBytesByDefault = 1024 ** 3
 
-/** What the counters need of a stored request. `bytes` counts its body and its head. */
-export interface StoredRequest {
-  readonly outcome: string
-  readonly bytes: number
-}
-
-/** Counts a request that was just written, and deletes the oldest ones over the bounds. */
-export type CountStored = (request: StoredRequest) => void
-
+/** Returns a function that counts a request that was just written, and deletes the oldest ones over the bounds. */
 export function createWithoutEffect(
   db: DatabaseSync,
   counters: Counters,
   { mostWithoutEffect = mostByDefault, mostBodyBytes = mostBodyBytesByDefault }: Parts['limits'],
-): CountStored {
+) {
   // Two go for each one that comes, so that a surplus shrinks. The second condition makes SQLite use the partial index.
   const removeOldest = db.prepare(
     `DELETE FROM requests WHERE id IN
@@ -48,26 +40,30 @@ export function createWithoutEffect(
     }
   }
 
-  return ({ outcome, bytes }) => {
-    if (!isWithoutEffect(outcome)) return
-    counters[outcome] += 1
-    counters.bodyBytes += bytes
+  return (outcome: string, bytes: number) => {
+    if (!countWithoutEffect(counters, outcome, bytes, 1)) return
     const surplus = counters[outcome] - mostWithoutEffect
     if (surplus > 0) {
       for (const row of removeOldest.all(outcome, surplus))
-        countRemoved(counters, { outcome, bytes: Number(row['bytes']) })
+        countWithoutEffect(counters, outcome, Number(row['bytes']), -1)
     }
     dropBodies()
   }
 }
 
-/** Counts a request that was deleted. */
-export function countRemoved(counters: Counters, { outcome, bytes }: StoredRequest): void {
-  if (!isWithoutEffect(outcome)) return
-  counters[outcome] -= 1
-  counters.bodyBytes -= bytes
-}
-
-function isWithoutEffect(outcome: string): outcome is OutcomeWithoutEffect {
-  return (outcomesWithoutEffect as readonly string[]).includes(outcome)
+/**
+ * Counts a request that was written (`by` is 1) or deleted, if it is one without effect, and returns whether it is. `bytes`
+ * counts its body and its head.
+ */
+export function countWithoutEffect(
+  counters: Counters,
+  outcome: string,
+  bytes: number,
+  by: 1 | -1,
+): outcome is OutcomeWithoutEffect {
+  const known = outcomesWithoutEffect.find((each) => each === outcome)
+  if (known === undefined) return false
+  counters[known] += by
+  counters.bodyBytes += by * bytes
+  return true
 }

@@ -10,7 +10,7 @@ import { dayMs, dayOf } from '../../day.ts'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../port.ts'
 import { blobOfId, blobOfTime } from '../database/id-blob.ts'
 import { bytesInRow, type Counters } from '../records/counters.ts'
-import { countRemoved } from '../records/without-effect.ts'
+import { countWithoutEffect } from '../records/without-effect.ts'
 import { idleStep, runnerStateStep, turnStep } from './session-steps.ts'
 import { type Key, type Step, stride } from './step.ts'
 
@@ -154,7 +154,7 @@ function requestStep(db: DatabaseSync, counters: Counters): Step {
   const isGone = (record: string, _cutoff: number, bytes: number) => {
     const { outcome, actions } = JSON.parse(record) as RequestRecord
     if (actions.some((action) => effect.get(blobOfId(action.id)) !== undefined)) return false
-    countRemoved(counters, { outcome, bytes })
+    countWithoutEffect(counters, outcome, bytes, -1)
     return true
   }
   return recordStep(db, 'requests', isGone, bytesInRow)

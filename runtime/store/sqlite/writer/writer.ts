@@ -27,11 +27,7 @@ export interface Batch {
   readonly orders: readonly Order[]
 }
 
-export interface Writer {
-  readonly state: () => WriterState
-  run(batch: Batch): Reply
-  close(): void
-}
+export type Writer = ReturnType<typeof createWriter>
 
 /** What a transaction answers to its callers. It takes effect when the transaction has committed. */
 interface PendingAnswers {
@@ -47,7 +43,7 @@ type Result = { ok: true; value: unknown } | { ok: false; error: PlainError }
 /** Thrown when a COMMIT failed in such a way that it may have happened. */
 class UnknownOutcome extends Error {}
 
-export function createWriter(data: WriterData): Writer {
+export function createWriter(data: WriterData) {
   /** `configure` changes the limits in it. */
   const settings = { ...data }
   const changes = createChangeList()
@@ -302,16 +298,20 @@ export function createWriter(data: WriterData): Writer {
       if (order.type === 'close') answer(pending, order, { ok: true, value: undefined })
     }
     lastState = stateOf(connection)
+    return replyTo(batch, { ...pending, claims: given, cancelled, changes: changes.take() })
+  }
+
+  function replyTo(
+    batch: Batch,
+    happened: Omit<Reply, 'type' | 'post' | 'entries' | 'notes' | 'state'>,
+  ): Reply {
+    const { post, entries, notes } = batch
     return {
       type: 'reply',
-      post: batch.post,
-      entries: batch.entries.length,
-      special: pending.special,
-      notes: batch.notes.length,
-      answers: pending.answers,
-      claims: given,
-      cancelled,
-      changes: changes.take(),
+      post,
+      entries: entries.length,
+      notes: notes.length,
+      ...happened,
       state: lastState,
     }
   }
@@ -335,24 +335,14 @@ export function createWriter(data: WriterData): Writer {
     failure = error
     const { message: reason, brief } = error
     lastState = { ...lastState, writable: false, reason, brief, wakeAt: Number.POSITIVE_INFINITY }
-    return {
-      type: 'reply',
-      post: batch.post,
-      entries: batch.entries.length,
-      special: batch.entries.map((_entry, index) => [index, error] as const),
-      notes: batch.notes.length,
-      answers,
-      claims: [],
-      cancelled: [],
-      changes: [],
-      state: lastState,
-    }
+    const special = batch.entries.map((_entry, index) => [index, error] as const)
+    return replyTo(batch, { special, answers, claims: [], cancelled: [], changes: [] })
   }
 
   return {
     state: () => lastState,
 
-    run(batch) {
+    run(batch: Batch): Reply {
       for (const order of batch.orders) applyInMemory(order, batch.now)
       try {
         const connection = current ?? reopenAndRecover()
