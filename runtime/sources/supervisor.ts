@@ -128,9 +128,9 @@ export function superviseSource(
     if (!isPluginError(error)) return backoffMs(failures, backoff, random)
     const { retryAfter, retryable } = error
     const retryAfterMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0
+    const waitMs = retryDelayMs({ retryAfterMs }, failures, backoff, random)
     // An operator may mend it.
-    if (!retryable) return Math.max(backoff.mostMs, retryDelayMs({ retryAfterMs }, failures, backoff, random))
-    return retryDelayMs({ retryAfterMs }, failures, backoff, random)
+    return retryable ? waitMs : Math.max(backoff.mostMs, waitMs)
   }
 
   return {
