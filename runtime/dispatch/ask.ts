@@ -1,8 +1,8 @@
 /** Asks a runner for a turn: gathers what it is told, sets its deadline, shows its progress and pays for it. */
 
 import type { Turn } from '@reveille/kit'
-import { performTurn, type TurnOutcome } from '../agent/turn.ts'
-import type { Claim, Effects, RunRecord, Work } from '../store/port.ts'
+import { performTurn } from '../agent/turn.ts'
+import type { Claim, RunRecord, Work } from '../store/port.ts'
 import type { Reservation } from './budget.ts'
 import type { PerformerOptions } from './performer-options.ts'
 import { createSessionContext, withContextCost } from './session-context.ts'
@@ -20,20 +20,15 @@ export interface Question {
   readonly about: Pick<Turn, 'kind' | 'events' | 'action'>
 }
 
-export interface Asked {
-  readonly outcome: TurnOutcome
-  /** What the turn has cost, for the settlement. */
-  readonly spend: Effects['spend']
-  /** Turns that are deleted with the settlement if this turn succeeded. */
-  readonly compact?: Effects['compact']
-}
-
-/** The returned function rejects with a StoreError if the summary of the session could not be written. */
-export function createAsk(options: PerformerOptions): (question: Question) => Promise<Asked> {
+/**
+ * The returned function answers what the turn has cost, and the turns that are deleted with the settlement if it succeeded. It
+ * rejects with a StoreError if the summary of the session could not be written.
+ */
+export function createAsk(options: PerformerOptions) {
   const { current, now, progress, runner, timers } = options
   const loadContext = createSessionContext(options)
 
-  return async function ask({ claim, work, run, reservation, about }) {
+  return async function ask({ claim, work, run, reservation, about }: Question) {
     const deadline = deadlineOf(run)
     const stops = [claim.lease, claim.cancel, options.stopping]
     const context = await loadContext(claim, run, work.history, { deadline, stops }).catch((error) => {

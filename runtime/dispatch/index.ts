@@ -14,13 +14,12 @@ import {
 } from '../store/port.ts'
 import { expediteHeartbeat, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
-import type { ChannelState } from './delivery/channel-state.ts'
 import { createChannelChecks } from './delivery/checks.ts'
 import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
 import { assumedRoute } from './delivery/destination.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
-import { createHeartbeatBoard, type HeartbeatState } from './heartbeat/state.ts'
+import { createHeartbeatBoard } from './heartbeat/state.ts'
 import type { DispatchOptions } from './options.ts'
 import { createRunPerformer } from './run/performer.ts'
 import { createSettingsApplier } from './settings.ts'
@@ -39,34 +38,9 @@ export type { DispatchLog, DispatchOptions } from './options.ts'
 /** After the grace, interrupted calls have this long to stop and to record it before the store takes them back. */
 const settleMs = abandonAfterMs + 1000
 
-export interface Dispatch {
-  /** Schedules the periodic heartbeat and begins to claim. */
-  start(): Promise<void>
-  /**
-   * The host calls it after each snapshot swap. It applies changed limits at once, and a changed `agents.route` or a shorter
-   * `heartbeat.every` as soon as the store can write. If the runner or its model changed, a main session that failed is
-   * tried again at once. Never rejects: what could not be applied is logged.
-   */
-  applySettings(): Promise<void>
-  /**
-   * The host calls it when the channels of another snapshot are live. A channel whose configuration changed is checked, and
-   * is tried at once if it was held.
-   */
-  applyChannels(): void
-  /**
-   * Stops claiming and waits. What is still under way after `graceMs` is interrupted, recorded as such and
-   * left resumable, which may take 2 s more.
-   */
-  drain(graceMs: number): Promise<void>
-  /** Drains without grace. */
-  close(): Promise<void>
-  /** Returns what the main session is doing, from memory. */
-  heartbeat(): HeartbeatState
-  /** Returns the state of each configured channel, in the order of the configuration, from memory. */
-  channels(): readonly ChannelState[]
-}
+export type Dispatch = ReturnType<typeof createDispatch>
 
-export function createDispatch(options: DispatchOptions): Dispatch {
+export function createDispatch(options: DispatchOptions) {
   const { store, current, log, now, timers } = options
   const stopping = new AbortController()
   const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
@@ -111,10 +85,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     timers,
   })
 
+  /**
+   * The host calls it after each snapshot swap. It applies changed limits at once, and a changed `agents.route` or a shorter
+   * `heartbeat.every` as soon as the store can write. If the runner or its model changed, a main session that failed is
+   * tried again at once. Never rejects: what could not be applied is logged.
+   */
   async function applySettings(): Promise<void> {
     await Promise.all([runs?.resize(concurrency(), pools()), settings.apply()])
   }
 
+  /**
+   * The host calls it when the channels of another snapshot are live. A channel whose configuration changed is checked, and
+   * is tried at once if it was held.
+   */
   function applyChannels() {
     const { channels } = current().snapshot.settings
     const changed = breaker.configure(channels)
@@ -152,6 +135,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return store.work({ kinds: [kind], ...limits, perform, onFault })
   }
 
+  /**
+   * Stops claiming and waits. What is still under way after `graceMs` is interrupted, recorded as such and
+   * left resumable, which may take 2 s more.
+   */
   async function drain(graceMs: number) {
     settings.stop()
     breaker.stop()
@@ -167,7 +154,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   return {
-    async start() {
+    /** Schedules the periodic heartbeat and begins to claim. */
+    async start(): Promise<void> {
       await apply()
       // The restart may have mended the cause of the main session's failure.
       await store.command(expediteHeartbeat(now()))
@@ -183,8 +171,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     applySettings,
     applyChannels,
     drain,
+    /** Drains without grace. */
     close: () => drain(0),
+    /** Returns what the main session is doing, from memory. */
     heartbeat: board.read,
+    /** Returns the state of each configured channel, in the order of the configuration, from memory. */
     channels: () =>
       breaker.read().map((state) => {
         const health = checks.of(state.channel)

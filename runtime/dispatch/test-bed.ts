@@ -11,7 +11,7 @@ import { createProgressBoard } from '../agent/progress.ts'
 import { createSampler } from '../store/contract/bench/samples.ts'
 import { createIdMinter } from '../store/id.ts'
 import { createManualClock } from '../store/manual-clock.ts'
-import type { EventRecord, NewAction, RunRecord, SetTimer, Store } from '../store/port.ts'
+import type { EventRecord, NewAction, RunRecord, SetTimer, Store, WorkOptions } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
 import { runTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
@@ -198,22 +198,18 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   }
 
   /** Performs one kind of task, and nothing else. */
-  function startOnly(kind: Kind) {
-    store.work({ kinds: [kind], concurrency: 1, perform: performer(kind) })
+  function startOnly(kind: Kind, perform: WorkOptions['perform'] = performer(kind)) {
+    store.work({ kinds: [kind], concurrency: 1, perform })
   }
 
   /** Performs as dispatch does, but no settlement is sent, as if the process died just before. */
   function startDoomed(kind: Kind): Promise<void> {
     const perform = performer(kind)
     return new Promise((resolve) => {
-      store.work({
-        kinds: [kind],
-        concurrency: 1,
-        async perform(claim) {
-          await perform(claim)
-          resolve()
-          return new Promise<never>(() => {})
-        },
+      startOnly(kind, async (claim) => {
+        await perform(claim)
+        resolve()
+        return new Promise<never>(() => {})
       })
     })
   }
@@ -222,16 +218,12 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   function startForgetful(kind: Kind) {
     const perform = performer(kind)
     let isLost = false
-    store.work({
-      kinds: [kind],
-      concurrency: 1,
-      async perform(claim) {
-        const settlement = await perform(claim)
-        if (isLost) return settlement
-        isLost = true
-        stirring.stir()
-        throw new Error('the settlement was lost')
-      },
+    startOnly(kind, async (claim) => {
+      const settlement = await perform(claim)
+      if (isLost) return settlement
+      isLost = true
+      stirring.stir()
+      throw new Error('the settlement was lost')
     })
     return () => isLost
   }

@@ -1,5 +1,6 @@
 /** Parks runs: a run that a guard stops waits for an operator's decision, and one event says why. */
 
+import { BoundedMap } from '@reveille/kit'
 import { ownEvent } from '../../session/summary.ts'
 import type { Effects, RunError, RunRecord, Settlement, Work } from '../../store/port.ts'
 import type { Exhausted } from '../budget.ts'
@@ -20,14 +21,13 @@ const mostReported = 1000
 export function createParking(options: PerformerOptions) {
   const { log, mintId } = options
   /** When the loop of each coalesce key was reported last. */
-  const reported = new Map<string, number>()
+  const reported = new BoundedMap<string, number>(mostReported)
 
   /** A loop goes on, so there is one event an hour for each key. The parked runs show the rest. */
   function isDueForReport(key: string, at: number): boolean {
     const before = reported.get(key)
     if (before !== undefined && at - before < hourMs) return false
     reported.delete(key)
-    if (reported.size >= mostReported) reported.delete(reported.keys().next().value ?? '')
     reported.set(key, at)
     return true
   }
