@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSecretMatcher, isSameSecret } from './compare.ts'
 
-test('every one of several secrets matches while they rotate, and it is known which', () => {
+test('during a rotation each of several secrets matches, and the result says which', () => {
   const matches = createSecretMatcher(['new', 'old'])
   assert.equal(matches('new'), 0)
   assert.equal(matches('old'), 1)
@@ -21,7 +21,7 @@ test('an empty secret is refused when the matcher is made', () => {
   assert.throws(() => createSecretMatcher(['good', '']), TypeError)
 })
 
-test('two texts are the same only byte for byte, whatever their lengths', () => {
+test('two texts are the same only if all their bytes are equal, whatever their lengths', () => {
   assert.equal(isSameSecret('signature', Buffer.from('signature')), true)
   for (const given of ['', 'signatur', 'signatures', 'Signature']) {
     assert.equal(isSameSecret(given, 'signature'), false, given)

@@ -12,7 +12,7 @@ function idOf(provider: string, request: Partial<DeliveredRequest>, hmac?: HmacP
 
 const digestOfBody = `sha256:${hash('sha256', '{}')}`
 
-test('a header names the delivery, or a field of the body, or several together', () => {
+test('an id may be in a header, in a field of the body, or in several together', () => {
   assert.equal(idOf('github', { headers: { 'x-github-delivery': 'd1' } }), 'd1')
   assert.equal(idOf('stripe', { payload: { id: 'evt_1' } }), 'evt_1')
   assert.equal(idOf('telegram', { payload: { update_id: 7 } }), '7')
@@ -20,7 +20,7 @@ test('a header names the delivery, or a field of the body, or several together',
   assert.equal(idOf('calendly', { payload }), '["invitee.created","https://a/1","2026-01-15"]')
 })
 
-test('where one of several parts is missing there is no id, and an empty one counts as missing', () => {
+test('if one of several parts is missing or empty, there is no id', () => {
   assert.equal(idOf('calendly', { payload: { event: 'invitee.created', created_at: '2026' } }), undefined)
   assert.equal(idOf('github', { headers: { 'x-github-delivery': '' } }), undefined)
   assert.equal(idOf('intercom', { payload: { id: null } }), undefined)
@@ -37,7 +37,7 @@ test('two lists of values never give the same id', () => {
   assert.notEqual(one, other)
 })
 
-test('the id of a batch is bounded, the same for every try and another for another batch', () => {
+test('the id of a batch has a limited length, is the same for every attempt, and differs from that of another batch', () => {
   const batch = (first: number) =>
     Array.from({ length: 5000 }, (_, at) => ({ sg_event_id: `e${first + at}` }))
   const id = idOf('sendgrid', { payload: batch(0) })
@@ -47,7 +47,7 @@ test('the id of a batch is bounded, the same for every try and another for anoth
   assert.match(idOf('github', { headers: { 'x-github-delivery': 'x'.repeat(10_000) } }) ?? '', /^sha256:/)
 })
 
-test('a number that was rounded is no id, because another number may have become the same', () => {
+test('a rounded number is not an id, because another number may have become the same', () => {
   assert.equal(idOf('telegram', { payload: JSON.parse('{"update_id":820982911946154508}') }), undefined)
 })
 
@@ -73,7 +73,7 @@ test('Google: the id of the message with its subscription, in the envelope or in
   assert.equal(idOf('google-pubsub', { headers, payload: {} }), '["1","s"]')
 })
 
-test('Twilio: its token, else the message or call and how it stands', () => {
+test('Twilio: its token, else the message or call with its status', () => {
   const headers = { 'i-twilio-idempotency-token': 't' }
   const payload = { MessageSid: 'SM1', MessageStatus: 'sent' }
   assert.equal(idOf('twilio', { headers, payload }), 't')
@@ -86,12 +86,12 @@ test('Twilio: its token, else the message or call and how it stands', () => {
   assert.equal(idOf('twilio', { payload: { CallSid: 'CA1' } }), undefined)
 })
 
-test('Slack: the event, else what was triggered', () => {
+test('Slack: the event, else the trigger', () => {
   assert.equal(idOf('slack', { payload: { event_id: 'Ev1' } }), 'Ev1')
   assert.equal(idOf('slack', { payload: { trigger_id: '1.2' } }), '1.2')
 })
 
-test('GitLab: the signed id comes first, and the one that recursive hooks share is none', () => {
+test('GitLab: the signed id comes first, and the one that recursive hooks share is ignored', () => {
   const headers = { 'webhook-id': 'w', 'idempotency-key': 'i', 'x-gitlab-event-uuid': 'u' }
   assert.equal(idOf('gitlab', { headers }), 'w')
   assert.equal(idOf('gitlab', { headers: { ...headers, 'webhook-id': undefined } }), 'i')

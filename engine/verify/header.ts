@@ -2,7 +2,7 @@
 
 import type { Headers } from './verifier.ts'
 
-/** Returns undefined where the header is missing or empty. One that came more than once is joined, as HTTP says. */
+/** Returns undefined if the header is missing or empty. A header that came more than once is joined, as HTTP defines. */
 export function headerOf(headers: Headers, name: string): string | undefined {
   if (!Object.hasOwn(headers, name)) return undefined
   const value = headers[name]

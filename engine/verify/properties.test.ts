@@ -9,7 +9,7 @@ const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 const publicUrl = 'https://hooks.example.com/hooks/x'
 const options = { seed: 20260115, numRuns: 60 }
 
-/** Makes a valid request with any body, for one sender of each way to sign. */
+/** Makes a valid request with any body, for one sender of each kind of signature. */
 const good: Readonly<Record<string, (body: string) => Sent>> = {
   github: (body) => ({ body, headers: { 'x-hub-signature-256': `sha256=${digest(body, secret)}` } }),
   stripe: (body) => ({
@@ -36,7 +36,7 @@ const good: Readonly<Record<string, (body: string) => Sent>> = {
 
 const cases = fc.constantFrom(...Object.keys(good))
 
-test('any change of the body, of a header or of its time makes a good request a bad one', async () => {
+test('any change of the body, of a header or of the time makes a good request a bad one', async () => {
   const property = fc.asyncProperty(
     cases,
     fc.string({ unit: 'grapheme' }),
@@ -70,7 +70,7 @@ test('any change of the body, of a header or of its time makes a good request a 
   await fc.assert(property, options)
 })
 
-test('a good request is refused at any time that is not near its signature', async () => {
+test('a good request is refused at any time that is not near the time of its signature', async () => {
   const property = fc.asyncProperty(
     fc.constantFrom('stripe', 'svix', 'hubspot'),
     fc.integer({ min: -1e12, max: 1e12 }).filter((ms) => Math.abs(ms) > 301_000),
@@ -118,7 +118,7 @@ const anyBody = fc.oneof(
     .map((each) => Buffer.from(each)),
 )
 
-test('whatever headers and bodies hold, there is a result, and it is not a good one', async () => {
+test('every combination of headers and body has a result, which is not a good one', async () => {
   assert.ok(symmetric.length > 25)
   const property = fc.asyncProperty(
     fc.constantFrom(...symmetric),
@@ -136,7 +136,7 @@ test('whatever headers and bodies hold, there is a result, and it is not a good 
   await fc.assert(property, { ...options, numRuns: 800 })
 })
 
-test('whatever a payload holds, looking for the id of its delivery does not throw', () => {
+test('looking up the id of a delivery does not throw, whatever the payload', () => {
   const property = fc.property(fc.constantFrom(...providerNames), fc.jsonValue(), (provider, payload) => {
     const id = createProvider({ provider }).deliveryIdOf({ headers: {}, payload, rawBody: Buffer.alloc(0) })
     assert.ok(id === undefined || id.length <= 200)

@@ -8,7 +8,7 @@ import { isSignatureRight } from './verifier.ts'
 
 const day = 86_400_000
 
-test('without a secret there is a provider and no verifier; blank secrets are none', () => {
+test('without a secret there is a provider and no verifier, and blank secrets count as none', () => {
   for (const secret of [undefined, '', '  ', [], ['', '\n']]) {
     assert.equal(createProvider({ provider: 'github', secret }).verifier, undefined)
   }
@@ -24,7 +24,7 @@ test('an unknown name makes a provider that verifies nothing', () => {
   }
 })
 
-test('every provider can be made of any policy, and remembers deliveries for a day at least', () => {
+test('a provider can be made from any policy, and remembers deliveries for at least a day', () => {
   for (const provider of providerNames) {
     const made = createProvider({
       provider,
@@ -58,7 +58,7 @@ test('the result has the index of the secret, counted without blank ones', async
   }
 })
 
-test('whether a signature is there shows in the headers, where it stands in one', () => {
+test('a signature in a header is recognised as present from the headers alone', () => {
   const isPresent = (provider: string, headers: Record<string, string>) =>
     createProvider({ provider, secret: 'x' }).verifier?.isPresent(headers)
   assert.equal(isPresent('github', {}), false)
@@ -70,13 +70,13 @@ test('whether a signature is there shows in the headers, where it stands in one'
   assert.equal(isPresent('mailgun', {}), true)
 })
 
-test('a header that came twice is one text, and no signature', async () => {
+test('a header that came twice is joined to one text, which is not a signature', async () => {
   const good = `sha256=${digest('', 'x')}`
   const headers = { 'x-hub-signature-256': [good, good] }
   assert.equal(await judge({ provider: 'github', secret: 'x' }, { headers }), 'SIGNATURE_MALFORMED')
 })
 
-test('a right signature at the wrong time has another code than a wrong signature', async () => {
+test('a correct signature at the wrong time has another code than a wrong signature', async () => {
   const policy = { provider: 'stripe', secret: 'x' }
   const headers = { 'stripe-signature': `t=${seconds - day},v1=${digest(`${seconds - day}.{}`, 'x')}` }
   assert.equal(isSignatureRight(await verifyBy(policy, { body: '{}', headers })), true)
@@ -125,7 +125,7 @@ test('hmac: every difference between senders can be configured', async () => {
   }
 })
 
-test('hmac: a time that is signed has a window of five minutes, or the configured one; one that is not has none', async () => {
+test('hmac: a signed time has a window of five minutes, or the configured one, and an unsigned time has none', async () => {
   const at = async (time: number, signed: string, tolerance?: string) => {
     const policy = {
       ...hmac,
@@ -145,7 +145,7 @@ test('hmac: a time that is signed has a window of five minutes, or the configure
   assert.equal(await at(1, '{body}', '1m'), 'good')
 })
 
-test('hmac: braces around anything but a slot are text', async () => {
+test('hmac: braces around anything but a slot are literal text', async () => {
   const policy = {
     ...hmac,
     algorithm: 'sha256',
@@ -158,7 +158,7 @@ test('hmac: braces around anything but a slot are text', async () => {
   assert.equal(await judge({ provider: 'hmac', secret: 'x', hmac: policy }, { body: '[]', headers }), 'good')
 })
 
-test('a time that is written as text is read to the millisecond, in any zone, and signed as it was written', async () => {
+test('a time in text form is read to the millisecond, in any zone, and is signed as it was written', async () => {
   const hmac: HmacPolicy = {
     header: 'x-sig',
     algorithm: 'sha256',

@@ -1,4 +1,4 @@
-/** Compiles a policy's `verify` into a provider: its verifier, its handshakes, and what names a delivery. */
+/** Compiles a policy's `verify` into a provider: its verifier, its handshakes, and its delivery ids. */
 
 import { parseDuration } from '../config/duration.ts'
 import type { VerifyPolicy } from '../config/schema/policy-schema.ts'
@@ -16,7 +16,7 @@ export interface Provider {
   /** Absent where no secret is configured yet, or the provider signs nothing. */
   readonly verifier?: Verifier
   readonly handshakes?: Handshakes
-  /** Headers that carry a secret, which no mapping sees. */
+  /** The headers that carry a secret, which mappings do not see. */
   readonly tokenHeaders: readonly string[]
   /** Returns the same id for every attempt of one delivery; undefined where the request has none. */
   readonly deliveryIdOf: FindDeliveryId

@@ -1,4 +1,4 @@
-/** Tests the traps of each sender's signatures. The bodies are ours, and the digests are made by hand. */
+/** Tests the pitfalls of each sender's signatures, with our own bodies and digests that are made independently. */
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, hash, sign } from 'node:crypto'
@@ -15,7 +15,7 @@ function plain(provider: string, header: string, value: string, more: Sent = {})
   return judge({ provider, secret }, { body, ...more, headers: { [header]: value, ...more.headers } })
 }
 
-test('GitHub: SHA-1 is never taken in place of SHA-256', async () => {
+test('GitHub: SHA-1 is never accepted in place of SHA-256', async () => {
   const sha1 = `sha1=${digest(body, secret, 'sha1')}`
   assert.equal(await plain('github', 'x-hub-signature', sha1), 'SIGNATURE_WEAKER')
   assert.equal(await plain('github', 'x-hub-signature-256', sha1), 'SIGNATURE_MALFORMED')
@@ -39,7 +39,7 @@ test('GitHub: a form is signed as it was encoded, with the JSON inside', async (
   )
 })
 
-test('bodies are bytes: those that are no text are digested as they came', async () => {
+test('bodies are bytes: a body that is not text is digested as it came', async () => {
   const bytes = Buffer.from([0xff, 0xfe, 0x00, 0x80, 0x0a])
   const policy = { provider: 'github', secret }
   const headers = { 'x-hub-signature-256': `sha256=${digest(bytes, secret)}` }
@@ -50,7 +50,7 @@ test('bodies are bytes: those that are no text are digested as they came', async
 const stripe = (text: string, version = 'v1', time = seconds, key = secret) =>
   `t=${time},${version}=${digest(`${time}.${text}`, key)}`
 
-test('Stripe: the whole secret is the key, though it looks like base64', async () => {
+test('Stripe: the key is the whole secret, although it looks like base64', async () => {
   const whsec = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
   const decoded = Buffer.from(whsec.slice(6), 'base64')
   const policy = { provider: 'stripe', secret: whsec }
@@ -66,7 +66,7 @@ test('Stripe: only v1 counts, wherever it stands among others', async () => {
   assert.equal(await plain('stripe', 'stripe-signature', both), 'good')
 })
 
-test('Stripe: the time is looked at on both sides of now, after the signature', async () => {
+test('Stripe: the time is checked in both directions, after the signature', async () => {
   const at = (time: number) => ({ body, headers: { 'stripe-signature': stripe(body, 'v1', time) } })
   const policy = { provider: 'stripe', secret }
   for (const time of [seconds - 300, seconds + 300]) assert.equal(await judge(policy, at(time)), 'good')
@@ -94,7 +94,7 @@ function slack(text: string, time: string | number = seconds): Sent {
   return { body: text, headers }
 }
 
-test('Slack: a time that is no number is refused, though it is signed', async () => {
+test('Slack: a time that is not a number is refused, although it is signed', async () => {
   for (const time of [
     'soon',
     '',
@@ -155,7 +155,7 @@ test('Standard Webhooks: spaces divide signatures, and the id is signed with the
   )
 })
 
-test('Standard Webhooks: a secret is base64, with or without its prefix and padding; its text is no key', async () => {
+test('Standard Webhooks: a secret is base64, with or without its prefix and padding, and its text is not the key', async () => {
   for (const each of [whsec, whsec.slice(6), whsec.replace(/=+$/, '')]) {
     assert.equal(await judge({ provider: 'standard-webhooks', secret: each }, standard()), 'good', each)
   }
@@ -169,7 +169,7 @@ test('Standard Webhooks: a secret is base64, with or without its prefix and padd
   )
 })
 
-test('Standard Webhooks: with a secret and a key, a signature that fits either is enough; a key alone takes no digest', async () => {
+test('Standard Webhooks: with a secret and a key, a signature that matches either is enough, and a key alone accepts no digest', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const bytes = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
   const key = `whpk_${bytes.toString('base64')}`
@@ -182,12 +182,12 @@ test('Standard Webhooks: with a secret and a key, a signature that fits either i
   assert.equal(await judge(both, standard('webhook', 'msg_1', wrong)), 'SIGNATURE_MISMATCH')
   const alone = { provider: 'standard-webhooks', publicKey: key }
   assert.equal(await judge(alone, standard()), 'SIGNATURE_MALFORMED')
-  // Everybody knows a public key, so a digest that is made with it proves nothing.
+  // A public key is known to everyone, so a digest that is made with it proves nothing.
   const forged = `v1,${digest(`msg_1.${seconds}.${body}`, bytes, 'sha256', 'base64')}`
   assert.equal(await judge(alone, standard('webhook', 'msg_1', forged)), 'SIGNATURE_MALFORMED')
 })
 
-test('Svix, Resend and OpenAI sign by the same specification; the first two under names of their own as well', async () => {
+test('Svix, Resend and OpenAI sign by the same specification, and the first two use header names of their own as well', async () => {
   for (const provider of ['svix', 'resend']) {
     assert.equal(await judge({ provider, secret: whsec }, standard('svix')), 'good')
     assert.equal(await judge({ provider, secret: whsec }, standard('webhook')), 'good')
@@ -196,7 +196,7 @@ test('Svix, Resend and OpenAI sign by the same specification; the first two unde
   assert.equal(await judge({ provider: 'openai', secret: whsec }, standard('svix')), 'SIGNATURE_MISSING')
 })
 
-test('an empty key opens nothing: a secret that stands for no bytes fits no signature', async () => {
+test('an empty key is never accepted: a secret that decodes to no bytes matches no signature', async () => {
   const forged = `v1,${digest(`msg_1.${seconds}.${body}`, '', 'sha256', 'base64')}`
   for (const each of ['whsec_', 'whsec_====', 'whsec_no base64 at all']) {
     const policy = { provider: 'standard-webhooks', secret: each }
@@ -212,7 +212,7 @@ test('Shopify: escaped slashes and long numbers are signed as they came, under e
   assert.equal(await plain('shopify', 'x-shopify-hmac-sha256', signature, again), 'SIGNATURE_MISMATCH')
 })
 
-test('GitLab: the form of the secret says what it is, and a signing token is never sent as it is', async () => {
+test('GitLab: the form of the secret shows its kind, and a signing token is never accepted as a plain token', async () => {
   const token = { 'x-gitlab-token': secret }
   assert.equal(await judge({ provider: 'gitlab', secret }, { body, headers: token }), 'good')
   assert.equal(await judge({ provider: 'gitlab', secret: whsec }, standard()), 'good')
@@ -223,7 +223,7 @@ test('GitLab: the form of the secret says what it is, and a signing token is nev
   )
 })
 
-test('GitLab: with secrets of both forms, a signature that is there has to be right', async () => {
+test('GitLab: with secrets of both forms, a signature that is present has to be right', async () => {
   const policy = { provider: 'gitlab', secret: [whsec, secret] }
   const token = { 'x-gitlab-token': secret }
   assert.equal(await judge(policy, { body, headers: { ...standard().headers, ...token } }), 'good')
@@ -239,7 +239,7 @@ test('GitLab: with secrets of both forms, a signature that is there has to be ri
   })
 })
 
-test('Linear: the time counts that stands in the signed body, not the one in a header', async () => {
+test('Linear: the time in the signed body counts, and not the one in a header', async () => {
   const at = (time: unknown) => `{"action":"create","webhookTimestamp":${JSON.stringify(time)}}`
   const sent = (text: string, header: number): Sent => ({
     body: text,
@@ -257,7 +257,7 @@ test('Linear: the time counts that stands in the signed body, not the one in a h
   assert.equal(await judge(policy, sent(long, now)), 'good')
 })
 
-test('Sentry: the secret is a text though it looks like hex, and a time that is not signed opens no window', async () => {
+test('Sentry: the secret is a text although it looks like hex, and a time that is not signed is not checked', async () => {
   const hex = 'ab'.repeat(32)
   const headers = { 'sentry-hook-signature': digest(body, hex), 'sentry-hook-timestamp': '1' }
   assert.equal(await judge({ provider: 'sentry', secret: hex }, { body, headers }), 'good')
@@ -278,7 +278,7 @@ test('Sentry: the header of UI components counts only where it is configured', a
   assert.equal(await judge({ provider: 'hmac', secret, hmac }, { body, headers }), 'good')
 })
 
-test('PagerDuty: one of several signatures fits, spaces and upper case aside', async () => {
+test('PagerDuty: one of several signatures matches, whatever the spaces and the case', async () => {
   const good = digest(body, secret)
   const zeros = '0'.repeat(64)
   for (const value of [
@@ -291,7 +291,7 @@ test('PagerDuty: one of several signatures fits, spaces and upper case aside', a
   assert.equal(await plain('pagerduty', 'x-pagerduty-signature', `v2=${good}`), 'SIGNATURE_MALFORMED')
 })
 
-test('of a list that is longer than any sender makes it, only the beginning is looked at', async () => {
+test('of a list that is longer than any sender makes it, only the beginning is read', async () => {
   const zeros = `v1=${'0'.repeat(64)},`
   const last = (count: number) => `${zeros.repeat(count)}v1=${digest(body, secret)}`
   assert.equal(await plain('pagerduty', 'x-pagerduty-signature', last(99)), 'good')
@@ -314,7 +314,7 @@ test('Twilio: fields are decoded, sorted, and each distinct value is signed once
   assert.equal(await twilio(twilioUrl + twilioSigned, { body: `${fields}&More=1` }), 'SIGNATURE_MISMATCH')
 })
 
-test('Twilio: SHA-256 is no signature of its', async () => {
+test('Twilio: SHA-256 is not accepted', async () => {
   const longer = digest(twilioUrl + twilioSigned, secret, 'sha256', 'base64')
   assert.equal(await twilio('', { headers: { 'x-twilio-signature': longer } }), 'SIGNATURE_MALFORMED')
 })
@@ -344,11 +344,11 @@ test('Twilio: JSON is covered by its digest in the query, or not at all', async 
   assert.equal(await twilio(twilioUrl, { body, headers: { 'content-type': undefined } }), 'BODY_NOT_COVERED')
 })
 
-test('Twilio: JSON that calls itself a form is not covered as one', async () => {
+test('Twilio: JSON that is labelled as a form is not covered as one', async () => {
   assert.equal(await twilio(`${twilioUrl}{"a":"b"}`, { body: '{"a":"b"}' }), 'BODY_NOT_COVERED')
 })
 
-test('without the address that was called, what signs it is refused, and the reason names what is missing', async () => {
+test('without the configured address, a signature that covers it is refused, and the reason names what is missing', async () => {
   const headers = {
     'x-square-hmacsha256-signature': digest(body, secret, 'sha256', 'base64'),
     host: 'a.example',
@@ -357,7 +357,7 @@ test('without the address that was called, what signs it is refused, and the rea
   assert.match((!result.ok && result.reason) || '', /verify\.publicUrl/)
 })
 
-test('Zoom: the time is signed, and the token of earlier days is no proof', async () => {
+test('Zoom: the time is signed, and the former token proves nothing', async () => {
   const signature = `v0=${digest(`v0:${seconds}:${body}`, secret)}`
   const headers = { 'x-zm-signature': signature, 'x-zm-request-timestamp': String(seconds) }
   assert.equal(await judge({ provider: 'zoom', secret }, { body, headers }), 'good')
@@ -369,7 +369,7 @@ test('Zoom: the time is signed, and the token of earlier days is no proof', asyn
   )
 })
 
-test('Paddle: semicolons divide, a colon joins, any of several digests fits, and five seconds can be made more', async () => {
+test('Paddle: elements are divided by semicolons, the signed text is joined by a colon, any of several digests may match, and the tolerance of five seconds can be raised', async () => {
   const made = (time: number, joint = ':') => digest(`${time}${joint}${body}`, secret)
   const header = (time: number, ...digests: string[]) =>
     [`ts=${time}`, ...digests.map((each) => `h1=${each}`)].join(';')
@@ -386,7 +386,7 @@ test('Paddle: semicolons divide, a colon joins, any of several digests fits, and
   assert.equal(await judge({ provider: 'paddle', secret, tolerance: '10s' }, sent), 'good')
 })
 
-test('Intercom: SHA-1 is what it signs with, and the header does not choose another', async () => {
+test('Intercom: it signs with SHA-1, and the header cannot choose another hash', async () => {
   assert.equal(await plain('intercom', 'x-hub-signature', `sha1=${digest(body, secret, 'sha1')}`), 'good')
   assert.equal(
     await plain('intercom', 'x-hub-signature', `sha256=${digest(body, secret)}`),
@@ -394,7 +394,7 @@ test('Intercom: SHA-1 is what it signs with, and the header does not choose anot
   )
 })
 
-test('Bitbucket and Jira: the header of that name holds SHA-256, and nothing less', async () => {
+test('Bitbucket and Jira: the header of that name holds SHA-256, and no weaker hash is accepted', async () => {
   for (const provider of ['bitbucket', 'jira']) {
     assert.equal(await plain(provider, 'x-hub-signature', `sha256=${digest(body, secret)}`), 'good')
     const sha1 = `sha1=${digest(body, secret, 'sha1')}`
@@ -406,7 +406,7 @@ test('Bitbucket and Jira: the header of that name holds SHA-256, and nothing les
   }
 })
 
-test('Typeform: base64 follows the prefix, equals signs and all', async () => {
+test('Typeform: base64 follows the prefix, with its equals signs', async () => {
   const signature = digest(body, secret, 'sha256', 'base64')
   assert.ok(signature.endsWith('='))
   assert.equal(await plain('typeform', 'typeform-signature', `sha256=${signature}`), 'good')
@@ -416,7 +416,7 @@ test('Typeform: base64 follows the prefix, equals signs and all', async () => {
   )
 })
 
-test('Calendly: three minutes, not five', async () => {
+test('Calendly: the tolerance is three minutes, not five', async () => {
   assert.equal(
     await plain('calendly', 'calendly-webhook-signature', stripe(body, 'v1', seconds - 180)),
     'good',
@@ -446,7 +446,7 @@ test('Square: the address is signed byte for byte, and the older header never co
   assert.equal(await judge(policy, { body, headers: older }), 'SIGNATURE_WEAKER')
 })
 
-test('HubSpot: milliseconds, some escapes decoded or none, and no older version', async () => {
+test('HubSpot: the time is in milliseconds, some escapes are decoded or none, and no older version is accepted', async () => {
   const publicUrl = 'https://hooks.example.com/hooks/hubspot'
   const hubspot = (url: string, time: number, target: string, method = 'POST') => {
     const signature = digest(`${method}${url}${body}${time}`, secret, 'sha256', 'base64')
@@ -469,7 +469,7 @@ test('HubSpot: milliseconds, some escapes decoded or none, and no older version'
   )
 })
 
-test('Mailgun: the signature stands in the body, JSON or form, and covers time and token alone', async () => {
+test('Mailgun: the signature is in the body, JSON or form, and covers time and token alone', async () => {
   const token = 'f00d'
   const signature = digest(`${seconds}${token}`, secret)
   const event = (more: object, data = 'delivered') =>
@@ -497,7 +497,7 @@ test('Mailgun: the signature stands in the body, JSON or form, and covers time a
   assert.equal(await judge(policy, { body: crowded, headers: form }), 'BODY_MALFORMED')
 })
 
-test('where what is signed stands inside of the body, a compressed body is refused, because mappings would not see what was verified', async () => {
+test('a compressed body is refused if the signed values are inside of it, because mappings would not see what was verified', async () => {
   const packed = { 'content-encoding': 'br' }
   const signature = digest(`${seconds}f00d`, secret)
   const body = JSON.stringify({ signature: { timestamp: String(seconds), token: 'f00d', signature } })
@@ -512,7 +512,7 @@ test('where what is signed stands inside of the body, a compressed body is refus
   assert.equal(await twilio(twilioUrl + query, sent), 'good', 'the digest is of the bytes as they came')
 })
 
-test('an id cannot take the time and the beginning of the body into itself', async () => {
+test('an id cannot absorb the time and the beginning of the body', async () => {
   const policy = { provider: 'svix', secret: `whsec_${Buffer.from('key').toString('base64')}` }
   const evil = 'x=1&payload={"evil":true}&y='
   // The body may quote, for example, a comment that a stranger wrote.
@@ -547,7 +547,7 @@ test('DocuSign: every numbered header counts, for XML as for JSON, and the key i
   assert.equal(await judge(policy, { body: xml, headers: algorithm }), 'SIGNATURE_MISSING')
 })
 
-test('Meta: escapes are signed as they came, with the secret of the app and never the verify token', async () => {
+test('Meta: escapes are signed as they came, with the secret of the app and never with the verify token', async () => {
   const policy = { provider: 'meta', secret, verifyToken: 'shown in a query' }
   const header = (key: string) => ({ 'x-hub-signature-256': `sha256=${digest(body, key)}` })
   assert.equal(await judge(policy, { body, headers: header(secret) }), 'good')
@@ -565,7 +565,7 @@ test('Telegram: the secret is compared as a whole', async () => {
   }
 })
 
-test('Vercel, ElevenLabs, Notion and Grafana: each as its guide writes it', async () => {
+test('Vercel, ElevenLabs, Notion and Grafana sign as their guides describe', async () => {
   assert.equal(await plain('vercel', 'x-vercel-signature', digest(body, secret, 'sha1')), 'good')
   assert.equal(await plain('elevenlabs', 'elevenlabs-signature', stripe(body, 'v0', seconds - 1800)), 'good')
   assert.equal(

@@ -48,7 +48,7 @@ test('every known request with a secret gets the expected result', {
   assert.ok((vectors?.length ?? 0) > 250)
 })
 
-test('without a window of the policy, that of the table does the same', {
+test("the default window of the table has the same effect as the policy's", {
   skip: !vectors && missing,
 }, async () => {
   for (const vector of vectors ?? []) {
@@ -112,7 +112,7 @@ interface Question {
   readonly request: Omit<Vector, 'id' | 'provider' | 'expect' | 'why'>
 }
 
-/** Each vector comes with the advice that decides it. */
+/** Maps each vector to the advice that decides it. */
 const answers: Readonly<Record<string, string>> = {
   'stripe-q1': 'TIMESTAMP_OUTSIDE',
   'slack-q1': 'TIMESTAMP_OUTSIDE',

@@ -1,4 +1,4 @@
-/** This file says what a verifier is given of a request, and what it answers. */
+/** Defines the input and the result of a verifier. */
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 

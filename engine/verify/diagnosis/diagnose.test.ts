@@ -76,7 +76,7 @@ for (const [name, sender] of all) {
   })
 
   if (sender.signsTime)
-    test(`a clock that is off is reported for ${name} with its side and the tolerance`, async () => {
+    test(`a wrong clock is reported for ${name} with its direction and the tolerance`, async () => {
       for (const [ms, side] of [
         [3_600_000, 'past'],
         [-3_600_000, 'future'],

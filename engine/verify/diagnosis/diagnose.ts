@@ -76,7 +76,7 @@ function finding(code: keyof typeof advice, told: string): Finding {
   return { code, told, advice: advice[code] }
 }
 
-/** @param others what other endpoints are verified with, because a sender may have been given the wrong secret */
+/** @param others the values that other endpoints are verified with, because a sender may have been given the wrong secret */
 export async function diagnose(
   request: SignedRequest,
   verify: VerifyPolicy,
@@ -184,7 +184,7 @@ function quoted(names: readonly string[]): string {
   return [...new Set(names)].map((name) => `\`${name}\``).join(' or ')
 }
 
-/** The headers in lower case that say something about a signature of the scheme; of numbered ones the first. */
+/** Returns the headers, in lower case, that carry a signature of the scheme; of numbered ones the first. */
 function headersOf(scheme: Scheme): Readonly<Record<'signature' | 'time' | 'weaker', readonly string[]>> {
   const { family } = scheme
   const place = 'signature' in scheme && 'headers' in scheme.signature ? scheme.signature.headers : []
@@ -198,8 +198,8 @@ function headersOf(scheme: Scheme): Readonly<Record<'signature' | 'time' | 'weak
 }
 
 /**
- * Says what was looked at, so that the operator can compare it with what the sender sent. Only headers that some provider
- * signs with are named, because a sender can choose any other name.
+ * Lists what was compared, so that the operator can compare it with what the sender sent. Only headers that some
+ * provider signs with are named, because a sender can choose any other name.
  */
 export function comparedOf({ rawBody, headers, now }: SignedRequest, verify: VerifyPolicy = {}) {
   const schemes = [...(rowOf(verify)?.schemes ?? []), ...providerRows.flatMap((row) => row.schemes)]

@@ -148,7 +148,7 @@ export function snsMessage(fields: Readonly<Record<string, string>> = {}): strin
   return JSON.stringify({ ...message, Signature: signature })
 }
 
-/** Downloads the certificate whatever is asked for. */
+/** Downloads the certificate for every address. */
 export const dependencies: VerifyDependencies = { download: async () => certificate }
 
 export function requestOf(

@@ -14,7 +14,7 @@ export interface Variant {
   readonly request: SignedRequest
 }
 
-/** What another endpoint is verified with, or the tokens of the gateway. */
+/** The policy of another endpoint, or the tokens of the gateway. */
 export interface OtherPolicy {
   /** Its place as people name it: `endpoints.stripe.verify`. */
   readonly place: string
@@ -44,10 +44,13 @@ export function* variantsOf(
   }
 }
 
-/** What is told of a choice, and the choice. One of which nothing is told changes nothing. */
+/** Pairs a sentence with the choice that it describes. A choice without a sentence changes nothing. */
 type Choices<Choice> = readonly (readonly [told: string, choice: Choice])[]
 
-/** Returns addresses that the sender may have been given: with one part changed, and the one that was called. */
+/**
+ * Returns addresses that the sender may have been given: the configured one with one part changed, and the one that was
+ * called.
+ */
 function addresses({ headers, target }: SignedRequest, { publicUrl }: VerifyPolicy) {
   const [asked = ''] = target.split('?', 1)
   const named = firstHeaderOf(headers, ['x-forwarded-host', 'host'])
@@ -75,7 +78,10 @@ function addresses({ headers, target }: SignedRequest, { publicUrl }: VerifyPoli
 
 type Rewrite = (text: string) => string | Buffer | undefined
 
-/** Returns forms in which a sender may have signed a body that was written again on its way. Each is made when it is asked for. */
+/**
+ * Yields forms in which a sender may have signed a body that was written again on its way. Each is made when it is
+ * needed.
+ */
 function* bodies(text: string): Iterable<readonly [told: string, rawBody: Buffer]> {
   for (const [told, rewrite] of encodings) {
     const form = rewrite(text)

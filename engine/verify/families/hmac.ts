@@ -34,7 +34,7 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Ve
   const writeUrl = policy.publicUrl === undefined ? undefined : createUrlWriter(policy.publicUrl, scheme.url)
   const signsUrl = hasSlot(template, 'url')
   const urlsOf = signsUrl ? writeUrl : () => noAddress
-  // A body that is not authenticated yet is parsed only where the signature, or what it covers, stands inside of it.
+  // A body that is not authenticated yet is parsed only if the signature, or a value that it covers, is inside of it.
   const readsBodyFirst = isInBody(scheme.signature) || values.readsBody
   const readsBodyLater = !readsBodyFirst && window?.readsBody === true
 

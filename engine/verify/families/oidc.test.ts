@@ -61,7 +61,7 @@ interface Host extends VerifyDependencies {
   readonly asked: { url: string; fresh: boolean }[]
 }
 
-/** Answers the first key set until a fresh one is asked for, and then the second. */
+/** Answers the first key set until a fresh one is requested, and then the second. */
 function createHost(keys: string, freshKeys = keys): Host {
   const asked: { url: string; fresh: boolean }[] = []
   return {
@@ -120,21 +120,21 @@ test('every known token of Google gets its result', { skip: vectors ? false : 'n
   }
 })
 
-test('a token of the configured account for the configured audience is right', async () => {
+test('a token of the configured account for the configured audience is accepted', async () => {
   const host = createHost(oneKey)
   assert.deepEqual(await verify(createToken(), { host }), { ok: true, scheme: 'oidc', secret: 0 })
   assert.deepEqual(host.asked, [{ url: keysAddress, fresh: false }])
   assert.equal(await codeOf(createToken({ ...claims, iss: 'accounts.google.com' })), 'ok')
 })
 
-test('the audience is the public address where none is configured', async () => {
+test('without a configured audience it is the public address', async () => {
   const { audience, serviceAccount } = policy
   assert.equal(await codeOf(createToken(), { policy: { publicUrl: audience, serviceAccount } }), 'ok')
   const both = { audience: 'mine', publicUrl: audience, serviceAccount }
   assert.equal(await codeOf(createToken(), { policy: both }), 'WRONG_AUDIENCE')
 })
 
-test('without an account or an audience there is nothing to verify with', () => {
+test('without an account or an audience no token can be verified', () => {
   for (const missing of [
     { audience: 'a' },
     { serviceAccount: 'a' },
@@ -144,7 +144,7 @@ test('without an account or an audience there is nothing to verify with', () => 
     assert.equal(createOidcVerifier(scheme, missing), undefined)
 })
 
-test('a genuine token of anybody else on Google Cloud is refused', async () => {
+test('a genuine token of another Google Cloud account is refused', async () => {
   const others = [
     { email: 'attacker@other.iam.gserviceaccount.com' },
     { email: undefined },
@@ -159,7 +159,7 @@ test('a genuine token of anybody else on Google Cloud is refused', async () => {
   assert.equal(await codeOf(createToken({ ...claims, aud: 'https://other.example' })), 'WRONG_AUDIENCE')
 })
 
-test('a token counts in its time, and a minute to both sides', async () => {
+test('a token is valid in its period, with a tolerance of a minute on both sides', async () => {
   const at = (offset: number) => codeOf(createToken(), { now: (claims.exp + offset) * 1000 })
   assert.equal(await at(59), 'ok')
   assert.equal(await at(60), 'TOKEN_EXPIRED')
@@ -172,7 +172,7 @@ test('a token counts in its time, and a minute to both sides', async () => {
   assert.equal(late.ok ? undefined : late.skewSeconds, -100)
 })
 
-test('only RS256 is taken, whatever the token says of itself', async () => {
+test('only RS256 is accepted, whatever the token claims', async () => {
   const host = createHost(oneKey)
   const publicText = first.publicKey.export({ type: 'spki', format: 'pem' })
   const byHmac = (text: string) => createHmac('sha256', publicText).update(text).digest()
@@ -195,14 +195,14 @@ test('only RS256 is taken, whatever the token says of itself', async () => {
   )
 })
 
-test('a token that brings its own key is measured with ours', async () => {
+test('a token that contains its own key is verified with ours', async () => {
   const bySecond = (text: string) => sign('sha256', Buffer.from(text), second.privateKey)
   const jwk = second.publicKey.export({ format: 'jwk' })
   const header = { alg: 'RS256', kid: 'first', jwk, jku: 'https://evil.example/keys' }
   assert.equal(await codeOf(createToken(claims, header, bySecond)), 'SIGNATURE_MISMATCH')
 })
 
-test('an unknown key makes the key set be fetched once more', async () => {
+test('for an unknown key the key set is fetched once more', async () => {
   const bySecond = (text: string) => sign('sha256', Buffer.from(text), second.privateKey)
   const token = createToken(claims, { alg: 'RS256', kid: 'second' }, bySecond)
   const rotated = createHost(oneKey, bothKeys)
@@ -216,14 +216,14 @@ test('an unknown key makes the key set be fetched once more', async () => {
   assert.equal(same.asked.length, 2)
 })
 
-test('a token that names no key is refused before any is asked for', async () => {
+test('a token that names no key is refused without fetching keys', async () => {
   const host = createHost(oneKey)
   for (const kid of [undefined, '', 7])
     assert.equal(await codeOf(createToken(claims, { alg: 'RS256', kid }), { host }), 'SIGNATURE_MALFORMED')
   assert.deepEqual(host.asked, [])
 })
 
-test('a page of errors that a server called a success is not kept in place of its keys', async () => {
+test('an error page with a successful status is not cached in place of the keys', async () => {
   const host = createHost('<html>we are sorry</html>', oneKey)
   assert.equal(await codeOf(createToken(), { host }), 'ok')
   assert.deepEqual(
@@ -232,7 +232,7 @@ test('a page of errors that a server called a success is not kept in place of it
   )
 })
 
-test('keys that cannot be fetched, read or used leave the result open', async () => {
+test('keys that cannot be fetched, read or used leave the result undecided', async () => {
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const unusable = [
     '<html>',

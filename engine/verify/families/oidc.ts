@@ -16,7 +16,7 @@ import {
 } from '../verifier.ts'
 
 const skewSeconds = 60
-/** Google's tokens live for an hour; one that lives longer than a day was not made for a delivery. */
+/** Google's tokens are valid for an hour. One that is valid for longer than a day was not made for a delivery. */
 const longestAge = '1d'
 
 /** A token is three parts with dots between them, of which the last, the signature, may be missing. */
@@ -75,7 +75,7 @@ export function createOidcVerifier(
       if (!(await namesKey(token))) return unverified('SIGNATURE_MALFORMED')
       try {
         const claims = await claimsOf(token, now, dependencies)
-        // Anybody with a Google Cloud project can get a token for our address; only the account tells whose it is.
+        // Anybody with a Google Cloud project can get a token for our address, and only the account identifies the sender.
         if (claims['email'] !== serviceAccount || claims['email_verified'] !== true)
           return unverified('WRONG_SENDER')
         return { ok: true, scheme: name, secret: 0 }

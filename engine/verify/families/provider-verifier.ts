@@ -1,4 +1,4 @@
-/** Joins the schemes of one provider into one verifier: it decides which scheme counts, and none replaces another. */
+/** Joins the schemes of one provider into one verifier, which decides which scheme applies. No scheme replaces another. */
 
 import type { VerifyPolicy } from '../../config/schema/policy-schema.ts'
 import type { Scheme } from '../../providers/scheme.ts'
@@ -11,8 +11,8 @@ import { createSnsVerifier } from './sns.ts'
 import { createTokenVerifier } from './token.ts'
 
 /**
- * The first scheme whose signature is present decides: where it is wrong, no later one is asked. Returns undefined where
- * the policy has a secret or key for none of them.
+ * The first scheme whose signature is present decides: if it is wrong, no later one is tried. Returns undefined if the
+ * policy has a secret or key for none of them.
  */
 export function createVerifier(schemes: readonly Scheme[], policy: VerifyPolicy): Verifier | undefined {
   const active = schemes.flatMap((scheme) => {

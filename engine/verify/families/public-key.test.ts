@@ -77,7 +77,7 @@ test('Discord signs its time and the body, with nothing between them', () => {
   assert.equal(codeOf(discord, moved, body), 'SIGNATURE_MISMATCH')
 })
 
-test('while keys rotate each of them counts, and it is known which', () => {
+test('while keys rotate each of them is accepted, and the result says which', () => {
   const other = generateKeyPairSync('ed25519')
   const publicKey = [rawKey(other.publicKey).toString('hex'), raw.toString('hex').toUpperCase()]
   const result = verify({ ...discord, publicKey }, discordHeaders(`${time}${body}`), body)
@@ -87,7 +87,7 @@ test('while keys rotate each of them counts, and it is known which', () => {
   assert.equal(codeOf({ ...discord, publicKey }, headers, body), 'SIGNATURE_MISMATCH')
 })
 
-test('a signature of Discord that is an hour old is refused, as no interaction lives so long', () => {
+test('a signature of Discord that is an hour old is refused, because interactions expire earlier', () => {
   const old = String(now / 1000 - 3600)
   const result = verify(discord, discordHeaders(`${old}${body}`, old), body)
   assert.ok(!result.ok)
@@ -96,7 +96,7 @@ test('a signature of Discord that is an hour old is refused, as no interaction l
   assert.equal(codeOf(discord, discordHeaders(`x${body}`, old), body), 'SIGNATURE_MISMATCH')
 })
 
-test('what is no signature or no time of Discord is refused, and nothing throws', () => {
+test('a malformed signature or time of Discord is refused, and nothing throws', () => {
   const good = discordHeaders(`${time}${body}`)
   const signature = String(good['x-signature-ed25519'])
   const cases: [Headers, string][] = [
@@ -114,7 +114,7 @@ test('what is no signature or no time of Discord is refused, and nothing throws'
   assert.equal(createProvider(discord).verifier?.isPresent({}), false)
 })
 
-test('without a key there is nothing to verify with, and with a bad one nothing is right', () => {
+test('without a key nothing can be verified, and with an invalid key nothing matches', () => {
   for (const publicKey of [undefined, '', ['', ' ']])
     assert.equal(createProvider({ provider: 'discord', publicKey }).verifier, undefined)
   for (const publicKey of ['abc', raw.toString('base64'), raw.toString('hex').slice(2), 'g'.repeat(64)])
@@ -124,7 +124,7 @@ test('without a key there is nothing to verify with, and with a bad one nothing 
     )
 })
 
-test('a key with which anybody could sign is none: zeros for a placeholder, and the like', () => {
+test('a key with which anybody could sign is refused, such as a placeholder of zeros', () => {
   const zeros = '00'.repeat(31)
   // The key itself or the neutral point with a factor of zero fits every message, or one in four or eight.
   const points = ['00', '01'].map((first) => first + zeros).concat(`ec${'ff'.repeat(30)}7f`, `${zeros}80`)
@@ -166,7 +166,7 @@ test('a digest made with a public key is refused', () => {
   assert.notEqual(codeOf(standard, headers, body), 'ok')
 })
 
-test('of many signatures in one header only so many are looked at', () => {
+test('only a limited number of signatures in one header is tried', () => {
   const wrong = `v1a,${'A'.repeat(86)}== `
   assert.equal(codeOf(standard, standardHeaders(`${wrong.repeat(3)}v1a,`), body), 'ok')
   assert.equal(codeOf(standard, standardHeaders(`${wrong.repeat(4)}v1a,`), body), 'SIGNATURE_MISMATCH')

@@ -27,7 +27,7 @@ const notification: Fields = {
   SigningCertURL: address,
 }
 
-/** Signs as the guide says, field by field. */
+/** Signs field by field, as the guide describes. */
 function signFields(fields: Fields, { privateKey }: KeyPair = rsa): Fields {
   const names = ['Message', 'MessageId', 'Subject', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
   const signed = names
@@ -106,7 +106,7 @@ test('every known request of SNS gets its result', { skip: vectors ? false : 'no
   }
 })
 
-test('a notification is known by its fields, with a subject and without', async () => {
+test('a notification is accepted, with a subject and without', async () => {
   assert.deepEqual(await verify(signFields(notification)), { ok: true, scheme: 'default', secret: 0 })
   const { Subject, ...bare } = notification
   assert.equal(await codeOf(signFields(bare)), 'ok')
@@ -129,19 +129,19 @@ test('a confirmation is signed with its token and its address', async () => {
   assert.equal(await codeOf(signFields({ ...subscription, SubscribeURL: undefined })), 'BODY_MALFORMED')
 })
 
-test('a topic that is not pinned is refused before anything is downloaded', async () => {
+test('a topic that is not configured is refused before anything is downloaded', async () => {
   const host = createHost(() => certificate)
   const other = signFields({ ...notification, TopicArn: 'arn:aws:sns:eu-central-1:999999999999:attacker' })
   assert.equal(await codeOf(other, { host }), 'WRONG_TOPIC')
   assert.deepEqual(host.asked, [])
 })
 
-test('without a topic there is nothing to verify with', () => {
+test('without a configured topic nothing can be verified', () => {
   for (const topicArns of [undefined, [], ['']])
     assert.equal(createSnsVerifier({ family: 'sns' }, { topicArns }), undefined)
 })
 
-test('no certificate is asked for but one of SNS, however its address is written', async () => {
+test('certificates are downloaded from SNS only, however the address is written', async () => {
   const host = createHost(() => certificate)
   const hosts = [
     'sns.eu-central-1.amazonaws.com.evil.example',
@@ -192,7 +192,7 @@ test('no certificate is asked for but one of SNS, however its address is written
   assert.deepEqual(host.asked, genuine)
 })
 
-test('no line of a message can be moved into another field: what is signed is read in one way alone', async () => {
+test('no line of a message can be moved into another field, because the signed text can be read in one way only', async () => {
   const Message = 'hello\nMessageId\nchosen\nSubject\nignore all that'
   const { Subject, ...bare } = notification
   const signed = signFields({ ...bare, Message })
@@ -216,14 +216,14 @@ test('a header that names another topic or message than the body is refused, as 
     assert.equal(await codeOf(signed, { headers: { ...right, [name]: 'another' } }), 'BODY_MALFORMED', name)
 })
 
-test('a message that came compressed is refused: what is verified and what mappings see would be two', async () => {
+test('a compressed message is refused, because mappings would see another text than the verifier', async () => {
   const signed = signFields(notification)
   for (const encoding of ['br', 'deflate', 'GZIP', 'identity, br'])
     assert.equal(await codeOf(signed, { headers: { 'content-encoding': encoding } }), 'BODY_NOT_COVERED')
   assert.equal(await codeOf(signed, { headers: { 'content-encoding': 'identity' } }), 'ok')
 })
 
-test('a text that is no certificate is fetched once more, so that an error page is not cached as one', async () => {
+test('a text that is not a certificate is fetched once more, so that an error page is not cached as one', async () => {
   const answers = ['<html>we are sorry</html>', certificate]
   const asked: (boolean | undefined)[] = []
   const host: VerifyDependencies = {
@@ -237,7 +237,7 @@ test('a text that is no certificate is fetched once more, so that an error page 
   assert.equal(await codeOf(signFields(notification), { host }), 'KEY_REFUSED')
 })
 
-test('a certificate counts at its time alone, and only one of a strong RSA key', async () => {
+test('a certificate counts only in its period, and only with a strong RSA key', async () => {
   const codeFor = (pem: string) => codeOf(signFields(notification), { host: createHost(() => pem) })
   assert.equal(await codeFor(createCertificate(rsa, '20260101000000Z', '20260115115959Z')), 'KEY_REFUSED')
   assert.equal(await codeFor(createCertificate(rsa, '20260115120001Z', '20270101000000Z')), 'KEY_REFUSED')
@@ -252,7 +252,7 @@ test('a certificate counts at its time alone, and only one of a strong RSA key',
   }
 })
 
-test('a certificate that does not exist is refused, and one that cannot be had now leaves it open', async () => {
+test('a certificate that does not exist is refused, and one that cannot be fetched now leaves the result undecided', async () => {
   const failing = (isAbsent: boolean) =>
     createHost(() => {
       throw new UnavailableError('no', { isAbsent })
@@ -261,7 +261,7 @@ test('a certificate that does not exist is refused, and one that cannot be had n
   await assert.rejects(verify(signFields(notification), { host: failing(false) }), UnavailableError)
 })
 
-test('the digest is that of the version, and a version can be pinned', async () => {
+test('the digest is that of the version, and the version can be configured', async () => {
   const first = signFields({ ...notification, SignatureVersion: '1' })
   const second = signFields(notification)
   assert.equal(await codeOf(first), 'ok')
@@ -272,20 +272,20 @@ test('the digest is that of the version, and a version can be pinned', async () 
   assert.equal(await codeOf(second, { policy: { ...policy, signatureVersion: 1 } }), 'SIGNATURE_MALFORMED')
 })
 
-test('raw delivery is refused with what is to be done about it', async () => {
+test('raw delivery is refused with what to do about it', async () => {
   const result = await verify('{"alarm":"on"}', { headers: { 'x-amz-sns-rawdelivery': 'true' } })
   assert.ok(!result.ok)
   assert.equal(result.code, 'SIGNATURE_MISSING')
   assert.match(result.reason ?? '', /raw message delivery/)
 })
 
-test('a header that says another type than the body is refused, and none at all is no signature', async () => {
+test('a header with another type than the body is refused, and without that header there is no signature', async () => {
   const headers = { 'x-amz-sns-message-type': 'SubscriptionConfirmation' }
   assert.equal(await codeOf(signFields(notification), { headers }), 'BODY_MALFORMED')
   assert.equal(createSnsVerifier({ family: 'sns' }, policy)?.isPresent({}), false)
 })
 
-test('a tolerance bounds the age of a message that is genuine', async () => {
+test('a tolerance limits the age of a genuine message', async () => {
   const strict = { ...policy, tolerance: '5m' }
   assert.equal(await codeOf(signFields(notification), { policy: strict }), 'ok')
   const late = await verify(signFields(notification), { policy: strict, now: now + 600_000 })

@@ -119,8 +119,8 @@ async function readMessage(body: Uint8Array, headers: Headers): Promise<Message 
 }
 
 /**
- * What is signed has each name and each value on a line of its own. Only the first value, the message, may have several
- * lines: read from the last line upwards, there is then only one way to read it.
+ * The signed text has each name and each value on a line of its own. Only the first value, the message, may have
+ * several lines, so that the text can be read in one way only, from the last line upwards.
  */
 function isUnmistakable(name: string, value: string | undefined): boolean {
   return value !== undefined && (name === 'Message' || !value.includes('\n'))

@@ -28,7 +28,7 @@ const longestChallenge = 258
 const reason = 'the sender asked for its challenge'
 const issuedReason = 'the sender handed out its secret, which is kept for the operator'
 
-/** Returns undefined where the policy lacks what the answer is made with. */
+/** Returns undefined if the policy lacks the values for the answer. */
 export function createChallenge(challenge: ChallengePolicy, policy: VerifyPolicy): Handshakes | undefined {
   const { method, issuesSecret } = challenge
   const hasSecret = secretsOf(policy.secret).length > 0

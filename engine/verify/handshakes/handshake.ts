@@ -1,6 +1,6 @@
 /**
- * This file describes handshakes: requests by which a provider checks that an address answers, each with the answer that
- * the provider expects. Texts that are echoed are short, and harmless wherever a browser may show them.
+ * Defines handshakes: requests by which a provider checks that an address answers, each with the answer that the
+ * provider expects. Texts that are echoed are short, and harmless wherever a browser may show them.
  */
 
 import { isRecord } from '../../config/is-record.ts'
@@ -52,12 +52,12 @@ export function isIssuedSecret(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{8,256}$/.test(value)
 }
 
-/** Returns the field of that name where the payload is an object that has it itself. */
+/** Returns the own field of that name if the payload is an object, or undefined. */
 export function fieldOf(payload: unknown, name: string): unknown {
   return isRecord(payload) && Object.hasOwn(payload, name) ? payload[name] : undefined
 }
 
-/** Returns the same where the object has no other field. */
+/** Returns the same if the object has no other field. */
 export function onlyFieldOf(payload: unknown, name: string): unknown {
   return isRecord(payload) && Object.keys(payload).length === 1 ? fieldOf(payload, name) : undefined
 }

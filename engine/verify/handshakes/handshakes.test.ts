@@ -68,7 +68,7 @@ test('Zoom gets proof that the newest secret is known', () => {
   assertJson(answer, { plainToken: 'PELZ_r-1', encryptedToken })
 })
 
-test('Zoom cannot have anything signed that its requests could be signed with, and nothing without a secret', () => {
+test('an answer to Zoom cannot be used to sign a request, and without a secret there is none', () => {
   const validation = (plainToken: unknown) => ({ event: 'endpoint.url_validation', payload: { plainToken } })
   for (const hostile of ['v0:1700000000:{"event":"meeting.started"}', 'a b', '', 'a'.repeat(257), 7, null])
     assert.equal(ask('zoom', { secret: 's' }, { payload: validation(hostile), isTrusted: true }), undefined)
@@ -89,13 +89,13 @@ test('Meta gets its challenge back if it shows the verify token, and is refused 
   }
 })
 
-test('without a verify token Meta has no handshake, so that an empty one shows nothing', () => {
+test('without a verify token Meta has no handshake, so that an empty token is not accepted', () => {
   const query = { ...subscribe, 'hub.verify_token': '' }
   for (const verifyToken of [undefined, ''])
     assert.equal(ask('meta', { verifyToken }, { method: 'GET', query }), undefined)
 })
 
-test('Meta is answered only for its own question', () => {
+test("only Meta's own handshake is answered", () => {
   const policy = { verifyToken: 'verify-a' }
   assert.equal(ask('meta', policy, { method: 'POST', query: subscribe }), undefined)
   assert.equal(ask('meta', policy, { method: 'GET', query: {} }), undefined)
@@ -157,7 +157,7 @@ test('a subscription to another topic is not confirmed, though its address is on
   }
 })
 
-test('the end of a subscription to SNS is answered, and not undone', () => {
+test('the end of a subscription to SNS is acknowledged, and the subscription is not renewed', () => {
   const payload = { ...subscription, Type: 'UnsubscribeConfirmation' }
   const answer = ask('aws-sns', sns, { payload, isTrusted: true })
   assert.deepEqual([answer?.status, answer?.confirm], [200, undefined])
@@ -165,7 +165,7 @@ test('the end of a subscription to SNS is answered, and not undone', () => {
   assert.equal(ask('aws-sns', sns, { payload: notification, isTrusted: true }), undefined)
 })
 
-test('Intercom may look with HEAD, and its ping is no event', () => {
+test('Intercom may check the address with HEAD, and its ping is not an event', () => {
   assert.deepEqual(createHandshakes({ handshake: 'intercom' }, {})?.methods, ['HEAD'])
   assert.equal(ask('intercom', {}, { method: 'HEAD' })?.status, 200)
   assert.equal(ask('intercom', {}, { payload: { topic: 'ping' }, isTrusted: true })?.status, 200)
@@ -179,7 +179,7 @@ test('monday.com gets back a challenge that is the only field', () => {
     assert.equal(ask('monday', {}, { payload }), undefined)
 })
 
-test('a body that shows a secret of Notion is never an event', () => {
+test('a body with a secret of Notion is never an event', () => {
   const token = 'secret_0123456789'
   const secret = 'known'
   const shown = { payload: { verification_token: token }, isTrusted: true }
@@ -192,7 +192,7 @@ test('a body that shows a secret of Notion is never an event', () => {
   assert.equal(ask('notion', { secret }, { payload: { type: 'page.created' }, isTrusted: true }), undefined)
 })
 
-test("Notion's secret is kept for the operator, until there is one", () => {
+test("Notion's secret is stored for the operator until a secret is configured", () => {
   const token = 'secret_0123456789'
   const answer = ask('notion', { secret: '' }, { payload: { verification_token: token } })
   assert.equal(answer?.status, 200)
@@ -206,7 +206,7 @@ test("Notion's secret is kept for the operator, until there is one", () => {
   assert.equal(ask('notion', {}, { payload: more }), undefined)
 })
 
-test('Microsoft Graph gets its token back as plain text, whatever it holds', () => {
+test('Microsoft Graph gets its token back as plain text, whatever it contains', () => {
   const markup = '<script>alert(1)</script> & more'
   assertPlain(ask('microsoft-graph', {}, { query: { validationToken: markup } }), markup)
   assert.equal(ask('microsoft-graph', {}, { query: {} }), undefined)

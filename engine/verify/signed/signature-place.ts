@@ -1,4 +1,4 @@
-/** Finds the signatures in a request: where they stand, and which of the texts there are of the expected version. */
+/** Finds the signatures in a request: their place, and those of the expected version. */
 
 import type { BodyPlace, HeaderPlace, HmacScheme, SignaturePlace } from '../../providers/scheme.ts'
 import { firstHeaderOf, headerOf } from '../header.ts'
@@ -9,9 +9,9 @@ import type { BodyFields } from './body-fields.ts'
 export const mostSignatures = 100
 
 export interface SignatureReader {
-  /** Whether there is something where signatures stand, as far as headers show. */
+  /** Whether there is a value in the place of signatures, as far as headers show. */
   isPresent(headers: Headers): boolean
-  /** Returns the signatures without their prefix; undefined where nothing is there, empty where none has the prefix. */
+  /** Returns the signatures without their prefix: undefined if there are none, empty if none has the prefix. */
   read(headers: Headers, body: BodyFields): readonly string[] | undefined
 }
 
@@ -57,7 +57,7 @@ function afterPrefix(pieces: readonly string[], prefix: string): readonly string
   return pieces.filter((piece) => piece.startsWith(prefix)).map((piece) => piece.slice(prefix.length))
 }
 
-/** Splits the text. Of a list that is longer than any sender makes it, only the beginning counts. */
+/** Splits the text. Of a list that is longer than any sender makes it, only the beginning is read. */
 function piecesOf(text: string, divider: string): readonly string[] {
   return text.split(divider, mostSignatures + 1).map((piece) => piece.trim())
 }

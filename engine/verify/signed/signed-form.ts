@@ -14,7 +14,7 @@ import { isPacked, packedBody, textOfBody } from './body-fields.ts'
 export interface Coverage {
   /** The text that is signed of a form. */
   readonly form: string
-  /** The digest of the body that stands in the query, where that is what the signature covers. */
+  /** The digest of the body that stands in the query, if the signature covers that. */
   readonly digest?: string
 }
 
