@@ -24,7 +24,7 @@ function configuration(word: string): Configuration {
   return { settings: settings(word) } as unknown as Configuration
 }
 
-test('every boot-only key keeps the value that serves and is named; all others take the new one', () => {
+test('boot-only keys keep their live values and are named, and all others get the new ones', () => {
   const held = holdBootSettings(configuration('later'), settings('now'))
   assert.deepEqual(held.heldKeys, bootKeys)
   const [now, later] = [settings('now'), settings('later')]
@@ -34,7 +34,7 @@ test('every boot-only key keeps the value that serves and is named; all others t
   assert.deepEqual(others, { history: later.history, agents: later.agents })
 })
 
-test('a configuration whose boot-only keys did not change is passed on as it is', () => {
+test('a configuration with unchanged boot-only keys is passed on unchanged', () => {
   const loaded = configuration('now')
   assert.deepEqual(holdBootSettings(loaded, settings('now')), { configuration: loaded, heldKeys: [] })
   assert.deepEqual(holdBootSettings(loaded, undefined), { configuration: loaded, heldKeys: [] })

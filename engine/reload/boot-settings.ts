@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 
-/** The key as the configuration file names it -> its path in the settings. */
+/** Maps a key of the configuration file to its path in the settings. */
 const bootPaths = {
   'gateway.host': ['gateway', 'host'],
   'gateway.port': ['gateway', 'port'],
@@ -17,11 +17,11 @@ export const bootKeys = Object.keys(bootPaths) as readonly BootKey[]
 
 export interface Held {
   readonly configuration: Configuration
-  /** Keys whose new values wait for a restart. */
+  /** The keys whose new values wait for a restart. */
   readonly heldKeys: readonly BootKey[]
 }
 
-/** The configuration with the boot-only values of `serving`; unchanged when nothing serves yet. */
+/** Returns the configuration with the boot-only values of `serving`, or unchanged if nothing is live yet. */
 export function holdBootSettings(configuration: Configuration, serving: Settings | undefined): Held {
   if (serving === undefined) return { configuration, heldKeys: [] }
   let { settings } = configuration

@@ -1,6 +1,6 @@
 /**
- * Builds a candidate from the files: load, keep what only a restart can change, bundle, compile, start, test. Everything that
- * was started for a candidate that is not finished is released before it is refused.
+ * Builds a candidate from the files: loads, keeps what only a restart can change, bundles, compiles, starts and tests.
+ * Everything that was started for a candidate that is not finished is released before the candidate is refused.
  */
 
 import { createHash } from 'node:crypto'
@@ -26,26 +26,26 @@ import type { GenerationContent } from './generation.ts'
 
 /** What the host started for a candidate. Exactly one of the two functions is called, once. */
 export interface Prepared {
-  /** Called after the swap: releases what the snapshot before it used. */
+  /** Called after the swap. Releases what the previous snapshot used. */
   commit(): Promise<void> | void
-  /** Called instead of the swap: releases what was started for the candidate. */
+  /** Called instead of the swap. Releases what was started for the candidate. */
   discard(): Promise<void> | void
 }
 
 export interface CandidateParts {
-  /** `kept`: the files of an earlier generation, instead of those that are there now. */
+  /** `kept` are the files of an earlier generation, in place of the current ones. */
   load(kept?: GenerationContent['sources']): Promise<Loaded>
   /** Absent: mappings with transforms do not compile. */
   bundle?(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled>
-  /** `secrets`: what is hidden in everything that its modules print. */
+  /** `secrets` are hidden in everything that the modules print. */
   openTransforms?(modules: readonly OpenedModule[], secrets: readonly string[]): OpenTransforms
-  /** Its warnings include those of loading. */
+  /** The warnings include those of loading. */
   compile(configuration: Configuration, transforms: Transforms | undefined): Compiled | Promise<Compiled>
-  /** Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} says where and why. */
+  /** Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} gives places and reasons. */
   prepare?(snapshot: Snapshot): Promise<Prepared> | Prepared
   /**
-   * Runs the tests that the configuration carries; what it answers are their failures, as errors, and warnings. Once
-   * `isGivenUp`, the rest of them is not waited for.
+   * Runs the tests of the configuration. Returns their failures as errors, and warnings. Once `isGivenUp`, the
+   * remaining tests are skipped.
    */
   test?(source: CandidateSource, snapshot: Snapshot, isGivenUp: () => boolean): Promise<readonly Diagnostic[]>
 }
@@ -62,7 +62,7 @@ export class CandidateError extends Error {
   }
 }
 
-/** What a candidate was made from. */
+/** The input of a candidate. */
 export interface CandidateSource {
   readonly configuration: Configuration
   readonly bundles: ReadonlyMap<string, Bundle>
@@ -73,13 +73,13 @@ export interface Candidate {
   readonly snapshot: Snapshot
   readonly changes: Changes
   readonly warnings: readonly Diagnostic[]
-  /** Keys whose new value waits for a restart. */
+  /** The keys whose new values wait for a restart. */
   readonly heldKeys: readonly BootKey[]
-  /** After the swap. */
+  /** Called after the swap. */
   commit(): Promise<void>
-  /** Instead of the swap. */
+  /** Called instead of the swap. */
   discard(): Promise<void>
-  /** Once another serves: transforms end with their last call. */
+  /** Called once another snapshot is live. Transforms end with their last call. */
   retire(): void
 }
 
@@ -90,30 +90,30 @@ export type Built =
   | { readonly outcome: 'superseded' }
 
 export interface BuildContext {
-  /** What serves now. Absent: this is the first load. */
+  /** The live snapshot. Absent: this is the first load. */
   readonly live?: CandidateSource & { readonly snapshot: Snapshot }
-  /** The settings that the process was started with, where nothing serves yet. */
+  /** The settings that the process was started with, if nothing is live yet. */
   readonly boot?: Settings
-  /** Content to be made again, instead of the files. */
+  /** Stored content to build again, instead of the files. */
   readonly kept?: GenerationContent
-  /** It is a dry run: the host starts nothing but transforms. */
+  /** Whether it is a dry run, for which the host starts nothing but transforms. */
   readonly isDryRun?: boolean
-  /** Whether the content with this digest is passed over, because something else serves in its place. */
+  /** Whether content with this digest is skipped, because another generation is live in its place. */
   isPassed?(digest: string): boolean
   /** Whether a later change makes this candidate not worth finishing. */
   isSuperseded(): boolean
-  /** Why its tests are cut short; a candidate that has tests left is refused for that reason. */
+  /** Returns why the tests are cut short. A candidate whose tests are not finished is refused for that reason. */
   overruled?(): Diagnostic | undefined
-  /** Called once for a reload that is not given up, also for one that failed. */
+  /** Called once for a reload that is not given up, also if it failed. */
   onWatched(paths: readonly string[]): void
 }
 
-/** Never rejects: every failure is a rejected candidate. */
+/** Never rejects, because every failure is a rejected candidate. */
 export async function buildCandidate(parts: CandidateParts, context: BuildContext): Promise<Built> {
   let digest: string | undefined
-  /** Present once tests were cut short. */
+  /** Set once tests were cut short. */
   let overruled: Diagnostic | undefined
-  /** Released in reverse. */
+  /** These are released in reverse order. */
   const begun: (() => Promise<void> | void)[] = []
   try {
     const built = await build()
@@ -144,7 +144,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     reportWatched([...watched, ...bundled.watched])
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (!bundled.ok) {
-      // What is wrong with it stands for a transform that has no digest.
+      // The diagnostics stand for a transform without a digest.
       digest = hashOf([held.configuration.digest, bundled.diagnostics])
       return rejected(bundled.diagnostics)
     }
@@ -157,7 +157,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     }
 
     const transforms = open(modules, bundles, configuration.secrets)
-    // Beside compiling: it is other threads that are busy.
+    // Starting runs beside compiling, because other threads do the work.
     const starting = transforms?.start()
     starting?.catch(() => {})
     const compiled = await parts.compile(configuration, transforms)
@@ -194,8 +194,8 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
   }
 
   /**
-   * Bundles what serves, beside loading, since a change hardly ever is one of both. The answer gives the bundles if the
-   * modules are found to be the same ones.
+   * Bundles the live configuration while the files are loaded, because a change hardly ever concerns both. Returns a
+   * function that returns the bundles if the modules turn out to be the same.
    */
   function bundleAgain(serving: Configuration) {
     const known = wantedModules(serving)
@@ -208,7 +208,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     }
   }
 
-  /** A generation that is kept brings its own: packages may have changed since. */
+  /** A kept generation has its own bundles, because packages may have changed since. */
   async function bundle(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled> {
     if (context.kept) return { ok: true, bundles: context.kept.bundles, watched: [] }
     const bundled = modules.length === 0 ? undefined : await parts.bundle?.(modules, configuration)
@@ -229,7 +229,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     return transforms
   }
 
-  /** At the first load nothing older could serve on, so its failing tests are only reported. */
+  /** At the first load there is no earlier snapshot, so failing tests are only reported. */
   function mustPass({ settings }: Configuration): boolean {
     return context.live !== undefined && context.kept === undefined && settings.hooks.reload.requireTests
   }
@@ -239,13 +239,13 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     if (!context.kept) context.onWatched(paths)
   }
 
-  /** Errors of compiling come with those of loading, so that an author mends one file once. */
+  /** Reports errors of compiling together with those of loading, so that an author fixes them at once. */
   async function withFaultsOfRest({
     diagnostics,
     rest,
   }: Extract<Loaded, { ok: false }>): Promise<readonly Diagnostic[]> {
     if (rest === undefined) return diagnostics
-    // What is wrong with plugins is said once the rest is mended.
+    // Mistakes that plugins find are reported once the others are fixed.
     const compiling = Promise.resolve().then(() => parts.compile(rest, undefined))
     const compiled = await compiling.catch(() => undefined)
     const more = compiled === undefined || compiled.ok ? [] : compiled.diagnostics
@@ -262,7 +262,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
   }
 }
 
-/** The digest of a configuration without transforms is its own. */
+/** Returns the configuration's own digest if there are no transforms. */
 function digestOf(configuration: string, bundles: ReadonlyMap<string, Bundle>): string {
   if (bundles.size === 0) return configuration
   const entries = [...bundles].map(([module, { digest }]) => [module, digest])

@@ -8,7 +8,7 @@ import { findChanges, noChanges } from './changes.ts'
 
 const presets = new URL('../../mappings', import.meta.url).pathname
 
-/** Loads these files, one after the other in one folder. */
+/** Loads one set of files after another in one folder. */
 async function createLoads(context: TestContext) {
   const folder = await createSampleFolder(context)
   return async (files: Readonly<Record<string, string>>) => {
@@ -23,7 +23,7 @@ const mapping = (id: string, message = 'hello') =>
   `  - { id: ${id}, match: { path: ${id} }, message: "${message}" }\n`
 const mappings = (...lines: string[]) => `mappings:\n${lines.join('')}`
 
-test('mappings are told by their ids: new, different and gone', async (context) => {
+test('mappings are reported by their ids: added, changed and removed', async (context) => {
   const load = await createLoads(context)
   const before = await load({
     'reveille.yaml': 'hooks: {}\n',
@@ -38,7 +38,7 @@ test('mappings are told by their ids: new, different and gone', async (context) 
   })
 })
 
-test('a mapping has changed when what it gives its transform is another value, and no value is told', async (context) => {
+test('a mapping has changed if a value for its transform has, and no value is reported', async (context) => {
   const load = await createLoads(context)
   const text = `mappings: [{ id: a, match: { path: a }, transform: { module: a.ts, with: { key: "\${file:key}" } } }]\n`
   const before = await load({ 'reveille.yaml': 'hooks: {}\n', 'mappings/a.yaml': text, key: 'one-secret' })
@@ -48,7 +48,7 @@ test('a mapping has changed when what it gives its transform is another value, a
   assert.doesNotMatch(JSON.stringify(changes), /secret/)
 })
 
-test('another order of the same mappings is a change, since the first that matches wins', async (context) => {
+test('another order of the same mappings is a change, because the first match wins', async (context) => {
   const load = await createLoads(context)
   const before = await load({
     'reveille.yaml': 'hooks: {}\n',
@@ -60,7 +60,7 @@ test('another order of the same mappings is a change, since the first that match
   assert.equal(findChanges(after, between).mappings.reordered, false, 'one between two is no other order')
 })
 
-test('comments, white space and tests change nothing that is told', async (context) => {
+test('changes of comments, white space and tests are not reported', async (context) => {
   const load = await createLoads(context)
   const before = await load({ 'reveille.yaml': 'hooks: {}\n', 'mappings/a.yaml': mappings(mapping('a')) })
   const after = await load({
@@ -71,7 +71,7 @@ test('comments, white space and tests change nothing that is told', async (conte
   assert.deepEqual(findChanges(before, after), noChanges)
 })
 
-test('a preset that is adjusted has changed mappings, and one that is left out has none', async (context) => {
+test('an adjusted preset has changed mappings, and a removed one has none', async (context) => {
   const load = await createLoads(context)
   const before = await load({ 'reveille.yaml': 'hooks: { presets: [sentry] }\n' })
   const adjusted = await load({ 'reveille.yaml': 'hooks: { presets: [{ name: sentry, path: alarms }] }\n' })
@@ -82,7 +82,7 @@ test('a preset that is adjusted has changed mappings, and one that is left out h
   assert.deepEqual(findChanges(adjusted, without).mappings.removed, ids)
 })
 
-test('policies are told by their endpoints', async (context) => {
+test('policies are reported by their endpoints', async (context) => {
   const load = await createLoads(context)
   const policies = (text: string) => ({ 'reveille.yaml': `hooks: { endpoints: { ${text} } }\n` })
   const before = await load(policies('a: { maxBodyBytes: 1 }, b: { maxBodyBytes: 1 }'))
@@ -90,7 +90,7 @@ test('policies are told by their endpoints', async (context) => {
   assert.deepEqual(findChanges(before, after).endpoints, { added: ['c'], changed: ['b'], removed: ['a'] })
 })
 
-test('a transform whose bundle is another has changed', async (context) => {
+test('a transform with another bundle has changed', async (context) => {
   const load = await createLoads(context)
   const { configuration } = await load({ 'reveille.yaml': 'hooks: {}\n' })
   const sideOf = (digests: Readonly<Record<string, string>>) => ({
@@ -112,7 +112,7 @@ test('a transform whose bundle is another has changed', async (context) => {
   )
 })
 
-test('where nothing served before, everything is new and no setting has changed', async (context) => {
+test('for the first generation everything is new and no setting has changed', async (context) => {
   const load = await createLoads(context)
   const after = await load({
     'reveille.yaml': 'hooks: { token: t }\n',
@@ -122,7 +122,7 @@ test('where nothing served before, everything is new and no setting has changed'
   assert.deepEqual([mappingChanges.added, settings], [['a'], []])
 })
 
-test('keys that wait for a restart are among the settings that changed', async (context) => {
+test('keys that wait for a restart are among the changed settings', async (context) => {
   const load = await createLoads(context)
   const before = await load({ 'reveille.yaml': 'hooks: {}\n' })
   const after = await load({ 'reveille.yaml': 'hooks: { maxActions: 3 }\n' })
@@ -130,7 +130,7 @@ test('keys that wait for a restart are among the settings that changed', async (
   assert.deepEqual([settings, restart], [['gateway.port', 'hooks.maxActions'], ['gateway.port']])
 })
 
-/** The key of the configuration file -> another value than the first load has. */
+/** Maps a key of the configuration file to a value that differs from the first load's. */
 const others: Readonly<Record<string, unknown>> = {
   'gateway.host': '::1',
   'gateway.port': 1,
@@ -195,9 +195,9 @@ const others: Readonly<Record<string, unknown>> = {
   plugins: ['canary'],
 }
 
-/** Told as the mappings and policies that they hold. */
+/** These are reported as the mappings and policies in them. */
 const notSettings = new Set([
-  // Knows one value in this version.
+  // It has only one valid value in this version.
   'gateway.store',
   '$schema',
   'hooks.presets',
@@ -205,13 +205,13 @@ const notSettings = new Set([
   'hooks.mappings',
 ])
 
-/** Sections without a default: there, or not. */
+/** Optional sections without a default. */
 const optionalSections = new Set(['agents.route', 'agents.budget', 'agents.defaults.heartbeat.quietHours'])
 
-/** What a plugin knows the keys of. */
+/** Maps whose keys only a plugin knows. */
 const open = new Set(['hooks.gmail'])
 
-/** Sections are walked into; a map whose names are the operator's is one key. */
+/** Walks into sections. A map whose names the operator chooses counts as one key. */
 function keysOf(schema: object, path = ''): string[] {
   const { properties } = schema as { properties?: Readonly<Record<string, object>> }
   const isOpen = 'additionalProperties' in schema && schema.additionalProperties !== false
@@ -221,12 +221,12 @@ function keysOf(schema: object, path = ''): string[] {
   )
 }
 
-test('every key of the configuration has its case here', () => {
+test('every key of the configuration is tested here', () => {
   const keys = keysOf(configurationSchema).filter((key) => !notSettings.has(key))
   assert.deepEqual(keys.toSorted(), Object.keys(others).sort())
 })
 
-test('a setting that changed is told by the key that the operator wrote, and never with its value', async (context) => {
+test('a changed setting is reported by the key that the operator wrote, without its value', async (context) => {
   const load = await createLoads(context)
   const first = await load({ 'reveille.yaml': JSON.stringify(base), 'other/.keep': '' })
   for (const [key, value] of Object.entries(others)) {
@@ -239,7 +239,7 @@ test('a setting that changed is told by the key that the operator wrote, and nev
   }
 })
 
-/** What the other keys need to be valid. */
+/** The keys that the others need to be valid. */
 const base = {
   hooks: { token: 'first' },
   channels: { slack: {} },
@@ -251,9 +251,9 @@ function withKey(map: object, [name = '', ...rest]: readonly string[], value: un
   return { ...map, [name]: rest.length === 0 ? value : withKey(inner, rest, value) }
 }
 
-/** Channels, runners, providers and modules are told by their own names. */
+/** Channels, runners, providers and modules are reported by their own names. */
 function isBelow(name: string, key: string): boolean {
-  // The token stands in the prompt too, which is another one for that.
+  // The token also stands in the prompt, which changes with it.
   if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
   return (
     name === key ||

@@ -1,4 +1,4 @@
-/** Finds what differs between two generations, named by what the operator wrote. */
+/** Finds the differences between two generations, by the names that the operator wrote. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
@@ -6,20 +6,20 @@ import { isRecord } from '../config/is-record.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Bundle } from '../transform/port.ts'
 
-/** Names only: values may be secret. */
+/** Holds names only, because values may be secret. */
 export interface Changes {
-  /** By id. */
+  /** Mappings by id. */
   readonly mappings: Difference & {
-    /** Mappings that are in both stand in another order, which decides which of them wins. */
+    /** Whether the common mappings are in another order, which decides which of them wins. */
     readonly reordered: boolean
   }
   /** Policies by endpoint. */
   readonly endpoints: Difference
-  /** By module; one whose imports changed has changed. */
+  /** Transforms by module. One with changed imports has changed. */
   readonly transforms: Difference
   /** Keys of the configuration file: `hooks.token`. */
   readonly settings: readonly string[]
-  /** Those of them that wait for a restart. */
+  /** The changed keys that wait for a restart. */
   readonly restart: readonly string[]
 }
 
@@ -29,13 +29,13 @@ export interface Difference {
   readonly removed: readonly string[]
 }
 
-/** What a generation consists of. */
+/** The parts of a generation that are compared. */
 export interface Compared {
   readonly configuration: Pick<Configuration, 'mappings' | 'endpoints' | 'settings'>
   readonly bundles: ReadonlyMap<string, Bundle>
 }
 
-/** Without `before`, everything of `after` was added. `heldKeys`: settings that keep the value they had. */
+/** Without `before`, everything in `after` was added. `heldKeys` are the settings that keep their old values. */
 export function findChanges(
   before: Compared | undefined,
   after: Compared,
@@ -65,7 +65,7 @@ export const noChanges: Changes = {
   restart: [],
 }
 
-/** An edit leaves most mappings what and where they were: only the rest is looked up by id. */
+/** An edit leaves most mappings and their positions unchanged, so only the rest is looked up by id. */
 function differingMappings(
   before: readonly MappingEntry[],
   after: readonly MappingEntry[],
@@ -100,7 +100,7 @@ function byName(policies: Configuration['endpoints']): ReadonlyMap<string, Endpo
   return new Map(Object.entries(policies))
 }
 
-/** An entry that did not change is the same object in the common case. */
+/** In the common case an unchanged entry is the same object. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || isDeepStrictEqual(one, other)
 }
@@ -127,7 +127,7 @@ function isReordered(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<st
   return false
 }
 
-/** Settings whose name is another one than the key's. */
+/** The settings whose name differs from the key's. */
 const keyNames: Readonly<Record<string, string>> = {
   'gateway.tokens': 'gateway.auth.token',
   'hooks.tokens': 'hooks.token',
@@ -145,7 +145,7 @@ const keyNames: Readonly<Record<string, string>> = {
   'sources.gmail': 'hooks.gmail',
 }
 
-/** Names below these are the operator's, and what is below the names is reported as a whole. */
+/** The operator chooses the names below these keys, and anything below such a name is reported as one. */
 const named = new Set([
   'hooks.transforms.modules',
   'agents.runners',
@@ -154,7 +154,7 @@ const named = new Set([
   'sources',
 ])
 
-/** Written as one thing, in more than one way. */
+/** Reported as one, because there are several ways to write it. */
 const wholes = new Set(['agents.defaults.models'])
 
 function changedKeys(before: Settings, after: Settings): string[] {

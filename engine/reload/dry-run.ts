@@ -1,4 +1,4 @@
-/** Builds a candidate that does not go live, and shows it beside what serves. */
+/** Builds a candidate that does not go live, and compares it with the live snapshot. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import { type BuildContext, buildCandidate, type CandidateParts } from './candidate.ts'
@@ -10,17 +10,17 @@ import type { ReloadResult } from './reload-event.ts'
 export interface DryRunSides {
   readonly live: Snapshot
   readonly candidate: Snapshot
-  /** Whether a reload or a rollback waits: what was seen so far has to do. */
+  /** Whether a reload or a rollback waits. Then the results so far have to suffice. */
   isGivenUp(): boolean
 }
 
-/** Looks at both sides; what it answers is handed to the caller. */
+/** Compares both sides. The result is returned to the caller. */
 export type InspectCandidate<Seen> = (sides: DryRunSides) => Promise<Seen>
 
-/** `result.outcome` is `live` where it would be. */
+/** `result.outcome` is `live` if the candidate would go live. */
 export interface DryRunResult<Seen> {
   readonly result: ReloadResult
-  /** Absent where there was nothing to look at. */
+  /** Absent if there was no candidate to inspect. */
   readonly seen?: Seen
 }
 
@@ -30,11 +30,11 @@ interface DryRunOptions extends Pick<DryRunSides, 'isGivenUp'> {
   readonly live: Live
   readonly now: () => number
   readonly isClosed: () => boolean
-  /** Releases the candidate; never rejects. */
+  /** Releases the candidate. Never rejects. */
   readonly settle: (step: () => Promise<void>) => Promise<void>
 }
 
-/** The caller alone hears of it: no event, and no record in the archive. */
+/** Only the caller gets the result: there is no event, and no record in the archive. */
 export async function dryRunCandidate<Seen>(
   inspect: InspectCandidate<Seen>,
   options: DryRunOptions,

@@ -1,4 +1,4 @@
-/** The whole way of an edit, with real files: watched, loaded, compiled, live. */
+/** Tests edits from start to end with real files: watched, loaded, compiled, live. */
 
 import assert from 'node:assert/strict'
 import { rename, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { ReloadEvent } from './reload-event.ts'
 import { createReloader, type ReloaderOptions } from './reloader.ts'
 import { createWatcher } from './watcher.ts'
 
-/** Each mapping's message stands for it. */
+/** The message of each mapping identifies it. */
 const compile: ReloaderOptions['compile'] = ({ digest, settings, mappings }) => ({
   ok: true,
   warnings: [],
@@ -33,7 +33,7 @@ async function createBench(context: TestContext, folder: SampleFolder) {
   assert.ok(started.ok, JSON.stringify(started))
   const live = () => reloader.current().snapshot.mappings as unknown as readonly string[]
 
-  /** Resolves with the first event, from before the step or after it, that passes. */
+  /** Runs the step, and resolves with the first event that passes, from before the step or after it. */
   async function until(step: () => Promise<unknown>, passes: (event: ReloadEvent) => boolean): Promise<void> {
     const done = Promise.withResolvers<void>()
     const end = reloader.subscribe((event) => passes(event) && done.resolve())
@@ -63,7 +63,7 @@ function mapping(...messages: string[]): string {
 
 const limit = { timeout: 15_000 }
 
-test('every way in which files are saved becomes live', limit, async (context) => {
+test('files go live however they are saved', limit, async (context) => {
   const folder = await createSampleFolder(context, {
     'reveille.yaml': 'hooks: {}\n',
     'mappings/a.yaml': mapping('one'),
@@ -87,7 +87,7 @@ test('every way in which files are saved becomes live', limit, async (context) =
   await becomes(['once-more'], () => folder.write('mappings/sub/b.yaml', mapping('once-more')))
 })
 
-test('a half-written file keeps the old snapshot until it is whole', limit, async (context) => {
+test('a half-written file keeps the old snapshot until it is complete', limit, async (context) => {
   const folder = await createSampleFolder(context, {
     'reveille.yaml': 'hooks: {}\n',
     'mappings/a.yaml': mapping('one'),
@@ -132,7 +132,7 @@ test(
   },
 )
 
-test('a change that is taken back is no generation', limit, async (context) => {
+test('a change that is undone makes no generation', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'reveille.yaml': 'hooks: {}\n' })
   const { isRejected, reloader } = await createBench(context, folder)
   await isRejected('UNKNOWN_KEY', () => writeFile(folder.at('reveille.yaml'), 'hoks: {}\n'))

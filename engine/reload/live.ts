@@ -1,12 +1,12 @@
-/** The one mutable cell: which snapshot serves, and its generation. */
+/** Holds the one mutable cell: the live snapshot with its generation. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 
 export interface Live {
-  /** Stands for its content; see `GenerationArchive.numberOf`. */
+  /** The number of its content; see `GenerationArchive.numberOf`. */
   readonly generation: number
   readonly snapshot: Snapshot
 }
 
-/** A request calls it once and carries the answer to its end. */
+/** A request calls this once and uses the result until its end. */
 export type CurrentLive = () => Live

@@ -1,4 +1,4 @@
-/** An archive of generations that ends with the process. */
+/** Keeps generations in memory until the process ends. */
 
 import {
   type GenerationArchive,
@@ -47,7 +47,7 @@ function retired({ record, content }: Kept): Kept {
   return { record: { ...record, state: 'retired' }, content }
 }
 
-/** Of two records with the same time, the one that went live comes first: a refusal comes after it. */
+/** Of two records with the same time, the one that went live comes first, because a refusal comes after it. */
 export function newestFirst(records: readonly GenerationRecord[]): GenerationRecord[] {
   return records.toSorted((one, other) => other.at - one.at)
 }

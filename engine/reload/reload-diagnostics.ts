@@ -1,4 +1,4 @@
-/** The diagnostics that are about a reload itself, and about no file. */
+/** Lists the diagnostics about a reload itself, which belong to no file. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { GenerationRecord } from './generation.ts'

@@ -1,63 +1,63 @@
-/** What the reloader answers to its callers and reports to its listeners. */
+/** Defines what the reloader returns to its callers and reports to its listeners. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { BootKey } from './boot-settings.ts'
 import type { Changes } from './changes.ts'
 
-/** How a reload, or the way back to an old generation, ended. The same wherever it was asked for. */
+/** The result of a reload or a rollback, whoever requested it. */
 export interface ReloadResult {
   /**
-   * `live`: the content serves now, under `generation`. `unchanged`: it did before. `rejected`: it was refused, and
-   * `generation` serves on.
+   * `live`: the content is live now, under `generation`. `unchanged`: it was live before. `rejected`: it was refused,
+   * and `generation` stays live.
    */
   readonly outcome: 'live' | 'unchanged' | 'rejected'
-  /** Not rejected. */
+  /** Whether it was not rejected. */
   readonly ok: boolean
-  /** What serves now; absent where nothing ever did. */
+  /** The generation that is live now. Absent if none ever was. */
   readonly generation?: number
-  /** SHA-256 in hex of the content that was looked at; absent where loading itself broke down. */
+  /** The SHA-256, in hex, of the content that was loaded. Absent if loading itself failed. */
   readonly digest?: string
-  /** From the start of loading, in milliseconds. */
+  /** Milliseconds from the start of loading. */
   readonly tookMs: number
-  /** To what served before. */
+  /** The differences from the previous generation. */
   readonly changes: Changes
-  /** Why it was refused, or what it warns of. */
+  /** The reasons why it was refused, or its warnings. */
   readonly diagnostics: readonly Diagnostic[]
-  /** What went live serves in the place of the files, until they change. */
+  /** Whether an old generation is live in place of the files, until they change. */
   readonly rolledBack?: true
 }
 
 export type ReloadEvent =
-  /** Another generation serves. `tookMs` counts from the start of loading. */
+  /** Another generation is live. `tookMs` counts from the start of loading. */
   | {
       readonly type: 'snapshot-swapped'
       readonly generation: number
       readonly digest: string
       readonly tookMs: number
-      /** How many mappings can match. */
+      /** The number of mappings that can match. */
       readonly mappings: number
       readonly changes: Changes
       readonly warnings: readonly Diagnostic[]
-      /** It serves in the place of the files, until they change. */
+      /** Whether an old generation is live in place of the files, until they change. */
       readonly rolledBack?: true
     }
-  /** What was live goes on serving. */
+  /** The previous snapshot stays live. */
   | {
       readonly type: 'candidate-rejected'
       readonly diagnostics: readonly Diagnostic[]
-      /** Absent: loading itself broke down. */
+      /** Absent if loading itself failed. */
       readonly digest?: string
       readonly tookMs: number
-      /** It was not made from the files: this generation was to serve again. */
+      /** The generation of a failed rollback. Absent if the candidate was made from the files. */
       readonly rollbackTo?: number
     }
-  /** The files say what is live already; also how a rejected edit ends that was taken back. */
+  /** The content of the files is live already. This also ends a rejected edit that was undone. */
   | { readonly type: 'content-unchanged'; readonly generation: number; readonly tookMs: number }
-  /** These keys changed, and the gateway goes on with the values that it was started with. */
+  /** These keys changed, and the gateway continues with the values that it was started with. */
   | { readonly type: 'restart-required'; readonly generation: number; readonly keys: readonly BootKey[] }
-  /** Something could not be let go of after a decision; the decision stands. */
+  /** Something could not be released after a decision. The decision stands. */
   | { readonly type: 'release-failed'; readonly error: unknown }
-  /** Changes may go unseen; `reload` still works. */
+  /** Changes may go unnoticed, and `reload` still works. */
   | { readonly type: 'watch-failed'; readonly error: unknown }
 
 /** Must not throw. */

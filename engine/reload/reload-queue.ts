@@ -1,6 +1,6 @@
 /**
- * Runs one reload, rollback or dry run at a time, in the order in which they were asked for. Reloads that wait next to each
- * other are one: a caller who comes while one is under way waits for the next, which is sure to see the caller's change.
+ * Runs one reload, rollback or dry run at a time, in the order of the requests. Adjacent waiting reloads are merged: a
+ * caller who comes during a reload waits for the next one, which is sure to see the caller's change.
  */
 
 import type { ReloadResult } from './reload-event.ts'
@@ -8,7 +8,7 @@ import type { ReloadResult } from './reload-event.ts'
 type Caller = PromiseWithResolvers<ReloadResult>
 
 interface Entry {
-  /** Absent: it is no reload. */
+  /** Absent if the entry is not a reload. */
   readonly callers?: Caller[]
   /** Never rejects. */
   run(): Promise<void>
@@ -16,7 +16,7 @@ interface Entry {
 
 export function createReloadQueue() {
   const waiting: Entry[] = []
-  /** What is under way. Absent: nothing is, and an entry begins at once. */
+  /** The running entry. Absent: nothing is running, and an entry begins at once. */
   let running: { readonly entry: Entry; readonly ended: Promise<void> } | undefined
 
   function enqueue(entry: Entry): void {
@@ -47,7 +47,7 @@ export function createReloadQueue() {
       }
       return caller.promise
     },
-    /** Runs a rollback or a dry run after everything before it; reloads that are asked for later wait for it. */
+    /** Runs a rollback or a dry run after everything before it. Reloads that are requested later wait for it. */
     add<Result>(run: () => Promise<Result>): Promise<Result> {
       const caller = Promise.withResolvers<Result>()
       enqueue({ run: () => run().then(caller.resolve, caller.reject) })
@@ -57,14 +57,14 @@ export function createReloadQueue() {
     isReloadWaiting: () => waiting[0]?.callers !== undefined,
     /** Whether anything waits. */
     isAnyWaiting: () => waiting.length > 0,
-    /** Lets the reload under way, which begins again, answer the callers of the one that waits next. */
+    /** Lets the current reload, which begins again, answer the callers of the next waiting one. */
     joinWaiting(): void {
       const [next] = waiting
       if (next?.callers === undefined || running?.entry.callers === undefined) return
       running.entry.callers.push(...next.callers)
       waiting.shift()
     },
-    /** Resolves when nothing is under way. */
+    /** Resolves when nothing is running. */
     async idle(): Promise<void> {
       while (running) await running.ended
     },

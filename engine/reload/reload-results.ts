@@ -1,4 +1,4 @@
-/** Reports how a reload ended, in the same words to its caller, to the listeners and to the archive. */
+/** Reports the result of a reload in the same form to its caller, to the listeners and to the archive. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { Candidate } from './candidate.ts'
@@ -19,19 +19,19 @@ interface ReloadResultsOptions {
   readonly now: () => number
   readonly archive: Pick<GenerationArchive, 'keep' | 'note'>
   readonly emit: (event: ReloadEvent) => void
-  /** The generation that serves; undefined where none ever did. */
+  /** Returns the live generation, or undefined if none ever was. */
   readonly serving: () => number | undefined
 }
 
 export function createReloadResults({ now, archive, emit, serving }: ReloadResultsOptions) {
-  /** What served before goes on serving. */
+  /** The previous snapshot stays live. */
   function stay(outcome: 'unchanged' | 'rejected', diagnostics: readonly Diagnostic[], begun: number) {
     const ok = outcome === 'unchanged'
     return { outcome, ok, generation: serving(), tookMs: now() - begun, changes: noChanges, diagnostics }
   }
 
   return {
-    /** Another generation serves. `rolledBack`: in the place of the files. */
+    /** Reports that another generation is live. `rolledBack` means in place of the files. */
     live(candidate: Candidate, swapped: Swapped): ReloadResult {
       const { source, snapshot, changes, warnings, heldKeys } = candidate
       const { generation, begun } = swapped
@@ -55,7 +55,7 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
       emit({ type: 'content-unchanged', generation: result.generation ?? 0, tookMs: result.tookMs })
       return { ...result, digest }
     },
-    /** `rollbackTo`: the generation that could not be gone back to. */
+    /** `rollbackTo` is the generation of a failed rollback. */
     rejected(
       diagnostics: readonly Diagnostic[],
       begun: number,
@@ -70,7 +70,7 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
       emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs, ...asked })
       return { ...result, ...known }
     },
-    /** There is no candidate: the answer goes to the caller alone. */
+    /** Without a candidate, only the caller gets the result. */
     declined: (reason: Diagnostic, begun: number): ReloadResult => stay('rejected', [reason], begun),
   }
 }

@@ -35,14 +35,14 @@ function failedLoad(): Loaded {
   return { ok: false, diagnostics: [bad], watched: ['/watched/bad'], digest: 'bad' }
 }
 
-/** A compiler that keeps what it was given; the real one has its own tests. */
+/** Makes a compiler that keeps its input. The real one has its own tests. */
 const compile = ({ digest, settings }: Configuration): Compiled => ({
   ok: true,
   warnings: [],
   snapshot: { digest, settings, mappings: [] } as unknown as Snapshot,
 })
 
-/** A reloader whose loads are answered by the test, one after the other. */
+/** Makes a reloader whose loads are answered by the test, one after the other. */
 function createBench(options: Partial<ReloaderOptions> = {}) {
   const loads: PromiseWithResolvers<Loaded>[] = []
   const begun: (() => void)[] = []
@@ -84,7 +84,7 @@ function createBench(options: Partial<ReloaderOptions> = {}) {
     change: () => watching?.onChange(),
     isWatcherClosed: () => closedWatcher,
     began,
-    /** Answers the load number `index`, waiting for it to begin. */
+    /** Answers the load with number `index`, after waiting for it to begin. */
     async answer(index: number, loaded: Loaded) {
       await began(index)
       loads[index]?.resolve(loaded)
@@ -119,7 +119,7 @@ test('a first load that fails leaves nothing live and watches nothing', async ()
   assert.deepEqual(sets, [])
 })
 
-test('a good candidate is swapped in whole, and a holder of the old snapshot keeps it', async () => {
+test('a good candidate replaces the snapshot as a whole, and a holder of the old snapshot keeps it', async () => {
   const { reloader, start, answer } = createBench()
   await start()
   const before = reloader.current()
@@ -132,7 +132,7 @@ test('a good candidate is swapped in whole, and a holder of the old snapshot kee
   assert.ok(Object.isFrozen(reloader.current()))
 })
 
-test('the same content is no new generation', async () => {
+test('the same content makes no new generation', async () => {
   const { reloader, start, answer, types } = createBench()
   await start()
   const reloaded = reloader.reload()
@@ -175,7 +175,7 @@ const refusals: Readonly<
 }
 
 for (const [what, { options, loaded, code }] of Object.entries(refusals)) {
-  test(`a candidate ${what} leaves the old snapshot serving and says why`, async () => {
+  test(`a candidate ${what} leaves the old snapshot live and reports why`, async () => {
     const { reloader, start, answer, events } = createBench(options)
     await start()
     const before = reloader.current()
@@ -195,7 +195,7 @@ for (const [what, { options, loaded, code }] of Object.entries(refusals)) {
   })
 }
 
-test('a failed load still adds to what is watched', async () => {
+test('a failed load still adds to the watched paths', async () => {
   const { reloader, start, answer, sets } = createBench()
   await start()
   const reloaded = reloader.reload()
@@ -204,7 +204,7 @@ test('a failed load still adds to what is watched', async () => {
   assert.deepEqual(sets, [['/watched/one'], ['/watched/bad']])
 })
 
-test('callers during a load share the next one, and the load they overtook is given up', async () => {
+test('callers during a load share the next one, and the outdated load is given up', async () => {
   const { reloader, start, answer, loads, types } = createBench()
   await start()
   const first = reloader.reload()
@@ -219,7 +219,7 @@ test('callers during a load share the next one, and the load they overtook is gi
   assert.deepEqual(types(), ['snapshot-swapped', 'snapshot-swapped'])
 })
 
-test('files that never rest cannot keep a candidate from going live for ever', async () => {
+test('files that change constantly cannot keep a candidate from going live for ever', async () => {
   const { reloader, start, began, answer } = createBench()
   await start()
   const first = reloader.reload()
@@ -237,7 +237,7 @@ test('files that never rest cannot keep a candidate from going live for ever', a
   assert.equal(reloader.current().snapshot.digest, 'rested')
 })
 
-test('a changed file is loaded without being asked for', async () => {
+test('a changed file is loaded automatically', async () => {
   const { reloader, start, answer, change, events } = createBench()
   await start()
   const swapped = new Promise<void>((resolve) => {
@@ -249,7 +249,7 @@ test('a changed file is loaded without being asked for', async () => {
   assert.equal(events.length, 2)
 })
 
-test('what only a restart can change stays as it was, in the snapshot too, and is named', async () => {
+test('boot-only settings keep their values, in the snapshot too, and are named', async () => {
   const { reloader, start, answer, events } = createBench()
   await start()
   const reloaded = reloader.reload()

@@ -1,11 +1,10 @@
 /**
- * Holds the snapshot that serves, and puts another in its place.
- *
- * States of a reload: idle -> building -> (superseded | unchanged | rejected | swapped) -> idle.
- * One reload runs at a time. A caller who comes while a candidate is being built waits for the next reload, because only
- * that one is sure to see the caller's change. A reload with another one behind it is given up before it prepares anything,
- * so that the latest change wins. After a few that were given up in a row one is finished all the same, so that a file that
- * never rests cannot keep everything else from going live. `serving` is assigned in `swap` and nowhere else.
+ * Holds the live snapshot, and replaces it by another.
+ * States of a reload: idle -> building -> (superseded | unchanged | rejected | swapped) -> idle. One reload runs at a
+ * time. A caller who comes while a candidate is being built waits for the next reload, because only that one is sure to
+ * see the caller's change. A reload is given up before it prepares anything if another one waits behind it, so that the
+ * latest change wins. After a few in a row were given up, one is finished all the same, so that a file that changes
+ * constantly cannot keep everything else from going live. `serving` is assigned in `swap` and nowhere else.
  */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
@@ -27,51 +26,52 @@ import { createReloadQueue } from './reload-queue.ts'
 import { createReloadResults } from './reload-results.ts'
 import type { Watch, Watcher, WatchSettings } from './watcher.ts'
 
-/** How many reloads in a row may be given up before one is finished. */
+/** The number of reloads in a row that may be given up before one is finished. */
 const mostSuperseded = 2
 
 export interface ReloaderOptions extends CandidateParts {
-  /** Creates the watcher once the first load went well. Absent: only {@link Reloader.reload} reloads. */
+  /** Creates the watcher after the first successful load. Absent: only {@link Reloader.reload} reloads. */
   readonly watch?: Watch
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** Of `hooks.reload`; what is given here wins. */
+  /** Settings in place of those in `hooks.reload`. */
   readonly watchSettings?: WatchSettings
-  /** Default: one that ends with the process. */
+  /** Default: an archive in memory. */
   readonly archive?: GenerationArchive
-  /** The settings that the process was started with; what only a restart can change keeps their values. */
+  /** The settings that the process was started with. Boot-only settings keep their values. */
   readonly boot?: Settings
 }
 
 export interface Reloader {
-  /** Returns what serves now. @throws Error before the first load went well */
+  /** Returns the live snapshot. @throws Error before the first successful load */
   readonly current: CurrentLive
-  /** The first load; when it goes well, files are watched from then on. */
+  /** Runs the first load. If it succeeds, files are watched from then on. */
   start(): Promise<ReloadResult>
   /**
-   * Loads again. The answer is that of a load that began after the call. `endsRollback`: the files go live although they are
-   * those that were rolled back from; by default such files wait for a change. @throws Error once closed
+   * Loads again. Resolves with the result of a load that began after the call. With `endsRollback` the files go live
+   * even if they are those that were rolled back from; by default such files wait for a change. @throws Error once
+   * closed
    */
   reload(options?: { readonly endsRollback?: boolean }): Promise<ReloadResult>
   /**
-   * Serves an old generation again, until the files change or a reload ends it; also after a restart. A generation that is
-   * not kept any more is rejected. @throws Error once closed
+   * Makes an old generation live again, until the files change or a reload ends it; also after a restart. A generation
+   * that is not kept any more is rejected. @throws Error once closed
    */
   rollback(generation: number): Promise<ReloadResult>
   /**
-   * Builds a candidate of the files as they are now, shows it to `inspect`, and releases it. Nothing goes live.
-   * @throws Error once closed, or before the first load went well
+   * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live.
+   * @throws Error once closed, or before the first successful load
    */
   dryRun<Seen>(inspect: InspectCandidate<Seen>): Promise<DryRunResult<Seen>>
-  /** Newest first. */
+  /** Lists the newest first. */
   generations(): readonly GenerationRecord[]
-  /** Listeners are called after each event, in the order of the events; the answer ends the subscription. */
+  /** Calls listeners after each event, in the order of the events. Returns a function that ends the subscription. */
   subscribe(listener: ReloadListener): () => void
-  /** Stops watching and waits for what is under way; its candidate is not swapped in. */
+  /** Stops watching and waits for the running work, whose candidate is not swapped in. */
   close(): Promise<void>
 }
 
-/** What serves, with what it was made from. */
+/** The live snapshot with its source. */
 interface Serving {
   readonly live: Live
   readonly candidate: Candidate
@@ -83,13 +83,13 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let serving: Serving | undefined
   let watcher: Watcher | undefined
   let watched: readonly string[] = []
-  /** The digest of the files as they were last loaded, whether they went live or not. */
+  /** The digest of the last loaded files, whether they went live or not. */
   let filesDigest: string | undefined
   let closed = false
   const queue = createReloadQueue()
   /** Whether the next reload of the files ends a rollback. */
   let endsRollback = false
-  /** How many rollbacks wait. */
+  /** The number of waiting rollbacks. */
   let rollbacks = 0
   const results = createReloadResults({ now, archive, emit, serving: () => serving?.live.generation })
 
@@ -114,7 +114,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     let rollback = archive.rollback()
     for (let superseded = 0; ; superseded++) {
       const begun = now()
-      // Files that are refused leave the rollback as it was.
+      // Refused files leave the rollback as it was.
       if (endsRollback) rollback = undefined
       endsRollback = false
       const built = await buildCandidate(options, {
@@ -175,7 +175,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return goLive(built.candidate, begun, { isRollback: true })
   }
 
-  /** Holds a generation until the files change, if they say something else now. Returns whether they do. */
+  /** Holds a generation until the files change, if their content differs from it now. Returns whether it does. */
   function holdAgainstFiles(generation: number, digest: string): boolean {
     const isOther = filesDigest !== undefined && filesDigest !== digest
     archive.setRollback(isOther && filesDigest !== undefined ? { generation, filesDigest } : undefined)
@@ -202,7 +202,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   ): Promise<ReloadResult> {
     if (built.outcome === 'ready') return goLive(built.candidate, begun, { warnings })
     if (built.outcome === 'unchanged') {
-      // The files say what serves, so the next change is wanted, even one to what was rolled back from.
+      // The content of the files is live, so the next change goes live, even one back to what was rolled back from.
       archive.setRollback(undefined)
       return results.unchanged(built.warnings, begun, built.digest)
     }
@@ -229,7 +229,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return result
   }
 
-  /** The snapshot is decided by now: a failure is reported and changes nothing. */
+  /** The decision about the snapshot is made at this point, so a failure is reported and changes nothing. */
   async function settle(step: () => Promise<void> | void | undefined): Promise<void> {
     try {
       await step()

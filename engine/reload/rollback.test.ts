@@ -1,4 +1,4 @@
-/** The way back to a generation that is kept, and forward again. */
+/** Tests the way back to a kept generation, and forward again. */
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -18,15 +18,15 @@ const file = '/etc/reveille.yaml'
 const bad: Diagnostic = { severity: 'error', code: 'BAD', message: 'bad' }
 
 interface World {
-  /** Of the one file. `broken …` does not load, `unfit …` does not compile. */
+  /** The text of the one file. `broken …` does not load, `unfit …` does not compile. */
   text: string
-  /** What a reference in it means. */
+  /** The value of a reference in it. */
   secret: string
   port: number
   bundle: string | undefined
 }
 
-/** A reloader on one file; another one with the same archive is the same gateway after a restart. */
+/** Makes a reloader on one file. Another one with the same archive is the same gateway after a restart. */
 function createBench(
   archive: GenerationArchive = createMemoryArchive(),
   parts: Partial<ReloaderOptions> = {},
@@ -77,7 +77,7 @@ function createBench(
     world,
     events,
     opened,
-    /** What serves: the file's text, and its generation. */
+    /** Returns the live text of the file, and its generation. */
     live() {
       const { generation, snapshot } = reloader.current()
       return [(snapshot.mappings as unknown as { id: string }[])[0]?.id, generation]
@@ -91,7 +91,7 @@ function createBench(
 
 type Bench = ReturnType<typeof createBench>
 
-/** Generations 1 `one`, 2 `two` and 3 `three`, the last one live. */
+/** Makes the generations 1 `one`, 2 `two` and 3 `three`, the last one live. */
 async function withThree(bench: Bench): Promise<Bench> {
   await bench.reloader.start()
   await bench.edit('two')
@@ -103,7 +103,7 @@ function states({ reloader }: Bench) {
   return reloader.generations().map(({ generation, state }) => `${generation ?? '-'} ${state}`)
 }
 
-test('an old generation serves again under its own number, and says so', async () => {
+test('an old generation goes live again under its own number, and is reported as a rollback', async () => {
   const bench = await withThree(createBench())
   const result = await bench.reloader.rollback(1)
   assert.deepEqual([result.ok, result.outcome, result.generation, result.rolledBack], [true, 'live', 1, true])
@@ -119,7 +119,7 @@ test('an old generation serves again under its own number, and says so', async (
   assert.ok(lastEvent?.type === 'snapshot-swapped' && lastEvent.rolledBack)
 })
 
-test('a reload of files that did not change leaves it serving, and says why', async () => {
+test('a reload of unchanged files leaves the rollback in force, and reports why', async () => {
   const bench = await withThree(createBench())
   await bench.reloader.rollback(1)
   const result = await bench.reloader.reload()
@@ -131,7 +131,7 @@ test('a reload of files that did not change leaves it serving, and says why', as
   assert.deepEqual(bench.live(), ['one', 1])
 })
 
-test('an edit goes forward again, and what was rolled back from may come back after it', async () => {
+test('an edit goes live after a rollback, and may then be changed back to what was rolled back from', async () => {
   const bench = await withThree(createBench())
   await bench.reloader.rollback(1)
   assert.deepEqual([(await bench.edit('four')).generation, ...bench.live()], [4, 'four', 4])
@@ -139,7 +139,7 @@ test('an edit goes forward again, and what was rolled back from may come back af
   assert.deepEqual(states(bench), ['3 live', '4 retired', '1 retired', '2 retired'])
 })
 
-test('files that were put back to what serves end the rollback', async () => {
+test('files that are restored to the live content end the rollback', async () => {
   const bench = await withThree(createBench())
   await bench.reloader.rollback(2)
   const same = await bench.edit('two')
@@ -148,7 +148,7 @@ test('files that were put back to what serves end the rollback', async () => {
   assert.deepEqual([again.outcome, again.generation], ['live', 3])
 })
 
-test('an edit that is refused leaves the rollback as it is', async () => {
+test('a refused edit leaves the rollback in force', async () => {
   const bench = await withThree(createBench())
   await bench.reloader.rollback(1)
   for (const text of ['broken', 'unfit']) {
@@ -159,7 +159,7 @@ test('an edit that is refused leaves the rollback as it is', async () => {
   assert.deepEqual(bench.live(), ['one', 1])
 })
 
-test('files that are broken can be rolled back from, and are not refused again and again', async () => {
+test('broken files can be rolled back from, and are not refused repeatedly', async () => {
   const bench = await withThree(createBench())
   await bench.edit('broken')
   const result = await bench.reloader.rollback(2)
@@ -168,7 +168,7 @@ test('files that are broken can be rolled back from, and are not refused again a
   assert.equal((await bench.edit('mended')).outcome, 'live')
 })
 
-test('going back to what the files say is no rollback', async () => {
+test('going back to the content of the files is not a rollback', async () => {
   const bench = await withThree(createBench())
   await bench.reloader.rollback(1)
   const back = await bench.reloader.rollback(3)
@@ -179,7 +179,7 @@ test('going back to what the files say is no rollback', async () => {
   assert.deepEqual([result.outcome, result.diagnostics], ['unchanged', []])
 })
 
-test('what serves already is left as it is', async () => {
+test('a rollback to the live generation changes nothing', async () => {
   const bench = await withThree(createBench())
   const before = bench.reloader.current()
   const result = await bench.reloader.rollback(3)
@@ -206,7 +206,7 @@ test('an old generation with new secrets is a new generation', async () => {
   assert.equal((await bench.reloader.rollback(4)).outcome, 'unchanged')
 })
 
-test('an old generation that cannot be built any more is refused, and says what it was', async () => {
+test('an old generation that cannot be built any more is refused, and the refusal names it', async () => {
   let fails = false
   const parts = {
     prepare() {
@@ -224,7 +224,7 @@ test('an old generation that cannot be built any more is refused, and says what 
   assert.equal((await bench.reloader.reload()).outcome, 'unchanged')
 })
 
-test('what only a restart can change stays as it is in a rollback too', async () => {
+test('boot-only settings keep their values in a rollback too', async () => {
   const bench = await withThree(createBench())
   bench.world.port = 2
   const result = await bench.reloader.rollback(1)
@@ -232,7 +232,7 @@ test('what only a restart can change stays as it is in a rollback too', async ()
   assert.equal(bench.reloader.current().snapshot.settings.gateway.port, 1)
 })
 
-test('the bundles that were kept serve, whatever modules have become', async () => {
+test('a rollback uses the kept bundles, even if the modules have changed', async () => {
   const bench = createBench()
   bench.world.bundle = 'b1'
   await bench.reloader.start()
@@ -244,7 +244,7 @@ test('the bundles that were kept serve, whatever modules have become', async () 
   assert.equal((await bench.reloader.reload()).outcome, 'unchanged', 'the files are still those of b2')
 })
 
-test('after a restart the rollback holds, until the files change', async () => {
+test('after a restart the rollback stays in force until the files change', async () => {
   const archive = createMemoryArchive()
   const before = await withThree(createBench(archive))
   await before.reloader.rollback(1)
@@ -263,7 +263,7 @@ test('after a restart the rollback holds, until the files change', async () => {
   assert.equal((await after.edit('four')).generation, 4)
 })
 
-test('a rollback to what serves holds too, where the files say something else', async () => {
+test('a rollback to the live generation stays in force too, if the files differ from it', async () => {
   const archive = createMemoryArchive()
   const before = createBench(archive)
   await before.reloader.start()
@@ -281,7 +281,7 @@ test('a rollback to what serves holds too, where the files say something else', 
   assert.equal((await after.edit('two')).generation, 2)
 })
 
-test('a reload that ends the rollback serves the files as they are; refused files end nothing', async () => {
+test('a reload that ends the rollback makes the files live, and refused files end nothing', async () => {
   const archive = createMemoryArchive()
   const bench = await withThree(createBench(archive))
   await bench.reloader.rollback(1)
@@ -298,7 +298,7 @@ test('a reload that ends the rollback serves the files as they are; refused file
   assert.deepEqual(bench.live(), ['one', 1])
 })
 
-test('after a restart files that changed meanwhile serve', async () => {
+test('files that changed while the gateway was stopped go live at the restart', async () => {
   const archive = createMemoryArchive()
   const before = await withThree(createBench(archive))
   await before.reloader.rollback(1)
@@ -308,7 +308,7 @@ test('after a restart files that changed meanwhile serve', async () => {
   assert.deepEqual(after.live(), ['four', 4])
 })
 
-test('after a restart a rollback that cannot hold is reported, and the files serve', async () => {
+test('after a restart a rollback that cannot stay in force is reported, and the files are live', async () => {
   const archive = createMemoryArchive()
   const before = await withThree(createBench(archive))
   await before.reloader.rollback(1)
@@ -319,7 +319,7 @@ test('after a restart a rollback that cannot hold is reported, and the files ser
   assert.equal(archive.rollback(), undefined)
 })
 
-test('the same content after a restart has its number again', async () => {
+test('the same content has its earlier number after a restart', async () => {
   const archive = createMemoryArchive()
   await withThree(createBench(archive))
   const after = createBench(archive)
@@ -328,7 +328,7 @@ test('the same content after a restart has its number again', async () => {
   assert.equal((await after.edit('five')).generation, 4)
 })
 
-test('of many generations the last twenty are kept', async () => {
+test('the last twenty of many generations are kept', async () => {
   const bench = createBench()
   await bench.reloader.start()
   for (let number = 2; number <= 25; number += 1) await bench.edit(`text ${number}`)
@@ -357,7 +357,7 @@ test('rollbacks and reloads wait for each other', async () => {
   assert.deepEqual(bench.live(), ['three', 3])
 })
 
-test('a change that comes while a rollback waits is not passed over by it', async () => {
+test('a waiting rollback does not skip a change that comes meanwhile', async () => {
   const testing = Promise.withResolvers<void>()
   const tested = Promise.withResolvers<void>()
   let isHeldUp = false
@@ -384,7 +384,7 @@ test('a change that comes while a rollback waits is not passed over by it', asyn
   assert.equal(bench.live()[0], 'five')
 })
 
-test('files that are refused again and again are one refusal in the archive', async () => {
+test('files that are refused repeatedly are one refusal in the archive', async () => {
   const archive = createMemoryArchive()
   for (const [digest, at] of [
     ['bad', 1],

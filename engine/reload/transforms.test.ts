@@ -1,4 +1,4 @@
-/** Candidates with transforms and tests: what is started for one that is refused is let go of, whatever refuses it. */
+/** Tests candidates with transforms and tests: what was started for a refused candidate is released, whatever refuses it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ function bundleOf(digest: string): Bundle {
   return { module: 'review.ts', digest, file: `/data/${digest}.mjs`, inputs: [place.file] }
 }
 
-/** One mapping with a transform; what each round meets is the test's to say. */
+/** Makes one mapping with a transform. The test sets the result of each round. */
 function createBench(parts: Partial<ReloaderOptions> = {}) {
   const story: string[] = []
   const world = {
@@ -64,7 +64,7 @@ function createBench(parts: Partial<ReloaderOptions> = {}) {
   return { reloader, story, world }
 }
 
-test('a changed bundle is another generation, and the old one is released after the swap', async () => {
+test('a changed bundle makes another generation, and the old bundle is released after the swap', async () => {
   const { reloader, story, world } = createBench()
   const first = await reloader.start()
   world.bundle = 'b2'
@@ -75,7 +75,7 @@ test('a changed bundle is another generation, and the old one is released after 
   assert.deepEqual(story, ['open b1', 'open b2', 'release b1'])
 })
 
-test('the same bundle is the same generation, and nothing is opened for it', async () => {
+test('an unchanged bundle makes no generation, and nothing is opened for it', async () => {
   const { reloader, story } = createBench()
   await reloader.start()
   assert.equal((await reloader.reload()).outcome, 'unchanged')
@@ -111,7 +111,7 @@ for (const [what, spoil] of Object.entries(refusals)) {
   })
 }
 
-test('a warning about a test refuses nothing, and is reported', async () => {
+test('a warning about a test is reported and refuses nothing', async () => {
   const { reloader, world } = createBench()
   await reloader.start()
   world.bundle = 'b2'
@@ -121,7 +121,7 @@ test('a warning about a test refuses nothing, and is reported', async () => {
   assert.deepEqual(result.diagnostics, world.failedTests)
 })
 
-test('a candidate that cannot be bundled is refused with its place, and what would mend it is watched', async () => {
+test('a candidate that cannot be bundled is refused with its place, and files that may fix it are watched', async () => {
   const sets: (readonly string[])[] = []
   const { reloader, world } = createBench({
     watch: () => ({
@@ -141,7 +141,7 @@ test('a candidate that cannot be bundled is refused with its place, and what wou
   assert.ok(sets.at(-1)?.includes('/missing.ts'))
 })
 
-test('failing tests are a warning where the operator does not require them, or nothing older could serve', async () => {
+test('failing tests are a warning if the operator does not require them, or if there is no earlier snapshot', async () => {
   const { reloader, world } = createBench()
   world.failedTests = [bad]
   const first = await reloader.start()
@@ -153,7 +153,7 @@ test('failing tests are a warning where the operator does not require them, or n
   assert.deepEqual([allowed.outcome, allowed.diagnostics[0]?.severity], ['live', 'warning'])
 })
 
-test('a dry run changes nothing that serves, and releases what it opened', async () => {
+test('a dry run does not change the live snapshot, and releases what it opened', async () => {
   const { reloader, story, world } = createBench({
     prepare: () => ({ commit: () => void story.push('commit'), discard: () => void story.push('discard') }),
   })
@@ -173,14 +173,14 @@ test('a dry run changes nothing that serves, and releases what it opened', async
   assert.equal(reloader.generations().length, 1, 'a look is no reload, and leaves no record')
 })
 
-test('closing releases what serves', async () => {
+test('closing releases the live snapshot', async () => {
   const { reloader, story } = createBench()
   await reloader.start()
   await reloader.close()
   assert.deepEqual(story, ['open b1', 'release b1'])
 })
 
-test('a transform that is broken in another way is another change, though nothing else is', async () => {
+test('a transform that breaks in another way is another change, even if nothing else changed', async () => {
   const { reloader, world } = createBench()
   await reloader.start()
   world.bundle = 'b2'
@@ -200,7 +200,7 @@ test('a transform that is broken in another way is another change, though nothin
   assert.notEqual(second.digest, first.digest)
 })
 
-/** Tests that go on for as long as somebody waits for them; the answer is of those of the second candidate. */
+/** Makes tests that run until they are given up. Those of the second candidate end with a result. */
 function createEndlessTests() {
   const begun = Promise.withResolvers<void>()
   let runs = 0
@@ -215,7 +215,7 @@ function createEndlessTests() {
   }
 }
 
-/** `b1` serves, and the tests of `b2` are under way. */
+/** Makes `b1` live, with the tests of `b2` running. */
 async function reloadEndlessly() {
   const { begun, test } = createEndlessTests()
   const bench = createBench({ test })
@@ -226,14 +226,14 @@ async function reloadEndlessly() {
   return { ...bench, endless }
 }
 
-test('a later change does not wait for the tests of the one before', { timeout: 30_000 }, async () => {
+test('a later change does not wait for the tests of an earlier one', { timeout: 30_000 }, async () => {
   const { reloader, story, world, endless } = await reloadEndlessly()
   world.bundle = 'b3'
   assert.equal(await reloader.reload(), await endless)
   assert.deepEqual(story, ['open b1', 'open b2', 'release b2', 'open b3', 'release b1'])
 })
 
-test('a rollback does not wait for tests, and holds off the change that they were of', {
+test('a rollback does not wait for tests, and holds back the change that they test', {
   timeout: 30_000,
 }, async () => {
   const { reloader, story, endless } = await reloadEndlessly()
@@ -247,7 +247,7 @@ test('a rollback does not wait for tests, and holds off the change that they wer
   assert.deepEqual(story, ['open b1', 'open b2', 'release b2'])
 })
 
-test('closing waits for no tests, and for no dry run', { timeout: 30_000 }, async () => {
+test('closing waits neither for tests nor for a dry run', { timeout: 30_000 }, async () => {
   const { reloader, story, endless } = await reloadEndlessly()
   await reloader.close()
   assert.deepEqual(

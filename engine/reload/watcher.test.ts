@@ -9,7 +9,7 @@ import { createWatcher, type WatchOptions } from './watcher.ts'
 
 const never = Number.POSITIVE_INFINITY
 
-/** A watcher, and its hints to wait for. */
+/** Makes a watcher whose signals can be awaited. */
 function createWatching(context: TestContext, options: Partial<WatchOptions> = {}) {
   let reported: (() => void) | undefined
   let count = 0
@@ -26,7 +26,7 @@ function createWatching(context: TestContext, options: Partial<WatchOptions> = {
   return {
     watcher,
     count: () => count,
-    /** Does something to the files and waits for the hint that follows. */
+    /** Changes the files and waits for the signal that follows. */
     async after(step: () => Promise<unknown>) {
       const hint = new Promise<void>((resolve) => {
         reported = resolve
@@ -73,7 +73,7 @@ test(
   },
 )
 
-test('a folder that does not exist yet is seen when it comes', limit, async (context) => {
+test('a folder that does not exist yet is noticed when it appears', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'reveille.yaml': '' })
   const { watcher, after } = createWatching(context)
   await after(async () => watcher.watch([folder.at('reveille.yaml'), folder.at('not/yet')]))
@@ -84,7 +84,7 @@ test('a folder that does not exist yet is seen when it comes', limit, async (con
   await after(() => writeFile(folder.at('not/yet/a.yaml'), 'y'))
 })
 
-test('the watched set can change, and what left it is silent', limit, async (context) => {
+test('the watched paths can change, and removed ones give no signals', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'one/a': '', 'two/a': '', 'three/a': '' })
   const [one, two, three] = ['one/a', 'two/a', 'three/a'].map(folder.at) as [string, string, string]
   const { watcher, after, count } = createWatching(context)
@@ -100,7 +100,7 @@ test('the watched set can change, and what left it is silent', limit, async (con
   await after(() => writeFile(one, 'heard again'))
 })
 
-test('what editors leave beside mapping files causes no change signal', limit, async (context) => {
+test('temporary files of editors beside mapping files cause no change signal', limit, async (context) => {
   const others = ['.a.yaml.swp', 'a.yaml~', '4913', '.git/x.yaml', 'notes.pdf'].map(
     (name) => `mappings/${name}`,
   )
@@ -129,7 +129,7 @@ test('no signal follows closing', limit, async (context) => {
   assert.equal(count(), before)
 })
 
-test('rights that are lost and come back are seen', limit, async (context) => {
+test('changes of rights are noticed', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'reveille.yaml': '', 'mappings/a.yaml': '' })
   for (const options of [{ scanMs: never }, { poll: true, pollMs: 20 }]) {
     const { watcher, after } = createWatching(context, options)
@@ -144,7 +144,7 @@ test('rights that are lost and come back are seen', limit, async (context) => {
 
 test('a log that grows in a watched folder causes no change signal', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'mappings/a.yaml': '', 'mappings/server.log': '' })
-  // What was made this very moment is taken to change still.
+  // What was written just now counts as still changing.
   for (const name of ['mappings/a.yaml', 'mappings']) await utimes(folder.at(name), 1, 1.5)
   const { watcher, after, count } = createWatching(context, { scanMs: 20 })
   await after(async () => watcher.watch([folder.at('mappings')]))
@@ -154,24 +154,20 @@ test('a log that grows in a watched folder causes no change signal', limit, asyn
   assert.equal(count(), before + 1)
 })
 
-test(
-  'a path that a watched folder holds already is watched without a change signal',
-  limit,
-  async (context) => {
-    const folder = await createSampleFolder(context, { 'transforms/a.ts': '', 'transforms/lib/b.ts': '' })
-    const { watcher, after, count } = createWatching(context, { scanMs: never })
-    const transforms = folder.at('transforms')
-    await after(async () => watcher.watch([transforms]))
-    watcher.watch([transforms, folder.at('transforms/lib/b.ts')])
-    await after(() => writeFile(folder.at('transforms/lib/b.ts'), 'x'))
-    assert.equal(count(), 2)
-    await after(async () => watcher.watch([transforms, folder.at('elsewhere.ts')]))
-    assert.equal(count(), 3)
-  },
-)
+test('a path in a watched folder can be added without a change signal', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'transforms/a.ts': '', 'transforms/lib/b.ts': '' })
+  const { watcher, after, count } = createWatching(context, { scanMs: never })
+  const transforms = folder.at('transforms')
+  await after(async () => watcher.watch([transforms]))
+  watcher.watch([transforms, folder.at('transforms/lib/b.ts')])
+  await after(() => writeFile(folder.at('transforms/lib/b.ts'), 'x'))
+  assert.equal(count(), 2)
+  await after(async () => watcher.watch([transforms, folder.at('elsewhere.ts')]))
+  assert.equal(count(), 3)
+})
 
 test(
-  'paths that are told in several steps are not lost in between, and not new again',
+  'paths that are added in several steps are neither lost in between nor new again',
   limit,
   async (context) => {
     const folder = await createSampleFolder(context, { 'a.yaml': '', 'b.yaml': '' })
@@ -185,13 +181,13 @@ test(
     watcher.watch([a])
     await after(() => writeFile(b, 'x'))
     assert.equal(count(), 2)
-    // It left for good by now, and is new when it comes back.
+    // The path was removed by now, and is new when it comes back.
     await after(async () => watcher.watch([a, b]))
     assert.equal(count(), 3)
   },
 )
 
-/** Events that never come, and what was asked of them. */
+/** Makes events that never come, and records the requests for them. */
 function createSilence(onObserve: (folders: number) => unknown = () => {}) {
   let listener: Parameters<CreateFolderEvents>[0] | undefined
   const createEvents: CreateFolderEvents = (given) => {
@@ -208,7 +204,7 @@ function createSilence(onObserve: (folders: number) => unknown = () => {}) {
 }
 
 test(
-  'where the system gives no more events, files are polled, and that is told once',
+  'if the system gives no more events, files are polled, and that is reported once',
   limit,
   async (context) => {
     const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
@@ -236,7 +232,7 @@ test(
 )
 
 test(
-  'a folder that cannot be watched is reported once; scans see what happens in it',
+  'a folder that cannot be watched is reported once, and scans notice its changes',
   limit,
   async (context) => {
     const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
@@ -254,7 +250,7 @@ test(
   },
 )
 
-test('scans of files at rest signal nothing, and no two of them overlap', limit, async (context) => {
+test('scans of unchanged files give no signals, and do not overlap', limit, async (context) => {
   const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`mappings/${index}.yaml`, 'x']))
   const folder = await createSampleFolder(context, files)
   const enough = Promise.withResolvers<void>()
@@ -268,7 +264,7 @@ test('scans of files at rest signal nothing, and no two of them overlap', limit,
   })
   const { watcher, after, count } = createWatching(context, { createEvents, scanMs: 1 })
   await after(async () => watcher.watch([folder.at('mappings')]))
-  // Files that are younger than the clock's tick may be told once more.
+  // Files that are younger than a tick of the clock may be reported once more.
   await after(() => atomicSave(folder.at('mappings/0.yaml'), 'y'))
   const before = count()
   for (let time = 0; time < 10; time++) {
@@ -279,7 +275,7 @@ test('scans of files at rest signal nothing, and no two of them overlap', limit,
   assert.ok(count() <= before + 1, `${count() - before} hints`)
 })
 
-test('how files are watched can change while they are', limit, async (context) => {
+test('the way of watching can change while files are watched', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'reveille.yaml': '' })
   const file = folder.at('reveille.yaml')
   let open = 0
@@ -299,7 +295,7 @@ test('how files are watched can change while they are', limit, async (context) =
   watcher.configure({ poll: true, debounceMs: 5 })
   await after(() => atomicSave(file, 'polled'))
   assert.equal(open, 0)
-  // What is written while events are not there yet is seen all the same.
+  // Changes before the events begin are noticed all the same.
   await after(async () => {
     watcher.configure({ poll: false })
     await atomicSave(file, 'in between')

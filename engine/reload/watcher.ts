@@ -1,11 +1,10 @@
 /**
- * Watches files: everything that happens to them becomes one coalesced change signal. The digest decides what it means.
- *
- * Events of folders see a change at once. A slow scan, whose stats are compared with those of the previous one, sees what
- * events did not. Polling is a fast scan for file systems without events. Scans run one after the other, in `last`.
- *
- * Nothing is lost between watching and reading, because stats are brought up to date before each signal. A change is older
- * than the stats, and the load that follows the signal reads it; or it is younger, and then it is an event or the next
+ * Watches files and merges all changes into one change signal. The digest decides what the signal means.
+ * Events of folders report a change at once. A slow scan, whose stats are compared with those of the previous one,
+ * finds what events did not report. Polling is a fast scan for file systems without events. Scans run one after the
+ * other, in `last`.
+ * Nothing is lost between watching and reading, because stats are updated before each signal. A change is older than
+ * the stats, and the load that follows the signal reads it; or it is younger, and then it is an event or the next
  * difference.
  */
 
@@ -16,20 +15,23 @@ import { createPreviousScan } from './watch/previous-scan.ts'
 import { isReportedByLoads, watchError } from './watch/watch-error.ts'
 
 export interface WatchSettings {
-  /** Milliseconds that the files must rest before `onChange`, which waits ten times as long at most. Default: 50. */
+  /**
+   * How long the files must be unchanged before `onChange`, in milliseconds. It waits ten times as long at most.
+   * Default: 50.
+   */
   readonly debounceMs?: number
-  /** For file systems without events. Default: false. */
+  /** Whether to poll, for file systems without events. Default: false. */
   readonly poll?: boolean
 }
 
 export interface WatchOptions extends WatchSettings {
-  /** Something may have changed. Also called for each new set of paths, unless all of them were watched before. */
+  /** Called if something may have changed. Also called for each new set of paths, unless all of them were watched before. */
   readonly onChange: () => void
-  /** Called once for each kind; the watcher goes on as well as it can. */
+  /** Called once for each kind of error. The watcher continues as well as it can. */
   readonly onError: (error: unknown) => void
-  /** Pause between two scans, in milliseconds. Default: 10,000. */
+  /** The pause between two scans, in milliseconds. Default: 10,000. */
   readonly scanMs?: number
-  /** Pause between two scans that stand in for events, in milliseconds. Default: 500. */
+  /** The pause between two scans that replace events, in milliseconds. Default: 500. */
   readonly pollMs?: number
   /** Default: events of the file system. */
   readonly createEvents?: CreateFolderEvents
@@ -37,19 +39,19 @@ export interface WatchOptions extends WatchSettings {
 
 export interface Watcher {
   /**
-   * Watches these files and folders, existing or not; absolute paths. Others are watched until the next signal: a load that
-   * names what it reads in several steps does not lose what it has not come to yet.
+   * Watches these files and folders by absolute path, existing or not. Earlier ones are watched until the next signal,
+   * because a load that names its files in several steps has not come to all of them yet.
    */
   watch(paths: readonly string[]): void
-  /** Changes the settings that are given, while watching. */
+  /** Changes the given settings while watching. */
   configure(settings: WatchSettings): void
-  /** No call of `onChange` or `onError` follows, and nothing keeps the process alive. */
+  /** Neither `onChange` nor `onError` is called afterwards, and nothing keeps the process alive. */
   close(): Promise<void>
 }
 
 export type Watch = (options: WatchOptions) => Watcher
 
-/** The pause after a scan is this many times as long as the scan, which bounds its cost, however much there is to look at. */
+/** The pause after a scan is at least this many times as long as the scan, which bounds its cost. */
 const leastPause = 10
 
 export function createWatcher(options: WatchOptions): Watcher {
@@ -61,7 +63,7 @@ export function createWatcher(options: WatchOptions): Watcher {
   const reported = new Set<string>()
   const beingChecked = new Set<string>()
   let polls = options.poll ?? false
-  /** The system gave no more events, which does not change while the process runs. */
+  /** Whether the system gave no more events, which does not change while the process runs. */
   let isLimited = false
   const usesEvents = () => !polls && !isLimited
   const previousScan = createPreviousScan({

@@ -1,6 +1,7 @@
 /**
- * Each detector by itself sees every kind of edit. What is held is that a change signal comes after which a read gives the final
- * state, as a load would read it; a watcher without detectors sees none, so the check can fail.
+ * Tests that each detector alone notices every kind of edit. The assertion is that a change signal comes after which a
+ * read, done as a load does it, gives the final state. A watcher without detectors notices nothing, so the check can
+ * fail.
  */
 
 import assert from 'node:assert/strict'
@@ -14,7 +15,7 @@ import { type CreateFolderEvents, createFolderEvents } from './folder-events.ts'
 
 const never = Number.POSITIVE_INFINITY
 const noEvents: CreateFolderEvents = () => ({ observe: async () => false, close: async () => {} })
-/** Fails where a folder is to be watched: who polls needs no events. */
+/** Fails if a folder is to be watched, because polling needs no events. */
 const forbiddenEvents: CreateFolderEvents = () => ({
   async observe(folders) {
     assert.equal(folders.size, 0)
@@ -29,7 +30,7 @@ const detectors: Record<string, Partial<WatchOptions>> = {
   polling: { scanMs: never, poll: true, pollMs: 20, createEvents: forbiddenEvents },
 }
 
-/** Everything that the watched paths say, as somebody reads it who follows links. */
+/** Reads everything at the watched paths, following links as a load does. */
 async function read(folder: SampleFolder, paths: readonly string[]): Promise<string> {
   const said: string[] = []
   async function add(name: string): Promise<void> {
@@ -48,7 +49,7 @@ async function read(folder: SampleFolder, paths: readonly string[]): Promise<str
   return said.join('\n')
 }
 
-/** A watcher, and what whoever follows its signals has read last. */
+/** Makes a watcher, with what was last read after its signals. */
 function createReader(
   context: TestContext,
   folder: SampleFolder,
@@ -59,7 +60,7 @@ function createReader(
   let next = Promise.withResolvers<void>()
   let isReading = false
   let isAgain = false
-  /** One at a time, and once more for signals that come meanwhile: as the reloader loads. */
+  /** Loads one at a time, and once more for signals that come meanwhile, as the reloader does. */
   async function load(): Promise<void> {
     isAgain = isReading
     if (isReading) return
@@ -95,7 +96,7 @@ async function createPlace(context: TestContext, kind: EditKind): Promise<Sample
 const limit = { timeout: 60_000, concurrency: true }
 
 for (const [name, detector] of Object.entries(detectors)) {
-  test(`${name} alone see`, limit, async (suite) => {
+  test(`${name} alone notice`, limit, async (suite) => {
     await Promise.all(
       editKinds.map((kind) =>
         suite.test(kind.name, async (context) => {
@@ -116,7 +117,7 @@ for (const [name, detector] of Object.entries(detectors)) {
   })
 }
 
-test('without any detector nothing is seen, so that the checks above can fail', limit, async (suite) => {
+test('without any detector nothing is noticed, so that the checks above can fail', limit, async (suite) => {
   await Promise.all(
     editKinds.map((kind) =>
       suite.test(kind.name, async (context) => {

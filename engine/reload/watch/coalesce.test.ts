@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createCoalesced } from './coalesce.ts'
 
-test('signals become one once they rest', (context) => {
+test('signals are merged until they pause', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
   const { signal } = createCoalesced(act, 50)
@@ -17,7 +17,7 @@ test('signals become one once they rest', (context) => {
   assert.equal(act.mock.callCount(), 1)
 })
 
-test('signals that never rest are acted on all the same, once per longest wait', (context) => {
+test('signals without a pause are acted on all the same, once per longest wait', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
   const { signal } = createCoalesced(act, 30)
@@ -28,7 +28,7 @@ test('signals that never rest are acted on all the same, once per longest wait',
   assert.ok(act.mock.callCount() >= 3 && act.mock.callCount() <= 4)
 })
 
-test('nothing follows a cancel', (context) => {
+test('nothing happens after a cancel', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
   const { signal, cancel } = createCoalesced(act, 50)
@@ -38,7 +38,7 @@ test('nothing follows a cancel', (context) => {
   assert.equal(act.mock.callCount(), 0)
 })
 
-test('the rest can change, for signals from then on', (context) => {
+test('the pause can change, for signals from then on', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
   const { signal, setRest } = createCoalesced(act, 50)

@@ -1,6 +1,6 @@
-/** Makes one signal of many in a short time. */
+/** Merges several signals within a short time into one. */
 
-/** A file that is written without pause must not hide all other changes: after so many pauses the signal is passed on anyway. */
+/** A file that is written constantly must not hide all other changes, so the signal is passed on after this many pauses. */
 const mostRests = 10
 
 /** Calls `act` once `restMs` have passed without a signal, and at the latest ten times that after the first one. */
@@ -22,7 +22,7 @@ export function createCoalesced(act: () => void, restMs: number) {
 
   return {
     cancel,
-    /** For signals from now on, in milliseconds. */
+    /** Sets the pause for signals from now on, in milliseconds. */
     setRest(ms: number): void {
       restMs = ms
     },

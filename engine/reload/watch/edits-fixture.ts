@@ -1,6 +1,6 @@
 /**
- * The ways in which editors, version control, installers and platforms change files. Each is a layout of files
- * and steps, and after each step the watched paths say something else than before.
+ * Lists the ways in which editors, version control, installers and platforms change files. Each is a layout of files
+ * and steps, and each step changes the content at the watched paths.
  */
 
 import { cp, mkdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
@@ -9,9 +9,9 @@ import type { SampleFolder } from '../../config/sample-folder.ts'
 export interface EditKind {
   readonly name: string
   readonly files: Readonly<Record<string, string>>
-  /** What files cannot say: links. */
+  /** Creates links, which a list of files cannot express. */
   prepare?(folder: SampleFolder): Promise<unknown>
-  /** Relative to the folder. */
+  /** Paths relative to the folder. */
   readonly watched: readonly string[]
   readonly steps: readonly ((folder: SampleFolder) => Promise<unknown>)[]
 }
@@ -25,7 +25,10 @@ async function saveInOneStep(path: string, content: string): Promise<void> {
   await rename(`${path}.tmp~`, path)
 }
 
-/** As vim does with `backup` and `writebackup`: a probe, a backup by renaming, the file anew, the backup gone. */
+/**
+ * Saves as vim does with `backup` and `writebackup`: creates a probe, makes a backup by renaming, writes a new file,
+ * and deletes the backup.
+ */
 async function saveLikeVim({ at }: SampleFolder, content: string): Promise<void> {
   await writeFile(at('etc/mappings/.a.yaml.swp'), 'b0VIM')
   await writeFile(at('etc/mappings/4913'), '')
@@ -36,7 +39,7 @@ async function saveLikeVim({ at }: SampleFolder, content: string): Promise<void>
   await rm(at('etc/mappings/.a.yaml.swp'))
 }
 
-/** As Kubernetes does for a mounted ConfigMap: a new folder, and the link `..data` that changes in one step. */
+/** Changes a mounted ConfigMap as Kubernetes does: creates a new folder, and changes the link `..data` in one step. */
 async function mountConfigMap({ at, write }: SampleFolder, from: number | undefined, to: number) {
   await write(`etc/mappings/..2026_${to}/a.yaml`, `version ${to}`)
   await symlink(`..2026_${to}`, at('etc/mappings/..data_tmp'))
@@ -66,7 +69,7 @@ async function isFile(path: string): Promise<boolean> {
   )
 }
 
-/** As `cp -p` and `touch -r` do: the same length and the same time, another content. */
+/** Edits like `cp -p` and `touch -r`: other content with the same length and time. */
 async function editWithoutTrace(path: string, content: string): Promise<void> {
   const { atime, mtime } = await stat(path)
   await writeFile(path, content)
@@ -75,7 +78,7 @@ async function editWithoutTrace(path: string, content: string): Promise<void> {
 
 const manyNames = Array.from({ length: 60 }, (_, index) => `etc/mappings/team-${index % 3}/${index}.yaml`)
 
-/** As version control does: each file removed and written anew. */
+/** Checks out as version control does: deletes each file and creates it again. */
 async function checkOut({ at, write }: SampleFolder, branch: string): Promise<void> {
   for (const [index, name] of manyNames.entries()) {
     await rm(at(name), { force: true })

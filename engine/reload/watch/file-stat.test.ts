@@ -9,7 +9,7 @@ function changed(changes: Partial<Stats>): Stats {
   return Object.assign(Object.create(stats), changes)
 }
 
-test('whatever shows from outside makes a file’s stat another one', () => {
+test('every visible change gives a file another stat', () => {
   const now = stats.mtimeMs + 60_000
   const stat = fileStat(stats, now)
   assert.equal(fileStat(changed({}), now + 60_000), stat)
@@ -18,7 +18,7 @@ test('whatever shows from outside makes a file’s stat another one', () => {
   }
 })
 
-test('a folder’s stat says which folder it is and who may read it, and not what happens in it', () => {
+test('a folder’s stat identifies it and its rights, and does not depend on its entries', () => {
   const stat = folderStat(stats)
   assert.equal(folderStat(changed({ mtimeMs: 1, ctimeMs: 1, size: 1, nlink: 9 })), stat)
   for (const key of ['dev', 'ino', 'birthtimeMs', 'mode', 'uid', 'gid'] as const) {
@@ -26,7 +26,7 @@ test('a folder’s stat says which folder it is and who may read it, and not wha
   }
 })
 
-test('a file that was written this very moment looks different the next time', () => {
+test('a file that was written just now has another stat the next time', () => {
   const fine = changed({ mtimeMs: 1_700_000_000_123.5 })
   assert.notEqual(fileStat(fine, fine.mtimeMs + 5), fileStat(fine, fine.mtimeMs + 15))
   assert.equal(fileStat(fine, fine.mtimeMs + 25), fileStat(fine, fine.mtimeMs + 900_000))
@@ -35,12 +35,12 @@ test('a file that was written this very moment looks different the next time', (
   assert.equal(fileStat(coarse, coarse.mtimeMs + 2000), fileStat(coarse, coarse.mtimeMs + 900_000))
 })
 
-test('a file from the future looks the same every time', () => {
+test('a file with a time in the future has the same stat every time', () => {
   const ahead = changed({ mtimeMs: 1_700_000_000_123.5 })
   assert.equal(fileStat(ahead, ahead.mtimeMs - 5000), fileStat(ahead, ahead.mtimeMs - 4000))
 })
 
-test('what is missing is known by its error code, and files differ from folders', async () => {
+test('a missing path is known by its error code, and files differ from folders', async () => {
   assert.equal(await lookAt('/no/such/file'), 'ENOENT')
   assert.equal((await lookAt(import.meta.filename)) instanceof Object, true)
   assert.deepEqual([isFileStat(fileStat(stats, 0)), isFileStat(folderStat(stats))], [true, false])

@@ -1,8 +1,8 @@
-/** Writes what a path looks like as a text: two equal texts mean that nothing happened in between. */
+/** Writes the stats of a path as a text. Two equal texts mean that the path has not changed in between. */
 
 import { lstat, type Stats } from 'node:fs'
 
-/** The content as far as it shows from outside, and the rights. `now` in milliseconds since the Unix epoch. */
+/** Includes the visible signs of content, and the rights. `now` is in milliseconds since the Unix epoch. */
 export function fileStat(stats: Stats, now: number): string {
   const { dev, ino, size, mtimeMs, ctimeMs, mode, uid, gid } = stats
   const stat = `file ${dev}:${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode} ${uid} ${gid}`
@@ -14,15 +14,15 @@ export function isFileStat(stat: string | undefined): boolean {
 }
 
 /**
- * Without times of change, which also tell of entries that do not matter. The birth time tells a folder from the next one
- * of its name, which often gets the same inode number.
+ * Leaves out times of change, which also depend on entries that do not matter. The birth time distinguishes a folder
+ * from the next one of its name, which often gets the same inode number.
  */
 export function folderStat({ dev, ino, birthtimeMs, mode, uid, gid }: Stats): string {
   return `folder ${dev}:${ino} ${birthtimeMs} ${mode} ${uid} ${gid}`
 }
 
 /**
- * When a name last came to a folder or went. For what is not there: a file that comes and goes between two looks is
+ * Returns when an entry last appeared in a folder or disappeared. A file that comes and goes between two checks is
  * absent in both, and may have been read in between.
  */
 export function folderStamp({ mtimeMs }: Stats, now: number): string {
@@ -34,15 +34,15 @@ export function isFolderStat(stat: string | undefined): boolean {
 }
 
 /**
- * A file that is written twice within one tick of its file system's clock looks the same after both. So what changed
- * this very moment is taken to have changed again. Whole seconds are the sign of a clock that counts in twos.
+ * A file that is written twice within one tick of its file system's clock has the same stats after both. So a file that
+ * changed just now counts as changed again. Whole seconds indicate a clock that counts in twos.
  */
 function isUnsettled(mtimeMs: number, now: number): boolean {
   const age = now - mtimeMs
   return age >= 0 && age < (mtimeMs % 1000 === 0 ? 2000 : 20)
 }
 
-/** The stats of a path itself, or the code of the error that says why there are none. Costs half as much as the promised `lstat`. */
+/** Returns the stats of a path itself, or the code of the error. It takes half the time of the promised `lstat`. */
 export function lookAt(path: string): Promise<Stats | string> {
   return new Promise((resolve) => {
     lstat(path, (error, stats) => resolve(error ? (error.code ?? 'unknown') : stats))

@@ -1,6 +1,6 @@
 /**
- * Watches folders for events, each by a chokidar of its own and without what is below it. A scan decides which folders these
- * are: chokidar would not leave one folder without those below it, nor watch links that lead to one.
+ * Watches folders for events, each by its own chokidar without sub-folders. A scan decides which folders these are,
+ * because chokidar would not drop one folder without those below it, nor watch links that lead to one.
  */
 
 import { basename, dirname } from 'node:path'
@@ -10,9 +10,9 @@ import type { ObservedFolder } from './scan.ts'
 
 export interface FolderEvent {
   readonly folder: string
-  /** Undefined: the folder itself was touched, or the system does not say what. */
+  /** Undefined: the folder itself changed, or the system does not name the entry. */
   readonly name: string | undefined
-  /** It matters only if it is, or was, a folder. */
+  /** Whether the entry matters only if it is, or was, a folder. */
   readonly isUncertain: boolean
 }
 
@@ -24,11 +24,10 @@ export interface FolderEventListener {
 export interface FolderEvents {
   /**
    * Watches these folders and no others.
-   *
-   * @returns whether there are new ones; they give events from then on
+   * @returns whether there are new ones, which give events from then on
    */
   observe(folders: ReadonlyMap<string, ObservedFolder>): Promise<boolean>
-  /** No call of the listener follows. */
+  /** The listener is not called afterwards. */
   close(): Promise<void>
 }
 
@@ -39,9 +38,9 @@ interface Open {
   close(): void
 }
 
-/** Folders that are opened at a time: each costs about a millisecond. */
+/** The number of folders that are opened at the same time. Each takes about a millisecond. */
 const atOnce = 4
-/** A folder in which something happens without pause is never reported as ready, though it has long been. Milliseconds. */
+/** A folder with constant changes is never reported as ready, although it has been for long. Milliseconds. */
 const longestOpening = 1000
 
 export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => {
@@ -61,19 +60,19 @@ export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => 
     if (relevance) onEvent({ folder, name, isUncertain: relevance === 'uncertain' })
   }
 
-  /** The folder may have been replaced, and the old one be watched wherever it is now. The next scan opens it again. */
+  /** The folder may have been replaced, and the watch be on the old one wherever it is now. The next scan opens it again. */
   function retire(folder: string): void {
     report(folder, undefined, false)
     drop(folder)
   }
 
-  /** Resolves with whether it is watched. */
+  /** Resolves with whether the folder is watched. */
   function add(folder: string, observed: ObservedFolder): Promise<boolean> {
     const files = watch(folder, {
       depth: 0,
       followSymlinks: false,
       ignoreInitial: true,
-      // The debounce and the digest take care of half-written files and atomic saves.
+      // The debounce and the digest handle half-written files and atomic saves.
       atomic: false,
       ignored: (path) => path !== folder && !matters(folder, basename(path)),
     })
@@ -95,7 +94,8 @@ export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => 
       drop(folder)
       if (!closed) onError(error)
     })
-    // Chokidar's own events leave out changes of rights, and those that its own look at the file does not confirm.
+    // Chokidar's own events leave out changes of rights, and changes that it does not confirm by its own check of the
+    // file.
     files.on('raw', (kind, name, details) => {
       if ((details as { watchedPath?: unknown }).watchedPath !== folder) return
       if (name === basename(folder) && kind === 'rename') retire(folder)
@@ -145,7 +145,7 @@ export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => 
   }
 }
 
-/** `isContent`: it was there before and still is, so that it is no folder that comes or goes. */
+/** `isContent` means that the entry existed before and still does, so that it is no folder that comes or goes. */
 function relevanceOf(
   { names, whole }: ObservedFolder,
   name: string,

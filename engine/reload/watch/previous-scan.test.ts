@@ -13,7 +13,7 @@ test('new paths and other stats are a change', () => {
   assert.equal(stats.get('/a'), 'two')
 })
 
-test('a path that a scan did not meet is forgotten, and is a change when it comes back', () => {
+test('a path that a scan did not find is forgotten, and is a change when it comes back', () => {
   const stats = createKnownStats()
   stats.set('/a', 'one')
   stats.conclude()
@@ -23,7 +23,7 @@ test('a path that a scan did not meet is forgotten, and is a change when it come
   assert.equal(stats.conclude(), true)
 })
 
-test('what was looked at between two scans is no change for the next one', () => {
+test('a path that was checked between two scans is no change for the next one', () => {
   const stats = createKnownStats()
   stats.set('/a', 'one')
   stats.conclude()
@@ -34,12 +34,12 @@ test('what was looked at between two scans is no change for the next one', () =>
   assert.equal(stats.get('/unknown'), undefined)
 })
 
-test('a change that a scan found before it was given up is kept for the next one', () => {
+test('a change that a scan found before it was given up is kept for the next scan', () => {
   const stats = createKnownStats()
   stats.set('/a', 'one')
   stats.conclude()
   stats.set('/a', 'two')
-  // Here it was given up; the next one begins.
+  // The scan was given up here, and the next one begins.
   stats.set('/a', 'two')
   assert.equal(stats.conclude(), true)
 })

@@ -1,7 +1,6 @@
 /**
- * Remembers the stats of the watched paths, which the next scan is compared with.
- *
- * A folder is watched for events before its stats are taken. So every change is an event, or makes stats differ.
+ * Keeps the stats of the watched paths, with which the next scan is compared.
+ * A folder is watched for events before its stats are taken. So every change is an event, or makes the stats differ.
  */
 
 import { fileStat, isFileStat, isFolderStat, lookAt } from './file-stat.ts'
@@ -9,11 +8,11 @@ import type { FolderEvents } from './folder-events.ts'
 import { type ScanOptions, scanPaths } from './scan.ts'
 
 interface PreviousScanOptions extends Pick<ScanOptions, 'now' | 'signal'> {
-  /** Undefined where folders give no events. */
+  /** Returns undefined if folders give no events. */
   events(): FolderEvents | undefined
 }
 
-/** Stats are replaced in place: a new list for each scan would be much to collect where thousands of files are watched. */
+/** Stats are replaced in place, because a new list for each scan of thousands of files would be much garbage. */
 export function createKnownStats() {
   const known = new Map<string, { stat: string; scan: number }>()
   let scan = 0
@@ -31,15 +30,14 @@ export function createKnownStats() {
         before.scan = scan
       }
     },
-    /** Called between scans: for the next scan this is no change. */
+    /** Called between scans, so that the next scan sees no change. */
     replace(path: string, stat: string): void {
       const before = known.get(path)
       if (before) before.stat = stat
     },
     /**
-     * Ends a scan and forgets the paths that were not set in it.
-     *
-     * @returns whether any path was new, or its stat another than before
+     * Ends a scan and forgets the paths that it did not set.
+     * @returns whether any path was new, or has other stats than before
      */
     conclude(): boolean {
       for (const [path, last] of known) if (last.scan !== scan) known.delete(path)
@@ -51,9 +49,9 @@ export function createKnownStats() {
   }
 }
 
-/** How often a scan begins again for folders that come meanwhile; later ones are left to the next scan. */
+/** The number of times a scan begins again for folders that appear meanwhile. Later ones are left to the next scan. */
 const mostRepeats = 5
-/** More files than these are left to a scan, which looks at a few at a time. */
+/** More files than these are left to a scan, which checks a few at a time. */
 const mostTouched = 1000
 
 export function createPreviousScan({ events, now, signal }: PreviousScanOptions) {
@@ -62,7 +60,7 @@ export function createPreviousScan({ events, now, signal }: PreviousScanOptions)
   let touched = new Set<string>()
   let isOutdated = true
 
-  /** Looks at everything. @returns whether anything differs from what was known */
+  /** Checks everything. @returns whether anything has changed */
   async function scan(): Promise<boolean> {
     let differs = false
     isOutdated = false
@@ -70,13 +68,13 @@ export function createPreviousScan({ events, now, signal }: PreviousScanOptions)
     for (let repeat = 0; repeat < mostRepeats; repeat++) {
       const folders = await scanPaths(paths, { stats, now, signal })
       if (stats.conclude()) differs = true
-      // A new folder gives no event of what happened in it before it was watched: it is looked at once more.
+      // A new folder gives no event for changes before it was watched, so it is checked once more.
       if (!(await events()?.observe(folders))) break
     }
     return differs
   }
 
-  /** Returns false for what is no known file any more. */
+  /** Returns false for a path that is no known file any more. */
   async function look(path: string): Promise<boolean> {
     const found = isFileStat(stats.get(path)) ? await lookAt(path) : undefined
     if (typeof found !== 'object' || !found.isFile()) return false
@@ -86,16 +84,16 @@ export function createPreviousScan({ events, now, signal }: PreviousScanOptions)
 
   return {
     scan,
-    /** Holds from the next scan on. */
+    /** Takes effect at the next scan. */
     setPaths(given: ReadonlySet<string>): void {
       paths = given
     },
-    /** Something happened to this path; undefined: it is not known to which. */
+    /** Records that this path changed. Undefined: the path is unknown. */
     touch(path: string | undefined): void {
       if (path === undefined || touched.size === mostTouched) isOutdated = true
       else touched.add(path)
     },
-    /** Looks at what was touched, and at everything if more than the content of files changed. */
+    /** Checks the recorded paths, or everything if more than the content of files changed. */
     async update(): Promise<void> {
       const files = touched
       touched = new Set()

@@ -15,7 +15,7 @@ async function createPlace(context: TestContext, files: Readonly<Record<string, 
     stats,
     async scan(...names: string[]) {
       const found = await scanPaths(names.map(folder.at), { stats, now: Date.now, signal })
-      // Relative, and without the two folders above.
+      // The paths are relative, without the two folders above.
       const observed = [...found]
         .filter(([path]) => path.startsWith(folder.path))
         .map(([path, { names, whole }]) => {
@@ -38,13 +38,13 @@ test('a folder of many files is one folder to observe, and so is the one above i
   )
 })
 
-test('what is missing is awaited in the nearest folder that exists', async (context) => {
+test('a missing path is awaited in the nearest existing folder', async (context) => {
   const { scan, stats, at } = await createPlace(context, { 'reveille.yaml': '' })
   assert.deepEqual((await scan('not/yet/here.yaml')).observed, ['.: not'])
   assert.match(String(stats.get(at('not'))), /^nothing since /)
 })
 
-test('a file that comes and goes between two scans is noticed, named or in a watched folder', async (context) => {
+test('a file that comes and goes between two scans is noticed, whether it is named or in a watched folder', async (context) => {
   const { scan, stats, write, at } = await createPlace(context, { 'etc/mappings/a.yaml': '' })
   for (const name of ['etc/.env', 'etc/mappings/b.yaml']) {
     await scan('etc/.env', 'etc/mappings')
@@ -56,12 +56,12 @@ test('a file that comes and goes between two scans is noticed, named or in a wat
   }
 })
 
-test('a file where a folder should be is watched, for it may become one', async (context) => {
+test('a file in place of a folder is watched, because it may become one', async (context) => {
   const { scan } = await createPlace(context, { mappings: 'a file' })
   assert.deepEqual((await scan('mappings/a.yaml')).observed, ['.: mappings'])
 })
 
-test('every folder in which a link of the way stands is observed', async (context) => {
+test('every folder that contains a link of the path is observed', async (context) => {
   const { scan, at } = await createPlace(context, { 'etc/..2026_1/a.yaml': 'x', 'etc/reveille.yaml': '' })
   await symlink('..2026_1', at('etc/..data'))
   await symlink('..data/a.yaml', at('etc/a.yaml'))
@@ -72,7 +72,7 @@ test('every folder in which a link of the way stands is observed', async (contex
   ])
 })
 
-test('links that lead in a circle end', { timeout: 10_000 }, async (context) => {
+test('circular links end', { timeout: 10_000 }, async (context) => {
   const { scan, stats, at } = await createPlace(context, { 'mappings/a.yaml': 'x' })
   await symlink('self/deeper', at('self'))
   await symlink('two', at('one'))
@@ -83,7 +83,7 @@ test('links that lead in a circle end', { timeout: 10_000 }, async (context) => 
   assert.match(stats.get(at('mappings/a.yaml')) ?? '', /^file /)
 })
 
-test('what packages installed is looked at only where it is named', async (context) => {
+test('installed packages are scanned only where they are named', async (context) => {
   const named = 'transforms/node_modules/left/index.js'
   const { scan, stats, at } = await createPlace(context, {
     'transforms/a.ts': 'x',
@@ -96,7 +96,7 @@ test('what packages installed is looked at only where it is named', async (conte
   assert.equal(stats.get(at('transforms/node_modules/right/index.js')), undefined)
 })
 
-test('a file that is gone is a change, though nothing is left to look at', async (context) => {
+test('a deleted file is a change, even if nothing is left to check', async (context) => {
   const { scan, stats, at } = await createPlace(context, { 'mappings/a.yaml': 'x', 'mappings/b.yaml': 'x' })
   await scan('mappings')
   stats.conclude()
@@ -105,7 +105,7 @@ test('a file that is gone is a change, though nothing is left to look at', async
   assert.equal(stats.conclude(), true)
 })
 
-test('a scan that is given up fails with the reason', async (context) => {
+test('a scan that is given up rejects with the reason', async (context) => {
   const { path } = await createPlace(context, { 'a.yaml': 'x' })
   const given = scanPaths([path], { stats: createKnownStats(), now: Date.now, signal: AbortSignal.abort() })
   await assert.rejects(given, { name: 'AbortError' })

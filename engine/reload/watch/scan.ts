@@ -1,9 +1,8 @@
 /**
- * Scans everything that is watched, through links: it brings the stats up to date, and answers the folders in which the next
- * change will happen.
- *
- * A path is followed the way the system follows it. Every folder in which a link, the path's end, or the first name
- * that is missing stands, is a folder to observe; and so is the one above it, where its own replacement shows.
+ * Scans everything that is watched, through links: updates the stats, and returns the folders in which the next change
+ * will happen.
+ * A path is followed the way the system follows it. Every folder that contains a link, the path's end, or the first
+ * missing name, is a folder to observe; and so is the one above it, where its own replacement shows.
  */
 
 import type { Dirent, Stats } from 'node:fs'
@@ -15,18 +14,18 @@ import { isRelevantFile, isRelevantFolder } from './relevance.ts'
 export interface ObservedFolder {
   /** Changes when another folder takes its place. */
   readonly identity: string
-  /** Names in it that matter, whether they exist or not. */
+  /** The names in it that matter, whether they exist or not. */
   readonly names: Set<string>
-  /** True: everything relevant in it matters. */
+  /** Whether everything relevant in it matters. */
   whole: boolean
 }
 
 export interface ScanOptions {
-  /** By real path: a path with another stat has changed. */
+  /** Keyed by real path. A path with other stats has changed. */
   readonly stats: { set(path: string, stat: string): void }
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** Ends the scan between two looks. */
+  /** Ends the scan between two checks. */
   readonly signal: AbortSignal
 }
 
@@ -38,7 +37,7 @@ interface PathEnd {
   readonly stats: Stats
 }
 
-/** How many paths are looked at together: few enough to leave threads to others, and to hold up nothing. */
+/** The number of paths that are checked together, small enough to leave threads to others and to delay nothing. */
 const atOnce = 8
 const mostLinks = 40
 const deepestFolder = 16
@@ -53,9 +52,12 @@ export async function scanPaths(
 ): Promise<ReadonlyMap<string, ObservedFolder>> {
   const folders = new Map<string, ObservedFolder>()
   const identities = new Map<string, string>()
-  /** Folders by their real paths -> when a name last came or went, taken before any name is looked for. */
+  /**
+   * Maps the real path of a folder to the time when an entry last appeared or disappeared, taken before any name is
+   * looked up.
+   */
   const stamps = new Map<string, string>()
-  /** Folders by the path that names them -> their real paths. */
+  /** Maps a path of a folder to its real path. */
   const places = new Map<string, string | undefined>()
 
   function observe(folder: string, name?: string): ObservedFolder {
@@ -68,7 +70,7 @@ export async function scanPaths(
     return observed
   }
 
-  /** Undefined: there is nothing. Everything on the way is observed by then. */
+  /** Returns undefined if there is nothing. Everything on the way is observed by then. */
   async function reach(path: string, links = 0): Promise<PathEnd | undefined> {
     const above = dirname(path)
     const folder = await placeOf(above, links)
@@ -87,7 +89,7 @@ export async function scanPaths(
   }
 
   async function placeOf(folder: string, links: number): Promise<string | undefined> {
-    // What is still being looked for is looked for again: a link that leads into itself would wait for itself.
+    // A path that is still being looked up is looked up again, because a circular link would wait for itself.
     if (!places.has(folder)) places.set(folder, await findPlace(folder, links))
     return places.get(folder)
   }
@@ -134,7 +136,7 @@ export async function scanPaths(
           else if (found && isRelevantFile(some[index] ?? '')) noteWithin(folder.path, found)
         }
       }
-      // A new name has a new stat; a name that is gone shows in their number, one that came and went in the stamp.
+      // A new name has new stats. A deleted name shows in their number, and one that came and went in the stamp.
       known.set(join(folder.path, '*'), `${names.length} since ${stamp}`)
     } catch (error) {
       signal.throwIfAborted()
@@ -163,7 +165,10 @@ export async function scanPaths(
   return folders
 }
 
-/** The relevant names in a folder, read some at a time: ten thousand at once would hold up the event loop. */
+/**
+ * Lists the relevant names in a folder. They are checked some at a time, because ten thousand at once would hold the
+ * event loop.
+ */
 async function list(folder: string): Promise<string[]> {
   const names: string[] = []
   for await (const entry of await opendir(folder, { bufferSize: 256 })) {
@@ -172,7 +177,7 @@ async function list(folder: string): Promise<string[]> {
   return names
 }
 
-/** What kind an entry is of, is not always known; a link may lead to either. */
+/** The kind of an entry is not always known, and a link may lead to either. */
 function isRelevant(entry: Dirent): boolean {
   const { name } = entry
   return (!entry.isDirectory() && isRelevantFile(name)) || (!entry.isFile() && isRelevantFolder(name))

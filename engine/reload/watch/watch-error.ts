@@ -1,9 +1,9 @@
-/** The errors of a watcher that cannot watch as it should. */
+/** Defines the errors of a watcher that cannot watch as it should. */
 
 export type WatchErrorCode =
-  /** The system gives no more events; files are polled from then on. */
+  /** The system gives no more events, and files are polled from then on. */
   | 'WATCH_LIMIT'
-  /** A folder gives no events; the slow scan sees what happens in it. */
+  /** A folder gives no events, and the slow scan notices its changes. */
   | 'WATCH_FAILED'
 
 export class WatchError extends Error {
@@ -16,7 +16,7 @@ export class WatchError extends Error {
   }
 }
 
-/** What the limit on watched files is called, by the system's error. */
+/** The names of the limit on watched files, by the system's error. */
 const limits: Readonly<Record<string, string>> = {
   ENOSPC: 'Raise fs.inotify.max_user_watches',
   EMFILE: 'Raise fs.inotify.max_user_instances, or the limit of open files',
@@ -34,7 +34,7 @@ export function watchError(error: unknown, pollMs: number): WatchError {
   return new WatchError('WATCH_LIMIT', message, error)
 }
 
-/** The load that wants a file reports that it is missing or may not be read; events come back with the file. */
+/** The load that reads a file reports that it is missing or forbidden. Events come back with the file. */
 export function isReportedByLoads(error: unknown): boolean {
   return ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR'].includes(codeOf(error))
 }
