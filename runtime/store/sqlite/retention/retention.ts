@@ -11,8 +11,7 @@ import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../.
 import { blobOfId, blobOfTime } from '../database/id-blob.ts'
 import { bytesInRow, type Counters } from '../records/counters.ts'
 import { countWithoutEffect } from '../records/without-effect.ts'
-import { idleStep, runnerStateStep, turnStep } from './session-steps.ts'
-import { type Key, type Step, stride } from './step.ts'
+import { idleStep, type Key, runnerStateStep, type Step, stride, turnStep } from './session-steps.ts'
 
 /** Milliseconds between two passes. */
 const passPauseMs = 60_000

@@ -5,7 +5,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { firstTaskOf, laneOf } from '../../tasks.ts'
-import { type Step, stride } from './step.ts'
+
+export type Key = readonly (string | number | Uint8Array)[]
+
+/** Examines up to `stride` rows after `after`. Returns the last key it examined, or `undefined` at the end of the table. */
+export type Step = (after: Key | undefined, cutoff: number, now: number) => Key | undefined
+
+/** How many rows a step examines before the time is checked again. */
+export const stride = 20
 
 /** How many turns are deleted at one time: a session may have very many, each with long messages. */
 const mostTurns = 100

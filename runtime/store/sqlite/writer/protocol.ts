@@ -4,10 +4,12 @@ import type {
   Acceptance,
   Command,
   Effects,
+  Health,
   Id,
   Settlement,
   StoreError,
   StoreLimits,
+  StoreOptions,
   WorkOptions,
 } from '../../port.ts'
 import type { Flat } from '../records/flat-entry.ts'
@@ -15,11 +17,10 @@ import type { ClaimName, GivenClaim } from '../schedule/claims.ts'
 import type { Fault } from './faulty-disk.ts'
 
 /** The writer's settings at its start. */
-export interface WriterData extends StoreLimits {
+export interface WriterData
+  extends StoreLimits,
+    Pick<StoreOptions, 'historyMessages' | 'mostWithoutEffect' | 'mostBodyBytes'> {
   readonly folder: string
-  readonly historyMessages: number
-  readonly mostWithoutEffect?: number
-  readonly mostBodyBytes?: number
   readonly now: number
 }
 
@@ -84,14 +85,9 @@ export interface Reply {
   readonly state: WriterState
 }
 
-export interface WriterState {
-  readonly writable: boolean
-  readonly reason?: string
-  readonly brief?: string
-  readonly backlog: number
+export interface WriterState extends Pick<Health, 'writable' | 'reason' | 'brief' | 'backlog' | 'commits'> {
   /** How many events are pending. */
   readonly pending: number
-  readonly commits: number
   /** When the writer wants to run a batch by itself. */
   readonly wakeAt: number
 }
