@@ -33,9 +33,12 @@ interface BreakerOptions extends Pick<DispatchOptions, 'log' | 'now' | 'timers' 
   onChange(): void
 }
 
+/** What a failure says that opens a circuit. */
+type OpeningScope = Exclude<FailureScope, 'answered' | 'unclear'>
+
 /** The failure that opened a circuit. */
 interface Opening {
-  readonly scope: FailureScope
+  readonly scope: OpeningScope
   readonly code: string
   readonly reason: string
   readonly since: number
@@ -67,7 +70,7 @@ const leastConcurrency = 16
 const failuresToOpen = 3
 
 /** An operator does not mend a credential within seconds, but most services that are down are so for seconds. */
-const backoffs: Readonly<Record<'refused' | 'down', Backoff>> = {
+const backoffs: Readonly<Record<Exclude<OpeningScope, 'limited'>, Backoff>> = {
   refused: { firstMs: 60_000, mostMs: 600_000 },
   down: { firstMs: 2000, mostMs: 60_000 },
 }
@@ -136,17 +139,12 @@ export function createCircuitBreaker({ log, now, timers, random, onChange }: Bre
     onChange()
   }
 
-  function untilOf(scope: 'refused' | 'limited' | 'down', failure: Failure, times: number): number {
+  function untilOf(scope: OpeningScope, failure: Failure, times: number): number {
     if (scope === 'limited') return now() + pauseAfterLimit(failure)
     return now() + backoffMs(times, backoffs[scope], random)
   }
 
-  function open(
-    name: string,
-    circuit: Circuit,
-    scope: 'refused' | 'limited' | 'down',
-    failure: Failure,
-  ): void {
+  function open(name: string, circuit: Circuit, scope: OpeningScope, failure: Failure): void {
     const before = circuit.opening
     const isSame = before?.scope === scope
     // Deliveries that were under way when the circuit opened tell nothing new.

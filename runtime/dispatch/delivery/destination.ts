@@ -47,7 +47,8 @@ export function resolveDestination(
   if (!found) {
     const isAssumed = wanted.channel === 'last' && last === undefined
     const reason = isAssumed ? noAssumedRoute(name, Object.keys(channels)) : noChannel(name)
-    return { ok: false, channel: name, ...explicit(wanted), code: 'NO_ROUTE', reason }
+    const to = wanted.to !== undefined && { to: wanted.to }
+    return { ok: false, channel: name, ...to, code: 'NO_ROUTE', reason }
   }
   const to = wanted.to ?? (last?.channel === name ? last.to : undefined) ?? found.defaultTo
   if (to === undefined) return { ok: false, channel: name, code: 'NO_ROUTE', reason: noRecipient(name) }
@@ -59,10 +60,6 @@ export function resolveDestination(
     const failure = failureOf(error, 'CHANNEL_FAILED')
     return { ok: false, channel: name, to, code: failure.code, reason: failure.message }
   }
-}
-
-function explicit(wanted: { readonly to?: string }): { to?: string } {
-  return wanted.to === undefined ? {} : { to: wanted.to }
 }
 
 function noChannel(name: string): string {

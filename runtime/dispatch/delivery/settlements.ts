@@ -1,7 +1,7 @@
 /** Makes the settlements of a delivery, whichever way its claim ends, and logs them. */
 
 import type { Failure } from '../../agent/failure.ts'
-import type { DeliveryRecord, Effects, Settlement } from '../../store/port.ts'
+import type { DeliveryRecord, Settlement } from '../../store/port.ts'
 import type { DispatchOptions } from '../options.ts'
 
 /** Why a delivery is parked or tried again: `message` is the sentence for the record, `reason` the one for the log. */
@@ -53,46 +53,34 @@ export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'n
     },
 
     delivered(delivery: DeliveryRecord, ms: number): Settlement {
-      const at = now()
-      const { id, runId, receipts, attempts } = delivery
+      const { receipts, attempts } = delivery
       log.info({ event: 'delivery-delivered', ...names(delivery), parts: receipts.length, ms }, 'delivered')
-      return {
-        effects: {
-          delivery: { id, state: 'delivered', receipts, attempts: attempts + 1, endedAt: at, ...cleared },
-          ...deliveredEffect(runId, at),
-        },
-        done: true,
-      }
+      return ended(delivery, { state: 'delivered', attempts: attempts + 1 })
     },
 
     park(delivery: DeliveryRecord, { code, message, reason }: ParkReason): Settlement {
-      const { id, receipts, attempts } = delivery
+      const { attempts } = delivery
       log.warn({ event: 'delivery-parked', ...names(delivery), code, reason, attempts }, 'delivery parked')
-      const end = { code, reason: message, endedAt: now() }
-      return {
-        effects: { delivery: { id, state: 'parked', receipts, attempts, ...cleared, ...end } },
-        done: true,
-      }
+      return ended(delivery, { state: 'parked', code, reason: message })
     },
 
     skip(delivery: DeliveryRecord): Settlement {
-      const at = now()
       const facts = { code: 'BLANK_REPLY', reason: 'the channel renders the reply as nothing' }
       log.info({ event: 'delivery-skipped', ...names(delivery), ...facts }, 'nothing to deliver')
-      return {
-        effects: {
-          delivery: { id: delivery.id, state: 'skipped', ...cleared, ...facts, endedAt: at },
-          ...deliveredEffect(delivery.runId, at),
-        },
-        done: true,
-      }
+      return ended(delivery, { state: 'skipped', ...facts })
     },
   }
-}
 
-/** The delivery may be the last one that its run waits for. */
-function deliveredEffect(run: string | undefined, at: number): Pick<Effects, 'delivered'> {
-  return run === undefined ? {} : { delivered: { run, at } }
+  /** Ends the delivery. Unless it is parked, it may be the last one that its run waits for. */
+  function ended(
+    { id, runId: run, receipts, attempts }: DeliveryRecord,
+    fields: Partial<DeliveryRecord>,
+  ): Settlement {
+    const at = now()
+    const delivery = { id, receipts, attempts, ...cleared, ...fields, endedAt: at }
+    const delivered = run !== undefined && fields.state !== 'parked' ? { run, at } : undefined
+    return { effects: { delivery, delivered }, done: true }
+  }
 }
 
 /** The fields that change while a delivery has not ended. */
