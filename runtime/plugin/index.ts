@@ -19,6 +19,7 @@ export {
 export { checkAddresses } from './configuration/addresses.ts'
 export {
   diagnosticsOf,
+  located,
   type PluginProblem,
   PluginSetupError,
   type PluginSetupErrorCode,

@@ -23,7 +23,7 @@ import {
   type TestCache,
 } from '@reveille/engine'
 import { trySurface } from '../http/index.ts'
-import { checkAddresses, diagnosticsOf, type PluginHost, PluginSetupError } from '../plugin/index.ts'
+import { checkAddresses, located, type PluginHost } from '../plugin/index.ts'
 
 export interface ReloadingOptions {
   /** The result of the first load of the files, which the gateway needed before. */
@@ -96,17 +96,4 @@ async function runOwnTests(
 ): Promise<Diagnostic[]> {
   const tests = configuration.tests.filter(({ origin }) => origin.kind !== 'preset')
   return describeTests(await runTests({ tests, snapshot, surface: trySurface, isGivenUp, cache }))
-}
-
-/** Reports a problem of a plugin at its place, like every other problem of a candidate. */
-async function located<Result>(
-  configuration: Configuration,
-  step: () => Result | Promise<Result>,
-): Promise<Result> {
-  try {
-    return await step()
-  } catch (error) {
-    if (!(error instanceof PluginSetupError)) throw error
-    throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
-  }
 }

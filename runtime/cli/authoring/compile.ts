@@ -1,11 +1,11 @@
 /** Compiles a configuration into a snapshot as the gateway would, and starts nothing but its transforms. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   buildCandidate,
-  CandidateError,
   type Configuration,
   compileSnapshot,
   type Diagnostic,
@@ -14,16 +14,10 @@ import {
   type Snapshot,
   type TransformEvent,
 } from '@reveille/engine'
-import {
-  checkAddresses,
-  checkPlugins,
-  diagnosticsOf,
-  examinePlugins,
-  PluginSetupError,
-} from '../../plugin/index.ts'
+import { checkAddresses, checkPlugins, examinePlugins, located } from '../../plugin/index.ts'
 import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
-import { type HostedTransforms, hostTransforms } from '../../transforms.ts'
+import { hostTransforms } from '../../transforms.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, load, reportUnset } from '../configuration.ts'
 import type { Io } from '../io.ts'
@@ -42,15 +36,20 @@ export type Compiled =
 /** The caller closes the result; {@link withCompiled} does so by itself. */
 async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Promise<Compiled> {
   const randomness: Randomness = { mint: createIdMinter(io.now), randomId: createRandomIds() }
-  const transforms = createLateTransforms(io)
+  // Bundles go to a folder of their own, since the user who checks a configuration may not be the one of the gateway.
+  const folder = join(tmpdir(), `reveille-${randomUUID()}`)
+  const transforms = hostTransforms({ folder, onEvent: (event) => reportOutput(event, io) })
+  const close = async () => {
+    await transforms.close()
+    await rm(folder, { recursive: true, force: true })
+  }
   let watched: readonly string[] = []
   const built = await buildCandidate(
     {
       load: async () => loaded,
-      bundle: async (...wanted) => (await transforms.start()).bundle(...wanted),
-      openTransforms: (modules, secrets) => transforms.started().openTransforms(modules, secrets),
+      ...transforms.parts,
       compile: (configuration, bound) =>
-        withPlaces(configuration, async () => {
+        located(configuration, async () => {
           const catalog = checkPlugins(configuration.settings)
           const addresses = asksPlugins ? await examinePlugins(configuration.settings) : undefined
           const wrong = addresses === undefined ? [] : checkAddresses(configuration, addresses)
@@ -70,9 +69,9 @@ async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Pr
   if (built.outcome === 'ready') {
     const { source, snapshot, warnings } = built.candidate
     const configuration = { ...source.configuration, watched }
-    return { ok: true, configuration, snapshot, warnings, close: transforms.close }
+    return { ok: true, configuration, snapshot, warnings, close }
   }
-  await transforms.close()
+  await close()
   return { ok: false, diagnostics: built.outcome === 'rejected' ? built.diagnostics : [], watched }
 }
 
@@ -104,42 +103,6 @@ export async function withSnapshot<Result>(
     }
     throw new CommandFailure(1, formatDiagnostics(compiled.diagnostics, io))
   })
-}
-
-async function withPlaces<Result>(
-  configuration: Configuration,
-  step: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await step()
-  } catch (error) {
-    if (!(error instanceof PluginSetupError)) throw error
-    throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
-  }
-}
-
-/**
- * The first module starts them. Bundles go to a folder of their own that is deleted in the end: the user who checks a
- * configuration may not be the one that the gateway runs as.
- */
-function createLateTransforms(io: Io) {
-  let folder: string | undefined
-  let hosted: HostedTransforms | undefined
-  return {
-    async start() {
-      folder ??= await mkdtemp(join(tmpdir(), 'reveille-'))
-      hosted ??= hostTransforms({ folder, onEvent: (event) => reportOutput(event, io) })
-      return hosted.parts
-    },
-    started() {
-      if (hosted === undefined) throw new Error('Modules are bundled before they are opened.')
-      return hosted.parts
-    },
-    async close() {
-      await hosted?.close()
-      if (folder !== undefined) await rm(folder, { recursive: true, force: true })
-    },
-  }
 }
 
 function reportOutput(event: TransformEvent, io: Io): void {

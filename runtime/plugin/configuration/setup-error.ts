@@ -1,6 +1,6 @@
 /** Defines why a plugin could not be used: at the start it ends the gateway, at a reload it refuses the candidate. */
 
-import type { Configuration, Diagnostic } from '@reveille/engine'
+import { CandidateError, type Configuration, type Diagnostic } from '@reveille/engine'
 
 export type PluginSetupErrorCode =
   /** The package is not installed, or the folder holds none. */
@@ -90,4 +90,17 @@ export function diagnosticsOf(
     const place = configuration.locate(key.split(/[.[\]]+/).filter(Boolean))
     return { severity: 'error', code, message: `${key} ${message}`, place, hint }
   })
+}
+
+/** Reports a problem of a plugin at its place, like every other problem of a candidate. */
+export async function located<Result>(
+  configuration: Configuration,
+  step: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await step()
+  } catch (error) {
+    if (!(error instanceof PluginSetupError)) throw error
+    throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
+  }
 }
