@@ -4,70 +4,52 @@ import { createHash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
+import { runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trySurface } from '../../../http/index.ts'
 import { reportUnset } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { type Compiled, withCompiled } from '../compile.ts'
 import type { TestSource } from './source.ts'
-import { findUnitTests, runUnitTests, type UnitRun } from './unit-tests.ts'
+import { findUnitTests, runUnitTests } from './unit-tests.ts'
 
 export interface TestOutcome extends TestResult {
   /** For a preset's test that failed: the operator's own mapping that matched its request. */
   readonly takenBy?: string
 }
 
-export type TestRun = {
-  readonly source: string
-  /** The folder that places of mappings are relative to. */
-  readonly folder: string
-  readonly watched: readonly string[]
-  readonly digest: string
-  readonly tookMs: number
-} & (
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
-  | {
-      readonly ok: true
-      readonly results: readonly TestOutcome[]
-      /** The number of all tests, asked for or not. */
-      readonly known: number
-      /** The tests of single functions beside the transforms; absent where there are none, or none were asked for. */
-      readonly units?: UnitRun
-      /** The patterns that match no test. */
-      readonly unmatchedPatterns: readonly string[]
-    }
-)
+export type TestRun = Awaited<ReturnType<typeof runSource>>
 
 /**
  * `patterns`: files, folders, or parts of the names of tests, files and presets. A test that matches one of them is run;
  * without patterns every test is.
  */
-export async function runSource(source: TestSource, patterns: readonly string[], io: Io): Promise<TestRun> {
+export async function runSource(source: TestSource, patterns: readonly string[], io: Io) {
   const startedAt = performance.now()
   const loaded = await source.load()
-  const { watched, digest } = loaded.ok ? loaded.configuration : loaded
-  const facts = () => ({
-    source: source.name,
-    folder: source.folder,
-    watched,
-    digest,
-    tookMs: performance.now() - startedAt,
-  })
-  return withCompiled(loaded, io, async (compiled) => {
-    if (compiled.ok) reportUnset(compiled.configuration, io)
-    const watched = compiled.ok ? compiled.configuration.watched : compiled.watched
-    if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts(), watched }
+  const { digest } = loaded.ok ? loaded.configuration : loaded
+  const tested = await withCompiled(loaded, io, async (compiled) => {
+    if (!compiled.ok) {
+      const { diagnostics, watched } = compiled
+      return { ok: false as const, diagnostics, watched, digest }
+    }
     const { configuration } = compiled
+    reportUnset(configuration, io)
     const { transformsDir } = configuration.settings.hooks
     const files = source.hasTransforms ? await findUnitTests(transformsDir) : []
     return {
-      ok: true,
+      ok: true as const,
       ...(await runPatterns(compiled, patterns, files, io, [io.cwd, source.folder])),
-      ...facts(),
-      digest: await digestOf(configuration.digest, files),
-      watched: [...watched, ...files],
+      digest: await digestOf(digest, files),
+      watched: [...configuration.watched, ...files],
     }
   })
+  return {
+    ...tested,
+    source: source.name,
+    /** The folder that places of mappings are relative to. */
+    folder: source.folder,
+    tookMs: performance.now() - startedAt,
+  }
 }
 
 async function runPatterns(
@@ -78,32 +60,40 @@ async function runPatterns(
   folders: readonly string[],
 ) {
   const matchers = patterns.map((pattern) => createMatcher(pattern, folders))
-  const tests = configuration.tests.filter(
-    (test) => matchers.length === 0 || matchers.some((matches) => matches(test)),
-  )
+  const isWanted = (target: PatternTarget) =>
+    matchers.length === 0 || matchers.some((matches) => matches(target))
+  const tests = configuration.tests.filter((test) => isWanted(targetOf(test)))
   const own = new Set(
     configuration.mappings.flatMap(({ id, origin }) => (origin.kind === 'preset' ? [] : [id])),
   )
   const results = (await runTests({ tests, snapshot, surface: trySurface })).map((result) =>
     outcomeOf(result, own),
   )
-  const wanted = files.filter(
-    (file) => matchers.length === 0 || matchers.some((matches) => matches(unitEntry(file))),
-  )
-  const all = [...configuration.tests, ...files.map(unitEntry)]
-  const unmatchedPatterns = patterns.filter((_, index) => !all.some((test) => matchers[index]?.(test)))
-  const units = wanted.length === 0 ? undefined : await runUnitTests(wanted, io)
-  return { results, known: configuration.tests.length, unmatchedPatterns, ...(units && { units }) }
+  const wanted = files.filter((file) => isWanted(unitTarget(file)))
+  const all = [...configuration.tests.map(targetOf), ...files.map(unitTarget)]
+  return {
+    results,
+    /** The number of all tests, asked for or not. */
+    known: configuration.tests.length,
+    /** The patterns that match no test. */
+    unmatchedPatterns: patterns.filter((_, index) => !all.some((target) => matchers[index]?.(target))),
+    /** The tests of single functions beside the transforms; absent where there are none, or none were asked for. */
+    ...(wanted.length > 0 && { units: await runUnitTests(wanted, io) }),
+  }
 }
 
-/** A file of unit tests in the form that patterns are compared with. */
-function unitEntry(file: string): PatternTarget {
-  const name = path.basename(file)
-  return {
-    value: { name },
-    origin: { name },
-    locate: () => ({ file, line: 1, column: 1, text: '' }),
-  }
+/** The parts of a test, or of a file of unit tests, that a pattern is compared with. */
+interface PatternTarget {
+  readonly names: readonly string[]
+  file(): string
+}
+
+function targetOf(test: TestEntry): PatternTarget {
+  return { names: [test.value.name, test.origin.name], file: () => test.locate([]).file }
+}
+
+function unitTarget(file: string): PatternTarget {
+  return { names: [path.basename(file)], file: () => file }
 }
 
 /** A digest of everything that decides the results. */
@@ -120,24 +110,18 @@ function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {
   return takenBy === undefined ? result : { ...result, takenBy }
 }
 
-/** The parts of a test that a pattern is compared with. */
-type PatternTarget = Pick<TestEntry, 'locate'> & {
-  readonly value: { readonly name: string }
-  readonly origin: { readonly name: string }
-}
-
 /** A pattern that exists as a file or folder stands for it; any other is a part of a name. */
-function createMatcher(pattern: string, folders: readonly string[]): (test: PatternTarget) => boolean {
+function createMatcher(pattern: string, folders: readonly string[]): (target: PatternTarget) => boolean {
   const paths = folders.map((folder) => path.resolve(folder, pattern)).filter((each) => existsSync(each))
   if (paths.length > 0) {
     const real = paths.map(realPath)
-    return (test) => {
-      const file = realPath(test.locate([]).file)
+    return (target) => {
+      const file = realPath(target.file())
       return real.some((each) => file === each || file.startsWith(`${each}${path.sep}`))
     }
   }
   const part = pattern.toLowerCase()
-  return ({ value, origin }) => [value.name, origin.name].some((name) => name.toLowerCase().includes(part))
+  return ({ names }) => names.some((name) => name.toLowerCase().includes(part))
 }
 
 function realPath(file: string): string {
