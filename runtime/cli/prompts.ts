@@ -15,31 +15,15 @@ export interface Question {
   validate?(answer: string): string | undefined
 }
 
-/** Each throws CommandFailure when the person cancels with Ctrl-C. */
-export interface Prompts {
-  begin(title: string): void
-  /** Resolves with the empty text for an empty answer that has no fallback. */
-  text(question: Question): Promise<string>
-  /** Hides the answer while it is typed. A signal that is aborted ends the question, and its reason is thrown. */
-  secret(question: Question, signal?: AbortSignal): Promise<string>
-  choose(message: string, choices: readonly string[]): Promise<string>
-  /** Shows the message while the work goes on, and then the text that `describe` makes of its result. */
-  during<Value>(
-    message: string,
-    work: () => Promise<Value>,
-    describe: (value: Value) => string,
-  ): Promise<Value>
-  note(text: string): void
-  /** Writes lines beside the bar, with a mark of one character in the bar's place; the next step follows without a gap. */
-  step(mark: string, text: string): void
-  end(text: string): void
-}
+export type Prompts = ReturnType<typeof terminalPrompts>
 
-export function terminalPrompts(): Prompts {
+/** Each question throws CommandFailure when the person cancels with Ctrl-C. */
+export function terminalPrompts() {
   let isAfterStep = false
   return {
-    begin: (title) => clack.intro(title),
-    async text({ message, placeholder, fallback, validate }) {
+    begin: (title: string): void => clack.intro(title),
+    /** Resolves with the empty text for an empty answer that has no fallback. */
+    async text({ message, placeholder, fallback, validate }: Question): Promise<string> {
       isAfterStep = false
       const answer = await clack.text({
         message: besideBar(message),
@@ -49,7 +33,8 @@ export function terminalPrompts(): Prompts {
       })
       return answered(answer) ?? ''
     },
-    async secret({ message, validate }, signal) {
+    /** Hides the answer while it is typed. A signal that is aborted ends the question, and its reason is thrown. */
+    async secret({ message, validate }: Question, signal?: AbortSignal): Promise<string> {
       isAfterStep = false
       signal?.throwIfAborted()
       const isOver = () => signal?.aborted === true
@@ -67,9 +52,14 @@ export function terminalPrompts(): Prompts {
         signal?.removeEventListener('abort', end)
       }
     },
-    choose: async (message, choices) =>
+    choose: async (message: string, choices: readonly string[]): Promise<string> =>
       answered(await clack.select({ message, options: choices.map((value) => ({ value, label: value })) })),
-    async during(message, work, describe) {
+    /** Shows the message while the work goes on, and then the text that `describe` makes of its result. */
+    async during<Value>(
+      message: string,
+      work: () => Promise<Value>,
+      describe: (value: Value) => string,
+    ): Promise<Value> {
       const spinner = clack.spinner()
       spinner.start(message)
       try {
@@ -81,15 +71,16 @@ export function terminalPrompts(): Prompts {
         throw error
       }
     },
-    note(text) {
+    note(text: string): void {
       isAfterStep = false
       clack.log.message(folded(text).join('\n'))
     },
-    step(symbol, text) {
+    /** Writes lines beside the bar, with a mark of one character in the bar's place; the next step follows without a gap. */
+    step(symbol: string, text: string): void {
       clack.log.message(text, { symbol, spacing: isAfterStep ? 0 : 1 })
       isAfterStep = true
     },
-    end: (text) => clack.outro(text),
+    end: (text: string): void => clack.outro(text),
   }
 }
 

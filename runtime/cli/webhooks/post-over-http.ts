@@ -50,15 +50,13 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''
 }
 
-type Answer = { readonly [field in 'ok' | 'outcome' | 'code' | 'error']?: unknown }
-
 /**
  * A proxy may answer in the place of the gateway. Its refusals count as what they say; a success that is not
  * the gateway's own would lose what was posted.
  */
 function readAnswer(response: Response, text: string, address: string): Posted {
   const { status } = response
-  const { ok, outcome, code, error }: Answer = recordOf(parseJson(text)) ?? {}
+  const { ok, outcome, code, error }: Readonly<Record<string, unknown>> = recordOf(parseJson(text)) ?? {}
   const isOurs = typeof ok === 'boolean' && ok === response.ok
   const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
   if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)

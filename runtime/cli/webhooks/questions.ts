@@ -36,14 +36,14 @@ export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Value
     const problem = examine({ ...config, [key]: answer }).find((each) => each.key === `hooks.gmail.${key}`)
     return problem && `It ${problem.message}.`
   }
-
-  if (!hasClient && wanted['client'] === undefined) wanted['client'] = await askForClient(prompts, io)
   const askForKey = async (key: string, message: string, usual: Usual) => {
     wanted[key] = await askFor(prompts, message, usual, (answer) => {
       if (answer === '' && usual.fallback !== undefined) return undefined
       return required(answer) ?? problemWith(key, answer)
     })
   }
+
+  if (!hasClient && wanted['client'] === undefined) wanted['client'] = await askForClient(prompts, io)
   if (isUnsaid('account')) {
     const { account } = known
     const usual =
