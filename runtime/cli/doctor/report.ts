@@ -4,15 +4,7 @@ import type { Paint } from '../../observe/paint.ts'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
 import { counted, listed } from '../counted.ts'
-import { type Checked, type Group, groups, type Result, type State } from './check.ts'
-
-const titles: Readonly<Record<Group, string>> = {
-  configuration: 'Configuration',
-  files: 'Files',
-  gateway: 'Gateway',
-  work: 'Work',
-  machine: 'Machine',
-}
+import { type Checked, groups, type Result, type State } from './check.ts'
 
 const gap = '  '
 /** The narrowest column for texts; a narrower terminal wraps lines itself. */
@@ -35,7 +27,8 @@ export function formatReport(checked: readonly Checked[], paint: Paint, columns:
   return sections.flatMap(({ group, lines }) => {
     if (lines.length === 0) return []
     const texts = lines.flatMap((line) => linesOf(line, width, paint, columns))
-    return [paint.bold(titles[group]), ...texts, '']
+    const title = group.replace(/^./, (first) => first.toUpperCase())
+    return [paint.bold(title), ...texts, '']
   })
 }
 
@@ -77,17 +70,9 @@ function resultText({ state, place, message, code }: Result): string {
   return code === undefined || state === 'not-checked' ? text : `${text} [${code}]`
 }
 
-function markOf(state: State, paint: Paint): string {
-  switch (state) {
-    case 'ok':
-      return paint.green('✓')
-    case 'warning':
-      return paint.yellow('!')
-    case 'problem':
-      return paint.red('✗')
-    case 'not-checked':
-      return paint.dim('-')
-  }
+function markOf(state: State, { green, yellow, red, dim }: Paint): string {
+  const marks = { ok: green('✓'), warning: yellow('!'), problem: red('✗'), 'not-checked': dim('-') }
+  return marks[state]
 }
 
 export function countsOf(checked: readonly Checked[]): Counts {
