@@ -10,18 +10,13 @@ import type { Io } from '../io.ts'
 import { pasted, shellWord } from '../pasted.ts'
 import { connectionTo } from '../reading/admin-client.ts'
 
-export interface Advice {
-  /** What keeps mails from an agent. */
-  readonly warnings: readonly string[]
-  /** The next steps, in lines. */
-  readonly next: readonly string[]
-}
+export type Advice = Awaited<ReturnType<typeof adviceFor>>
 
 export async function adviceFor(
   { settings, mappings }: Configuration,
   { config: { account }, endpoints = {} }: Connection,
   io: Io,
-): Promise<Advice> {
+) {
   const hasOwnChannel = mappings.some(
     ({ origin, value }) => origin.kind === 'preset' && origin.name === 'gmail' && value.channel !== undefined,
   )
@@ -45,6 +40,7 @@ export async function adviceFor(
 
   const isSilent = Object.keys(settings.channels).length === 0
   return {
+    /** What keeps mails from an agent. */
     warnings: [
       ...(settings.hooks.enabled ? [] : ['hooks.enabled is not true: no mail is taken until it is.']),
       ...(isSilent ? [`There is no channel for replies yet: ${pasted('init channel slack', io)}`] : []),
@@ -54,6 +50,7 @@ export async function adviceFor(
       ...Object.entries(endpoints).flatMap(([name, policy]) => ledAstray(name, policy, settings.hooks.path)),
       ...(await ownedByAnother(settings.gateway.dataDir)),
     ],
+    /** The next steps, in lines. */
     next: [
       isRunning
         ? `The gateway at ${view.address} takes it up by itself.`

@@ -7,21 +7,12 @@ import { CommandFailure } from '../command-failure.ts'
 import type { CommandOptions, Io } from '../io.ts'
 
 export interface GmailSetupOptions extends CommandOptions {
-  readonly account?: string
   readonly clientFile?: string
-  readonly project?: string
-  readonly label?: string
-  readonly mode?: 'pull' | 'push'
-  readonly topic?: string
-  readonly subscription?: string
-  readonly pushEndpoint?: string
-  readonly pushServiceAccount?: string
-  readonly includeBody?: boolean
-  readonly maxBytes?: number
   readonly renewMinutes?: number
-  readonly again?: boolean
   /** Whether a browser may be opened. */
   readonly browser?: boolean
+  /** Options that the plugin has by the same names. */
+  readonly [wanted: string]: unknown
 }
 
 /** Leaves out options that were not given. @throws CommandFailure (bad usage) where the client's file cannot be used */

@@ -6,15 +6,6 @@ import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
 import type { Prompts } from '../../prompts.ts'
 
-/** The configuration with its secrets, and the variables that will hold those. */
-export interface Gathered {
-  readonly config: Readonly<Record<string, unknown>>
-  /** Key -> the environment variable that holds its value. */
-  readonly variables: ReadonlyMap<string, string>
-  /** The variables that were there already. */
-  readonly found: readonly string[]
-}
-
 /** Parses `--set key=value`; of several for one key the last counts. @throws CommandFailure (bad usage) */
 export function parseAssignments(
   texts: readonly string[],
@@ -62,6 +53,9 @@ export function isMissing(
   )
 }
 
+/** The configuration with its secrets, and the variables that will hold those. */
+export type Gathered = Awaited<ReturnType<typeof gather>>
+
 /**
  * Takes what `--set` gives, then what the environment holds already, then what the person answers.
  * @throws CommandFailure (bad usage) where that is not a configuration
@@ -71,9 +65,11 @@ export async function gather(
   examine: Examiner,
   { given, known, prompts, asksUsual }: Sources,
   io: Io,
-): Promise<Gathered> {
+) {
   const config: Record<string, unknown> = Object.fromEntries(given)
+  /** Key -> the environment variable that holds its value. */
   const variables = new Map<string, string>()
+  /** The variables that were there already. */
   const found: string[] = []
   for (const key of offer.keys) {
     const variable = key.isSecret ? (key.variable ?? customaryVariable(offer.name, key.key)) : undefined
