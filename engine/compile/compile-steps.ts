@@ -17,7 +17,6 @@ import { indexEffectivePolicies } from './effective-policies.ts'
 import { indexPolicies } from './endpoint-policy.ts'
 import { type CompileContext, runnerProblem } from './mapping-check.ts'
 import { builtInEndpoints, type DecisionIndex, indexMappings } from './match/decision-index.ts'
-import { createGroupCache, type GroupCache } from './match/groups.ts'
 import type { Work } from './slices.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
 
@@ -45,11 +44,10 @@ export interface CompileParts {
 export interface CompileCache {
   mappings: MappingCache
   context: CompileContext | undefined
-  readonly groups: GroupCache
 }
 
 export function createCompileCache(): CompileCache {
-  return { mappings: new Map(), context: undefined, groups: createGroupCache() }
+  return { mappings: new Map(), context: undefined }
 }
 
 export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<CompiledWithCoverage> {
@@ -67,7 +65,7 @@ export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<Co
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return { ok: false, diagnostics: errorsFirst(diagnostics) }
   const indexed = compiled.mappings.map(({ program, summary }) => ({ path: summary.path, program }))
-  const index = yield* indexMappings(indexed, cache.groups)
+  const index = yield* indexMappings(indexed)
   diagnostics.push(...checkMail(configuration, index))
   const covering = createCoverage(configuration, index)
   const snapshot = yield* makeSnapshot(parts, context, compiled.mappings, index, covering)

@@ -93,9 +93,9 @@ function createAjv(dialect: Dialect, searches: Searches): Ajv {
   return ajv
 }
 
-/** The regular expressions of one schema, and the containment while a payload is checked. Checking awaits nothing. */
 type RegExpEngine = NonNullable<NonNullable<Options['code']>['regExp']>
 
+/** The regular expressions of one schema, and the containment while a payload is checked. Checking awaits nothing. */
 interface Searches {
   containment: Containment
   readonly regExp: RegExpEngine

@@ -3,12 +3,10 @@
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
 import { runToEnd } from '../../yield.ts'
-import type { Work } from '../slices.ts'
-import { noParams } from './endpoint-paths.ts'
-import { createGroupCache, type Group, type GroupCache, type Indexed, indexGroups } from './groups.ts'
-import { mergeOrdered, type Positions } from './ordered-merge.ts'
-
-export type { Indexed } from './groups.ts'
+import { smallPieces, type Work } from '../slices.ts'
+import { type CoveringPath, indexPaths, noParams } from './endpoint-paths.ts'
+import type { Bucket } from './field-index.ts'
+import { type Group, indexGroup } from './group-index.ts'
 
 export interface DecisionIndex {
   /** Leaves out mappings that cannot match according to an equality. */
@@ -18,54 +16,73 @@ export interface DecisionIndex {
   covers(endpoint: string): boolean
 }
 
+export interface Indexed {
+  /** The endpoint's name, which may hold `:name` segments. If absent, the mapping covers every endpoint but the built-in ones. */
+  readonly path: string | undefined
+  readonly program: Program
+}
+
 /** The endpoints that take drafts; no mapping and no catch-all applies to them. */
 export const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
 
-type Params = Candidate['params']
-
 /** `mappings` are in matching order. */
 export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
-  return runToEnd(indexMappings(mappings, createGroupCache()))
+  return runToEnd(indexMappings(mappings))
 }
 
-/** Does the same in pieces. Groups that `cache` holds with the same mappings are not indexed again. */
-export function* indexMappings(mappings: readonly Indexed[], cache: GroupCache): Work<DecisionIndex> {
-  const { ofPaths, find, everywhere } = yield* indexGroups(mappings, cache)
-  const programs = mappings.map(({ program }) => program)
-
-  const groupsOf = (endpoint: string): readonly Covering[] => {
-    if (builtInEndpoints.has(endpoint)) return []
-    const found: Covering[] = []
-    for (const { value, params } of find(endpoint)) found.push({ group: ofPaths[value] as Group, params })
-    if (everywhere !== undefined) found.push({ group: everywhere, params: noParams })
-    return found
+/** Does the same in pieces. Mappings are grouped by the text of their path, so that a catch-all is in one group only. */
+export function* indexMappings(mappings: readonly Indexed[]): Work<DecisionIndex> {
+  const equalitiesOf = (position: number) => mappings[position]?.program.matcher.equalities ?? []
+  const ofPaths = new Map<string, Group>()
+  let everywhere: Group | undefined
+  for (const [path, positions] of Map.groupBy(mappings.keys(), (position) => mappings[position]?.path)) {
+    const group = yield* indexGroup(path, positions, equalitiesOf)
+    if (path === undefined) everywhere = group
+    else ofPaths.set(path, group)
+    if (ofPaths.size % smallPieces === 0) yield
   }
-  const inOrder = (lists: readonly Positions<Params>[]): Candidates['next'] => {
-    const next = mergeOrdered(lists)
+  const find = yield* indexPaths(ofPaths)
+
+  const groupsOf = (endpoint: string): readonly CoveringPath<Group>[] => {
+    if (builtInEndpoints.has(endpoint)) return []
+    const found = find(endpoint)
+    return everywhere === undefined ? found : [...found, { value: everywhere, params: noParams }]
+  }
+
+  /** Returns what gives the mappings of these buckets in matching order, each once. */
+  const inOrder = (
+    groups: readonly CoveringPath<Group>[],
+    buckets: readonly Bucket[],
+  ): Candidates['next'] => {
+    const paramsOf = new Map(groups.map(({ value, params }) => [value.path, params]))
+    const positions = merge(buckets)
+    let at = 0
+    let last: number | undefined
     return () => {
-      const found = next()
-      return found && { program: programs[found.position] as Program, params: found.tag }
+      while (at < positions.length && positions[at] === last) at++
+      last = positions[at]
+      const found = last === undefined ? undefined : mappings[last]
+      return found && { program: found.program, params: paramsOf.get(found.path) ?? noParams }
     }
   }
 
   return {
     candidates: (request) => {
-      const lists: Positions<Params>[] = []
-      let covering = 0
-      for (const { group, params } of groupsOf(request.endpoint)) {
-        const { index, positions } = group
-        covering += positions.length
-        for (const list of index.find(request)) lists.push({ list, positions, tag: params })
+      const groups = groupsOf(request.endpoint)
+      const covering = groups.reduce((count, { value }) => count + value.all.length, 0)
+      return {
+        covering,
+        next: inOrder(
+          groups,
+          groups.flatMap(({ value }) => value.find(request)),
+        ),
       }
-      return { covering, next: inOrder(lists) }
     },
     covering: (endpoint) => {
+      const groups = groupsOf(endpoint)
       const next = inOrder(
-        groupsOf(endpoint).map(({ group, params }) => ({
-          list: group.index.all,
-          positions: group.positions,
-          tag: params,
-        })),
+        groups,
+        groups.map(({ value }) => value.all),
       )
       const candidates: Candidate[] = []
       for (let each = next(); each !== undefined; each = next()) candidates.push(each)
@@ -75,7 +92,8 @@ export function* indexMappings(mappings: readonly Indexed[], cache: GroupCache):
   }
 }
 
-interface Covering {
-  readonly group: Group
-  readonly params: Params
+/** Returns the positions in ascending order. A list for integers alone is sorted in a fraction of the time. */
+function merge(buckets: readonly Bucket[]): ArrayLike<number> {
+  const [only, ...others] = buckets.filter(({ length }) => length > 0)
+  return only === undefined || others.length === 0 ? (only ?? []) : Int32Array.from(buckets.flat()).sort()
 }

@@ -1,6 +1,5 @@
 /** Finds mappings by the values of a payload, with a tree of field paths that is walked together with the payload. */
 
-import type { HookRequest } from '../../resolve/decision.ts'
 import type { Scalar } from './scalar.ts'
 import { anyElement, fieldOf } from './walk.ts'
 
@@ -8,9 +7,10 @@ import { anyElement, fieldOf } from './walk.ts'
 export type Bucket = readonly number[]
 
 export interface FieldIndex {
+  /** Positions come in ascending order. */
   readonly add: (path: readonly string[], value: Scalar, position: number) => void
-  /** Passes each bucket that the payload leads to, some more than once. */
-  readonly find: (request: HookRequest, found: (bucket: Bucket) => void) => void
+  /** Adds each bucket that a value, such as a payload, leads to. */
+  readonly find: (value: unknown, found: Set<Bucket>) => void
 }
 
 interface Node {
@@ -20,19 +20,18 @@ interface Node {
 
 /** Up to this many fields are looked up one by one, without listing the payload's keys. */
 const fewChildren = 32
+
 export function createFieldIndex(): FieldIndex {
   const root = createNode()
   return {
-    add: (path, value, position) => addTo(nodeAt(root, path).buckets, value, position),
-    find: ({ payload }, found) => walk(root, payload, found),
+    add: (path, value, position) => {
+      const { buckets } = nodeAt(root, path)
+      const bucket = buckets.get(value)
+      if (bucket === undefined) buckets.set(value, [position])
+      else if (bucket.at(-1) !== position) bucket.push(position)
+    },
+    find: (value, found) => walk(root, value, found),
   }
-}
-
-/** Positions come in ascending order. */
-export function addTo(buckets: Map<unknown, number[]>, value: Scalar, position: number): void {
-  const bucket = buckets.get(value)
-  if (bucket === undefined) buckets.set(value, [position])
-  else if (bucket.at(-1) !== position) bucket.push(position)
 }
 
 function createNode(): Node {
@@ -52,9 +51,7 @@ function nodeAt(root: Node, path: readonly string[]): Node {
   return node
 }
 
-type OnBucket = (bucket: Bucket) => void
-
-function walk(node: Node, value: unknown, found: OnBucket): void {
+function walk(node: Node, value: unknown, found: Set<Bucket>): void {
   if (!Array.isArray(value)) {
     visit(node, value, found)
     return
@@ -65,17 +62,17 @@ function walk(node: Node, value: unknown, found: OnBucket): void {
   })
 }
 
-function visit(node: Node, value: unknown, found: OnBucket): void {
+function visit(node: Node, value: unknown, found: Set<Bucket>): void {
   if (typeof value === 'object' && value !== null) {
     if (node.children.size > 0) descend(node.children, value, found)
     return
   }
   const bucket = node.buckets.get(value)
-  if (bucket !== undefined) found(bucket)
+  if (bucket !== undefined) found.add(bucket)
 }
 
 /** Iterates over the fields of the patterns or those of the payload, whichever are fewer. */
-function descend(children: Node['children'], value: object, found: OnBucket): void {
+function descend(children: Node['children'], value: object, found: Set<Bucket>): void {
   const keys = children.size > fewChildren ? Object.keys(value) : undefined
   if (keys !== undefined && keys.length < children.size) {
     for (const key of keys) {
