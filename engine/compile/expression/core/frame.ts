@@ -7,8 +7,6 @@ export interface Frame {
   /** The value of `$$`. */
   readonly root: unknown
   readonly scope: Scope
-  /** The variables that the expression binds itself, by number. */
-  readonly locals: unknown[]
 }
 
 /** Evaluates one node. Names are looked up in `input`. */

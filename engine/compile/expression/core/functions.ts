@@ -3,7 +3,7 @@
 import { type Regex, RegexLimitError } from '../../../regex/regex.ts'
 import { libraryDefinition } from '../library.ts'
 import type { Evaluate, Frame } from './frame.ts'
-import { BeyondCoreError, isTrue, locateFault, lookUp, writeText } from './values.ts'
+import { BeyondCoreError, isTrue, locateFault, writeText } from './values.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each function has values of its own.
 type Implementation = (this: Frame, ...values: any[]) => unknown
@@ -31,7 +31,6 @@ const ofNumber: CoreFunction = { types: ['number'] }
 
 export const coreFunctions: ReadonlyMap<unknown, CoreFunction> = new Map<string, CoreFunction>([
   ['abs', ofNumber],
-  ['average', { types: [] }],
   [
     'boolean',
     { types: ['any'], implementation: (value) => (value === undefined ? undefined : isTrue(value)) },
@@ -45,15 +44,11 @@ export const coreFunctions: ReadonlyMap<unknown, CoreFunction> = new Map<string,
   ['fromMillis', { types: ['number', 'string', 'string'], literals: [1, 2] }],
   ['join', { types: [], literals: [1], growth: 1 }],
   ['length', { types: ['string'], implementation: length }],
-  ['lookup', { types: ['any', 'string'], fewest: 2, growth: 1, implementation: lookUp }],
   ['lowercase', { types: ['string'], growth: 3 }],
   ['max', { types: [], implementation: (values) => extreme(values, Math.max) }],
-  ['millis', { types: [], most: 0, implementation: now }],
   ['min', { types: [], implementation: (values) => extreme(values, Math.min) }],
   ['not', { types: ['any'], implementation: (value) => (value === undefined ? undefined : !isTrue(value)) }],
-  ['now', { types: [], most: 0, implementation: isoNow }],
   ['number', { types: ['number'] }],
-  ['power', { types: ['number', 'number'], fewest: 2 }],
   [
     'replace',
     {
@@ -69,7 +64,6 @@ export const coreFunctions: ReadonlyMap<unknown, CoreFunction> = new Map<string,
     'split',
     { types: ['string', 'string', 'number'], fewest: 2, literals: [1], growth: 1, implementation: split },
   ],
-  ['sqrt', ofNumber],
   ['string', { types: ['any'], most: 1, growth: 2, implementation: string }],
   ['substring', { types: ['string', 'number', 'number'], fewest: 2, growth: 1, implementation: substring }],
   ['substringAfter', { types: ['string', 'string'], fewest: 2, literals: [1], growth: 1 }],
@@ -195,12 +189,4 @@ function replace(text: string | undefined, part: string, by: string, limit = Inf
     from = at + part.length
   }
   return pieces.join('') + text.slice(from)
-}
-
-function now(this: Frame): number {
-  return this.scope.request.now
-}
-
-function isoNow(this: Frame): string {
-  return new Date(this.scope.request.now).toISOString()
 }

@@ -1,15 +1,7 @@
 /** Evaluates the steps of a path and their filters by the library's rules of flattening. */
 
 import type { Evaluate, Frame } from './frame.ts'
-import {
-  BeyondCoreError,
-  createSequence,
-  fieldOf,
-  isNumeric,
-  isTrue,
-  type Sequence,
-  unwrapSequence,
-} from './values.ts'
+import { BeyondCoreError, createSequence, fieldOf, isTrue, type Sequence, unwrapSequence } from './values.ts'
 
 /** The content of `[…]`: literal positions, or a condition on each element. */
 export type Filter =
@@ -94,22 +86,21 @@ export function applyFilter(filter: Filter, input: unknown, frame: Frame): reado
   const wanted = filter.kind === 'positions' ? distinct(placesOf(filter.positions, items.length)) : undefined
   for (const [index, item] of items.entries()) {
     const isKept =
-      filter.kind === 'positions'
-        ? wanted?.has(index) === true
-        : isWanted(filter.evaluate(item, frame), index, items.length)
+      filter.kind === 'positions' ? wanted?.has(index) === true : isWanted(filter.evaluate(item, frame))
     if (isKept) kept.push(item)
   }
   return kept
 }
 
-/** A number is a position. Any other result of a condition counts as true or false. */
-function isWanted(answer: unknown, index: number, length: number): boolean {
+/** A number would be a position. Any other result of a condition counts as true or false. */
+function isWanted(answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer
-  if (isNumeric(answer)) return placesOf([answer], length)[0] === index
-  if (!Array.isArray(answer) || !areNumbers(answer)) return isTrue(answer)
-  const count = placesOf(answer, length).filter((place) => place === index).length
-  if (count > 1) throw chosenTwice()
-  return count === 1
+  if (
+    typeof answer === 'number' ||
+    (Array.isArray(answer) && answer.every((each) => typeof each === 'number'))
+  )
+    throw new BeyondCoreError('a condition gives positions')
+  return isTrue(answer)
 }
 
 function distinct(places: readonly number[]): ReadonlySet<number> {
@@ -121,11 +112,6 @@ function distinct(places: readonly number[]): ReadonlySet<number> {
 /** If an element were chosen several times, the result could hold more than the payload. */
 function chosenTwice(): BeyondCoreError {
   return new BeyondCoreError('an element is chosen more than once')
-}
-
-/** Reads all values, because a number that is too large is an error in any position. */
-function areNumbers(values: readonly unknown[]): boolean {
-  return values.filter((value) => !isNumeric(value)).length === 0
 }
 
 /** Negative positions count from the end. */

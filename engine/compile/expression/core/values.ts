@@ -110,45 +110,13 @@ export function writeText(value: unknown): string {
     if (!Number.isFinite(value)) throw { code: 'D3001', value }
     return writeNumber(value)
   }
-  if (!Array.isArray(value)) return writeJson(value)
-  const { outerWrapper }: Sequence = value
-  return writeJson(outerWrapper === true ? value[0] : value)
+  if (typeof value === 'object' && value !== null)
+    throw new BeyondCoreError('a list or an object is written as text')
+  return String(value)
 }
 
 /** Writes 15 digits of a fraction. A shorter one, with its point, is read back as the same number. */
 function writeNumber(value: number): string {
   const text = String(value)
   return text.length > 16 && !Number.isInteger(value) ? String(Number(value.toPrecision(15))) : text
-}
-
-/** Writes JSON as `JSON.stringify` does, but without comparing each list and object with all that contain it. */
-function writeJson(root: unknown): string {
-  let text = ''
-  const write = (value: unknown): void => {
-    if (typeof value === 'number') text += isNumeric(value) ? writeNumber(value) : 'null'
-    else if (typeof value !== 'object' || value === null) text += JSON.stringify(value ?? null)
-    else if (Array.isArray(value)) writeList(value)
-    else writeObject(value)
-  }
-  const writeList = (list: readonly unknown[]): void => {
-    text += '['
-    for (const [index, element] of list.entries()) {
-      if (index > 0) text += ','
-      write(element)
-    }
-    text += ']'
-  }
-  const writeObject = (object: object): void => {
-    let separator = '{'
-    for (const name of Object.keys(object)) {
-      const field = (object as Readonly<Record<string, unknown>>)[name]
-      if (field === undefined) continue
-      text += `${separator}${JSON.stringify(name)}:`
-      write(field)
-      separator = ','
-    }
-    text += separator === '{' ? '{}' : '}'
-  }
-  write(root)
-  return text
 }
