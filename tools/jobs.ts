@@ -65,8 +65,8 @@ async function runTests(
   kind: 'test' | 'soak' | 'cli',
 ): Promise<End> {
   const files = places.flatMap((place) => filesOf(root, place, kind))
-  // Node's default leaves a core unused, and most tests wait for a disk or a process.
-  const concurrency = `--test-concurrency=${availableParallelism()}`
+  // One process more than there are cores, because a fifth of the time of all tests is a wait for a disk, a timer or a process.
+  const concurrency = `--test-concurrency=${availableParallelism() + 1}`
   const limit = kind === 'test' ? ['--import', new URL('./test-limit.js', import.meta.url).href] : []
   const args = [...limit, '--test', concurrency, ...new Set(files)]
   if (files.length > 0) return compilingOnce((env) => runNode(root, args, { env }))
