@@ -8,24 +8,7 @@ import {
   type TransformEvent,
   type TransformListener,
 } from '@reveille/engine'
-
-/** What the reporter needs of a log. */
-export interface TransformLog {
-  debug(facts: object, text?: string): void
-  info(facts: object, text?: string): void
-  warn(facts: object, text?: string): void
-  error(facts: object, text?: string): void
-}
-
-export interface HostedTransforms {
-  readonly parts: Required<Pick<CandidateParts, 'bundle' | 'openTransforms'>>
-  /** Deletes the bundles whose digests are not needed. */
-  sweep(needed: ReadonlySet<string>): Promise<void>
-  /** Whether a worker did not end, so that its thread may keep the process alive. */
-  isStuck(): boolean
-  /** Ends every worker. Calls under way fail. */
-  close(): Promise<void>
-}
+import type { Log } from './observe/log.ts'
 
 export interface HostedTransformsOptions {
   /** The folder of the bundles, made with the first one. */
@@ -33,8 +16,10 @@ export interface HostedTransformsOptions {
   readonly onEvent: TransformListener
 }
 
+export type HostedTransforms = ReturnType<typeof hostTransforms>
+
 /** Nothing is started before the first module is bundled. */
-export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): HostedTransforms {
+export function hostTransforms({ folder, onEvent }: HostedTransformsOptions) {
   const bundler = createBundler({ folder })
   let isStuck = false
   const host = createTransformHost({
@@ -43,18 +28,18 @@ export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): Ho
       onEvent(event)
     },
   })
+  const parts: Required<Pick<CandidateParts, 'bundle' | 'openTransforms'>> = {
+    bundle: (modules, { settings: { file, hooks } }) =>
+      bundler.bundle({ modules, transformsDir: hooks.transformsDir, folder: dirname(file) }),
+    openTransforms: (modules, secrets) => host.open(modules, secrets),
+  }
   return {
-    parts: {
-      bundle: (modules, { settings }) =>
-        bundler.bundle({
-          modules,
-          transformsDir: settings.hooks.transformsDir,
-          folder: dirname(settings.file),
-        }),
-      openTransforms: (modules, secrets) => host.open(modules, secrets),
-    },
-    sweep: (needed) => bundler.sweep(needed),
+    parts,
+    /** Deletes the bundles whose digests are not needed. */
+    sweep: (needed: ReadonlySet<string>) => bundler.sweep(needed),
+    /** Whether a worker did not end, so that its thread may keep the process alive. */
     isStuck: () => isStuck,
+    /** Ends every worker. Calls under way fail. */
     async close() {
       await Promise.all([bundler.close(), host.close()])
     },
@@ -62,7 +47,7 @@ export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): Ho
 }
 
 /** The output of a module is logged at the level that it was written with. */
-export function createTransformReporter(log: TransformLog): TransformListener {
+export function createTransformReporter(log: Log): TransformListener {
   return (transformEvent: TransformEvent) => {
     const { type: event, ...facts } = transformEvent
     switch (transformEvent.type) {

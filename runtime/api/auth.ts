@@ -1,9 +1,10 @@
 /** Authenticates requests to the admin surface. */
 
-import { type CurrentLive, createSecretMatcher, type SecretMatcher, type Settings } from '@reveille/engine'
+import { type CurrentLive, createSecretMatcher, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../http/clients/client.ts'
 import { createTries } from '../http/clients/throttle.ts'
+import { onceForEach } from '../once-for-each.ts'
 import type { MintId } from '../store/id.ts'
 import { refuse } from './errors.ts'
 
@@ -13,18 +14,14 @@ import { refuse } from './errors.ts'
  * sends the right token in the end.
  */
 export function createAdminAuth(options: { current: CurrentLive; mintId: MintId }) {
-  const matcherOf = new WeakMap<Settings, SecretMatcher>()
+  const matcherOf = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
   const tries = createTries()
 
   return async function authenticate(request: FastifyRequest, reply: FastifyReply) {
     reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
     const settings = options.current().snapshot.settings
     if (settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
-    let matches = matcherOf.get(settings)
-    if (!matches) {
-      matches = createSecretMatcher(settings.gateway.tokens)
-      matcherOf.set(settings, matches)
-    }
+    const matches = matcherOf(settings)
     const given = givenToken(request)
     const client = clientOf(request)
     if (given === undefined || matches(given) === undefined) {

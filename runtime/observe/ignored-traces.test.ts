@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CandidateTrace, Explanation, HookRequest, Snapshot } from '@reveille/engine'
-import { createIgnoredTraces, type IgnoredTraces } from './ignored-traces.ts'
+import { createIgnoredTraces } from './ignored-traces.ts'
 
 const request = (endpoint: string): HookRequest => ({
   endpoint,
@@ -39,7 +39,12 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-async function noteAndWait(traces: IgnoredTraces, id: string, endpoint: string, snapshot: Snapshot) {
+async function noteAndWait(
+  traces: ReturnType<typeof createIgnoredTraces>,
+  id: string,
+  endpoint: string,
+  snapshot: Snapshot,
+) {
   traces.note(id, snapshot, request(endpoint))
   await until(() => traces.of(id) !== undefined)
 }

@@ -3,13 +3,6 @@
 import type { CandidateTrace, HookRequest, Snapshot } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
 
-export interface IgnoredTraces {
-  /** Explains the request when the event loop is idle; under a flood, only the newest requests are explained. */
-  note(id: Id, snapshot: Snapshot, request: HookRequest): void
-  /** Undefined for a request that was not ignored, or is no longer among the last. */
-  of(id: Id): IgnoredTrace | undefined
-}
-
 interface IgnoredTrace {
   /** In matching order, each with the first clause that failed. */
   readonly candidates: readonly CandidateTrace[]
@@ -34,12 +27,13 @@ interface Asked {
 }
 
 /** Traces are kept in memory: they help to fix a mapping now, and most requests may be ignored ones. */
-export function createIgnoredTraces(): IgnoredTraces {
+export function createIgnoredTraces() {
   const traces = new Map<Id, IgnoredTrace>()
   const byEndpoint = new Map<string, Id[]>()
   const waiting: Asked[] = []
   let busy = false
 
+  /** Explains the request when the event loop is idle; under a flood, only the newest requests are explained. */
   function note(id: Id, snapshot: Snapshot, request: HookRequest): void {
     waiting.push({ id, snapshot, request })
     if (waiting.length > mostWaiting) waiting.shift()
@@ -87,5 +81,7 @@ export function createIgnoredTraces(): IgnoredTraces {
     if (ids.length === 0) byEndpoint.delete(endpoint)
   }
 
-  return { note, of: (id) => traces.get(id) }
+  /** Undefined for a request that was not ignored, or is no longer among the last. */
+  const of = (id: Id): IgnoredTrace | undefined => traces.get(id)
+  return { note, of }
 }

@@ -11,6 +11,7 @@ import {
   type SecretMatcher,
   type Snapshot,
 } from '@reveille/engine'
+import { onceForEach } from '../../once-for-each.ts'
 import { prefixOf } from '../target.ts'
 
 export interface EndpointAuthTable {
@@ -41,15 +42,7 @@ interface TokenList {
 }
 
 export function createEndpointAuthTables(): (snapshot: Snapshot) => EndpointAuthTable {
-  const tables = new WeakMap<Snapshot, EndpointAuthTable>()
-
-  return function authTableOf(snapshot) {
-    const known = tables.get(snapshot)
-    if (known) return known
-    const table = createEndpointAuthTable(snapshot)
-    tables.set(snapshot, table)
-    return table
-  }
+  return onceForEach(createEndpointAuthTable)
 }
 
 /** A catch-all makes any name an endpoint, so results are cached by the policy and never by the name. */
@@ -60,33 +53,22 @@ function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot): End
     auth: 'token',
     findToken: (given) => findNewest([ofAllHooks], given),
   }
-  const lists = new WeakMap<object, TokenList>()
-  const compiled = new WeakMap<EffectivePolicy, EndpointAuth>()
-
-  function listOf(given: NonNullable<EffectivePolicy['token']>): TokenList {
-    const known = lists.get(given)
-    if (known) return known
-    const list = { place: placeOfPolicyValue('token', given), matches: createSecretMatcher(given.value) }
-    lists.set(given, list)
-    return list
-  }
-
-  function compileAuth(policy: EffectivePolicy): EndpointAuth {
+  const listOf = onceForEach(
+    (token: NonNullable<EffectivePolicy['token']>): TokenList => ({
+      place: placeOfPolicyValue('token', token),
+      matches: createSecretMatcher(token.value),
+    }),
+  )
+  const authOfPolicy = onceForEach((policy: EffectivePolicy): EndpointAuth => {
     const { verify, rate, token } = policy
     const all = token === undefined ? [ofAllHooks] : [listOf(token), ofAllHooks]
     return { auth: authOf(policy), rate, verify, findToken: (given) => findNewest(all, given) }
-  }
-
+  })
   return {
     prefix: prefixOf(path),
     authFor(endpoint) {
       const policy = endpoint === undefined ? undefined : effectivePolicyOf(endpoint)
-      if (policy === undefined) return withoutPolicy
-      const known = compiled.get(policy)
-      if (known) return known
-      const auth = compileAuth(policy)
-      compiled.set(policy, auth)
-      return auth
+      return policy === undefined ? withoutPolicy : authOfPolicy(policy)
     },
   }
 }

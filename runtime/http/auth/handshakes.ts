@@ -28,37 +28,23 @@ export interface HandshakesOptions {
   readonly timers: Timers
 }
 
-export interface Handshakes {
-  /** Answers a request with another method than POST, which is a handshake or is refused. */
-  ofMethod(context: RequestContext, endpointAuth: EndpointAuth): Promise<RequestOutcome>
-  /**
-   * Answers a sender that is not authenticated, where its provider sends handshakes unsigned. Any other request ends with
-   * `refusal`.
-   */
-  ofStranger(
-    context: RequestContext,
-    endpointAuth: EndpointAuth,
-    query: Readonly<Fields>,
-    refusal: Refused,
-  ): Promise<RequestOutcome>
-  /** Answers a sender that is authenticated or need not be. Resolves with undefined for anything but a handshake. */
-  ofSender(
-    context: RequestContext,
-    endpointAuth: EndpointAuth,
-    received: Received,
-  ): Promise<RequestOutcome | undefined>
-}
-
 type Received = Pick<HandshakeRequest, 'query' | 'isTrusted' | 'payload'>
 
 /** How much of the body of an unauthenticated sender is read. Bytes. */
 const mostOfStranger = 16_384
 
-export function createHandshakes(options: HandshakesOptions): Handshakes {
+export function createHandshakes(options: HandshakesOptions) {
   const { throttle, rejectUnauthenticated, performHandshakeEffects, timers } = options
 
-  /** A handshake that shows another secret than the configured one is a wrong try, and gets the reply of its provider. */
-  async function ofSender(context: RequestContext, { verify }: EndpointAuth, received: Received) {
+  /**
+   * Answers a sender that is authenticated or need not be. Resolves with undefined for anything but a handshake. A handshake that
+   * shows another secret than the configured one is a wrong try, and gets the reply of its provider.
+   */
+  async function ofSender(
+    context: RequestContext,
+    { verify }: EndpointAuth,
+    received: Received,
+  ): Promise<RequestOutcome | undefined> {
     const { method = '', headers } = context.incoming
     const handshake = verify?.value.handshakes?.answer({ method, headers, ...received })
     if (verify === undefined || handshake === undefined) return undefined
@@ -73,7 +59,7 @@ export function createHandshakes(options: HandshakesOptions): Handshakes {
       if (error instanceof UnavailableError) return { ...refused('HANDSHAKE_UNAVAILABLE'), fault: error }
       throw error
     }
-    return { outcome: 'handshake', handshake } as const
+    return { outcome: 'handshake', handshake }
   }
 
   /** A body that cannot be read is undefined too, as it holds no handshake. */
@@ -96,7 +82,8 @@ export function createHandshakes(options: HandshakesOptions): Handshakes {
 
   return {
     ofSender,
-    async ofMethod(context, endpointAuth) {
+    /** Answers a request with another method than POST, which is a handshake or is refused. */
+    async ofMethod(context: RequestContext, endpointAuth: EndpointAuth): Promise<RequestOutcome> {
       const { incoming, client, query } = context
       const { rate, verify } = endpointAuth
       const methods = verify?.value.handshakes?.methods ?? []
@@ -106,7 +93,13 @@ export function createHandshakes(options: HandshakesOptions): Handshakes {
       const received = { query: parseFields(query), payload: undefined, isTrusted: false }
       return (await ofSender(context, endpointAuth, received)) ?? refused('METHOD_NOT_ALLOWED')
     },
-    async ofStranger(context, endpointAuth, query, refusal) {
+    /** Answers a sender that is not authenticated. Anything but a handshake that its provider sends unsigned ends with `refusal`. */
+    async ofStranger(
+      context: RequestContext,
+      endpointAuth: EndpointAuth,
+      query: Readonly<Fields>,
+      refusal: Refused,
+    ): Promise<RequestOutcome> {
       const { endpoint } = context
       if (endpoint === undefined || !endpointAuth.verify?.value.handshakes?.unsigned) return refusal
       const payload = await payloadOfStranger(context, endpoint)

@@ -23,20 +23,18 @@ export interface SignatureOptions {
 
 type Verify = NonNullable<EndpointAuth['verify']>
 
-/** Resolves with undefined for a good signature. */
-export type VerifySignature = (
-  context: RequestContext,
-  verify: Verify,
-  sent: Buffer,
-) => Promise<Refused | undefined>
-
 export function createSignatureStep({
   verifyDependencies,
   throttle,
   warnings,
   rejectUnauthenticated,
-}: SignatureOptions): VerifySignature {
-  return async function verifySignature(context, verify, sent) {
+}: SignatureOptions) {
+  /** Resolves with undefined for a good signature. */
+  return async function verifySignature(
+    context: RequestContext,
+    verify: Verify,
+    sent: Buffer,
+  ): Promise<Refused | undefined> {
     const verdict = await verdictOn(context, verify, sent)
     if (verdict === undefined) return unavailable
     if (!verdict.ok) return rejectUnauthenticated(context, signatureFailureOf(verdict))

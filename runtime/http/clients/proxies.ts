@@ -2,6 +2,7 @@
 
 import { BlockList, isIPv4 } from 'node:net'
 import type { Settings } from '@reveille/engine'
+import { onceForEach } from '../../once-for-each.ts'
 import { addressOf } from './client.ts'
 
 export type Proxies = Settings['gateway']['trustedProxies']
@@ -15,16 +16,11 @@ export interface ProxyTrust {
 
 /** `proxies` returns the list of the current snapshot; each list is compiled once. */
 export function createProxyTrust(proxies: () => Proxies): ProxyTrust {
-  const compiled = new WeakMap<Proxies, BlockList>()
-
-  function listOf(ranges: Proxies): BlockList {
-    const known = compiled.get(ranges)
-    if (known) return known
+  const listOf = onceForEach((ranges: Proxies) => {
     const list = new BlockList()
     for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family)
-    compiled.set(ranges, list)
     return list
-  }
+  })
 
   return {
     isGiven: () => proxies().length > 0,

@@ -8,13 +8,6 @@ import { clientKey } from '../clients/client.ts'
 import type { RequestContext, RequestOutcome } from '../request-context.ts'
 import { type HookLog, isOperatorProblem } from './request-log.ts'
 
-export interface LogLimiter {
-  /** The log to which the line of this request goes. */
-  logFor(context: Pick<RequestContext, 'client'>, result: RequestOutcome): HookLog
-  /** Reports what was counted. */
-  close(): void
-}
-
 export interface LogLimiterOptions {
   readonly log: HookLog
   /** Monotonic, in milliseconds. */
@@ -29,24 +22,29 @@ const mostOfAll = 200
 /** How many different clients are counted among the suppressed lines. */
 const mostCounted = 1000
 
-interface Minute {
-  readonly endsAt: number
-  /** Lines that were written, by client: no more entries than there are lines. */
-  readonly lines: Map<string, number>
-  written: number
-  suppressed: number
-  isWarning: boolean
-  readonly clients: Set<string>
-  /** By code, of which there is a fixed number. */
-  readonly reasons: Map<string, number>
+function beginMinute(now: number) {
+  return {
+    endsAt: now + minuteMs,
+    /** Lines that were written, by client: no more entries than there are lines. */
+    lines: new Map<string, number>(),
+    written: 0,
+    suppressed: 0,
+    isWarning: false,
+    clients: new Set<string>(),
+    /** By code, of which there is a fixed number. */
+    reasons: new Map<string, number>(),
+  }
 }
 
-export function createLogLimiter({ log, clock, timers }: LogLimiterOptions): LogLimiter {
+type Minute = ReturnType<typeof beginMinute>
+
+export function createLogLimiter({ log, clock, timers }: LogLimiterOptions) {
   const debug = (facts: object) => log.debug(facts)
   const atDebug: HookLog = { debug, info: debug, warn: debug, error: debug }
   let minute: Minute | undefined
   let timer: unknown
 
+  /** Reports what was counted. */
   function close(): void {
     if (timer !== undefined) timers.clearTimeout(timer)
     timer = undefined
@@ -66,15 +64,7 @@ export function createLogLimiter({ log, clock, timers }: LogLimiterOptions): Log
   function current(): Minute {
     const now = clock()
     if (minute !== undefined && now >= minute.endsAt) close()
-    minute ??= {
-      endsAt: now + minuteMs,
-      lines: new Map(),
-      written: 0,
-      suppressed: 0,
-      isWarning: false,
-      clients: new Set(),
-      reasons: new Map(),
-    }
+    minute ??= beginMinute(now)
     return minute
   }
 
@@ -92,7 +82,8 @@ export function createLogLimiter({ log, clock, timers }: LogLimiterOptions): Log
   }
 
   return {
-    logFor({ client }, result) {
+    /** The log to which the line of this request goes. */
+    logFor({ client }: Pick<RequestContext, 'client'>, result: RequestOutcome): HookLog {
       if (result.outcome !== 'refused' && result.outcome !== 'handshake') return log
       const now = current()
       const key = clientKey(client)

@@ -15,23 +15,21 @@ export interface PushHandlingOptions {
   readonly draining: AbortSignal
 }
 
-/** @throws SenderGone */
-export type HandlePush = (
-  context: RequestContext,
-  pushHandler: PushHandler,
-  body: unknown,
-) => Promise<RequestOutcome>
-
 /** Google waits ten minutes at most for the reply to a push: https://cloud.google.com/pubsub/docs/push */
 const longestMs = 300_000
 /** How many pushes to one endpoint a source may be handling at a time. */
 export const mostInProgress = 100
 
-export function createPushHandling({ timers, draining }: PushHandlingOptions): HandlePush {
+export function createPushHandling({ timers, draining }: PushHandlingOptions) {
   /** By endpoint: the pushes that a source is still handling, whether their senders still wait or not. */
   const inProgress = new Map<string, number>()
 
-  return async function handlePush({ endpoint = '', outgoing }, pushHandler, body) {
+  /** @throws SenderGone */
+  return async function handlePush(
+    { endpoint = '', outgoing }: RequestContext,
+    pushHandler: PushHandler,
+    body: unknown,
+  ): Promise<RequestOutcome> {
     const count = inProgress.get(endpoint) ?? 0
     if (count >= mostInProgress) return refusedBySource('the source has too many to do')
     inProgress.set(endpoint, count + 1)

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
+import { onceForEach } from '../../once-for-each.ts'
 import type { AddressRules } from '../configuration/addresses.ts'
 import {
   configureAll,
@@ -108,7 +109,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   /** Every start that was not followed by a close yet, so that `close` misses none. */
   const started = new Set<Promise<Instance>>()
   const listeners: (() => void)[] = []
-  const sourceHandles = new WeakMap<Instance, LiveSource>()
+  const sourceHandleOf = onceForEach(createSourceHandle)
   let live = nothing
 
   function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
@@ -238,14 +239,8 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       return exists ? createChannelHandle(name, () => findLive('channel', name)) : undefined
     },
     sources() {
-      const running = [...live.instances.values()].filter(
-        ({ specification }) => specification.kind === 'source',
-      )
-      return running.map((instance) => {
-        const handle = sourceHandles.get(instance) ?? createSourceHandle(instance)
-        sourceHandles.set(instance, handle)
-        return handle
-      })
+      const running = [...live.instances.values()]
+      return running.filter(({ specification }) => specification.kind === 'source').map(sourceHandleOf)
     },
     onCommitted: (listener) => void listeners.push(listener),
     async close() {
