@@ -8,7 +8,7 @@ import {
   type TransformEvent,
   type TransformListener,
 } from '@reveille/engine'
-import type { Log } from './observe/log.ts'
+import type { Logger } from 'pino'
 
 export interface HostedTransformsOptions {
   /** The folder of the bundles, made with the first one. */
@@ -47,7 +47,7 @@ export function hostTransforms({ folder, onEvent }: HostedTransformsOptions) {
 }
 
 /** The output of a module is logged at the level that it was written with. */
-export function createTransformReporter(log: Log): TransformListener {
+export function createTransformReporter(log: Logger): TransformListener {
   return (transformEvent: TransformEvent) => {
     const { type: event, ...facts } = transformEvent
     switch (transformEvent.type) {

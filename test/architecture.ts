@@ -93,7 +93,15 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['index.ts'],
   ],
   runtime: [
-    ['cut.ts', 'exclusive-lock.ts', 'random-id.ts', 'write-whole.ts', 'presets-folder.ts', 'bin/'],
+    [
+      'cut.ts',
+      'exclusive-lock.ts',
+      'once-for-each.ts',
+      'random-id.ts',
+      'write-whole.ts',
+      'presets-folder.ts',
+      'bin/',
+    ],
     ['gateway-file.ts', 'transforms.ts', 'written-document.ts', 'scaffold/', 'store/'],
     ['agent/', 'generations/', 'guard/', 'observe/', 'plugin/'],
     ['session/'],
