@@ -13,6 +13,14 @@ export interface LoadCache {
   note(kind: string, name: string, made: unknown): void
   /** Returns a frozen tree: the very one that an earlier load kept under this name, if it is equal. */
   keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree
+  /** Does the same with what `make` gives for this object, and calls it only if one of its inputs has changed. */
+  keepMade<Tree extends object>(
+    kind: string,
+    name: string,
+    owner: object,
+    inputs: readonly unknown[],
+    make: () => Tree,
+  ): Tree
 }
 
 type Notes = ReadonlyMap<string, unknown>
@@ -39,17 +47,26 @@ function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]): Lo
   const lookUp = <Made>(kind: string, name: string): Made[] =>
     earlier.map((one) => one.get(`${kind} ${name}`) as Made).filter((made) => made !== undefined)
   const note = (kind: string, name: string, made: unknown) => void notes.set(`${kind} ${name}`, made)
+  function keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree {
+    const same = lookUp<Tree>(kind, name).find((one) => saysTheSame(one, tree))
+    const kept = same ?? freezeDeep(tree)
+    note(kind, name, kept)
+    return kept
+  }
   return {
     lookUp,
     note,
-    keep(kind, name, tree) {
-      const same = lookUp<typeof tree>(kind, name).find((one) => saysTheSame(one, tree))
-      const kept = same ?? freezeDeep(tree)
+    keep,
+    keepMade<Tree extends object>(...[kind, name, owner, inputs, make]: Parameters<LoadCache['keepMade']>) {
+      const kept = remember(trees, owner, inputs, () => keep(kind, name, make()))
       note(kind, name, kept)
-      return kept
+      return kept as Tree
     },
   }
 }
+
+/** What was made of objects; no object is the owner of trees of two kinds. */
+const trees: Memo<object> = new WeakMap()
 
 /** The order of keys counts as well, because a test sends its body as written. */
 function saysTheSame(one: object, other: object): boolean {

@@ -40,3 +40,11 @@ export function* scalarsBelow(value: unknown, path: Path): Iterable<readonly [Pa
     for (const [key, item] of Array.isArray(value) ? value.entries() : Object.entries(value))
       yield* scalarsBelow(item, [...path, key])
 }
+
+/** Returns the value at a path of plain data, or undefined if there is none. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((holder, key) => {
+    const isHeld = typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+    return isHeld ? (holder as Readonly<Record<string | number, unknown>>)[key] : undefined
+  }, value)
+}

@@ -1,7 +1,7 @@
 /** Holds a parsed file: its value, and the place of each part in its text. */
 
 import type { Place } from '../diagnostic/diagnostic.ts'
-import type { Path } from '../path.ts'
+import { type Path, valueAt } from '../path.ts'
 import { numbersPerNode, type SoundText } from './parse-text.ts'
 import { placeAt, positionAt } from './places.ts'
 
@@ -17,7 +17,7 @@ export interface ParsedFile {
   /** Returns the line and column of {@link place}, which are found faster than the text of the line. */
   position(path: Path): Pick<Place, 'line' | 'column'>
   /** Returns the place of a character of the text at `path`; `offset` counts from 0 in UTF-16 units. */
-  placeInText(path: Path, offset: number): Place
+  placeInText(path: Path, offset?: number): Place
   /** Whether the text at `path` stands in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
   isSingleQuoted(path: Path): boolean
   /** Returns the digits of the integer at `path` as written, because the value may not be able to hold them. */
@@ -94,7 +94,8 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
     placeInText(path, offset) {
       const found = find(path)
       const from = targetStart(found.node)
-      if (typeof found.value === 'object' || from < 0) return placeAt(sound, offsetOf(found))
+      if (offset === undefined || typeof found.value === 'object' || from < 0)
+        return placeAt(sound, offsetOf(found))
       const raw = text.slice(from, targetEnd(found.node))
       return placeAt(sound, from + offsetInRaw(raw, String(found.value), offset))
     },
@@ -120,10 +121,7 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
 
 /** Returns the list at a path of a file's value, or an empty one if there is none. */
 export function listAt(value: unknown, path: Path): readonly unknown[] | undefined {
-  const found = path.reduce<unknown>((holder, segment) => {
-    const isHeld = typeof holder === 'object' && holder !== null && Object.hasOwn(holder, segment)
-    return isHeld ? (holder as Readonly<Record<string | number, unknown>>)[segment] : undefined
-  }, value)
+  const found = valueAt(value, path)
   return Array.isArray(found) ? found : undefined
 }
 

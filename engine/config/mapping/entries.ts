@@ -11,10 +11,10 @@ import type { Reading } from '../file/reading.ts'
 import { resolveReferences } from '../file/resolution.ts'
 import { shapeValue } from '../file/shape.ts'
 import { freezeDeep } from '../freeze-deep.ts'
-import { type LoadCache, type Memo, remember } from '../load-cache.ts'
+import type { Memo } from '../load-cache.ts'
 import type { Path } from '../path.ts'
 import { foreignInMapping } from '../schema/foreign-keys.ts'
-import type { HeaderPattern, MappingValue } from '../schema/mapping-schema.ts'
+import type { MappingValue } from '../schema/mapping-schema.ts'
 import { bareName } from './endpoint-name.ts'
 import {
   checkMapping,
@@ -83,7 +83,9 @@ export async function createEntries(
     reportFaults(item, hooks, findings)
     for (const place of source.templatesInComments(path)) findings.add({ ...cutText, place })
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
-    const folded = foldItem(item, id, schema, reading.cache)
+    const folded = reading.cache.keepMade('mapping', `${source.file} ${id}`, value, [id, schema?.value], () =>
+      foldNames(value, schema),
+    )
     const parameters = await resolveParameters(item, reading, findings)
     // A load with errors also reports mistakes in the otherwise valid items, and nothing twice.
     if (!findings.isSound(source, path)) continue
@@ -132,23 +134,6 @@ function reportFaults(
 
 const faultless: Memo<true> = new WeakMap()
 
-/** Returns the very value that an earlier load made of the item, if it is equal. */
-function foldItem(
-  item: Item,
-  id: string,
-  schema: PayloadSchema | undefined,
-  cache: LoadCache,
-): MappingSource {
-  const { value, source } = item
-  const name = `${source.file} ${id}`
-  const fold = () => cache.keep('mapping', name, foldNames(value, schema))
-  const kept = remember(folded, value, [id, schema?.value], fold)
-  cache.note('mapping', name, kept)
-  return kept
-}
-
-const folded: Memo<MappingSource> = new WeakMap()
-
 const cutText = {
   severity: 'warning',
   code: 'TEMPLATE_IN_COMMENT',
@@ -184,7 +169,6 @@ function createEntry(
     locate: (below: Path, offset?: number) => {
       if (below[0] === 'schema' && schema?.source) return schema.source.place(below.slice(1))
       const written = whereWritten(item, writtenPath(value, below))
-      if (offset === undefined) return written.source.place(written.path)
       return written.source.placeInText(written.path, offset)
     },
   })
@@ -259,13 +243,18 @@ function foldMatch({
   headers,
   ...rest
 }: NonNullable<MappingValue['match']>): NonNullable<MappingSource['match']> {
-  const folded: Record<string, HeaderPattern> = Object.create(null)
-  for (const [name, wanted] of Object.entries(headers ?? {})) folded[name.toLowerCase()] = wanted
   return {
     ...rest,
     ...(path === '/' || path === undefined ? {} : { path: bareName(path) }),
-    ...(headers && { headers: folded }),
+    ...(headers && { headers: foldHeaders(headers) }),
   }
+}
+
+/** Returns headers with their names in lower case. */
+export function foldHeaders<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
+  const folded: Record<string, Value> = Object.create(null)
+  for (const [name, value] of Object.entries(headers)) folded[name.toLowerCase()] = value
+  return folded
 }
 
 /** Returns the path as the author wrote it: under the alternative name, or with the header in another case. */

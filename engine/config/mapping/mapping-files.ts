@@ -6,7 +6,7 @@ import { namedFile } from '../file/named-file.ts'
 import { listAt, type ParsedFile } from '../file/parsed-file.ts'
 import { startOf } from '../file/places.ts'
 import { inParallel, ReadError, type Reading } from '../file/reading.ts'
-import type { Path } from '../path.ts'
+import { type Path, valueAt } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
 
@@ -115,14 +115,16 @@ async function listFiles(
 }
 
 function isWritten(source: ParsedFile): boolean {
-  return (at(source.value, ...key) ?? null) !== null
+  return (valueAt(source.value, key) ?? null) !== null
 }
 
 /** Yields the absolute paths of the files that a file's mappings and tests name. Nothing is checked at this point. */
 function* namesIn(source: ParsedFile, above: Path, reading: Reading): Iterable<string> {
   const names = [
-    ...(listAt(source.value, [...above, 'mappings']) ?? []).map((item) => at(item, 'schema')),
-    ...(listAt(source.value, [...above, 'tests']) ?? []).map((item) => at(item, 'request', 'bodyFile')),
+    ...(listAt(source.value, [...above, 'mappings']) ?? []).map((item) => valueAt(item, ['schema'])),
+    ...(listAt(source.value, [...above, 'tests']) ?? []).map((item) =>
+      valueAt(item, ['request', 'bodyFile']),
+    ),
   ]
   for (const name of names) if (typeof name === 'string') yield namedFile(source, name, reading)
 }
@@ -130,11 +132,4 @@ function* namesIn(source: ParsedFile, above: Path, reading: Reading): Iterable<s
 /** A file of mappings that is named by mistake is refused as a schema or body, instead of being dropped silently. */
 function isMappingFile({ parsed }: ParsedText): boolean {
   return 'source' in parsed && listAt(parsed.source.value, ['mappings']) !== undefined
-}
-
-function at(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((holder, name) => {
-    const isMap = typeof holder === 'object' && holder !== null && Object.hasOwn(holder, name)
-    return isMap ? (holder as Record<string, unknown>)[name] : undefined
-  }, value)
 }

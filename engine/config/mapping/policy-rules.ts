@@ -6,7 +6,7 @@ import type { Findings } from '../diagnostic/findings.ts'
 import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
-import type { Path } from '../path.ts'
+import { type Path, valueAt } from '../path.ts'
 import { gatewayTokens, hookTokens } from '../rules/rules.ts'
 import { secretFaults, tokenFaults, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
@@ -68,12 +68,6 @@ function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings:
   for (const { token } of tokens) openers.set(token, hookKey)
   for (const { token } of admin) openers.set(token, adminKey)
   return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
-}
-
-function valueAt(policy: EndpointPolicy, keys: Path): unknown {
-  let value: unknown = policy
-  for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key]
-  return value
 }
 
 function* checkOpen({ host, hasProxies }: RuleContext): Iterable<KeyFault> {

@@ -7,12 +7,12 @@ import type { Findings } from '../diagnostic/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
 import type { Reading } from '../file/reading.ts'
 import { plainCopy } from '../file/shape.ts'
-import { type LoadCache, type Memo, remember } from '../load-cache.ts'
+import type { LoadCache } from '../load-cache.ts'
 import { type Path, writePath } from '../path.ts'
 import type { TestValue } from '../schema/test-schema.ts'
 import { isTime } from '../time.ts'
 import { checkEndpointName } from './endpoint-name.ts'
-import type { Item } from './entries.ts'
+import { foldHeaders, type Item } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
 
 /** Returns tests for the valid items, in order, and reports all mistakes. */
@@ -104,29 +104,17 @@ function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Fi
 
 function createTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestEntry {
   const { source, path, origin } = item
+  const name = nameOf(item)
   const { line, column } = source.position(path)
   return Object.freeze({
     origin,
     label: `${source.name}:${line}:${column}`,
-    value: foldTest(item, bodyText, cache),
-    locate: (below: Path, offset?: number) =>
-      offset === undefined
-        ? source.place([...path, ...below])
-        : source.placeInText([...path, ...below], offset),
+    value: cache.keepMade('test', `${source.file} ${name}`, item.value, [bodyText, name], () =>
+      testOf(item, bodyText),
+    ),
+    locate: (below: Path, offset?: number) => source.placeInText([...path, ...below], offset),
   })
 }
-
-/** Returns the very value that an earlier load made of the item, if it is equal. */
-function foldTest(item: Item<TestValue>, bodyText: string | undefined, cache: LoadCache): TestSource {
-  const name = nameOf(item)
-  const known = `${item.source.file} ${name}`
-  const fold = () => cache.keep<TestSource>('test', known, testOf(item, bodyText))
-  const kept = remember(folded, item.value, [bodyText, name], fold)
-  cache.note('test', known, kept)
-  return kept
-}
-
-const folded: Memo<TestSource> = new WeakMap()
 
 function testOf(item: Item<TestValue>, bodyText: string | undefined): TestSource {
   const { value } = item
@@ -152,10 +140,4 @@ function bodyOf({ value, source, path }: Item<TestValue>): Pick<TestSource['requ
   const at = [...path, 'request', 'body']
   const [inexact] = findInexactNumbers(source, body, at)
   return inexact ? { bodyText: writeExactJson(source, body, at) } : { body: plainCopy(body) }
-}
-
-function foldHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const folded: Record<string, string> = Object.create(null)
-  for (const [name, text] of Object.entries(headers)) folded[name.toLowerCase()] = text
-  return folded
 }
