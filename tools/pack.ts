@@ -1,12 +1,11 @@
 /** Packs the workspaces: each becomes a folder of JavaScript, and that folder a tarball. */
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { runNpm } from './npm.ts'
 import { compileSources } from './pack/compile.ts'
 import { entriesOf, readWorkspaces } from './pack/description.ts'
-import { explainFailure, PackFailed } from './pack/failure.ts'
+import { explainFailure } from './pack/failure.ts'
 import { findShippedSources } from './pack/sources.ts'
 import { stage } from './pack/stage.ts'
 
@@ -16,8 +15,7 @@ export interface Packed {
   /** The tarball; absolute. */
   readonly file: string
   readonly bytes: number
-  /** The files in it, by their paths in the package. */
-  readonly contents: readonly string[]
+  readonly fileCount: number
 }
 
 /** The job `npm run pack`. */
@@ -26,7 +24,7 @@ export async function pack(root: string): Promise<void> {
     console.log(
       [
         `${packed.name}@${packed.version}`.padEnd(30),
-        `${packed.contents.length} files`.padStart(9),
+        `${packed.fileCount} files`.padStart(9),
         `${(packed.bytes / 1024).toFixed(1)} KB`.padStart(9),
         path.relative(process.cwd(), packed.file),
       ].join('  '),
@@ -49,28 +47,30 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
     return findShippedSources(from, entriesOf(workspace.description)).map((source) => path.join(from, source))
   })
   await explainFailure('The sources cannot be compiled', compileSources(root, sources, compiled))
-  const staged = await Promise.all(
+  const targets = await Promise.all(
     workspaces.map(async (workspace) => {
-      const { name, version } = workspace.description
-      const target = path.join(folder, name.split('/').at(-1) ?? name)
+      const target = path.join(folder, path.basename(workspace.description.name))
       await stage(workspace, { root, compiled, target })
-      return { name, version, target }
+      return target
     }),
   )
   await rm(compiled, { recursive: true })
 
-  const targets = staged.map(({ target }) => target)
-  const options = ['--pack-destination', folder, '--loglevel=error', '--ignore-scripts']
-  await explainFailure('npm cannot pack', runNpm(['pack', ...targets, ...options], { cwd: folder }))
-  return staged.map(({ name, version, target }) => {
-    const file = path.join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
-    if (!existsSync(file)) throw new PackFailed(`npm packed ${name} as something else than ${file}.`)
-    return { name, version, file, bytes: statSync(file).size, contents: filesOf(target) }
-  })
+  const options = ['--json', '--pack-destination', folder, '--loglevel=error', '--ignore-scripts']
+  const packing = runNpm(['pack', ...targets, ...options], { cwd: folder })
+  const packed: readonly NpmPacked[] = JSON.parse(await explainFailure('npm cannot pack', packing))
+  return packed.map(({ name, version, filename, size, entryCount }) => ({
+    name,
+    version,
+    file: path.join(folder, filename),
+    bytes: size,
+    fileCount: entryCount,
+  }))
 }
 
-function filesOf(folder: string): readonly string[] {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  return files.map(({ parentPath, name }) => path.relative(folder, path.join(parentPath, name))).sort()
+/** What npm says of each tarball, in the order of its arguments. */
+interface NpmPacked extends Pick<Packed, 'name' | 'version'> {
+  readonly filename: string
+  readonly size: number
+  readonly entryCount: number
 }

@@ -48,7 +48,7 @@ async function pack(): Promise<readonly Packed[]> {
     version: '1.2.0',
     file: `/packages/${name}.tgz`,
     bytes: 1024,
-    contents: [],
+    fileCount: 0,
   }))
 }
 

@@ -22,25 +22,6 @@ export interface Description {
   readonly dependencies?: Readonly<Record<string, string>>
 }
 
-/** The keys that are published, in this order. All others are for this repository alone. */
-const publishedKeys = [
-  'name',
-  'version',
-  'description',
-  'keywords',
-  'license',
-  'type',
-  'bin',
-  'exports',
-  'types',
-  'files',
-  'reveille',
-  'engines',
-  'dependencies',
-  'optionalDependencies',
-  'peerDependencies',
-] as const
-
 /**
  * The workspaces that are not private.
  * @throws PackFailed when one depends on a workspace that is not published beside it in the version it asks for
@@ -85,8 +66,11 @@ export function entriesOf({ exports, bin = {} }: Description): readonly string[]
 /** The description with JavaScript and declarations where TypeScript was. */
 export function publishedDescription(description: Description): Readonly<Record<string, unknown>> {
   const hasCode = entriesOf(description).length > 0
-  const published: Record<string, unknown> = {
+  return {
     ...description,
+    // What only this repository uses is left out.
+    scripts: undefined,
+    devDependencies: undefined,
     exports: Object.fromEntries(
       Object.entries(description.exports).map(([name, file]) => [name, publishedEntry(file)]),
     ),
@@ -94,7 +78,6 @@ export function publishedDescription(description: Description): Readonly<Record<
     types: description.exports['.']?.replace(/\.ts$/, '.d.ts'),
     files: [...(hasCode ? ['**/*.js', '**/*.d.ts'] : []), ...(description.files ?? [])],
   }
-  return Object.fromEntries(publishedKeys.map((key) => [key, published[key]]))
 }
 
 function publishedEntry(file: string): unknown {
