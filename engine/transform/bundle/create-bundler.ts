@@ -1,6 +1,6 @@
 /** Bundles the modules of a configuration, and uses a bundle again while nothing that it was made from has changed. */
 
-import { mkdir, realpath } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
@@ -8,7 +8,7 @@ import type { Bundle, Bundled, BundleRequest, Bundler, WantedModule } from '../p
 import { type Builder, createBuilder, threadFile } from './builder.ts'
 import { type CacheEntry, createBundleCache, isFresh } from './bundle-cache.ts'
 import { createStampReader, type Stamps } from './freshness.ts'
-import { findModuleFile } from './module-file.ts'
+import { findModuleFile, resolveLinks } from './module-file.ts'
 
 export interface BundlerOptions {
   /** Where bundles go; absolute, made when it is needed. */
@@ -89,10 +89,10 @@ export function createBundler({
     async bundle(request) {
       const { modules, transformsDir } = request
       if (modules.length === 0) return { ok: true, bundles: new Map(), watched: [], warnings: [] }
-      const root = await resolveFolder(transformsDir)
+      const root = await resolveLinks(transformsDir)
       if (root === undefined) return folderMissing(request)
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const shownFrom = (await resolveFolder(request.folder)) ?? request.folder
+      const shownFrom = (await resolveLinks(request.folder)) ?? request.folder
       const round = { ...request, root, shownFrom, readStamp: createStampReader() }
       const results = await Promise.all(
         modules.map((wanted) =>
@@ -116,16 +116,6 @@ async function stampTools(): Promise<Stamps> {
   const read = createStampReader()
   const files = [threadFile(), createRequire(import.meta.url).resolve('esbuild/package.json')]
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await read(file)])))
-}
-
-async function resolveFolder(folder: string): Promise<string | undefined> {
-  try {
-    return await realpath(folder)
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    if (['ENOENT', 'ENOTDIR'].includes(code)) return undefined
-    throw error
-  }
 }
 
 function folderMissing({ modules, transformsDir }: BundleRequest): Bundled {

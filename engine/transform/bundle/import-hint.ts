@@ -1,9 +1,8 @@
 /** Advises on an import that leads nowhere: a file of nearly that name, or what to install where. */
 
-import { access, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
-import { isRecord } from '../../config/is-record.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { authorsTypesName } from './authors-types.ts'
 import { isScript } from './own-place.ts'
@@ -46,7 +45,7 @@ function isWithin(folder: string, top: string): boolean {
 async function hintForFile(specifier: string, folder: string, shownFrom: string): Promise<string> {
   const wanted = path.resolve(folder, specifier)
   const below = path.dirname(wanted)
-  const names = await namesIn(below)
+  const names = await readdir(below).catch(() => undefined)
   if (names === undefined) return `There is no folder ${shown(below, shownFrom)}.`
   const near = nearestFile(path.basename(wanted), names)
   if (near !== undefined)
@@ -66,14 +65,6 @@ function bareName(name: string): string {
   return isScript(name) ? name.slice(0, -path.extname(name).length) : name
 }
 
-async function namesIn(folder: string): Promise<readonly string[] | undefined> {
-  try {
-    return await readdir(folder)
-  } catch {
-    return undefined
-  }
-}
-
 /** The folder where npm would install a package: that of the nearest package.json of the operator's, if there is one. */
 async function homeOf(folder: string, top: string): Promise<string | undefined> {
   for (const above of foldersFrom(folder)) {
@@ -85,14 +76,12 @@ async function homeOf(folder: string, top: string): Promise<string | undefined> 
 
 /** A package.json that only says which type of modules there are, as `init transform` writes it, is no place for packages. */
 async function isHome(manifest: string): Promise<boolean> {
+  const text = await readFile(manifest, 'utf8').catch(() => undefined)
+  if (text === undefined) return false
   try {
-    const found: unknown = JSON.parse(await readFile(manifest, 'utf8'))
-    return !isRecord(found) || Object.keys(found).join() !== 'type'
+    return Object.keys(JSON.parse(text)).join() !== 'type'
   } catch {
-    return access(manifest).then(
-      () => true,
-      () => false,
-    )
+    return true
   }
 }
 

@@ -116,7 +116,7 @@ function optionsFor({ entry, root }: BuildRequest, code: string) {
     format: 'esm',
     // As Node.js resolves, and without the conditions that only bundlers know.
     conditions: ['node-addons', 'module-sync'],
-    resolveExtensions: [...resolvedExtensions],
+    resolveExtensions: resolvedExtensions,
     loader: Object.fromEntries(textExtensions.map((extension) => [extension, 'text'])),
     // CommonJS code that requires a name known only at run time finds it from the author's file.
     banner: {

@@ -86,7 +86,7 @@ function noScript(module: string, watched: readonly string[]): ModuleFile {
 }
 
 /** Undefined where nothing is, or a link that leads nowhere. */
-async function resolveLinks(file: string): Promise<string | undefined> {
+export async function resolveLinks(file: string): Promise<string | undefined> {
   try {
     return await realpath(file)
   } catch (error) {

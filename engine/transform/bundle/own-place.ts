@@ -6,9 +6,7 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Esbuild from 'esbuild'
-import { isPackaged } from './resolution.ts'
-
-const scriptExtensions = ['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx']
+import { isPackaged, scriptExtensions } from './resolution.ts'
 
 export function isScript(file: string): boolean {
   return scriptExtensions.includes(path.extname(file))

@@ -4,18 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
+export const scriptExtensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx']
 /** In the order in which they are tried behind a name without an extension. */
-export const resolvedExtensions = [
-  '.ts',
-  '.mts',
-  '.cts',
-  '.tsx',
-  '.js',
-  '.mjs',
-  '.cjs',
-  '.jsx',
-  '.json',
-] as const
+export const resolvedExtensions = [...scriptExtensions, '.json']
 
 /** The TypeScript sources that an import of a JavaScript file may stand for. */
 const sourcesOf: Readonly<Record<string, readonly string[]>> = {

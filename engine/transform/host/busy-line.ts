@@ -1,5 +1,6 @@
 /** Finds out what a worker does that does not answer: it waits, or it computes, and then in which line of the author. */
 
+import type { Profiler } from 'node:inspector'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
@@ -33,33 +34,16 @@ export async function findBusyLine(thread: Thread, file: string): Promise<BusyLi
   }
 }
 
-/** The part of V8's profile that is read here. Lines of ticks count from 1, those of functions from 0. */
-interface Profile {
-  readonly nodes: readonly ProfileNode[]
-}
-
-interface ProfileNode {
-  readonly id: number
-  readonly callFrame: {
-    readonly functionName: string
-    readonly url: string
-    readonly lineNumber: number
-    readonly columnNumber: number
-  }
-  readonly hitCount?: number
-  readonly children?: readonly number[]
-  readonly positionTicks?: readonly { readonly line: number; readonly ticks: number }[]
-}
-
-async function readProfile({ nodes }: Profile, file: string): Promise<BusyLine> {
-  const hits = (node: ProfileNode) => node.hitCount ?? 0
+/** Lines of ticks count from 1, those of functions from 0. */
+async function readProfile({ nodes }: Profiler.Profile, file: string): Promise<BusyLine> {
+  const hits = (node: Profiler.ProfileNode) => node.hitCount ?? 0
   const [most] = nodes.toSorted((left, right) => hits(right) - hits(left))
   if (most === undefined || hits(most) === 0) return { state: 'unknown' }
   if (most.callFrame.functionName === '(idle)') return { state: 'waiting' }
   const parents = new Map(
     nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)),
   )
-  for (let node: ProfileNode | undefined = most; node; node = parents.get(node.id)) {
+  for (let node: Profiler.ProfileNode | undefined = most; node; node = parents.get(node.id)) {
     if (!isFrom(node.callFrame.url, file)) continue
     const place = await findPlace(node, file)
     return { state: 'busy', ...(place && { place }) }
@@ -72,7 +56,10 @@ function isFrom(url: string, file: string): boolean {
 }
 
 /** The line of a function in which most time was spent. */
-function findPlace({ callFrame, positionTicks = [] }: ProfileNode, file: string): Promise<Place | undefined> {
+function findPlace(
+  { callFrame, positionTicks = [] }: Profiler.ProfileNode,
+  file: string,
+): Promise<Place | undefined> {
   const [tick] = positionTicks.toSorted((left, right) => right.ticks - left.ticks)
   return sourcePlace(
     file,

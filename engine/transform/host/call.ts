@@ -21,21 +21,18 @@ export function orderOf(
   { exportName, given, parameters }: Call,
   call: number,
 ): CallOrder & { body: Uint8Array<ArrayBuffer> } {
-  const { form, headers, query, path, params, vars, item, index, now, base } = given
-  const data: CallData = {
-    ...{ form, headers, query, path, params, vars, item, index, now, base },
-    with: parameters,
-  }
+  const { requestId, onCall, rawBody, unwrapped, maxAnswerBytes, ...rest } = given
+  const data: CallData = { ...rest, with: parameters }
   return {
     type: 'call',
     call,
     exportName,
-    requestId: given.requestId,
+    requestId,
     data: JSON.stringify(data),
-    unwrapped: given.unwrapped,
-    body: new Uint8Array(given.rawBody),
-    maxAnswerBytes: given.maxAnswerBytes,
-    watchesNetwork: given.onCall !== undefined,
+    unwrapped,
+    body: new Uint8Array(rawBody),
+    maxAnswerBytes,
+    watchesNetwork: onCall !== undefined,
   }
 }
 

@@ -7,16 +7,17 @@
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
-import type { Timers } from '../../timers.ts'
 import type { TransformEvent } from '../port.ts'
-import type { OpenClawWord } from '../worker/openclaw.ts'
 import { type Call, failure, loadFailureOf } from './call.ts'
 import { busy, createCallQueue } from './call-queue.ts'
-import type { Mask } from './mask.ts'
-import type { MemoryWatch } from './memory-watch.ts'
 import type { CheckedModule } from './module-check.ts'
-import { createModuleWorker, type Loaded, type ModuleWorker, type WorkerOwner } from './module-worker.ts'
-import type { Output } from './output.ts'
+import {
+  createModuleWorker,
+  type Loaded,
+  type ModuleWorker,
+  type ModuleWorkerOptions,
+  type WorkerOwner,
+} from './module-worker.ts'
 import type { WarmSpare } from './warm-spare.ts'
 
 /** A worker is added when all are busy for this long, which most calls are not. */
@@ -37,19 +38,9 @@ const mostAbandoned = 2
 /** A call that finds its worker busy with leftovers more often fails with TRANSFORM_BUSY. */
 const mostTakenBack = 3
 
-export interface WorkerSetOptions {
-  readonly file: string
-  /** The first module that had this bundle; it is named in events that no call caused. */
-  readonly module: string
+/** `module` is the first that had this bundle. */
+export interface WorkerSetOptions extends Omit<ModuleWorkerOptions, 'thread' | 'owner'> {
   readonly spare: WarmSpare
-  readonly timers: Timers
-  readonly memory: MemoryWatch
-  readonly output: Output
-  readonly leaving: Set<Promise<void>>
-  readonly mask: Mask
-  isDebugged(): boolean
-  advise(module: string, word: OpenClawWord): void
-  readonly loadTimeoutMs: number
   onEvent(event: TransformEvent): void
   /** Is called when no worker, call or holder is left. */
   onEmpty(): void

@@ -42,9 +42,9 @@ export interface CallOrder {
   readonly watchesNetwork: boolean
 }
 
-export type CallData = { readonly with: unknown } & Pick<
+export type CallData = { readonly with: unknown } & Omit<
   TransformCall,
-  'form' | 'headers' | 'query' | 'path' | 'params' | 'vars' | 'item' | 'index' | 'now' | 'base'
+  'requestId' | 'onCall' | 'rawBody' | 'unwrapped' | 'maxAnswerBytes'
 >
 
 export type FromWorker =

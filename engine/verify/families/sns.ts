@@ -12,7 +12,6 @@ import type { SnsScheme } from '../../providers/scheme.ts'
 import { isPacked, packedBody } from '../signed/body-fields.ts'
 import {
   type Headers,
-  type SignatureFailure,
   UnavailableError,
   type Unverified,
   unverified,
@@ -44,16 +43,6 @@ const signedFields: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['SubscriptionConfirmation', confirmation],
   ['UnsubscribeConfirmation', confirmation],
 ])
-
-/** The parts of a message that count, checked to be texts. */
-interface Message {
-  readonly signed: string
-  readonly topic: string
-  readonly time: number
-  readonly version: string
-  readonly signature: Buffer
-  readonly certificate: string
-}
 
 export function createSnsVerifier(
   { name = 'default' }: SnsScheme,
@@ -93,7 +82,8 @@ const rawDelivery =
 const otherVersion = 'the signature is not of the version that `signatureVersion` names'
 const otherTopic = 'the message names a topic that is not among `topicArns`'
 
-async function readMessage(body: Uint8Array, headers: Headers): Promise<Message | SignatureFailure> {
+/** Returns the parts of a message that count, checked to be texts, or the code of what is wrong with it. */
+async function readMessage(body: Uint8Array, headers: Headers) {
   const type = headers[typeHeader]
   const fields = await readFields(body)
   if (fields === undefined || fields.get('Type') !== type) return 'BODY_MALFORMED'
