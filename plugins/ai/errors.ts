@@ -5,6 +5,7 @@ import {
   isPluginError,
   oneLine,
   PluginError,
+  type PluginErrorOptions,
   type Redact,
   readRetryAfter,
 } from '@reveille/kit'
@@ -91,15 +92,8 @@ function unreachable(provider: Provider, chain: readonly unknown[]): PluginError
   return problem(provider, text, { code: 'network', retryable: true })
 }
 
-interface Facts {
-  readonly code: string
-  readonly retryable: boolean
-  readonly retryAfter?: number
-  readonly maybeDelivered?: boolean
-}
-
 /** Creates an error with a sentence of one line, without credentials. */
-export function problem(provider: Provider, text: string, facts: Facts): PluginError {
+export function problem(provider: Provider, text: string, facts: PluginErrorOptions): PluginError {
   const { name, apiKey, headers = {} } = provider
   const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)]
   const clean = compileCredentialRedaction(secrets)(text).trim()

@@ -124,19 +124,9 @@ function conversationOf(turn: Pick<Turn, 'history' | 'prompt'>): ShownMessage[] 
   return shown
 }
 
-const levels = {
-  off: 'none',
-  minimal: 'minimal',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  xhigh: 'xhigh',
-} as const
-
-type Reasoning = (typeof levels)[keyof typeof levels]
+const levels = ['minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 /** Returns the SDK's word for a level of thinking, or undefined to leave it to the vendor, as for a level of a newer host. */
-function reasoningOf(thinking: string | undefined): Reasoning | undefined {
-  if (thinking === undefined || !Object.hasOwn(levels, thinking)) return undefined
-  return levels[thinking as keyof typeof levels]
+function reasoningOf(thinking: string | undefined): 'none' | (typeof levels)[number] | undefined {
+  return thinking === 'off' ? 'none' : levels.find((level) => level === thinking)
 }

@@ -5,22 +5,17 @@ import { permanentError } from '@reveille/kit'
 /** The most bytes of an answer after decompression: twice 128,000 tokens at 250 bytes of events each. */
 const longestAnswer = 67_108_864
 
-export interface Traffic {
-  readonly fetch: typeof fetch
-  /** Returns the content type of the answer, once the vendor has begun to answer with success. */
-  answerType(): string | undefined
-}
-
-export function createTraffic(fetch: typeof globalThis.fetch, limit = longestAnswer): Traffic {
+export function createTraffic(fetch: typeof globalThis.fetch, limit = longestAnswer) {
   let type: string | undefined
   return {
-    async fetch(input, init) {
+    async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
       const response = await fetch(input, init)
       if (response.ok) type = response.headers.get('content-type') ?? 'no type'
       if (response.body === null) return response
       const { status, statusText, headers } = response
       return new Response(response.body.pipeThrough(limited(limit)), { status, statusText, headers })
     },
+    /** Returns the content type of the answer, once the vendor has begun to answer with success. */
     answerType: () => type,
   }
 }

@@ -1,37 +1,17 @@
 /** Compiles a configuration together with its recipe and the defaults. */
 
-import { compileRedaction, type Redact } from '@reveille/kit'
-import { type CommandConfiguration, type ThinkingLevel, thinkingLevels } from './configuration.ts'
+import { compileRedaction } from '@reveille/kit'
+import {
+  type CommandConfiguration,
+  type Recipe,
+  type ThinkingLevel,
+  thinkingLevels,
+} from './configuration.ts'
 import { type Arguments, compileArguments } from './input/arguments.ts'
-import { compileEnvironment, type Environment } from './input/environment.ts'
+import { compileEnvironment } from './input/environment.ts'
 import { badConfiguration } from './input/placeholder.ts'
-import { type CreateReader, compileOutput } from './output/reader.ts'
+import { compileOutput } from './output/reader.ts'
 import { recipes } from './recipes/recipes.ts'
-
-export interface Settings {
-  readonly command: string
-  /** Returns the arguments of a turn. @throws PluginError `bad-value` */
-  argumentsFor(isResumed: boolean, level: ThinkingLevel | undefined): Arguments
-  hasThinking(level: string | undefined): level is ThinkingLevel
-  readonly input: 'stdin' | 'argument' | 'json'
-  readonly createReader: CreateReader
-  readonly countsWholeConversation: boolean
-  readonly session: 'ours' | 'theirs' | 'none'
-  /** Whether a conversation can be continued with arguments. */
-  readonly canResume: boolean
-  /** Recognises a lost conversation. Undefined if any failure of a continued conversation means that it is lost. */
-  readonly lost: ((text: string) => boolean) | undefined
-  readonly taken: (text: string) => boolean
-  readonly history: boolean
-  readonly isModel: (model: string) => boolean
-  readonly environment: Environment
-  readonly redact: Redact
-  /** The configured folder; undefined for the runner's own. */
-  readonly cwd: string | undefined
-  readonly graceMs: number
-  readonly maxOutputBytes: number
-  readonly retryableExitCodes: readonly number[]
-}
 
 const defaults: Omit<
   Required<CommandConfiguration>,
@@ -59,7 +39,7 @@ const unitMs = { ms: 1, s: 1000, m: 60_000 } as const
 export function compileSettings(
   given: CommandConfiguration,
   { environment, isWindows }: { environment: NodeJS.ProcessEnv; isWindows: boolean },
-): Settings {
+) {
   const recipe = given.preset === undefined ? {} : recipes[given.preset]
   const whole = { ...defaults, ...recipe, ...given }
   const { command, args, extraArgs, start, resume, thinking, input, output, session } = whole
@@ -79,23 +59,27 @@ export function compileSettings(
   const model = compilePattern(`^(?:${whole.modelPattern})$`, 'modelPattern')
   return {
     command,
-    argumentsFor(isResumed, level) {
+    /** Returns the arguments of a turn. @throws PluginError `bad-value` */
+    argumentsFor(isResumed: boolean, level: ThinkingLevel | undefined) {
       const found = combinations.get(`${isResumed ? 'resume' : 'start'} ${level}`)
       if (found === undefined) throw new Error(`no arguments for ${level}`)
       return found
     },
-    hasThinking: (level): level is ThinkingLevel => Object.hasOwn(thinking, level ?? ''),
+    hasThinking: (level: string | undefined): level is ThinkingLevel => Object.hasOwn(thinking, level ?? ''),
     input,
     createReader: compileOutput(output),
     countsWholeConversation: output.usage?.cumulative ?? false,
     session,
+    /** Whether a conversation can be continued with arguments. */
     canResume: resume !== undefined,
+    /** Recognises a lost conversation. Undefined if any failure of a continued conversation means that it is lost. */
     lost: whole.lost && compilePatterns(whole.lost, 'lost'),
     taken: compilePatterns(whole.taken ?? [], 'taken'),
     history: whole.history ?? session === 'none',
-    isModel: (name) => model.test(name),
+    isModel: (name: string) => model.test(name),
     environment: compiled,
     redact: compileRedaction(compiled.secrets),
+    /** The configured folder; undefined for the runner's own. */
     cwd: whole.cwd,
     graceMs: parseMs(whole.killGrace),
     maxOutputBytes: whole.maxOutputBytes,
@@ -103,7 +87,9 @@ export function compileSettings(
   }
 }
 
-function checkPrompt(isNamed: boolean, input: Settings['input']): void {
+export type Settings = ReturnType<typeof compileSettings>
+
+function checkPrompt(isNamed: boolean, input: Recipe['input']): void {
   if (isNamed === (input === 'argument')) return
   throw badConfiguration(
     isNamed

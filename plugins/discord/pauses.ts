@@ -7,13 +7,6 @@
 
 import { BoundedMap } from '@reveille/kit'
 
-export interface Pauses {
-  /** Returns the seconds until the route takes a request again, or 0 if it takes one now. */
-  secondsLeft(route: string): number
-  /** Remembers what the headers of an answer say about the route. */
-  note(route: string, headers: Headers): void
-}
-
 /** The most routes that are remembered. Beyond these the oldest are forgotten, and Discord itself refuses. */
 const mostRoutes = 1000
 
@@ -21,14 +14,16 @@ const mostRoutes = 1000
 const longestPause = 60
 
 /** Creates the memory of one bot's pauses. `now` is a monotonic clock in milliseconds. */
-export function createPauses(now: () => number): Pauses {
+export function createPauses(now: () => number) {
   const ends = new BoundedMap<string, number>(mostRoutes)
 
   return {
-    secondsLeft(route) {
+    /** Returns the seconds until the route takes a request again, or 0 if it takes one now. */
+    secondsLeft(route: string): number {
       return Math.max(0, ((ends.get(route) ?? 0) - now()) / 1000)
     },
-    note(route, headers) {
+    /** Remembers what the headers of an answer say about the route. */
+    note(route: string, headers: Headers) {
       const after = Number(headers.get('x-ratelimit-reset-after') ?? Number.NaN)
       if (headers.get('x-ratelimit-remaining') !== '0' || !(after > 0)) return
       ends.set(route, now() + Math.min(after, longestPause) * 1000)

@@ -23,13 +23,6 @@ export interface AppCredentials {
   readonly authority: string
 }
 
-export interface TokenSource {
-  /** Returns a token that is still valid. @throws PluginError without `maybeDelivered` */
-  get(signal: AbortSignal): Promise<string>
-  /** Drops a refused token, so that the next `get` asks for another one unless that has happened already. */
-  forget(token: string): void
-}
-
 const scope = 'https://api.botframework.com/.default'
 /** How long before its end a token is renewed, in milliseconds, or at half of its life if that is later. */
 const marginMs = 300_000
@@ -43,7 +36,7 @@ interface PendingRequest {
   waiting: number
 }
 
-export function createTokenSource({ config, fetch, now }: VendorContext<AppCredentials>): TokenSource {
+export function createTokenSource({ config, fetch, now }: VendorContext<AppCredentials>) {
   const { authority, tenantId, appId, appPassword } = config
   const url = urlBelow(authority, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`)
   let current: { readonly token: string; readonly until: number } | undefined
@@ -89,13 +82,15 @@ export function createTokenSource({ config, fetch, now }: VendorContext<AppCrede
   }
 
   return {
-    async get(signal) {
+    /** Returns a token that is still valid. @throws PluginError without `maybeDelivered` */
+    async get(signal: AbortSignal): Promise<string> {
       if (signal.aborted) throw abortError(signal)
       if (current !== undefined && now() < current.until) return current.token
       pending ??= start()
       return wait(pending, signal)
     },
-    forget(token) {
+    /** Drops a refused token, so that the next `get` asks for another one unless that has happened already. */
+    forget(token: string) {
       if (current?.token === token) current = undefined
     },
   }

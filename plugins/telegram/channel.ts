@@ -91,7 +91,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
     if (rich.isNeeded()) return rich.send(part, call)
     const answer = await post('sendRichMessage', { rich_message: { markdown: part.text } }, call)
     return answer.status === 404 || isUnparsable(answer)
-      ? rich.send(part, call, { isUnknown: answer.status === 404 })
+      ? rich.send(part, call, answer.status === 404)
       : receiptOf(answer)
   }
 

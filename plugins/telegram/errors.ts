@@ -14,19 +14,6 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-/** An answer of the Bot API ("Making requests"), with the status repeated and a description. */
-export interface ApiAnswer {
-  readonly ok?: boolean
-  readonly result: unknown
-  readonly error_code: number | undefined
-  readonly description: string | undefined
-  readonly parameters: {
-    /** The seconds to wait. */
-    readonly retry_after: number | undefined
-    readonly migrate_to_chat_id: number | undefined
-  }
-}
-
 export interface ErrorOptions {
   /** Removes the token from quoted text. */
   readonly redact: Redact
@@ -43,7 +30,8 @@ interface Meaning {
 /** The most characters of Telegram's own words that our sentences quote. */
 const longestQuote = 200
 
-export function apiAnswerOf({ json }: VendorAnswer): ApiAnswer {
+/** Reads an answer of the Bot API ("Making requests"), with the status repeated and a description. */
+export function apiAnswerOf({ json }: VendorAnswer) {
   const { ok, result, error_code: code, description, parameters } = recordOf(json) ?? {}
   const { retry_after: wait, migrate_to_chat_id: movedTo } = recordOf(parameters) ?? {}
   return {
@@ -52,6 +40,7 @@ export function apiAnswerOf({ json }: VendorAnswer): ApiAnswer {
     error_code: numberOf(code),
     description: textOf(description),
     parameters: {
+      /** The seconds to wait. */
       retry_after: Number(numberOf(wait)) >= 0 ? numberOf(wait) : undefined,
       migrate_to_chat_id: ok === false && Number.isSafeInteger(movedTo) ? numberOf(movedTo) : undefined,
     },

@@ -9,12 +9,6 @@ export interface RichFallbackOptions {
   send(part: MessagePart, call: SendCall): Promise<Receipt>
 }
 
-export interface RichFallback {
-  /** Whether this server is known to have no rich messages. */
-  isNeeded(): boolean
-  send(part: Part, call: SendCall, refusal?: { readonly isUnknown: boolean }): Promise<Receipt>
-}
-
 /** How many partly sent parts are remembered. */
 const mostKnown = 100
 
@@ -23,7 +17,7 @@ const mostKnown = 100
  * host resumes at a part and not inside one. The messages of a part that were sent are remembered as long as the process
  * lives, so that the next attempt continues after them.
  */
-export function createRichFallback({ log, render, send }: RichFallbackOptions): RichFallback {
+export function createRichFallback({ log, render, send }: RichFallbackOptions) {
   const sent = new BoundedMap<string, Receipt[]>(mostKnown)
   let needed = false
 
@@ -34,8 +28,9 @@ export function createRichFallback({ log, render, send }: RichFallbackOptions): 
   }
 
   return {
+    /** Whether this server is known to have no rich messages. */
     isNeeded: () => needed,
-    async send(part, call, { isUnknown } = { isUnknown: false }) {
+    async send(part: Part, call: SendCall, isUnknown = false): Promise<Receipt> {
       const receipts = receiptsOf(call.key)
       for (const message of render(part.text).slice(receipts.length)) {
         receipts.push(await send(message, call))

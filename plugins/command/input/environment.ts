@@ -36,18 +36,8 @@ export interface EnvironmentOptions {
   readonly isWindows: boolean
 }
 
-export interface Environment {
-  /** Returns the variables of one turn. `cwd` becomes `PWD`, which some programs trust more than the system. */
-  render(values: Values, cwd: string): Record<string, string>
-  /**
-   * The values that no error may show: those that were configured, and those that were allowed in addition. Values of fewer
-   * than six characters are flags and numbers.
-   */
-  readonly secrets: readonly string[]
-}
-
 /** @throws PluginError `bad-config` */
-export function compileEnvironment(options: EnvironmentOptions): Environment {
+export function compileEnvironment(options: EnvironmentOptions) {
   const { environment, isWindows } = options
   const harmless = pick(environment, allowedVariables, isWindows)
   const allowed = pick(environment, options.allow, isWindows)
@@ -56,7 +46,8 @@ export function compileEnvironment(options: EnvironmentOptions): Environment {
   )
 
   return {
-    render(values, cwd) {
+    /** Returns the variables of one turn. `cwd` becomes `PWD`, which some programs trust more than the system. */
+    render(values: Values, cwd: string): Record<string, string> {
       const given = templates.flatMap(([name, template]) => {
         const text = template.render(values)
         return text === undefined ? [] : [[name, text] as const]
@@ -70,6 +61,10 @@ export function compileEnvironment(options: EnvironmentOptions): Environment {
         REVEILLE_SESSION: values.sessionKey ?? '',
       }
     },
+    /**
+     * The values that no error may show: those that were configured, and those that were allowed in addition. Values of fewer
+     * than six characters are flags and numbers.
+     */
     secrets: [...Object.values(options.given), ...Object.values(allowed)].filter(
       (value) => value.length >= shortestSecret,
     ),

@@ -20,14 +20,9 @@ export interface Reading {
   readonly unreadable?: string
 }
 
-export interface Tokens {
-  readonly input?: number
-  readonly output?: number
-  readonly cached?: number
-  readonly reasoning?: number
-}
-
 export const tokenKinds = ['input', 'output', 'cached', 'reasoning'] as const
+type TokenKind = (typeof tokenKinds)[number]
+export type Tokens = Readonly<Partial<Record<TokenKind, number>>>
 
 /** Returns the values at a place; none if the path ends early. */
 type Pointer = (value: unknown) => readonly unknown[]
@@ -90,7 +85,7 @@ export function compileFields(output: OutputConfiguration): () => Collector {
     let named: string | undefined
     let failure: string | undefined
     let answeredBy: string | undefined
-    const tokens: Partial<Record<keyof Tokens, number>> = {}
+    const tokens: Partial<Record<TokenKind, number>> = {}
     return {
       add(value) {
         reply = joinedText(text(value)) ?? reply
@@ -133,15 +128,15 @@ function errorTextOf(values: readonly unknown[]): string | undefined {
   return JSON.stringify(value)
 }
 
-function compileUsage(usage: UsageConfiguration): (value: unknown) => readonly [keyof Tokens, number][] {
+function compileUsage(usage: UsageConfiguration): (value: unknown) => readonly [TokenKind, number][] {
   const match = compileMatch(usage.match)
-  const pointers = tokenKinds.flatMap((kind): [keyof Tokens, Pointer][] =>
+  const pointers = tokenKinds.flatMap((kind): [TokenKind, Pointer][] =>
     [usage[kind] ?? []].flat().map((text) => [kind, compilePointer(text)]),
   )
   return (value) => {
     if (!match(value)) return []
     return pointers.flatMap(([kind, pointer]) =>
-      pointer(value).flatMap((number): [keyof Tokens, number][] => (isCount(number) ? [[kind, number]] : [])),
+      pointer(value).flatMap((number): [TokenKind, number][] => (isCount(number) ? [[kind, number]] : [])),
     )
   }
 }

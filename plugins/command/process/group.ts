@@ -10,19 +10,14 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 
-export interface ProcessGroup {
-  /** Ends the group and settles when all of its processes are gone. The first call decides the grace. */
-  end(graceMs: number): Promise<void>
-  /** Kills the group at once, for a gateway that is about to end itself. */
-  kill(): void
-}
+export type ProcessGroup = ReturnType<typeof createProcessGroup>
 
 /** How often a terminating group is checked, in milliseconds. */
 const checkEveryMs = 20
 /** How many milliseconds the system may take to carry out a KILL. */
 const deathMs = 1000
 
-export function createProcessGroup(child: ChildProcess, isWindows: boolean): ProcessGroup {
+export function createProcessGroup(child: ChildProcess, isWindows: boolean) {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   let ending: Promise<void> | undefined
 
@@ -56,10 +51,12 @@ export function createProcessGroup(child: ChildProcess, isWindows: boolean): Pro
   }
 
   return {
-    end(graceMs) {
+    /** Ends the group and settles when all of its processes are gone. The first call decides the grace. */
+    end(graceMs: number): Promise<void> {
       ending ??= endGently(graceMs)
       return ending
     },
+    /** Kills the group at once, for a gateway that is about to end itself. */
     kill: () => void signal('SIGKILL'),
   }
 }

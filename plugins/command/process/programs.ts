@@ -4,14 +4,9 @@ import { unlessAborted } from '@reveille/kit'
 import type { ProcessGroup } from './group.ts'
 import { type Program, type ProgramCall, startProgram } from './program.ts'
 
-export interface Programs {
-  /** Starts a program once the previous one of the session is gone. */
-  start(sessionKey: string, call: ProgramCall): Promise<Program>
-  /** Settles when all programs that were told to stop are gone. */
-  close(): Promise<void>
-}
+export type Programs = ReturnType<typeof createPrograms>
 
-export function createPrograms(): Programs {
+export function createPrograms() {
   const groups = new Set<ProcessGroup>()
   const endings = new Map<string, Promise<void>>()
 
@@ -32,7 +27,8 @@ export function createPrograms(): Programs {
   }
 
   return {
-    async start(sessionKey, call) {
+    /** Starts a program once the previous one of the session is gone. */
+    async start(sessionKey: string, call: ProgramCall): Promise<Program> {
       await unlessAborted(Promise.resolve(endings.get(sessionKey)), call.signal).catch(() => undefined)
       const program = startProgram(call)
       const ending = follow(program, call.graceMs).finally(() => {
@@ -41,6 +37,7 @@ export function createPrograms(): Programs {
       endings.set(sessionKey, ending)
       return program
     },
+    /** Settles when all programs that were told to stop are gone. */
     async close() {
       await Promise.all(endings.values())
     },

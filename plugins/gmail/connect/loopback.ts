@@ -12,14 +12,7 @@ import { type Redirect, readRedirect } from './redirect.ts'
 
 export type Answer = Exclude<Redirect, { mistake: string }>
 
-export interface Loopback {
-  /** The address to which Google is to send the browser. */
-  readonly redirectUri: string
-  /** Resolves with the first answer that carries our state. */
-  readonly answered: Promise<Answer>
-  /** Takes no more requests. A page that is being sent is sent to its end. */
-  close(): Promise<void>
-}
+export type Loopback = Awaited<ReturnType<typeof openLoopback>>
 
 interface Page {
   readonly title: string
@@ -54,7 +47,7 @@ const pages = {
 } as const satisfies Record<string, Page>
 
 /** @throws PluginError `no-loopback` */
-export async function openLoopback(state: string): Promise<Loopback> {
+export async function openLoopback(state: string) {
   const { promise: answered, resolve } = Promise.withResolvers<Answer>()
   let isAnswered = false
 
@@ -77,8 +70,11 @@ export async function openLoopback(state: string): Promise<Loopback> {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   return {
+    /** The address to which Google is to send the browser. */
     redirectUri: `${origin}/`,
+    /** Resolves with the first answer that carries our state. */
     answered,
+    /** Takes no more requests. A page that is being sent is sent to its end. */
     async close() {
       const closed = once(server, 'close')
       server.close()

@@ -22,20 +22,13 @@ export interface TokensOptions {
   readonly clock: SourceClock
 }
 
-/** Both methods throw PluginErrors, or the reason of the signal. */
-export interface Tokens {
-  /** Returns a token that is valid for a minute at least, as far as is known. */
-  valid(signal: AbortSignal): Promise<string>
-  /** Returns another token than `refused`. */
-  replace(refused: string, signal: AbortSignal): Promise<string>
-  /** Removes secrets from a text. */
-  redact(text: string): string
-}
+/** Its methods throw PluginErrors, or the reason of the signal. */
+export type Tokens = ReturnType<typeof createTokens>
 
 /** A token that ends sooner is renewed. Milliseconds. */
 const margin = 60_000
 
-export function createTokens({ credentials, storage, baseUrls, fetch, clock }: TokensOptions): Tokens {
+export function createTokens({ credentials, storage, baseUrls, fetch, clock }: TokensOptions) {
   const { account, clientId, clientSecret } = credentials
   let current = credentials
   /** The state of `current` on disk: the same credentials, or those from which they were renewed. */
@@ -104,14 +97,17 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
   }
 
   return {
-    redact: (text) => redact(text),
-    async valid(signal) {
+    /** Removes secrets from a text. */
+    redact: (text: string) => redact(text),
+    /** Returns a token that is valid for a minute at least, as far as is known. */
+    async valid(signal: AbortSignal): Promise<string> {
       signal.throwIfAborted()
       if (!isValid()) return renewedToken(signal)
       if (written !== current) await trySave()
       return current.accessToken as string
     },
-    async replace(refused, signal) {
+    /** Returns another token than `refused`. */
+    async replace(refused: string, signal: AbortSignal): Promise<string> {
       signal.throwIfAborted()
       const { accessToken } = current
       return accessToken === undefined || accessToken === refused ? renewedToken(signal) : accessToken

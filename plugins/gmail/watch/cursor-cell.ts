@@ -7,17 +7,7 @@ import { isPluginError, type PluginLog, type SourceStorage } from '@reveille/kit
 import { isSameMailbox } from '../account.ts'
 import { type Cursor, parseCursor, unknownCursor, unknownHistory } from './cursor.ts'
 
-export interface CursorCell {
-  /** Undefined before the mailbox was first watched. */
-  readonly value: Cursor | undefined
-  get(): Cursor
-  begin(cursor: Cursor): void
-  change(update: (cursor: Cursor) => Cursor): void
-  /** Resolves when all earlier changes are on disk. @throws PluginError `kept-failed` */
-  save(): Promise<void>
-  /** Resolves when nothing is being written. */
-  settled(): Promise<void>
-}
+export type CursorCell = Awaited<ReturnType<typeof openCursor>>
 
 interface CursorOptions {
   readonly storage: SourceStorage
@@ -28,7 +18,7 @@ interface CursorOptions {
 
 const name = 'cursor'
 
-export async function openCursor(options: CursorOptions): Promise<CursorCell> {
+export async function openCursor(options: CursorOptions) {
   let value = await readCursor(options)
   let saved = value
   let writing: Promise<unknown> = Promise.resolve()
@@ -46,21 +36,24 @@ export async function openCursor(options: CursorOptions): Promise<CursorCell> {
   }
 
   return {
+    /** Undefined before the mailbox was first watched. */
     get value() {
       return value
     },
     get,
-    begin(cursor) {
+    begin(cursor: Cursor) {
       value = cursor
     },
-    change(update) {
+    change(update: (cursor: Cursor) => Cursor) {
       value = update(get())
     },
-    save() {
+    /** Resolves when all earlier changes are on disk. @throws PluginError `kept-failed` */
+    save(): Promise<void> {
       const next = writing.then(write)
       writing = next.catch(() => undefined)
       return next
     },
+    /** Resolves when nothing is being written. */
     async settled() {
       await writing
     },

@@ -10,10 +10,7 @@ import type { Reads } from './reads.ts'
 /** What a notification says. Undefined if it is not one of Gmail's. */
 export type About = Notification['about']
 
-export interface NotificationHandler {
-  /** Resolves when the notifications can be acknowledged. @throws PluginError, retryable; the reason of the signal */
-  handle(abouts: readonly About[], signal: AbortSignal): Promise<void>
-}
+export type NotificationHandler = ReturnType<typeof createNotificationHandler>
 
 /** Google may notify before its history shows the mail. What is still missing then is found by the next reading. */
 const againAfterMs = [2 * secondMs, 10 * secondMs]
@@ -21,7 +18,7 @@ const againAfterMs = [2 * secondMs, 10 * secondMs]
 export function createNotificationHandler(
   { config, cursor, clock, log }: Pick<WatchContext, 'config' | 'cursor' | 'clock' | 'log'>,
   reads: Reads,
-): NotificationHandler {
+) {
   const warned = new Set<string>()
 
   function warnOnce(reason: string): void {
@@ -39,7 +36,8 @@ export function createNotificationHandler(
   }
 
   return {
-    async handle(abouts, signal) {
+    /** Resolves when the notifications can be acknowledged. @throws PluginError, retryable; the reason of the signal */
+    async handle(abouts: readonly About[], signal: AbortSignal) {
       const isBehind = () => abouts.some((about) => !isOld(about))
       if (!isBehind()) return
       await reads.request()

@@ -8,10 +8,7 @@ import { secondMs } from '../durations.ts'
 import { readNotification } from '../google/notification.ts'
 import type { NotificationHandler } from './notification-handler.ts'
 
-export interface PushHandler {
-  /** Handles posted notifications until the signal is aborted. @throws the reason of the signal */
-  serve(handler: NotificationHandler, signal: AbortSignal): Promise<void>
-}
+export type PushHandler = ReturnType<typeof createPushHandler>
 
 /**
  * Google waits for a minute by default, and then posts again. https://cloud.google.com/pubsub/docs/push#receive_push
@@ -20,7 +17,7 @@ const longestAnswerMs = 50 * secondMs
 const mostAtOnce = 100
 
 /** Registers the handler. @throws PluginError if nothing can be received, as in a process without a gateway */
-export function createPushHandler({ receive, clock, signal }: SourceCall): PushHandler {
+export function createPushHandler({ receive, clock, signal }: SourceCall) {
   let serving: { readonly handler: NotificationHandler; readonly signal: AbortSignal } | undefined
   let count = 0
 
@@ -62,7 +59,8 @@ export function createPushHandler({ receive, clock, signal }: SourceCall): PushH
     )
 
   return {
-    async serve(handler, until) {
+    /** Handles posted notifications until the signal is aborted. @throws the reason of the signal */
+    async serve(handler: NotificationHandler, until: AbortSignal) {
       serving = { handler, signal: until }
       try {
         await unlessAborted(new Promise<never>(() => {}), until)

@@ -3,24 +3,14 @@
 import { type SourceClock, transientError, unlessAborted } from '@reveille/kit'
 import { minuteMs } from '../durations.ts'
 
-export interface Reads {
-  /**
-   * Resolves after a reading that began after this call. @throws PluginError, retryable, if no more readings will
-   * begin
-   */
-  request(): Promise<void>
-  /** Performs the readings that are requested. @throws what a reading throws; the reason of the signal */
-  run(read: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>
-  /** How many readings have begun. */
-  readonly begun: number
-}
+export type Reads = ReturnType<typeof createReads>
 
 /**
  * Notifications may be lost. https://developers.google.com/workspace/gmail/api/guides/push#notification_reliability
  */
 const longestIdleMs = 15 * minuteMs
 
-export function createReads(): Reads {
+export function createReads() {
   let next = Promise.withResolvers<void>()
   let asked = Promise.withResolvers<void>()
   let begun = 0
@@ -34,15 +24,21 @@ export function createReads(): Reads {
   const ended = () => transientError('not-watching', 'The mailbox is not being read any more.')
 
   return {
+    /** How many readings have begun. */
     get begun() {
       return begun
     },
-    request() {
+    /**
+     * Resolves after a reading that began after this call. @throws PluginError, retryable, if no more readings will
+     * begin
+     */
+    request(): Promise<void> {
       if (isOver) return quiet(Promise.reject(ended()))
       asked.resolve()
       return quiet(next.promise)
     },
-    async run(read, signal) {
+    /** Performs the readings that are requested. @throws what a reading throws; the reason of the signal */
+    async run(read: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<never> {
       let current = next
       try {
         for (;;) {

@@ -2,31 +2,15 @@
 
 import type { SourceReport } from '@reveille/kit'
 
-export interface Status {
-  /** Reports from now on, while there is no problem, that all is well, in this sentence. */
-  begin(detail: string): void
-  /** Makes a place for the problem of one part. */
-  problem(): Problem
-  time(name: string, at: number): void
-  /** Replaces the number by `total`. */
-  count(name: string, total: number): void
-  counted(name: string): number
-}
-
-export interface Problem {
-  set(state: 'failing' | 'waiting', detail: string): void
-  /** Ends the problem and reports it. */
-  clear(): void
-  /** Ends the problem without a report, because the caller reports what comes of it. */
-  release(): void
-}
+export type Status = ReturnType<typeof createStatus>
+export type Problem = ReturnType<Status['problem']>
 
 interface Condition {
   readonly state: SourceReport['state']
   readonly detail: string
 }
 
-export function createStatus(report: (report: SourceReport) => void): Status {
+export function createStatus(report: (report: SourceReport) => void) {
   /** The problems in the order in which they arose. */
   const problems = new Map<object, Condition>()
   const times = new Map<string, number>()
@@ -45,33 +29,38 @@ export function createStatus(report: (report: SourceReport) => void): Status {
   }
 
   return {
-    begin(detail) {
+    /** Reports from now on, while there is no problem, that all is well, in this sentence. */
+    begin(detail: string) {
       normal = { state: 'working', detail }
       publish()
     },
+    /** Makes a place for the problem of one part. */
     problem() {
       const key = {}
       return {
-        set(state, detail) {
+        set(state: 'failing' | 'waiting', detail: string) {
           problems.set(key, { state, detail })
           publish()
         },
+        /** Ends the problem and reports it. */
         clear() {
           if (problems.delete(key)) publish()
         },
+        /** Ends the problem without a report, because the caller reports what comes of it. */
         release() {
           problems.delete(key)
         },
       }
     },
-    time(name, at) {
+    time(name: string, at: number) {
       times.set(name, at)
       publish()
     },
-    count(name, total) {
+    /** Replaces the number by `total`. */
+    count(name: string, total: number) {
       counts.set(name, total)
       publish()
     },
-    counted: (name) => counts.get(name) ?? 0,
+    counted: (name: string) => counts.get(name) ?? 0,
   }
 }
