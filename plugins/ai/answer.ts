@@ -1,31 +1,18 @@
 /** Reads an answer as it streams: the reply, its cost, the model, and whether it is complete. */
 
 import type { Progress, Usage } from '@reveille/kit'
-import type { CallWarning, FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
+import type { CallWarning, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
 import { dropped, problem } from './errors.ts'
 import type { Provider } from './providers.ts'
 
-interface Answer {
-  readonly reply: string
-  readonly usage?: Usage
-  /** The vendor's name of the model. */
-  readonly model?: string
-  readonly warnings: readonly string[]
-}
-
-interface Finish {
-  readonly finishReason: FinishReason
-  /** The finish reason in the vendor's own word. */
-  readonly rawFinishReason: string | undefined
-  readonly totalUsage: LanguageModelUsage
-}
+type Finish = Extract<TextStreamPart<ToolSet>, { type: 'finish' }>
 
 /** Reads an answer. @throws PluginError if the answer is incomplete, or the error in the stream */
 export async function readAnswer(
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
   provider: Provider,
   onProgress: (progress: Progress) => void = () => {},
-): Promise<Answer> {
+) {
   const warnings: string[] = []
   let reply = ''
   let model: string | undefined
@@ -58,6 +45,7 @@ export async function readAnswer(
   }
   if (finish === undefined) throw dropped(provider)
   warnings.push(...checkFinish(finish, reply, provider))
+  // The model has the vendor's own name.
   return { reply, usage: usageOf(finish.totalUsage), model: version ?? model, warnings }
 }
 

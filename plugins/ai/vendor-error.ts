@@ -1,19 +1,8 @@
 /** Reads the error of a vendor, and decides what it means for the run. */
 
-import { numberOf, parseJson, textOf } from '@reveille/kit'
+import { listOf, numberOf, parseJson, textOf } from '@reveille/kit'
 
-export interface VendorError {
-  /** The status of the response, or the one that the error would have outside a stream. */
-  readonly status?: number
-  /** The vendor's own codes in lower case, such as `rate_limit_error` or `context_length_exceeded`. */
-  readonly words: readonly string[]
-  /** The vendor's sentence, before credentials are removed from it. */
-  readonly said?: string
-  /** The headers by their names in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>
-  /** The details of google.rpc.Status. */
-  readonly details: readonly unknown[]
-}
+export type VendorError = ReturnType<typeof readVendorError>
 
 type Bag = Readonly<Record<string, unknown>>
 
@@ -21,19 +10,24 @@ type Bag = Readonly<Record<string, unknown>>
  * Reads the SDK's APICallError and StreamProviderError by their fields, and the bare object that an OpenAI-compatible server
  * sends in a stream.
  */
-export function readVendorError(error: unknown): VendorError {
+export function readVendorError(error: unknown) {
   const outer = bagOf(error)
   const body = bagOf(outer['data'] ?? parseJson(textOf(outer['responseBody']) ?? ''))
   // OpenAI's Responses API has the error in `response.error`, all others in `error` or in the body itself.
   const inner = [bagOf(bagOf(body['response'])['error']), bagOf(body['error']), body].find(isTelling) ?? {}
-  const details = Array.isArray(inner['details']) ? inner['details'] : []
+  const details = listOf(inner['details'])
   const reasons = details.map((detail) => bagOf(detail)['reason'])
   const codes = [outer['type'], outer['code'], inner['type'], inner['code'], inner['status'], ...reasons]
   return {
+    /** The status of the response, or the one that the error would have outside a stream. */
     status: numberOf(outer['statusCode']) ?? httpStatusOf(inner['code']),
+    /** The vendor's own codes in lower case, such as `rate_limit_error` or `context_length_exceeded`. */
     words: codes.filter((code) => typeof code === 'string').map((code) => code.toLowerCase()),
+    /** The vendor's sentence, before credentials are removed from it. */
     said: sentenceOf(inner) ?? sentenceOf(body) ?? ownSentence(error),
-    headers: bagOf(outer['responseHeaders']) as Record<string, string>,
+    /** The headers by their names in lower case. */
+    headers: bagOf(outer['responseHeaders']) as Readonly<Record<string, string | undefined>>,
+    /** The details of google.rpc.Status. */
     details,
   }
 }

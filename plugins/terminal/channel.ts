@@ -34,16 +34,13 @@ export interface TerminalOptions extends TerminalConfig {
   readonly write?: (stream: TerminalStream, text: string, done: (error?: Error | null) => void) => void
 }
 
-export interface TerminalChannel {
-  readonly channel: Channel
-  /** Removes the channel's listeners. The streams stay open, since they belong to the process. */
-  close(): Promise<void>
-}
-
 /** The most UTF-16 units of a part, which only bounds a single write. */
 const partLimit = 65_536
 
-export function createTerminalChannel(options: TerminalOptions): TerminalChannel {
+export function createTerminalChannel(options: TerminalOptions): {
+  readonly channel: Channel
+  close(): Promise<void>
+} {
   const streams = { stdout: options.stdout, stderr: options.stderr }
   const { write = (stream, text, done) => stream.write(text, done) } = options
   const limits = { part: partLimit, unit: 'utf16' } as const
@@ -71,6 +68,7 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
         return { id: key }
       },
     },
+    /** Removes the channel's listeners. The streams stay open, since they belong to the process. */
     async close() {
       // A failed write emits its error shortly after it has called back.
       await yieldToEventLoop()

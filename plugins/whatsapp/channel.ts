@@ -111,17 +111,11 @@ export function createWhatsAppChannel({ config, fetch, now }: VendorContext<What
   }
 }
 
-interface FilledTemplate {
-  readonly template: object
-  /** Whether the template holds the whole text. */
-  readonly isWhole: boolean
-}
-
 /**
  * Fills a template with a text as one line, since its variable may hold no line break, no tab and no run of spaces. Source:
  * developers.facebook.com/docs/whatsapp/cloud-api, "Message templates".
  */
-function fillTemplate({ name, language, parameter }: TemplateConfig, text: string): FilledTemplate {
+function fillTemplate({ name, language, parameter }: TemplateConfig, text: string) {
   const line = oneLine(text, longestVariable)
   const variable = {
     type: 'text',
@@ -131,6 +125,7 @@ function fillTemplate({ name, language, parameter }: TemplateConfig, text: strin
   const components = [{ type: 'body', parameters: [variable] }]
   return {
     template: { name, language: { code: language }, components },
+    /** Whether the template holds the whole text. */
     isWhole: line === oneLine(text, Number.POSITIVE_INFINITY),
   }
 }

@@ -2,22 +2,19 @@
 
 import { type PluginError, permanentError } from '@reveille/kit'
 import type { ArgumentList } from '../configuration.ts'
-import { compileTemplate, type Placeholder, type Template, type Values } from './placeholder.ts'
+import { compileTemplate, type Template, type Values } from './placeholder.ts'
 
-export interface Arguments {
-  readonly names: ReadonlySet<Placeholder>
-  /** @throws PluginError `bad-value` if a value would be read as a flag */
-  render(values: Values): string[]
-}
+export type Arguments = ReturnType<typeof compileArguments>
 
 /** @throws PluginError `bad-config` */
-export function compileArguments(lists: Readonly<Record<string, ArgumentList>>): Arguments {
+export function compileArguments(lists: Readonly<Record<string, ArgumentList>>) {
   const groups = Object.entries(lists).flatMap(([key, list]) =>
     list.map((entry, index) => [entry].flat().map((text) => compileTemplate(text, `${key}[${index}]`))),
   )
   return {
     names: new Set(groups.flat().flatMap((template) => template.names)),
-    render(values) {
+    /** @throws PluginError `bad-value` if a value would be read as a flag */
+    render(values: Values): string[] {
       const texts: string[] = []
       for (const group of groups) {
         const rendered = group.map((template) => template.render(values))

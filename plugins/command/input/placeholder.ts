@@ -20,18 +20,12 @@ export type Placeholder = (typeof placeholders)[number]
 /** The values of placeholders in one turn. An empty text counts as absent. */
 export type Values = Readonly<Partial<Record<Placeholder, string>>>
 
-export interface Template {
-  readonly names: readonly Placeholder[]
-  /** Whether the text begins with a value, which then decides whether it is a flag. */
-  readonly beginsWithValue: boolean
-  /** Returns the text, or undefined if one of its values is absent. */
-  render(values: Values): string | undefined
-}
+export type Template = ReturnType<typeof compileTemplate>
 
 const token = /\{\{(\w+)\}\}|\{([A-Za-z]+)\}/g
 
 /** Compiles a template. `{{name}}` is the text `{name}`, and other braces are text. @throws PluginError `bad-config` */
-export function compileTemplate(text: string, key: string): Template {
+export function compileTemplate(text: string, key: string) {
   const parts: (string | { readonly name: Placeholder })[] = []
   let end = 0
   for (const found of text.matchAll(token)) {
@@ -48,8 +42,10 @@ export function compileTemplate(text: string, key: string): Template {
   }
   return {
     names,
+    /** Whether the text begins with a value, which then decides whether it is a flag. */
     beginsWithValue: pieces.length > 0 && typeof pieces[0] !== 'string',
-    render(values) {
+    /** Returns the text, or undefined if one of its values is absent. */
+    render(values: Values): string | undefined {
       if (names.some((name) => !values[name])) return undefined
       return pieces.map((piece) => (typeof piece === 'string' ? piece : values[piece.name])).join('')
     },

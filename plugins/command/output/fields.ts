@@ -67,13 +67,8 @@ function compileField(field: FieldConfiguration | undefined): Pointer {
   return (value) => (match(value) ? pointer(value) : [])
 }
 
-/** Collects the fields of all values of one output. */
-interface Collector {
-  add(value: unknown): void
-  end(): Omit<Reading, 'unreadable'>
-}
-
-export function compileFields(output: OutputConfiguration): () => Collector {
+/** Returns a function that creates collectors, each of the fields of all values of one output. */
+export function compileFields(output: OutputConfiguration) {
   const text = compileField(output.text)
   const session = compileField(output.session)
   const error = compileField(output.error)
@@ -87,14 +82,14 @@ export function compileFields(output: OutputConfiguration): () => Collector {
     let answeredBy: string | undefined
     const tokens: Partial<Record<TokenKind, number>> = {}
     return {
-      add(value) {
+      add(value: unknown) {
         reply = joinedText(text(value)) ?? reply
         named = nameOf(session(value)) ?? named
         failure = errorTextOf(error(value)) ?? failure
         answeredBy = nameOf(model(value)) ?? answeredBy
         for (const [kind, number] of count(value)) tokens[kind] = (tokens[kind] ?? 0) + number
       },
-      end() {
+      end(): Reading {
         // A program that only reports a failure gives the reason in place of its reply.
         const error = failure === '' ? (reply?.trim() ?? '') || 'it gave no reason' : failure
         return { reply, session: named, error, model: answeredBy, tokens }

@@ -110,13 +110,7 @@ function unreadable(text: string): Reading {
   return { reply: undefined, tokens: {}, unreadable: text.trim().slice(0, shownOfUnreadable) }
 }
 
-interface Lines {
-  write(chunk: string): void
-  /** Passes on the rest that has no line end. */
-  end(): void
-}
-
-function createLines(onLine: (line: string) => void): Lines {
+function createLines(onLine: (line: string) => void) {
   // The chunks of a line are joined once, since a long line arrives in many of them.
   let rest: string[] = []
   function endLine(line: string) {
@@ -124,7 +118,7 @@ function createLines(onLine: (line: string) => void): Lines {
     onLine(line.endsWith('\r') ? line.slice(0, -1) : line)
   }
   return {
-    write(chunk) {
+    write(chunk: string) {
       let start = 0
       for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', start)) {
         endLine(rest.join('') + chunk.slice(start, end))
@@ -132,6 +126,7 @@ function createLines(onLine: (line: string) => void): Lines {
       }
       if (start < chunk.length) rest.push(chunk.slice(start))
     },
+    /** Passes on the rest that has no line end. */
     end() {
       if (rest.length > 0) endLine(rest.join(''))
     },

@@ -11,19 +11,14 @@ import { createProcessGroup, type ProcessGroup } from './group.ts'
 const mostLines = 20
 const mostCharacters = 2048
 
-interface Tail {
-  write(chunk: string): void
-  /** Returns the last lines, without colours and blank lines. */
-  text(): string
-}
-
-function createTail(): Tail {
+function createTail() {
   let last = ''
   return {
-    write(chunk) {
+    write(chunk: string) {
       // Twice the length is stored, because colours and blank lines are removed at the end.
       last = (last + chunk).slice(-2 * mostCharacters)
     },
+    /** Returns the last lines, without colours and blank lines. */
     text() {
       const lines = withoutColours(last)
         .split(/\r?\n/)

@@ -7,27 +7,34 @@ import type { BaseUrls, GmailConfiguration } from '../configuration.ts'
 
 const { properties } = schema
 
-/** What a person may ask setup for. All of it may be absent. */
-export interface Wanted {
-  readonly account?: string
+/**
+ * What a person may ask setup for. All of it may be absent. `topic` and `subscription` are whole names, or only their last
+ * parts.
+ */
+export interface Wanted
+  extends Partial<
+    Pick<
+      GmailConfiguration,
+      | 'account'
+      | 'label'
+      | 'mode'
+      | 'topic'
+      | 'subscription'
+      | 'includeBody'
+      | 'maxBytes'
+      | 'renewEveryMinutes'
+    >
+  > {
   /**
    * The project of Google Cloud that has the OAuth client, the topic and the subscription. Default: the client's own.
    */
   readonly project?: string
   /** The content of the OAuth client's JSON file. It is needed the first time. */
   readonly client?: unknown
-  readonly label?: string
-  readonly mode?: 'pull' | 'push'
-  /** A whole name, or only its last part. */
-  readonly topic?: string
-  readonly subscription?: string
   /** The public address of `/hooks/gmail/push`. */
   readonly pushEndpoint?: string
   /** The service account whose tokens Google sends with notifications. */
   readonly pushServiceAccount?: string
-  readonly includeBody?: boolean
-  readonly maxBytes?: number
-  readonly renewEveryMinutes?: number
   /** Ask for another consent even if the stored one is good. */
   readonly again?: boolean
   readonly baseUrls?: Readonly<Record<string, string>>
@@ -120,10 +127,7 @@ export function settleBaseUrls(wanted: Wanted, config: Wanted): BaseUrls {
 }
 
 /** The whole names of the topic and the subscription. */
-export interface Names {
-  readonly topic: string
-  readonly subscription: string
-}
+export type Names = Pick<GmailConfiguration, 'topic' | 'subscription'>
 
 export interface Settled {
   readonly account: string

@@ -1,22 +1,16 @@
 /** Performs one call of Gmail or Pub/Sub with a good token, and with another token if that one is refused. */
 
 import type { gmail_v1 } from '@googleapis/gmail'
-import { type Facts, recordOf, type SourceClock } from '@reveille/kit'
+import { type Facts, recordOf } from '@reveille/kit'
 import type { OAuth2Client } from 'google-auth-library'
-import type { BaseUrls } from '../configuration.ts'
-import type { Credentials } from './credentials.ts'
 import { type Adapter, type Answer, exchange } from './exchange.ts'
 import { failureOf, isFromGoogle, malformed } from './failure.ts'
 import { createClient, createGmail } from './libraries.ts'
 import type { Service } from './service.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens, TokensOptions } from './tokens.ts'
 
-export interface CallsOptions {
+export interface CallsOptions extends Omit<TokensOptions, 'storage'> {
   readonly tokens: Tokens
-  readonly credentials: Credentials
-  readonly baseUrls: BaseUrls
-  readonly fetch: typeof globalThis.fetch
-  readonly clock: SourceClock
 }
 
 export interface Call {

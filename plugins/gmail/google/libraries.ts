@@ -3,16 +3,12 @@
 import { gmail, type gmail_v1 } from '@googleapis/gmail'
 import { OAuth2Client } from 'google-auth-library'
 import type { BaseUrls } from '../configuration.ts'
+import type { Credentials } from './credentials.ts'
 import type { Adapter } from './exchange.ts'
-
-export interface OAuthApp {
-  readonly clientId: string
-  readonly clientSecret?: string
-}
 
 /** Options of a client for one exchange with the token server, or for all calls with one access token. */
 export interface ClientOptions {
-  readonly app: OAuthApp
+  readonly app: Pick<Credentials, 'clientId' | 'clientSecret'>
   readonly baseUrls: BaseUrls
   readonly refreshToken?: string
   /** The token comes without its end, because the library would compare that with the system's clock. */

@@ -16,6 +16,7 @@ import { isToken, readTokens } from './token-answer.ts'
 
 export interface TokensOptions {
   readonly credentials: Credentials
+  /** Renewed tokens are written here. */
   readonly storage: SourceStorage
   readonly baseUrls: BaseUrls
   readonly fetch: typeof globalThis.fetch

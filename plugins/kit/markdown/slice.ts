@@ -3,29 +3,20 @@
 import { trimInlines } from './inlines.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
 
-/**
- * Positions count the UTF-16 units that a person reads; a break, an image, a rule and an empty node count one. The end of a
- * node's last child is also the end of the node, and the beginning of the next one.
- */
-export interface Slicer {
-  /** Returns how many positions a list of blocks has. */
-  extent(blocks: readonly Block[]): number
-  /** Returns where each child begins and, as the last number, where the last child ends. */
-  starts(children: Children): Float64Array
-  /**
-   * Returns the blocks between two positions. A block that is cut continues as the same kind of block: a list from the right
-   * number, a table under its head, code in its language. An item that continues begins with an ellipsis.
-   */
-  slice(blocks: readonly Block[], from: number, to: number): Block[]
-}
+export type Slicer = ReturnType<typeof createSlicer>
 
 export type Cells = readonly (readonly Inline[])[]
 export type Children = readonly Block[] | readonly ListItem[] | readonly Cells[] | Cells | readonly Inline[]
 
-/** Creates a slicer that remembers its counts, so that cutting a long text many times stays cheap. */
-export function createSlicer(): Slicer {
+/**
+ * Creates a slicer that remembers its counts, so that cutting a long text many times stays cheap. Positions count the UTF-16
+ * units that a person reads; a break, an image, a rule and an empty node count one. The end of a node's last child is also the
+ * end of the node, and the beginning of the next one.
+ */
+export function createSlicer() {
   const known = new WeakMap<Children, Float64Array>()
 
+  /** Returns where each child begins and, as the last number, where the last child ends. */
   function starts(children: Children): Float64Array {
     const found = known.get(children)
     if (found !== undefined) return found
@@ -39,6 +30,7 @@ export function createSlicer(): Slicer {
     return positions
   }
 
+  /** Returns how many positions a list has. */
   function extent(children: Children): number {
     const [only] = children
     return children.length === 1 && only !== undefined
@@ -89,6 +81,10 @@ export function createSlicer(): Slicer {
     }
   }
 
+  /**
+   * Returns the blocks between two positions. A block that is cut continues as the same kind of block: a list from the right
+   * number, a table under its head, code in its language. An item that continues begins with an ellipsis.
+   */
   function slice(blocks: readonly Block[], from: number, to: number): Block[] {
     const sliced: Block[] = []
     for (const each of within(blocks, from, to)) {

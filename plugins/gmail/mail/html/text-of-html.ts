@@ -1,18 +1,14 @@
 /** Converts HTML to text. */
 
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
+import type { Cut } from '../text/cut.ts'
 import { type Budget, cellMark, simplify } from './simplify.ts'
-
-export interface HtmlText {
-  readonly text: string
-  readonly isCut: boolean
-}
 
 /**
  * Writes paragraphs, lists, quotes, links as `text [address]`, and rows of tables as `one | two`. Leaves out pictures
  * and hidden elements.
  */
-export function textOfHtml(html: string, budget: Budget): HtmlText {
+export function textOfHtml(html: string, budget: Budget): Cut {
   const simplified = simplify(html, budget)
   const text = convert(simplified.html)
     .split('\n')
