@@ -136,7 +136,7 @@ function compileDedupe(
       code: 'CONSTANT_KEY',
       path: ['dedupe', 'key'],
       message: 'is the same for every request, so that only the first one would count',
-      hint: 'Name what tells two events apart, such as headers.`x-delivery-id` or "{{event.id}}", or write `enabled: false`.',
+      hint: 'Name a value that differs between events, such as headers.`x-delivery-id` or "{{event.id}}", or write `enabled: false`.',
     })
   }
   return { dedupe: { ...(key && { key }), ...(windowMs !== undefined && { windowMs }) } }

@@ -50,7 +50,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   ],
   'requests-untold': [
     'refused',
-    '{count:count more request} within a minute, not told one by one{reasons}',
+    '{count:count more request} within a minute, not listed one by one{reasons}',
     'from {clients:count client}  reveille requests sums them up',
   ],
   'request-failed': ['failed', '/{endpoint}{matched}  {status} {code}  {reason}', 'request {requestId:id}'],
@@ -116,7 +116,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   ],
   'candidate-rejected': ({ rollbackTo, isAgain }) => [
     'rejected',
-    `${rollbackTo === undefined ? 'the change' : 'generation {rollbackTo}'} ${isAgain ? 'still has {errors:count error}, told above' : 'has {errors:count error}'}; what was live goes on serving`,
+    `${rollbackTo === undefined ? 'the change' : 'generation {rollbackTo}'} ${isAgain ? 'still has {errors:count error}, as above' : 'has {errors:count error}'}; what was live goes on serving`,
     '{tookMs:took}',
   ],
   'files-mended': ['mended', 'the files have no error any more; generation {generation} goes on serving'],

@@ -118,7 +118,7 @@ test('each event with a message is laid out in one line', () => {
         clients: 3,
         reasons: { HANDSHAKE: 4, TOKEN_WRONG: 1200 },
       },
-      'refused     1204 more requests within a minute, not told one by one: 1200 TOKEN_WRONG, 4 HANDSHAKE  from 3 clients  reveille requests sums them up',
+      'refused     1204 more requests within a minute, not listed one by one: 1200 TOKEN_WRONG, 4 HANDSHAKE  from 3 clients  reveille requests sums them up',
     ],
     [
       {
@@ -294,7 +294,7 @@ test('each event with a message is laid out in one line', () => {
     ],
     [
       { event: 'candidate-rejected', errors: 2, isAgain: true, tookMs: 3 },
-      'rejected    the change still has 2 errors, told above; what was live goes on serving  3 ms',
+      'rejected    the change still has 2 errors, as above; what was live goes on serving  3 ms',
     ],
     [
       { event: 'files-mended', generation: 4 },

@@ -17,12 +17,12 @@ export function challengeRules(challenge: ChallengePolicy, verify: VerifyPolicy)
     faults.push({
       keys: ['verify', 'challenge'],
       code: 'MISSING_KEY',
-      problem: 'says no place of what is to be echoed',
+      problem: 'does not say where the text to echo stands',
       hint: 'Write `query`, `header` or `body`.',
     })
   if (second !== undefined) add(second, `stands beside \`${first}\``, 'Keep one of the two.')
   if (first === 'body' && method !== 'POST')
-    add('body', `is never there: with ${method} comes no body`, 'Write `method: POST` too.')
+    add('body', `is always absent: a ${method} has no body`, 'Write `method: POST` too.')
   if (method === 'HEAD' && first !== undefined && answer !== 'header')
     add(first, 'cannot be echoed: an answer to HEAD has no body', 'Remove it, or write `answer: header`.')
   if (answer === 'header' && first !== undefined && first !== 'header')

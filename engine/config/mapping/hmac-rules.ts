@@ -57,7 +57,8 @@ function* checkSigned(
       keys,
       severity: 'warning',
       code: 'BODY_NOT_SIGNED',
-      problem: 'does not hold `{body}`: whoever sees one request can send another body with its signature',
+      problem:
+        'does not contain `{body}`: a person who sees one request could send another body with its signature',
       hint: 'Write it as the sender describes it; most sign `{body}` or `{timestamp}.{body}`.',
     }
 }

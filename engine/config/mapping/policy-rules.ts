@@ -109,7 +109,7 @@ function* checkTokens({ auth, token, verify }: EndpointPolicy, { openers }: Rule
         place,
         code: 'TOKEN_SHARED',
         problem: `equals ${adminKey}`,
-        hint: 'Give them different values: whoever may send a hook must not be an admin.',
+        hint: 'Give them different values: a sender of hooks must not be an admin.',
       }
     else if (opener === hookKey)
       yield {
@@ -157,7 +157,7 @@ function* checkVerify(
       keys: ['verify', 'publicUrl'],
       severity: 'warning',
       code: 'PUBLIC_URL_PLAIN',
-      problem: 'is plain http: whoever is on the way reads what is sent, and can send it again',
+      problem: 'is plain http: anybody on the way can read the requests and send them again',
       hint: 'Have a proxy take https for the gateway, and give that address to the provider and to `publicUrl`.',
     }
 }

@@ -169,7 +169,7 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Ite
       ...missing(own, 'verifyToken', makeVerifyToken),
       severity: 'warning',
       code: 'HANDSHAKE_UNANSWERED',
-      problem: 'is missing: Meta is not answered when it asks whether somebody is there',
+      problem: 'is missing: Meta gets no answer when it checks the address',
     }
   for (const { family } of row.schemes) {
     if (family === 'sns' && verify.topicArns === undefined) yield missing(own, 'topicArns', nameTopics)

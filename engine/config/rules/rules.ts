@@ -56,7 +56,7 @@ export const rules: readonly Rule[] = [
           path,
           code: 'TOKEN_SHARED',
           message: '`hooks.token` equals `gateway.auth.token`',
-          hint: 'Give them different values: whoever may send a hook must not be an admin.',
+          hint: 'Give them different values: a sender of hooks must not be an admin.',
         }
       }
     },

@@ -217,7 +217,7 @@ const quietHours = keys(
     to: timeOfDay('When they end, on the next day if that is earlier.'),
     timezone: text('Where the clock stands: an IANA name such as Europe/Berlin.', { default: 'UTC' }),
   },
-  { description: 'When the timer asks nothing. Events that ask for `now` are heard all the same.' },
+  { description: 'When the timer starts no turn. Events with the mode `now` still do.' },
 )
 
 const agentDefaults = section('What holds for every run that does not say otherwise.', {
@@ -225,7 +225,7 @@ const agentDefaults = section('What holds for every run that does not say otherw
   ...optional({
     model: text('<provider>/<model> or an alias of `models`.'),
     models,
-    systemPrompt: text('What every agent is told first.'),
+    systemPrompt: text('The system prompt of every agent.'),
     thinking: oneOf('How much the model thinks.', thinkingLevels),
   }),
   timeoutSeconds: integer('Time for one run, all its attempts together, in seconds.', {
@@ -274,7 +274,7 @@ const sessions = section('What is remembered of conversations.', {
     ['drop', 'summarise'],
     { default: 'drop' },
   ),
-  idleExpiry: duration('How long a session lives whose key nobody chose, after its last turn.', {
+  idleExpiry: duration('How long a session with a generated key lives after its last turn.', {
     default: '24h',
   }),
 })

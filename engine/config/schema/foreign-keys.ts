@@ -23,7 +23,7 @@ export const foreignKeys: Readonly<Record<string, Judge>> = {
     warning('Those hooks run inside OpenClaw, and no webhook ever reaches them: remove it.'),
   'hooks.sessionRetention': () =>
     warning(
-      'How long a session lives that nobody named is said by `agents.sessions.idleExpiry`: remove it here.',
+      '`agents.sessions.idleExpiry` says how long a session without a chosen key lives: remove it here.',
     ),
   'hooks.gmail.hookUrl': () =>
     warning('Mails go to `/hooks/gmail` of this gateway by themselves: remove it.'),

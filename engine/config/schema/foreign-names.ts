@@ -141,7 +141,7 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'Write it under `channels:`.',
     gmail: 'Write it under `hooks:`.',
     'database db store storage': 'Write `gateway: { dataDir: … }`; the store is a file in it.',
-    'timezone tz': 'Remove it: times are told in UTC, and the helper `date` takes a zone.',
+    'timezone tz': 'Remove it: times are in UTC, and the helper `date` takes a zone.',
   },
 }
 

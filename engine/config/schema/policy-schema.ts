@@ -102,7 +102,7 @@ const verify = keys(
       pattern: '^https?://[^\\s/?#]+',
       expects: 'an address such as https://hooks.example.com/hooks/twilio',
     }),
-    verifyToken: text('What the provider shows when it asks whether somebody is there; not the secret.'),
+    verifyToken: text('The token that the provider shows when it checks the address; not the secret.'),
     audience: text('Google: whom its tokens are for. Default: `publicUrl`.'),
     serviceAccount: text('Google: the address of the account that pushes.'),
     topicArns: texts('AWS SNS: the topics that are believed.', { minItems: 1 }),
