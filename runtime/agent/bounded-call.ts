@@ -45,7 +45,8 @@ export function boundedCall<Answer>(
       stopped = kind
       release()
       timer = timers.setTimeout(() => resolve({ kind }), abandonAfterMs)
-      controller.abort(kind === 'timed-out' ? timeIsOver() : stops.find((signal) => signal.aborted)?.reason)
+      const timeIsOver = new DOMException('The time for this call is over.', 'TimeoutError')
+      controller.abort(kind === 'timed-out' ? timeIsOver : stops.find((signal) => signal.aborted)?.reason)
     }
 
     function release() {
@@ -68,8 +69,4 @@ export function boundedCall<Answer>(
 /** Makes a throw before the promise a rejection. */
 async function started<Answer>(call: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) {
   return call(signal)
-}
-
-function timeIsOver(): DOMException {
-  return new DOMException('The time for this call is over.', 'TimeoutError')
 }

@@ -1,8 +1,8 @@
 /** Performs one agent turn: asks a runner once, under the run's deadline, and validates its answer. */
 
 import {
-  PluginError,
   type Progress,
+  permanentError,
   type Runner,
   type Turn,
   type TurnResult,
@@ -145,5 +145,5 @@ function isText(value: unknown): value is string {
 
 function unknownRunner(name: string): Failure {
   const code = 'UNKNOWN_RUNNER'
-  return failureOf(new PluginError(`no runner named ${name} is configured`, { code, retryable: false }), code)
+  return failureOf(permanentError(code, `no runner named ${name} is configured`), code)
 }

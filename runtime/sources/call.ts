@@ -2,12 +2,12 @@
 
 import {
   isPluginError,
-  PluginError,
   type PostLimits,
   type SourceCall,
   type SourceClock,
   type SourceReport,
   type SourceStorage,
+  transientError,
 } from '@reveille/kit'
 import type { PostInternally, PushHandler } from '../http/index.ts'
 import type { PushHandlers } from './push-handlers.ts'
@@ -73,9 +73,11 @@ export function createCall({ source, storage, pushHandlers, clock, post, limitsO
             by: `source ${source}`,
             signal: either,
           })
-        } catch (error) {
+        } catch (cause) {
           if (either.aborted) throw either.reason
-          throw isPluginError(error) ? error : unreachable(error)
+          throw isPluginError(cause)
+            ? cause
+            : transientError('network', 'The gateway did not answer.', { cause })
         }
       }),
     limitsOf: (endpoint) => limitsOf(endpoint),
@@ -116,9 +118,7 @@ export function createCall({ source, storage, pushHandlers, clock, post, limitsO
       isOver = true
       listeners.clear()
       pushHandlers?.release(claims)
-      abort.abort(
-        new PluginError(`The run of the source ${source} is over.`, { code: 'aborted', retryable: true }),
-      )
+      abort.abort(transientError('aborted', `The run of the source ${source} is over.`))
       for (const reject of pending) reject(signal.reason)
     },
   }
@@ -129,8 +129,4 @@ function quiet<Value>(action: () => Promise<Value>): Promise<Value> {
   const answer = action()
   answer.catch(() => {})
   return answer
-}
-
-function unreachable(cause: unknown): PluginError {
-  return new PluginError('The gateway did not answer.', { code: 'network', retryable: true, cause })
 }

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { oneLine, PluginError } from '@reveille/kit'
+import { oneLine, transientError } from '@reveille/kit'
 import { createPrivately, type ExclusiveLock, takeLock } from '../exclusive-lock.ts'
 
 /** Returns undefined while another process holds the lock. It is freed by `close`, and by the kernel if the process dies. @throws PluginError `kept-failed` */
@@ -13,10 +13,7 @@ export function lockSource(folder: string): ExclusiveLock | undefined {
     createPrivately(file)
     return takeLock(file)
   } catch (cause) {
-    throw new PluginError(`The folder ${folder} cannot be used: ${oneLine((cause as Error).message, 200)}.`, {
-      code: 'kept-failed',
-      retryable: true,
-      cause,
-    })
+    const reason = oneLine((cause as Error).message, 200)
+    throw transientError('kept-failed', `The folder ${folder} cannot be used: ${reason}.`, { cause })
   }
 }

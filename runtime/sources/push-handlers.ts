@@ -1,6 +1,6 @@
 /** Registers the push handlers of sources: at most one for each endpoint. */
 
-import { PluginError } from '@reveille/kit'
+import { permanentError } from '@reveille/kit'
 import type { PushHandler } from '../http/index.ts'
 
 export type PushHandlers = ReturnType<typeof createPushHandlers>
@@ -14,9 +14,15 @@ export function createPushHandlers() {
     /** @throws PluginError `bad-endpoint`, `endpoint-taken` */
     claim(endpoint: string, pushHandler: PushHandler) {
       if (typeof endpoint !== 'string' || !/^[^/\s](.*[^/\s])?$/.test(endpoint) || reserved.has(endpoint))
-        throw refusal('bad-endpoint', `No source can take over the endpoint ${JSON.stringify(endpoint)}.`)
+        throw permanentError(
+          'bad-endpoint',
+          `No source can take over the endpoint ${JSON.stringify(endpoint)}.`,
+        )
       if (claimed.has(endpoint))
-        throw refusal('endpoint-taken', `The endpoint ${JSON.stringify(endpoint)} is taken over already.`)
+        throw permanentError(
+          'endpoint-taken',
+          `The endpoint ${JSON.stringify(endpoint)} is taken over already.`,
+        )
       claimed.set(endpoint, pushHandler)
     },
     /** Removes these handlers. */
@@ -26,8 +32,4 @@ export function createPushHandlers() {
     },
     of: (endpoint: string): PushHandler | undefined => claimed.get(endpoint),
   }
-}
-
-function refusal(code: string, message: string): PluginError {
-  return new PluginError(message, { code, retryable: false })
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PluginError, type SourceStorage } from '@reveille/kit'
+import { type PluginError, permanentError, type SourceStorage, transientError } from '@reveille/kit'
 import { writeWhole } from '../write-whole.ts'
 
 /** Returns the folder that has one folder for each source, by its name. */
@@ -44,10 +44,7 @@ export function createSourceStorage(folder: string): SourceStorage {
         return JSON.parse(text) as unknown
       } catch {
         // There is no cause: the parser's message quotes the file, which may hold credentials.
-        throw new PluginError(`${file} is damaged. Remove it, and set up anew what it held.`, {
-          code: 'kept-damaged',
-          retryable: false,
-        })
+        throw permanentError('kept-damaged', `${file} is damaged. Remove it, and set up anew what it held.`)
       }
     },
     async write(name, value) {
@@ -106,10 +103,7 @@ async function syncFolder(folder: string): Promise<void> {
 
 function fileOf(folder: string, name: string): string {
   if (/^[a-z-]{1,60}$/.test(name)) return join(folder, `${name}.json`)
-  throw new PluginError('What is kept is named with lower-case letters and hyphens.', {
-    code: 'bad-request',
-    retryable: false,
-  })
+  throw permanentError('bad-request', 'What is kept is named with lower-case letters and hyphens.')
 }
 
 /** @throws PluginError which begins with `what` and quotes nothing of the value */
@@ -121,16 +115,12 @@ export function jsonOf(value: unknown, what: string): string {
     // The error below says it.
   }
   if (text !== undefined) return text
-  throw new PluginError(`${what} is no JSON.`, { code: 'bad-request', retryable: false })
+  throw permanentError('bad-request', `${what} is no JSON.`)
 }
 
 function failed(what: string, cause: unknown): PluginError {
   const code = codeOf(cause)
-  return new PluginError(`${what}${code === undefined ? '' : ` (${code})`}.`, {
-    code: 'kept-failed',
-    retryable: true,
-    cause,
-  })
+  return transientError('kept-failed', `${what}${code === undefined ? '' : ` (${code})`}.`, { cause })
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -7,7 +7,7 @@
  * because a run holds the lock.
  */
 
-import { backoffMs, isPluginError, oneLine, PluginError, retryDelayMs } from '@reveille/kit'
+import { backoffMs, isPluginError, oneLine, retryDelayMs, transientError } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { LiveSource } from '../plugin/index.ts'
 import { type CallOptions, createCall, type GatewayAccess, type RunCall } from './call.ts'
@@ -96,7 +96,7 @@ export function superviseSource(
     const ended = new AbortController()
     const timeIsOver = Promise.withResolvers<void>()
     const endIt = () => {
-      own.abort(new PluginError(`The source ${name} is to end.`, { code: 'aborted', retryable: true }))
+      own.abort(transientError('aborted', `The source ${name} is to end.`))
       clock.sleep(abandonAfterMs, ended.signal).then(timeIsOver.resolve, () => {})
     }
     stop.signal.addEventListener('abort', endIt)

@@ -1,6 +1,6 @@
 /** Reads the outcome of a call to `send`: a receipt that the store can keep, or a failure that quotes no message. */
 
-import { PluginError, type Receipt } from '@reveille/kit'
+import { permanentError, type Receipt } from '@reveille/kit'
 import type { CallOutcome } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import { cut } from '../../cut.ts'
@@ -33,8 +33,7 @@ function keepable(receipt: Receipt | undefined): Receipt | undefined {
 /** Returns the failure. A channel that was stopped and does not say how far it came may have sent the part. */
 export function failureToSend(outcome: SendOutcome, timeoutMs: number): Failure {
   if (outcome.kind === 'answered') {
-    const message = 'the channel answered without a receipt'
-    return failureOf(new PluginError(message, { code: ownFault, retryable: false }), ownFault)
+    return failureOf(permanentError(ownFault, 'the channel answered without a receipt'), ownFault)
   }
   const failure = failureOf(outcome.error, ownFault, { place: true })
   if (outcome.kind === 'threw' || failure.code !== ownFault) return failure

@@ -1,6 +1,6 @@
 /** Renders a reply as the messages of its channel. A very long reply ends with a note where the rest can be read. */
 
-import { type Channel, type Part, PluginError, type Target } from '@reveille/kit'
+import { type Channel, type Part, permanentError, type Target } from '@reveille/kit'
 import { cut } from '../../cut.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
 import { ownFault } from './failure-scope.ts'
@@ -31,9 +31,10 @@ export function planParts(channel: Channel, delivery: DeliveryRecord, maxMessage
 /** Renders the parts, and refuses all of them if one is malformed. @throws PluginError */
 function partsOf(channel: Channel, markdown: string): readonly Part[] {
   const parts: readonly Part[] = channel.render(markdown)
-  if (!Array.isArray(parts)) throw nonsense('the channel rendered the reply as no list of parts')
+  if (!Array.isArray(parts))
+    throw permanentError(ownFault, 'the channel rendered the reply as no list of parts')
   if (parts.some((part: Partial<Part> | null | undefined) => typeof part?.text !== 'string'))
-    throw nonsense('the channel rendered the reply with a part that has no text')
+    throw permanentError(ownFault, 'the channel rendered the reply with a part that has no text')
   return parts
 }
 
@@ -41,12 +42,7 @@ function partsOf(channel: Channel, markdown: string): readonly Part[] {
 function targetOf(channel: Channel, { to = '' }: DeliveryRecord): Target {
   const target: Target | null | undefined = channel.target(to)
   if (typeof target?.key === 'string') return target
-  throw nonsense('the channel made an address into a target without a key')
-}
-
-/** The message is the host's own and may be logged. */
-function nonsense(message: string): PluginError {
-  return new PluginError(message, { code: ownFault, retryable: false })
+  throw permanentError(ownFault, 'the channel made an address into a target without a key')
 }
 
 /** Invisible markup is shorter than visible text, so a reply has at most this many UTF-16 units for one of a message. */
