@@ -10,12 +10,13 @@ import { isRecord } from '../is-record.ts'
 import { type Path, writePath } from '../path.ts'
 import { describeErrors, validateValue } from '../schema/check.ts'
 import type { FileShape } from '../schema/file-shape.ts'
+import type { SchemaNode } from '../schema/keywords.ts'
 import type { WrittenText } from './parse-text.ts'
 import { createParsedFile, listAt, type ParsedFile } from './parsed-file.ts'
 import { startOf } from './places.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
-import { type SchemaNode, shapeValue } from './shape.ts'
+import { shapeValue } from './shape.ts'
 
 /** A checked file. Its value has the shape of its schema wherever `findings` reports no error. */
 export interface CheckedFile<Value> {

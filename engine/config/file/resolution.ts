@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
+import { findingOf, type KeyFault } from '../diagnostic/key-fault.ts'
 import { nearestName } from '../nearest.ts'
-import { writePath } from '../path.ts'
 import type { ParsedFile } from './parsed-file.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { foreignReference, parseReferences, type Reference, type ReferenceText } from './reference.ts'
@@ -26,12 +26,12 @@ export async function resolveReferences(
   }
 
   async function resolveText({ path, text, type }: Pending): Promise<string | undefined> {
-    const name = writePath(path)
+    const report = (fault: Omit<KeyFault, 'keys'>) =>
+      findings.report(source, findingOf({ keys: path, ...fault }, []))
     const variable = foreignReference(text)
     if (variable !== undefined) {
-      const message = `\`${name}\` refers to a variable in the way of another tool`
-      const hint = `Write \${${variable}}.`
-      findings.report(source, { path, code: 'REFERENCE_SYNTAX', message, hint })
+      const problem = 'refers to a variable in the way of another tool'
+      report({ code: 'REFERENCE_SYNTAX', problem, hint: `Write \${${variable}}.` })
       return undefined
     }
     let parts: ReferenceText
@@ -39,8 +39,7 @@ export async function resolveReferences(
       parts = parseReferences(text)
     } catch (error) {
       const hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.'
-      const message = `\`${name}\` ${(error as Error).message}`
-      findings.report(source, { path, code: 'REFERENCE_SYNTAX', message, hint })
+      report({ code: 'REFERENCE_SYNTAX', problem: (error as Error).message, hint })
       return undefined
     }
     let resolved: string | undefined = ''
@@ -56,14 +55,12 @@ export async function resolveReferences(
     async function valueIn(part: Reference): Promise<string | undefined> {
       const found = await meaningOf(part, reading)
       if (typeof found === 'string') return found
-      const code = 'UNRESOLVED_REFERENCE'
-      const message = `\`${name}\` ${found.message}`
+      const fault = { code: 'UNRESOLVED_REFERENCE', problem: found.problem }
       if (!reading.allowsUnset) {
-        findings.report(source, { path, code, message, hint: found.hint })
+        report({ ...fault, hint: found.hint })
         return undefined
       }
-      const hint = `${found.guess}What needs it is not checked.`
-      findings.report(source, { path, code, message, hint, severity: 'warning' })
+      report({ ...fault, hint: `${found.guess}What needs it is not checked.`, severity: 'warning' })
       isSuppressed = true
       reading.noteUnset(found.name)
       return type.includes('string') || type.length === 0 ? unsetText(found.name) : undefined
@@ -74,7 +71,7 @@ export async function resolveReferences(
 /** The reason why a reference has no value. `name` is that of the variable or the file. */
 interface Unset {
   readonly name: string
-  readonly message: string
+  readonly problem: string
   /** A suggested name as a sentence with a trailing space, or an empty text. */
   readonly guess: string
   readonly hint: string
@@ -91,7 +88,7 @@ async function meaningOf(reference: Reference, reading: Reading): Promise<string
     const advice = `Set ${name} in the environment or in \`.env\` beside the configuration, or write \${${name}:-default}.`
     return {
       name,
-      message: `refers to the variable ${name}, which is not set`,
+      problem: `refers to the variable ${name}, which is not set`,
       guess,
       hint: `${guess}${advice}`,
     }
@@ -103,7 +100,7 @@ async function meaningOf(reference: Reference, reading: Reading): Promise<string
     return {
       name: reference.path,
       guess: '',
-      message: `refers to the file ${reference.path}, which ${error.message}`,
+      problem: `refers to the file ${reference.path}, which ${error.message}`,
       hint: `Relative paths start at the folder of the configuration: ${join(reading.folder, '/')}`,
     }
   }

@@ -4,16 +4,8 @@
  */
 
 import type { Path } from '../path.ts'
+import type { SchemaNode } from '../schema/keywords.ts'
 import { mayHoldReference } from './reference.ts'
-
-/** The parts of a schema that the walk reads. */
-export interface SchemaNode {
-  readonly type?: string | readonly string[]
-  readonly properties?: Readonly<Record<string, SchemaNode>>
-  readonly additionalProperties?: boolean | SchemaNode
-  readonly items?: SchemaNode
-  readonly references?: false
-}
 
 /** A text with `${` in it, and where its value belongs. */
 export interface Pending {
@@ -98,8 +90,7 @@ function emptyOf(node: SchemaNode | undefined): unknown {
 }
 
 function typesOf(node: SchemaNode | undefined): readonly string[] {
-  if (node?.type === undefined) return []
-  return typeof node.type === 'string' ? [node.type] : node.type
+  return [node?.type ?? []].flat()
 }
 
 /** Returns a part of a file's value as JSON would have it: nothing shared, and ordinary maps. */

@@ -2,6 +2,7 @@
 
 import { bodyPatternDefinitions } from './body-pattern-definitions.ts'
 import { configurationSchema } from './configuration-schema.ts'
+import type { SchemaNode, TypeName } from './keywords.ts'
 import { mappingFileSchema } from './mapping-schema.ts'
 import { expectedValue } from './test-schema.ts'
 
@@ -21,31 +22,13 @@ function createDocument(name: string, title: string, schema: unknown): EditorSch
     $schema: 'http://json-schema.org/draft-07/schema#',
     $id: `urn:reveille:${name}`,
     title,
-    ...convert(schema as Node, true),
-    definitions: { ...bodyPatternDefinitions, [expectedValue.$id]: convert(expectedValue as Node, false) },
+    ...convert(schema as SchemaNode, true),
+    definitions: {
+      ...bodyPatternDefinitions,
+      [expectedValue.$id]: convert(expectedValue as SchemaNode, false),
+    },
   }
   return JSON.parse(JSON.stringify(document)) as EditorSchema
-}
-
-type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
-
-/** The parts of our own schemas that are read here. */
-interface Node {
-  readonly type?: TypeName | readonly TypeName[]
-  readonly description?: string
-  readonly default?: unknown
-  readonly enum?: readonly string[]
-  readonly pattern?: string
-  readonly items?: Node
-  readonly properties?: Readonly<Record<string, Node>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: boolean | Node
-  readonly propertyNames?: Node
-  readonly references?: false
-  readonly later?: true
-  /** The name of a definition: one of ours, or one for editors alone. */
-  readonly $ref?: string
-  readonly editor?: string
 }
 
 /** The keywords that are copied unchanged. Those of lists and maps contain schemas, or depend on some. */
@@ -59,7 +42,7 @@ const plainKeywords: Readonly<Record<TypeName, readonly string[]>> = {
 }
 
 /** `references` is whether `${…}` is resolved here. */
-function convert(node: Node, references: boolean): EditorSchema {
+function convert(node: SchemaNode, references: boolean): EditorSchema {
   const open = references && node.references !== false
   const { description, default: preset, $ref, editor = $ref } = node
   return {
@@ -72,7 +55,7 @@ function convert(node: Node, references: boolean): EditorSchema {
 }
 
 /** Splits a schema into one for each type, because strict readers refuse keywords beside several types. */
-function alternatives(node: Node, open: boolean): EditorSchema[] {
+function alternatives(node: SchemaNode, open: boolean): EditorSchema[] {
   const types = node.type === undefined ? [] : [node.type].flat()
   const found = types.map((type) => ({
     type,
@@ -90,7 +73,7 @@ const reference = {
   description: '${NAME}, ${NAME:-default} or ${file:/path}.',
 }
 
-function isFreeText(node: Node, types: readonly TypeName[]): boolean {
+function isFreeText(node: SchemaNode, types: readonly TypeName[]): boolean {
   if (!types.includes('string') || node.enum) return false
   return node.pattern === undefined || new RegExp(node.pattern, 'u').test('${NAME}')
 }
@@ -100,7 +83,7 @@ function oneOrAny(found: readonly EditorSchema[]): EditorSchema {
   return found.length > 1 ? { anyOf: found } : only
 }
 
-function mapKeywords(node: Node, open: boolean): EditorSchema {
+function mapKeywords(node: SchemaNode, open: boolean): EditorSchema {
   const { properties, additionalProperties: rest, propertyNames: names } = node
   const known = Object.entries(properties ?? {}).filter(([, key]) => key.later !== true)
   // A key with a default is filled in before it is required, so editors need not require it.
@@ -117,8 +100,8 @@ function mapKeywords(node: Node, open: boolean): EditorSchema {
   }
 }
 
-function pick(node: Node, keywords: readonly string[]): EditorSchema {
+function pick(node: SchemaNode, keywords: readonly string[]): EditorSchema {
   return Object.fromEntries(
-    keywords.flatMap((keyword) => (keyword in node ? [[keyword, node[keyword as keyof Node]]] : [])),
+    keywords.flatMap((keyword) => (keyword in node ? [[keyword, node[keyword as keyof SchemaNode]]] : [])),
   )
 }

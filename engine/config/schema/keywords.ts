@@ -19,6 +19,26 @@ export interface Notes {
   atMostMs?: number
 }
 
+export type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
+
+/** What the readers of our schemas know of them. */
+export interface SchemaNode extends Readonly<Notes> {
+  readonly type?: TypeName | readonly TypeName[]
+  readonly default?: unknown
+  readonly enum?: readonly (string | number)[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly pattern?: string
+  readonly items?: SchemaNode
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | SchemaNode
+  readonly propertyNames?: SchemaNode
+  /** The name of a definition. */
+  readonly $ref?: string
+}
+
 export const keywords = ['expects', 'references', 'editor'] as const
 
 /** Makes a map with exactly these keys. */

@@ -8,24 +8,14 @@ import { nearestName } from '../nearest.ts'
 import { type Path, readPointer, writePath } from '../path.ts'
 import { foreignKey } from './foreign-keys.ts'
 import { foreignName, shorthand } from './foreign-names.ts'
+import type { SchemaNode } from './keywords.ts'
 
-type Properties = Readonly<Record<string, ParentSchema>>
-
-interface ParentSchema {
-  readonly type?: string | readonly string[]
-  readonly enum?: readonly (string | number)[]
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly pattern?: string
-  readonly properties?: Properties
-  readonly expects?: string
-}
+type Properties = Readonly<Record<string, SchemaNode>>
 
 /** Turns one of the schema's errors into a finding. `root` is the checked value at `above`. The finding quotes no value. */
 export function describeViolation(error: ErrorObject, root: unknown, above: Path): Finding | undefined {
   const path = [...above, ...readPointer(error.instancePath, root)]
-  const schema = (error.parentSchema ?? {}) as ParentSchema
+  const schema = (error.parentSchema ?? {}) as SchemaNode
   switch (error.keyword) {
     case 'additionalProperties':
       return unknownKey(
@@ -39,7 +29,7 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
         at: 'key',
         code: 'INVALID_NAME',
         message: `\`${writePath([...path, String(error.params['propertyName'])])}\` is not a good name`,
-        hint: `Names are ${(error.schema as ParentSchema).expects}.`,
+        hint: `Names are ${(error.schema as SchemaNode).expects}.`,
       }
     case 'required': {
       const missing = String(error.params['missingProperty'])
@@ -114,7 +104,7 @@ function empty(path: Path, kind: 'list' | 'map', hint: string): Finding {
   return { path, code: 'INVALID_VALUE', message, hint }
 }
 
-function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
+function invalid(path: Path, schema: SchemaNode, value: unknown): Finding {
   const name = path.length === 0 ? 'The file' : `\`${writePath(path)}\``
   return {
     path,
@@ -124,7 +114,7 @@ function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
   }
 }
 
-function expectation(schema: ParentSchema): string {
+function expectation(schema: SchemaNode): string {
   if (schema.expects) return schema.expects
   if (schema.enum) return `one of ${schema.enum.join(', ')}`
   switch (schema.type) {
@@ -141,14 +131,14 @@ function expectation(schema: ParentSchema): string {
   }
 }
 
-function wholeNumber({ minimum, maximum }: ParentSchema): string {
+function wholeNumber({ minimum, maximum }: SchemaNode): string {
   if (minimum === undefined) return 'a whole number'
   return maximum === undefined
     ? `a whole number of at least ${minimum}`
     : `a whole number from ${minimum} to ${maximum}`
 }
 
-function remedy(path: Path, schema: ParentSchema, value: unknown): string | undefined {
+function remedy(path: Path, schema: SchemaNode, value: unknown): string | undefined {
   const takes = (type: string) =>
     schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type))
   if (schema.enum && typeof value === 'string') {
@@ -177,7 +167,7 @@ function remedy(path: Path, schema: ParentSchema, value: unknown): string | unde
 
 const bare = 'Write it without quotes and without a unit.'
 
-function isGoodText(schema: ParentSchema, text: string): boolean {
+function isGoodText(schema: SchemaNode, text: string): boolean {
   if (schema.enum) return schema.enum.includes(text)
   return schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(text)
 }
