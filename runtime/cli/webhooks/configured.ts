@@ -15,30 +15,33 @@ export interface Configured {
   readonly mailbox: Readonly<Record<string, unknown>>
 }
 
+type Values = Readonly<Record<string, unknown>>
+
+/** A text to check instead of the one in the file, and the mailbox that the file says where this text is right. */
+interface Attempt {
+  readonly text: string
+  mailboxOf(configured: Values): Values
+}
+
 /** @throws CommandFailure where anything but the mailbox is wrong, so that no consent is given for nothing */
 export async function readConfigured(file: string, io: Io): Promise<Configured> {
   const text = await readFile(file, 'utf8')
-  const whole = await checkText(file, text, io)
-  if (whole.ok) {
-    const { configuration } = whole
-    return { configuration, mailbox: configuration.settings.sources['gmail'] ?? {} }
-  }
-  const filled = withPlaceholders(text)
-  const standing = filled && (await checkText(file, filled.text, io))
-  if (filled !== undefined && standing?.ok) {
-    const { configuration } = standing
-    const mailbox = Object.entries(configuration.settings.sources['gmail'] ?? {})
-    return {
-      configuration,
-      mailbox: Object.fromEntries(mailbox.filter(([key]) => !filled.keys.includes(key))),
+  let why: readonly Diagnostic[] | undefined
+  for (const attemptWith of [asWritten, withPlaceholders, withoutMailbox]) {
+    const attempt = attemptWith(text)
+    if (attempt === undefined) continue
+    const checked = await checkText(file, attempt.text, io)
+    if (checked.ok) {
+      const { configuration } = checked
+      return { configuration, mailbox: attempt.mailboxOf(configuration.settings.sources['gmail'] ?? {}) }
     }
+    why ??= checked.diagnostics
   }
-  const without = withoutMailbox(text)
-  const rest = without && (await checkText(file, without.text, io))
-  if (without === undefined || !rest?.ok) {
-    throw new CommandFailure(1, `${formatDiagnostics(errorsOf(whole.diagnostics), io)}\n\nMend this first.`)
-  }
-  return { configuration: rest.configuration, mailbox: without.mailbox }
+  throw new CommandFailure(1, `${formatDiagnostics(why ?? [], io)}\n\nMend this first.`)
+}
+
+function asWritten(text: string): Attempt {
+  return { text, mailboxOf: (all) => all }
 }
 
 /** Values for the keys that setup will write, which may be all that is missing. */
@@ -49,15 +52,17 @@ const placeholders = {
 }
 
 /** The text with placeholders for missing keys, so that the rest can be checked. Undefined where none is missing. */
-function withPlaceholders(
-  text: string,
-): { readonly text: string; readonly keys: readonly string[] } | undefined {
+function withPlaceholders(text: string): Attempt | undefined {
   const document = documentOf(text)
   if (document.errors.length > 0 || !isMap(document.getIn(['hooks', 'gmail']))) return undefined
   const missing = Object.entries(placeholders).filter(([key]) => !document.hasIn(['hooks', 'gmail', key]))
   if (missing.length === 0) return undefined
   for (const [key, value] of missing) document.setIn(['hooks', 'gmail', key], value)
-  return { text: String(document), keys: missing.map(([key]) => key) }
+  const keys = missing.map(([key]) => key)
+  return {
+    text: String(document),
+    mailboxOf: (all) => Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key))),
+  }
 }
 
 export type CheckedText = Awaited<ReturnType<typeof checkText>>
@@ -68,7 +73,11 @@ export async function checkText(file: string, text: string, io: Io) {
     await loadText(file, text, io.env),
     io,
     (compiled) => {
-      if (!compiled.ok) return { ok: false as const, diagnostics: errorsOf(compiled.diagnostics) }
+      if (!compiled.ok)
+        return {
+          ok: false as const,
+          diagnostics: compiled.diagnostics.filter(({ severity }) => severity === 'error'),
+        }
       const { configuration, warnings } = compiled
       return { ok: true as const, configuration, warnings }
     },
@@ -76,23 +85,17 @@ export async function checkText(file: string, text: string, io: Io) {
   )
 }
 
-function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return diagnostics.filter(({ severity }) => severity === 'error')
-}
-
 /**
  * Separates the mailbox from the text, so that the rest can be checked. Undefined where there is no mailbox, or where it
  * has references, since their values, which perhaps only the gateway has, must not be replaced by defaults.
  */
-function withoutMailbox(
-  text: string,
-): { readonly text: string; readonly mailbox: Readonly<Record<string, unknown>> } | undefined {
+function withoutMailbox(text: string): Attempt | undefined {
   const document = documentOf(text)
   if (document.errors.length > 0 || !document.hasIn(['hooks', 'gmail'])) return undefined
   const { hooks } = contentOf(document) as { hooks: { gmail: unknown } }
   const entries = Object.entries(hooks.gmail ?? {})
   if (entries.some(([, value]) => JSON.stringify(value)?.includes('${'))) return undefined
   document.setIn(['hooks', 'gmail'], Object.fromEntries(entries.filter(([key]) => isOfGmailPreset(key))))
-  const mailbox = entries.filter(([key]) => !isOfGmailPreset(key))
-  return { text: String(document), mailbox: Object.fromEntries(mailbox) }
+  const mailbox = Object.fromEntries(entries.filter(([key]) => !isOfGmailPreset(key)))
+  return { text: String(document), mailboxOf: () => mailbox }
 }

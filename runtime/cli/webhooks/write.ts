@@ -51,18 +51,14 @@ export async function writeConnection(
     if ((await readFile(file, 'utf8')) !== text) return writeConnection(file, connection, before, steps, io)
     await replaceOrFail(file, edited, connection, shown)
   }
-  const isNew = connected !== text
-  steps.report({
-    step: 'configuration',
-    outcome: isNew ? 'done' : 'unchanged',
-    detail: isNew ? `${editsInWords(edits)} in ${shown}.` : `${shown} says it already.`,
-  })
-  const isAdded = edited !== connected
-  steps.report({
-    step: 'preset',
-    outcome: isAdded ? 'done' : 'unchanged',
-    detail: isAdded ? `Added ${preset} to hooks.presets in ${shown}.` : 'It need not be added.',
-  })
+  const report = (step: string, isDone: boolean, done: string, unchanged: string) =>
+    steps.report(
+      isDone ? { step, outcome: 'done', detail: done } : { step, outcome: 'unchanged', detail: unchanged },
+    )
+  const wrote = `${editsInWords(edits)} in ${shown}.`
+  report('configuration', connected !== text, wrote, `${shown} says it already.`)
+  const added = `Added ${preset} to hooks.presets in ${shown}.`
+  report('preset', edited !== connected, added, 'It need not be added.')
   // The preset is listed, and the mailbox has another endpoint.
   if (isUnmapped(checked))
     steps.warn(`No mapping takes the endpoint ${preset}, where mails are posted: they are ignored.`)
