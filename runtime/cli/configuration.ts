@@ -125,7 +125,7 @@ export async function contentFolders(
   file: string,
   io: Io,
 ): Promise<{ readonly mappingsDir: string; readonly transformsDir: string }> {
-  const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder() })
+  const loaded = await load({ config: file }, io)
   if (loaded.ok) return loaded.configuration.settings.hooks
   const folder = path.dirname(file)
   return { mappingsDir: path.join(folder, 'mappings'), transformsDir: path.join(folder, 'transforms') }

@@ -1,11 +1,11 @@
 /** `reveille check`: loads and compiles the configuration as the gateway does, and starts nothing. */
 
-import type { Diagnostic } from '@reveille/engine'
 import { CommandFailure } from '../command-failure.ts'
 import { contentFolders, findConfiguration, formatDiagnostics, load, shownPath } from '../configuration.ts'
 import { counted } from '../counted.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
+import { errorsOf } from '../reading/generation-item.ts'
 import { type Compiled, withCompiled } from './compile.ts'
 
 export async function check(
@@ -41,13 +41,9 @@ function report(compiled: Compiled, file: string, options: { readonly json?: boo
   else {
     if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
     if (mappings !== undefined) io.out(`${shownPath(file, io)} is good: ${counted(mappings, 'mapping')}.\n`)
-    else io.err(`${shownPath(file, io)}: ${counted(diagnostics.filter(isError).length, 'error')}.\n`)
+    else io.err(`${shownPath(file, io)}: ${errorsOf({ diagnostics })}.\n`)
     if (ok && !compiled.snapshot.settings.hooks.enabled && compiled.snapshot.mappings.length > 0)
       io.err('Hooks are off, and every request is answered 404. Write `enabled: true` under `hooks:`.\n')
   }
   return ok ? 0 : 1
-}
-
-function isError({ severity }: Diagnostic): boolean {
-  return severity === 'error'
 }

@@ -2,17 +2,16 @@
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { loadConfiguration, type Settings } from '@reveille/engine'
+import type { Settings } from '@reveille/engine'
 import type { ChannelHealth } from '@reveille/kit'
 import { offerOf, type PluginProblem, PluginSetupError, tryChannel } from '../../../plugin/index.ts'
-import { presetsFolder } from '../../../presets-folder.ts'
 import { addToEnvFile, readEnvFile } from '../../../scaffold/add-to-env-file.ts'
 import { addToConfiguration } from '../../../scaffold/edit-configuration.ts'
 import { NotEditable } from '../../../scaffold/parsed-text.ts'
 import { escapeReferences } from '../../../scaffold/printed.ts'
 import { replaceFile } from '../../../scaffold/replace-file.ts'
 import { CommandFailure } from '../../command-failure.ts'
-import { configWords, findConfiguration, shownPath } from '../../configuration.ts'
+import { configWords, findConfiguration, load, shownPath } from '../../configuration.ts'
 import type { CommandOptions, Io } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import type { Prompts } from '../../prompts.ts'
@@ -79,13 +78,8 @@ export async function initChannel(
   return 0
 }
 
-interface Tried {
-  readonly gathered: Gathered
-  readonly health: ChannelHealth | undefined
-}
-
 /** Asks again for a credential that the service refuses, as often as the person likes, unless it was not asked for. */
-async function settle(
+async function settle<Tried extends { gathered: Gathered; health: ChannelHealth | undefined }>(
   tryOnce: () => Promise<Tried>,
   prompts: Prompts | undefined,
 ): Promise<Tried & { readonly isWanted: boolean }> {
@@ -104,7 +98,7 @@ async function settle(
  * the settings are those of an empty one, since the channel may be what it lacks.
  */
 async function settingsOf(file: string, io: Io): Promise<Pick<Settings, 'agents' | 'plugins'>> {
-  const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder(), allowsUnset: true })
+  const loaded = await load({ config: file, allowsUnset: true }, io)
   if (loaded.ok) return loaded.configuration.settings
   return { plugins: [], agents: { providers: {} } } as unknown as Settings
 }
@@ -167,17 +161,12 @@ function secretsOf({ config, variables, found }: Gathered): Record<string, strin
   return Object.fromEntries(secrets.filter(([variable]) => !found.includes(variable)))
 }
 
-interface EnvFile {
-  readonly shown: string
-  /** The variables in it before anything was added. */
-  readonly kept: Readonly<Record<string, string | undefined>>
-}
-
 function summaryLines(
   name: string,
   { config, variables, found }: Gathered,
   file: string,
-  envFile: EnvFile,
+  /** `kept`: the variables in it before anything was added. */
+  envFile: { readonly shown: string; readonly kept: Readonly<Record<string, string | undefined>> },
   io: Io,
 ): string[] {
   const program = programName(io)

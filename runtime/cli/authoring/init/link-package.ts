@@ -22,7 +22,8 @@ export async function linkPackage(
   await mkdir(path.dirname(link), { recursive: true })
   // A link leads to a place on this machine, which is of no use to others who share the folder.
   await writeFile(path.join(modules, '.gitignore'), '*\n')
-  if (await isLink(link)) await rm(link)
+  const earlier = await lstat(link).catch(() => undefined)
+  if (earlier?.isSymbolicLink()) await rm(link)
   await symlink(path.dirname(fileURLToPath(import.meta.resolve(name))), link, 'junction')
   return link
 }
@@ -33,11 +34,4 @@ function isInstalled(folder: string, name: string): boolean {
   if (existsSync(manifest)) return true
   const parent = path.dirname(folder)
   return parent !== folder && isInstalled(parent, name)
-}
-
-async function isLink(file: string): Promise<boolean> {
-  return lstat(file).then(
-    (stats) => stats.isSymbolicLink(),
-    () => false,
-  )
 }

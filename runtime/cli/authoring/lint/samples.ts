@@ -34,11 +34,7 @@ export async function readSamples(folder: string, io: Io): Promise<readonly Lint
 async function readMessage(root: string, file: string, io: Io): Promise<LintSample> {
   const { headers, rawBody } = await readRequestFile(path.join(root, file), io)
   const payload = parsed(Buffer.from(rawBody).toString('utf8'), `The body of ${file}`)
-  return {
-    endpoint: endpointOf(file.slice(0, -'.http'.length)),
-    payload,
-    headers,
-  }
+  return { endpoint: endpointOf(file.slice(0, -'.http'.length)), payload, headers }
 }
 
 /** The endpoint is named by the folder of a file, else by the file itself. */

@@ -12,8 +12,8 @@ import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 import { wrapWords } from '../../../observe/wrap-words.ts'
 import { formatDiagnostics, placeFrom } from '../../configuration.ts'
-import { counted } from '../../counted.ts'
 import { type Io, paintFor } from '../../io.ts'
+import { errorsOf } from '../../reading/generation-item.ts'
 import { formatClause } from '../clause.ts'
 import { formatDifference } from './difference.ts'
 import type { TestOutcome, TestRun } from './run.ts'
@@ -23,23 +23,22 @@ import type { UnitRun } from './unit-tests.ts'
 const shownUnmatched = 3
 
 /** The results go to standard output, diagnostics to standard error. */
-export function formatRun(run: TestRun, io: Io): { readonly out: string; readonly err: string } {
+export function writeRun(run: TestRun, io: Io): void {
   const paint = paintFor(io)
   if (!run.ok) {
-    const errors = run.diagnostics.filter(({ severity }) => severity === 'error').length
-    const closing = `No test was run: ${counted(errors, 'error')} in ${run.source}.`
-    return { out: '', err: `${formatDiagnostics(run.diagnostics, io)}\n\n${closing}\n` }
+    io.err(
+      `${formatDiagnostics(run.diagnostics, io)}\n\nNo test was run: ${errorsOf(run)} in ${run.source}.\n`,
+    )
+    return
   }
-  const err = run.unmatchedPatterns.map((pattern) => `No test matches "${printable(pattern)}".\n`).join('')
-  const units = run.units && formatUnits(run.units, paint, io)
-  if (run.results.length === 0) return { out: units ?? (run.known === 0 ? noTests(run.source) : ''), err }
-  const setting = { paint, io, folder: run.folder }
-  const files = Map.groupBy(run.results, ({ test }) => test.locate([]).file)
-  const blocks = [...files.values()].map((results) => formatFile(results, setting))
-  return {
-    out: `${blocks.join('\n')}\n${closing(run.results, run.tookMs, paint)}\n${units ? `\n${units}` : ''}`,
-    err,
-  }
+  for (const pattern of run.unmatchedPatterns) io.err(`No test matches "${printable(pattern)}".\n`)
+  if (run.results.length > 0) {
+    const setting = { paint, io, folder: run.folder }
+    const files = Map.groupBy(run.results, ({ test }) => test.locate([]).file)
+    const blocks = [...files.values()].map((results) => formatFile(results, setting))
+    io.out(`${blocks.join('\n')}\n${closing(run.results, run.tookMs, paint)}\n${run.units ? '\n' : ''}`)
+  } else if (!run.units && run.known === 0) io.out(noTests(run.source))
+  if (run.units) io.out(formatUnits(run.units, paint, io))
 }
 
 function formatUnits({ files, output }: UnitRun, paint: Paint, io: Io): string {

@@ -3,7 +3,7 @@
 import { formatPlace, writePath } from '@reveille/engine'
 import { placeFrom } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
-import { countsOf, formatRun, isGood } from './report.ts'
+import { countsOf, isGood, writeRun } from './report.ts'
 import { runSource, type TestOutcome, type TestRun } from './run.ts'
 import { findTestSource, type SourceOptions } from './source.ts'
 import { watchSource } from './watch.ts'
@@ -16,19 +16,13 @@ interface TestOptions extends SourceOptions {
 export async function test(patterns: readonly string[], options: TestOptions, io: Io): Promise<number> {
   const source = findTestSource(options, io)
   const run = () => runSource(source, patterns, io)
-  const report = (done: TestRun) => (options.json ? writeJson(done, io) : writeText(done, io))
+  const report = (done: TestRun) => (options.json ? writeJson(done, io) : writeRun(done, io))
   if (options.watch) return watchSource(run, report, { isPlain: options.json === true, io })
   const done = await run()
   report(done)
   // A pattern that matches nothing was meant to match something.
   if (done.ok && done.unmatchedPatterns.length > 0 && done.results.length === 0 && !done.units) return 2
   return isGood(done) ? 0 : 1
-}
-
-function writeText(run: TestRun, io: Io): void {
-  const { out, err } = formatRun(run, io)
-  if (err !== '') io.err(err)
-  if (out !== '') io.out(out)
 }
 
 /** Writes one JSON document for each run. */
