@@ -8,10 +8,6 @@ import { pasted } from '../pasted.ts'
 import { missed } from '../reading/record-facts.ts'
 import { shortId } from '../table.ts'
 
-export function isDelivered({ state }: Pick<DeliveryRecord, 'state'>): boolean {
-  return state === 'delivered'
-}
-
 /** `slack:C0123456789`. */
 export function addressText({ channel, to }: Route): string {
   return printable(to === undefined ? channel : `${channel}:${to}`)

@@ -7,7 +7,7 @@ import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { holdOf } from '../reading/records.ts'
 import { shortTime } from '../table.ts'
-import { endText, isDelivered, pendingText } from './delivery-text.ts'
+import { endText, pendingText } from './delivery-text.ts'
 
 interface SendOptions extends CommandOptions {
   readonly channel: string
@@ -37,12 +37,12 @@ export async function send(text: string, options: SendOptions, io: Io): Promise<
   const { delivery, waitsFor } = await awaitEnd(admin, sent.deliveryId, options.timeout * 1000, io)
   if (json) io.out(`${JSON.stringify(delivery, null, 2)}\n`)
   else report(delivery, waitsFor)
-  return isDelivered(delivery) ? 0 : 1
+  return delivery.state === 'delivered' ? 0 : 1
 
   function report(delivery: DeliveryRecord, waitsFor: string | undefined): void {
     // A terminal has shown the reason already.
     const reason = io.columns === undefined ? (waitsFor ?? 'It waits for its turn.') : ''
-    if (isDelivered(delivery)) io.out(`${endText(delivery, io)}\n`)
+    if (delivery.state === 'delivered') io.out(`${endText(delivery, io)}\n`)
     else if (delivery.state !== 'pending') io.err(`${wrapText(endText(delivery, io), io)}\n`)
     else io.err(`${wrapText(pendingText(delivery.id, delivery, io, reason), io)}\n`)
   }

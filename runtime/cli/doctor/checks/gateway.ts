@@ -23,24 +23,24 @@ export const gatewayChecks: readonly Check[] = [
 async function gatewayAnswers(subject: Subject) {
   const { note } = subject.gateway()
   const answer = await judgeReach(subject)
-  if (note === undefined) return answer
-  const noteResult =
-    note.code === 'RESTART_DUE'
-      ? warning('RESTART_DUE', note.text, 'Restart it, or put the old address back')
-      : warning(
-          'GATEWAY_FILE_UNTRUSTED',
-          note.text,
-          'Remove the file; the gateway writes it at its next start',
-        )
-  return [answer, noteResult]
+  return note === undefined ? answer : [answer, warning(note.code, note.text, adviceOn.get(note.code))]
 }
+
+const adviceOn = new Map<string, string>([
+  ['RESTART_DUE', 'Restart it, or put the old address back'],
+  ['GATEWAY_FILE_UNTRUSTED', 'Remove the file; the gateway writes it at its next start'],
+])
 
 async function judgeReach(subject: Subject): Promise<Result> {
   const gateway = subject.gateway()
   const reach = await gateway.reach()
   switch (reach.is) {
-    case 'there':
-      return judgeReady(await gateway.notReady(), gateway.address, subject)
+    case 'there': {
+      const why = await gateway.notReady()
+      if (why === undefined) return ok(`at ${gateway.address}`)
+      const text = `at ${gateway.address}, and accepts nothing: ${why}`
+      return problem('NOT_READY', text, `See also ${pasted('status', subject.io)}`)
+    }
     case 'foreign':
       return problem(
         'NOT_A_GATEWAY',
@@ -53,16 +53,6 @@ async function judgeReach(subject: Subject): Promise<Result> {
       return warning('GATEWAY_DOWN', reach.why, startCommand(subject.io))
     }
   }
-}
-
-/** `why` says what keeps the gateway from accepting, and what to do where there is something to do. */
-function judgeReady(why: string | undefined, address: string, { io }: Subject): Result {
-  if (why === undefined) return ok(`at ${address}`)
-  return problem(
-    'NOT_READY',
-    `at ${address}, and accepts nothing: ${why}`,
-    `See also ${pasted('status', io)}`,
-  )
 }
 
 /** Checks that the gateway accepts hooks. It sends a GET to no endpoint, because the gateway records no such request. */

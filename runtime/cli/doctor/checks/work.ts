@@ -36,7 +36,7 @@ const leastRequests = 10
 const leastMs = 86_400_000
 
 /** `more`: there are older requests. */
-export function judgeTraffic(
+function judgeTraffic(
   names: readonly string[],
   requests: readonly RequestRecord[],
   { source, now, more }: { readonly source: string; readonly now: number; readonly more: boolean },
