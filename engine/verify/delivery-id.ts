@@ -22,11 +22,9 @@ export type FindDeliveryId = (request: DeliveredRequest) => string | undefined
 export function createDeliveryIdFinder(places: DeliveryId = []): FindDeliveryId {
   const finders = places.map(createFinder)
   return (request) => {
-    for (const find of finders) {
-      const id = find(request)
-      if (id !== undefined) return id.length > longestId ? digestOf(id) : id
-    }
-    return undefined
+    const ids = finders.values().map((find) => find(request))
+    const id = ids.find((each) => each !== undefined)
+    return id !== undefined && id.length > longestId ? digestOf(id) : id
   }
 }
 

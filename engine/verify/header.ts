@@ -12,9 +12,8 @@ export function headerOf(headers: Headers, name: string): string | undefined {
 
 /** Returns the first of the headers that is present. */
 export function firstHeaderOf(headers: Headers, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const text = headerOf(headers, name)
-    if (text !== undefined) return text
-  }
-  return undefined
+  return names
+    .values()
+    .map((name) => headerOf(headers, name))
+    .find((text) => text !== undefined)
 }

@@ -22,7 +22,7 @@ export async function addToEnvFile(
   const wanted = Object.entries(variables).filter(([name]) => !known[name])
   if (wanted.length === 0) return
   const text = wanted.reduce((text, [name, value]) => withVariable(text, name, quoted(value)), before)
-  await replaceFile(file, text, configFile === undefined ? {} : { ownerOf: configFile })
+  await replaceFile(file, text, configFile)
 }
 
 /** Adds the variable at the end, or where its name stands without a value. */

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord, withoutJson5Comments } from '@reveille/engine'
+import { parseJson } from '@reveille/kit'
 import {
   CST,
   type Document,
@@ -43,7 +44,7 @@ export function parseText(text: string): ParsedText {
   if (error !== undefined) throw new NotEditable(brokenText(error))
   const value = contentOf(document)
   if (!isRecord(value)) throw new NotEditable('It does not hold keys.')
-  return { text, document, value, isJson: isJson(text), unit: unitOf(text) }
+  return { text, document, value, isJson: parseJson(text) !== undefined, unit: unitOf(text) }
 }
 
 /** Whether the text has exactly this value, with every comment that the other text has. */
@@ -66,15 +67,6 @@ function brokenText({ message, linePos }: YAMLParseError): string {
   const what = (message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:$/, '')
   const place = linePos === undefined ? 'It' : `Line ${linePos[0].line}, column ${linePos[0].col}`
   return `${place} is no YAML: ${what.replace(/\.$/, '')}.`
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The indentation of the first indented line that is no comment; two where there is none. */

@@ -4,21 +4,17 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
-export interface ReplaceOptions {
-  /** A file whose owner and group a new file gets. Default: those of the process. */
-  readonly ownerOf?: string
-}
-
 /**
- * Mode and owner stay, and a link still leads to the file. A new file gets mode 0600. Where the owner
- * cannot be kept, since only root can change owners, the text is written into the file itself.
+ * Mode and owner stay, and a link still leads to the file. A new file gets mode 0600, and owner and group of the file
+ * `ownerOf`, else of the process. Where the owner cannot be kept, since only root can change owners, the text is written
+ * into the file itself.
  *
  * @throws Error of the file system where the file can be neither replaced nor written
  */
-export async function replaceFile(file: string, text: string, options: ReplaceOptions = {}): Promise<void> {
+export async function replaceFile(file: string, text: string, ownerOf?: string): Promise<void> {
   const target = targetOf(file)
   const before = await stat(target).catch(() => undefined)
-  const model = before ?? (options.ownerOf === undefined ? undefined : await stat(options.ownerOf))
+  const model = before ?? (ownerOf === undefined ? undefined : await stat(ownerOf))
   const next = `${target}.${process.pid}.next`
   try {
     const handle = await open(next, 'w', 0o600)
