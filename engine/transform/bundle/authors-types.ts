@@ -11,22 +11,11 @@ export const authorsTypesName = '@reveille/engine/transform'
  * @throws Error when this installation has lost it
  */
 export function findAuthorsTypes(): string {
-  for (const candidate of candidates()) {
-    const file = fileURLToPath(candidate)
-    if (existsSync(file)) return file
-  }
-  throw new Error(`${authorsTypesName} is missing; reinstall @reveille/engine`)
-}
-
-/** An installed engine is found by name; a copy without `node_modules` has the file beside its sources or published files. */
-function* candidates(): Iterable<string> {
-  try {
-    yield import.meta.resolve(authorsTypesName)
-  } catch {
-    // Not installed under its name.
-  }
-  const { href } = new URL(import.meta.url)
-  yield new URL(href.endsWith('.ts') ? '../define.ts' : '../define.js', href).href
-  // Seen from the flat files in `build`, which lies beside the sources.
-  yield new URL(['..', 'engine', 'transform', 'define.ts'].join('/'), href).href
+  const beside = import.meta.url.endsWith('.ts') ? '../define.ts' : '../define.js'
+  // The second leads there from the flat files in `build`, which lies beside the sources.
+  const found = [beside, '../engine/transform/define.ts']
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((file) => existsSync(file))
+  if (found === undefined) throw new Error(`${authorsTypesName} is missing; reinstall @reveille/engine`)
+  return found
 }
