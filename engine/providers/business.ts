@@ -108,7 +108,7 @@ export const business: readonly ProviderRow[] = [
     schemes: [
       {
         ...base64Sha256,
-        // The text looks like base64, but is the key as it stands.
+        // The text looks like base64, but is itself the key.
         signature: { headers: ['x-docusign-signature-*'] },
         signed: '{body}',
       },

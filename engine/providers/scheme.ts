@@ -69,7 +69,7 @@ export interface HmacScheme extends SigningScheme {
   readonly weaker?: readonly string[]
 }
 
-/** The key is the secret as it stands. */
+/** The key is the unchanged secret. */
 const sha256 = { family: 'hmac', hash: 'sha256', key: 'text' } as const
 
 /** What most senders have in common. */

@@ -55,7 +55,7 @@ export interface TransformAction {
   readonly action?: 'wake' | 'agent' | null
   /** Wake: the event. A plain string is data as a whole; in a {@link prompt} the literals are your words. */
   readonly text?: string | Prompt | null
-  /** Agent: what the agent is asked. As `text`. */
+  /** Agent: the prompt. As `text`. */
   readonly message?: string | Prompt | null
   /** Wake: when it is looked at. Default: `now`. */
   readonly mode?: 'now' | 'next-heartbeat' | null

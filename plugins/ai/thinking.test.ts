@@ -75,14 +75,14 @@ for (const { protocol: name, model, column, read } of columns) {
   })
 }
 
-test('an adaptive Claude is asked to think with an effort', async (t) => {
+test('an adaptive Claude gets a request to think with an effort', async (t) => {
   const { protocol, server } = await open(t, 'anthropic')
   await run(createRunner(server.url), turnTo(protocol, { thinking: 'high' }))
   const { thinking, output_config } = server.asked[0]?.body ?? {}
   assert.deepEqual([thinking.type, output_config], ['adaptive', { effort: 'high' }])
 })
 
-test('OpenAI is asked for no summary of its thinking, unless the options say so', async (t) => {
+test('requests to OpenAI want no summary of the thinking, unless the options do', async (t) => {
   const { protocol, server } = await open(t, 'openai')
   const turn = turnTo(protocol, { thinking: 'low' })
   await run(createRunner(server.url), turn)

@@ -1,4 +1,4 @@
-/** Reads the error of a vendor, and decides what it means for the run. */
+/** Reads the error of a vendor, and decides its consequence for the run. */
 
 import { listOf, numberOf, parseJson, textOf } from '@reveille/kit'
 

@@ -53,7 +53,7 @@ async function open(given: Partial<DiscordConfig> = {}) {
   return { vendor, clock, channel, send, failure, paths, [Symbol.asyncDispose]: () => vendor.close() }
 }
 
-test('a message mentions no one, shows no previews, and has a nonce that Discord is asked to enforce', async () => {
+test('a message mentions no one, shows no previews, and has a nonce that Discord must enforce', async () => {
   await using bed = await open()
   const [receipt] = await bed.send()
   const [request] = bed.vendor.requests
@@ -156,7 +156,7 @@ test('after the last message that Discord allows for now, the next one waits wit
   )
 })
 
-test('the headers tell when the limit of a channel is used up, so that no request is answered 429', async () => {
+test('the headers report when the limit of a channel is used up, so that no request is answered 429', async () => {
   const vendor = await openVendor({ bucket: { count: 2, seconds: 60 } })
   await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
   const channel = createDiscordChannel({ config: configOf(vendor), fetch, now: () => performance.now() })
@@ -228,7 +228,7 @@ const refusals: readonly (readonly [FakeServerAnswer, string, boolean, boolean])
   [{ status: 200, body: '<html>' }, 'unavailable', true, true],
 ]
 
-test('each refusal says what it means, and whether to try again', async () => {
+test('each refusal has its meaning, and says whether to try again', async () => {
   await using bed = await open()
   for (const [answer, ...expected] of refusals) {
     bed.vendor.script({ kind: 'answer', answer })

@@ -67,7 +67,7 @@ export function createDiscordChannel({ config, fetch, now }: VendorContext<Disco
     const left = pauses.secondsLeft(route)
     if (left > 0) throw paused(left)
     const answer = await callVendor(fetch, { url: urlBelow(baseUrl, path), headers, ...call })
-    // A refusal tells the host how long to wait.
+    // A refusal has the time that the host must wait.
     if (answer.status < 300) pauses.note(route, answer.headers)
     return answer
   }

@@ -1,4 +1,4 @@
-/** The runner `echo` answers with what it was asked. */
+/** The runner `echo` answers with its prompt. */
 
 import { definePlugin } from '@reveille/kit'
 import { createEchoRunner } from './runner.ts'

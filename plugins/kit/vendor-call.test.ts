@@ -5,7 +5,7 @@ import { isPluginError, type PluginError } from './plugin-error.ts'
 import { createPluginFetch } from './plugin-fetch.ts'
 import { callVendor, type VendorCall } from './vendor-call.ts'
 
-/** A service that says what it was asked. */
+/** A service that answers with the request. */
 async function open(...faults: readonly Fault[]) {
   const fakeServer = await openFakeServer({
     answer: ({ method, headers, text }) => ({

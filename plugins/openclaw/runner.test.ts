@@ -254,7 +254,7 @@ for (const [what, reply, expected, says] of [
   ['a page', page(200), ['malformed', true], /not OpenClaw's hooks/],
   ['a list', json(200, []), ['malformed', true], /not OpenClaw's hooks/],
 ] as const) {
-  test(`${what} is reported as what it means`, async (t) => {
+  test(`${what} is reported with its meaning`, async (t) => {
     const { run: ask, answer } = await open(t)
     answer(() => reply)
     const { code, retryable, retryAfter, maybeDelivered, message } = await failure(ask(run))

@@ -44,7 +44,7 @@ export interface RpcAnswer {
 interface Meaning
   extends Partial<Pick<PluginErrorOptions, 'retryAfter' | 'maybeDelivered' | 'wholeChannel'>> {
   readonly code: ChannelErrorCode
-  /** A sentence that tells the operator what to do. */
+  /** A sentence with what the operator should do. */
   readonly hint?: string
 }
 

@@ -23,7 +23,7 @@ export interface ErrorOptions {
 
 interface Meaning {
   readonly code: ChannelErrorCode
-  /** A sentence that tells the operator what to do. */
+  /** A sentence with what the operator should do. */
   readonly hint?: string
 }
 

@@ -16,7 +16,7 @@ export type CallOutcome<Answer> =
   | ({ readonly kind: 'timed-out' } & Aftermath<Answer>)
   | ({ readonly kind: 'interrupted' } & Aftermath<Answer>)
 
-/** What a call returned or threw after it was told to stop. Both are absent if it was abandoned. */
+/** The result or error of a call after it was ordered to stop. Both are absent if the call was abandoned. */
 interface Aftermath<Answer> {
   readonly error?: unknown
   readonly late?: Answer

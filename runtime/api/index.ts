@@ -1,4 +1,4 @@
-/** Registers the admin surface: what was received, what it caused and how it ended; what is live, and changing that. */
+/** Registers the admin API: requests with their effects and outcomes, the live generation, and reloads. */
 
 import type { FastifyInstance } from 'fastify'
 import { createAdminAuth } from './auth.ts'

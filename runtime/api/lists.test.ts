@@ -60,7 +60,7 @@ async function openHistory(t: TestContext): Promise<Installation & { runs: strin
   return { ...opened, runs, wakes }
 }
 
-test('each list is newest first, and its filters select what was asked for', async (t) => {
+test('each list is newest first, and its filters select the requested records', async (t) => {
   const { read, runs, wakes } = await openHistory(t)
   const idsOf = async (path: string) => {
     const { items } = await read<Page<{ id: string }>>(path)

@@ -31,7 +31,7 @@ agents: { runners: { ${runner}: { kind: ${runner}, folder: "{folder}" } }, ${age
 `
 }
 
-/** Its runner is asked and does not answer. */
+/** Its runner gets a turn and does not answer. */
 async function openBusy(t: TestContext): Promise<Installation & { runId: string }> {
   const opened = await install(t, {
     'reveille.yaml': configured('defaults: { runner: patient, concurrency: 1 }'),

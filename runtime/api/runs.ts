@@ -57,7 +57,7 @@ export function registerRuns(api: FastifyInstance, options: AdminOptions): void 
   }
 }
 
-/** A run with what it caused: its summary event and its deliveries, whole. */
+/** A run with its summary event and its deliveries. */
 async function withOutcome(read: Store['read'], run: RunRecord) {
   const [summary, ...deliveries] = await Promise.all([
     run.summaryEventId ? read.event(run.summaryEventId) : undefined,

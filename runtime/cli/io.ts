@@ -15,7 +15,7 @@ export interface CommandOptions {
 }
 
 export interface Io {
-  /** Writes what was asked for: a table, JSON, a banner. */
+  /** Writes the requested output: a table, JSON, a banner. */
   out(text: string): void
   /** Writes what went wrong, and progress. */
   err(text: string): void

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 /** Each call resolves with the next line; a call after the last line settles only when its signal is aborted. */
 export function createLineReader(input: Readable): (signal: AbortSignal) => Promise<string> {
   let lines: Interface | undefined
-  /** Lines that came with others, before they were asked for. */
+  /** Lines that came with others, before they were needed. */
   const early: string[] = []
   let take: ((line: string) => void) | undefined
   let isOver = false

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
 import { openTestBed } from './test-bed.ts'
 
-test('a turn is told what was decided besides its prompt, and how much time it has', async (t) => {
+test('a turn has everything that was decided besides its prompt, and how much time there is', async (t) => {
   let calls = 0
   const bed = await openTestBed(t, {
     async run() {
@@ -146,7 +146,7 @@ test('how far a turn has got is on the board while it lasts', async (t) => {
   assert.doesNotMatch(JSON.stringify(bed.lines), /Once/)
 })
 
-test('a main session that passes events on hears of a run at once, whatever the run asked for', async (t) => {
+test('a main session that passes events on gets the event of a run at once, whatever mode the run requested', async (t) => {
   const bed = await openTestBed(t, { relays: true })
   await bed.start()
   const id = await bed.acceptRun({ wakeMode: 'next-heartbeat' })

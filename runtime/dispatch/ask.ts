@@ -1,4 +1,4 @@
-/** Asks a runner for a turn: gathers what it is told, sets its deadline, shows its progress and pays for it. */
+/** Asks a runner for a turn: gathers its input, sets its deadline, shows its progress and counts its cost. */
 
 import type { Turn } from '@reveille/kit'
 import { performTurn } from '../agent/turn.ts'

@@ -62,7 +62,7 @@ test('turns that are under way, or not on disk yet, count towards the runs of th
   )
 })
 
-test('a turn for which no runner was asked releases its reservation', () => {
+test('a turn for which no runner was called releases its reservation', () => {
   const budgets = openBudgets({ budget: { runs: 1 } })
   const turn = reserved(budgets.reserve({ spent: spent() }))
   assert.equal(turn.end({ asked: false }), undefined)
@@ -115,7 +115,7 @@ test('the spending of other processes counts', () => {
   refused(budgets.reserve({ spent: spent({ runs: 5 }) }))
 })
 
-test('at midnight UTC the next day begins, and a turn is paid from the day on which it was asked', () => {
+test('at midnight UTC the next day begins, and a turn counts for the day on which it began', () => {
   const budgets = openBudgets({ budget: { runs: 1 } })
   const turn = reserved(budgets.reserve({ spent: spent() }))
   budgets.advance(dayMs / 2)

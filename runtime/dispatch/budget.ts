@@ -16,7 +16,7 @@ export interface Payer {
 
 export interface Reservation {
   readonly ok: true
-  /** Ends the reservation when the turn is over. Returns the effect for its settlement: none if no runner was asked. */
+  /** Ends the reservation when the turn is over. Returns the effect for its settlement, or none if no runner was called. */
   end(turn: { readonly asked: boolean; readonly usage?: RunUsage }): Effects['spend']
 }
 

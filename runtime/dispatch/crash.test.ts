@@ -4,7 +4,7 @@ import { openTestBed } from './test-bed.ts'
 
 const crashed = 'the process ended while the run was being performed'
 
-test('a crash while the model is at work is recorded before the model is asked again', async (t) => {
+test('a crash while the model is at work is recorded before the model is called again', async (t) => {
   let hang = true
   const bed = await openTestBed(t, {
     run: async (turn) => (hang ? new Promise<never>(() => {}) : { reply: turn.prompt }),
@@ -28,7 +28,7 @@ test('a crash while the model is at work is recorded before the model is asked a
   assert.deepEqual([run.startedAt, bed.turns[0]?.attempt], [begun.startedAt, 2])
 })
 
-test('the reason is on disk before the model is asked again', async (t) => {
+test('the reason is on disk before the model is called again', async (t) => {
   const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
   const id = await bed.acceptRun()
   await bed.start()

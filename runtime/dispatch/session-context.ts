@@ -36,9 +36,8 @@ export type LoadContext = (
 ) => Promise<SessionContext>
 
 /**
- * A summary is on disk before the turn that needs its room is asked, so that a crash costs no second summary. It gets half
- * of the time that the run has left, because the turn is still worth asking without it.
- *
+ * A summary is on disk before the turn that needs its room begins, so that a crash costs no second summary. It gets
+ * half of the time that the run has left, because the turn is still worth performing without it.
  * @throws StoreError if the summary or a warning could not be written
  */
 export function createSessionContext(options: DispatchOptions): LoadContext {
@@ -129,7 +128,7 @@ export function withContextCost(outcome: TurnOutcome, { usage, warnings = [] }: 
   return { ...paid, warnings: [...warnings, ...(paid.warnings ?? [])] }
 }
 
-/** Reads the property each time, because its value may change while the runner is asked. */
+/** Reads the property each time, because its value may change while the runner works. */
 function keepsHistory(runner: Runner): boolean {
   return runner.keepsHistory === true
 }

@@ -14,7 +14,7 @@ export interface ArchiveOptions {
   readonly folder: string
   /** Absolute. Generations of another configuration file are not served again. */
   readonly configFile: string
-  /** The highest number that is in use elsewhere. It is asked for where no number was ever given here; default: 0. */
+  /** The highest number that is in use elsewhere. It is called if no number was ever given here. Default: 0. */
   readonly highestElsewhere?: () => number
   /** Is called when files are found that cannot be used. */
   onDamaged(found: readonly string[]): void

@@ -42,7 +42,7 @@ export interface SurfaceFixture {
   readonly notes: RequestRecord[]
   /** The ids of requests that were handed over to be explained. */
   readonly ignored: string[]
-  /** What the engine was asked, in order. */
+  /** The requests to the engine, in order. */
   readonly asked: HookRequest[]
   readonly lines: LogLines
   readonly timers: ManualTimers

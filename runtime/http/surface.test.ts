@@ -75,7 +75,7 @@ test('a request that nothing matched is answered 200 ignored, and recorded', asy
   assert.deepEqual(ignored, [notes[0]?.id], 'why is asked for')
 })
 
-test('a request that the gateway caused itself is ignored with the reason, before the engine is asked', async (t) => {
+test('a request that the gateway caused itself is ignored with the reason, before it is resolved', async (t) => {
   const loopIn = ({ payload }: HookRequest) =>
     (payload as { echo?: boolean }).echo ? 'it repeats us' : undefined
   const { post, notes, asked, ignored } = await openSurface(t, { loopIn })
@@ -218,7 +218,7 @@ test('while hooks are disabled every request is answered 404', async (t) => {
   }
 })
 
-test('every method but POST is 405 with Allow, before the token is asked for', async (t) => {
+test('every method but POST is 405 with Allow, before the token is checked', async (t) => {
   const { app } = await openSurface(t)
   for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'] as const) {
     const answer = await app.inject({ method: method as 'GET', url: '/hooks/nowhere' })

@@ -56,7 +56,10 @@ export interface HookSurface {
   /** Whether the URL is under the `hooks.path` of the current snapshot. */
   takes(url: string): boolean
   receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string): void
-  /** Makes an internal request, for which no token and no signature is asked, whatever the policy of the endpoint says. */
+  /**
+   * Makes an internal request, for which no token and no signature is required, whatever the policy of the endpoint
+   * says.
+   */
   readonly post: PostInternally
 }
 

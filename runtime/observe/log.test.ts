@@ -66,7 +66,7 @@ test('a terminal gets pretty lines, and a configured format wins', () => {
     const stream = createStream({ isTTY })
     createLog({ level: 'info', stream, ...(format && { format }) }).log.info({ event: 'run-interrupted' })
     assert.equal(stream.text.startsWith('{'), !isPretty, `${format} ${isTTY}`)
-    // A file that was asked to be pretty is no place for colour.
+    // A file in the pretty format gets no colour.
     assert.equal(stream.text.includes('\u001b'), isPretty && isTTY && !process.env['NO_COLOR'])
   }
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createStandardError } from './standard-error.ts'
 
-/** A target that takes what it is given when the test says so. */
+/** A target that accepts its input when the test says so. */
 function openTarget(t: TestContext, options: { readonly mostQueued?: number } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   // What happens at the end of this process is not for a target of a test.

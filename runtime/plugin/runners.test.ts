@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => rm(folder, { recursive: true, force: true }))
 
-/** It answers what it was given, and says of models what `takes` says. */
+/** Answers with its turn, and answers for models with `takes`. */
 const thinker = `
 export default {
   name: 'thinker',

@@ -88,7 +88,7 @@ function createCall() {
   return { call: call as unknown as SourceCall, abort, reports }
 }
 
-test('a source that is not configured is not loaded, and one that is runs when it is asked to', async () => {
+test('a source that is not configured is not loaded, and one that is runs when it is started', async () => {
   const plugins = [await install('idle')]
   const { host } = createHost()
   ;(await host.prepare(settings({ plugins }))).commit()

@@ -15,8 +15,8 @@ export interface PastTurn {
 }
 
 /**
- * Groups messages by turn, oldest first. Messages before the first question belong to a turn that the store cut off and are
- * left out: an answer without its question tells a model nothing, and some vendors refuse it.
+ * Groups messages by turn, oldest first. Messages before the first question belong to a turn that the store cut off and
+ * are left out: an answer without its question is of no use to a model, and some vendors refuse it.
  */
 export function turnsOf(messages: readonly SessionMessage[]): PastTurn[] {
   const first = messages.findIndex(({ role }) => role !== 'assistant')

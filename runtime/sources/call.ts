@@ -106,7 +106,7 @@ export function createCall({ source, storage, pushHandlers, clock, post, limitsO
     call,
     /** Asks the run to end. */
     abort: (reason: Error) => abort.abort(reason),
-    /** Tells the run that the configuration changed, except its own. */
+    /** Notifies the run that the configuration changed, except its own part. */
     reloaded() {
       for (const listener of listeners) {
         // A throw of the source must not reach the reload.

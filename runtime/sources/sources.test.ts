@@ -75,7 +75,7 @@ test('a source that ignores its end is abandoned after ten seconds, and its call
   assert.deepEqual(bed.posts, [])
 })
 
-test('a run hears of each reload that leaves its source as it is, and of none once it has ended', async () => {
+test('a run is notified of each reload that leaves its source unchanged, and of none once it has ended', async () => {
   const heard: string[] = []
   const listen = (name: string) => (call: SourceCall) => {
     call.onReloaded(() => heard.push(name))
@@ -172,7 +172,7 @@ test('a source that is stopped while it waits for its next try ends at once', as
   assert.deepEqual(bed.clock.sleepers(), [])
 })
 
-test('a post of a source is a request in its name, until the source is asked to end', async () => {
+test('a post of a source is a request in its name, until the source is ordered to end', async () => {
   const { source, calls } = createScripted('tides', untilAborted)
   await using bed = await createBed([source])
   bed.apply()

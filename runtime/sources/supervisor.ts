@@ -88,7 +88,7 @@ export function superviseSource(
     onState(state)
   }
 
-  /** Runs the source once. Resolves when the run was asked to end. @throws what ended it before */
+  /** Runs the source once. Resolves when the run was ordered to end. @throws what ended it before */
   async function runOnce(): Promise<void> {
     const own = createCall({ ...options, source: name, onReport: (report) => enter(report) })
     running = own
@@ -136,7 +136,7 @@ export function superviseSource(
   return {
     source,
     state: () => state,
-    /** Tells the run that the configuration of the gateway has changed. */
+    /** Notifies the run that the configuration of the gateway has changed. */
     reloaded: () => running?.reloaded(),
     /** Aborts the run and begins no other. */
     stop: () => stop.abort(),

@@ -71,7 +71,7 @@ export function createScripted(
   return { source, calls }
 }
 
-/** A run that ends when it is asked to. */
+/** A run that ends when it is ordered to. */
 export async function untilAborted({ signal }: SourceCall): Promise<void> {
   if (signal.aborted) return
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

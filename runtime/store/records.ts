@@ -48,7 +48,7 @@ export interface RequestRecord {
   readonly head?: RequestHead
 }
 
-/** What it takes, beside its body, to evaluate a request once more. It holds no tokens and no cookies. */
+/** The values that are needed, beside the body, to evaluate a request again. They include no tokens and no cookies. */
 export interface RequestHead {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -110,7 +110,7 @@ export interface Spent {
   readonly runs: number
   /** Input and output tokens together. */
   readonly tokens: number
-  /** Whether the main session was told that the budget is spent. */
+  /** Whether the main session was notified that the budget is spent. */
   readonly reported: boolean
 }
 

@@ -13,7 +13,7 @@ async function begin(context: TestContext) {
   const fixture = await createWebFixture(context)
   const clock = { now: Date.UTC(2026, 0, 1) }
   const { download } = createDownloads({ web: fixture.web, now: () => clock.now })
-  /** Each answer tells how many were given before it. */
+  /** Each answer contains the number of earlier answers. */
   const count = (headers: Record<string, string> = {}) => {
     fixture.answer = (_incoming, outgoing) => {
       outgoing.writeHead(200, headers).end(String(fixture.asked.length))

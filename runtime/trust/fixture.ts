@@ -8,10 +8,10 @@ import type { Web } from './web.ts'
 
 export interface WebFixture {
   readonly web: Web
-  /** Paths, in the order in which they were asked for. */
+  /** Paths, in the order of the requests. */
   readonly asked: string[]
   answer: (incoming: IncomingMessage, outgoing: ServerResponse) => void
-  /** Resolves once the server was asked so often. */
+  /** Resolves once the server has had this many requests. */
   askedTimes(times: number): Promise<void>
   /** Ends the present or next timer of exactly this length. */
   pass(ms: number): Promise<void>

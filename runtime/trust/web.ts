@@ -13,7 +13,7 @@ const longestMs = 5000
 const mostBytes = 256 * 1024
 
 /**
- * Redirects are refused, because only the address that was asked for is checked. The text is empty unless the status is 2xx.
+ * Redirects are refused, because only the requested address is checked. The text is empty unless the status is 2xx.
  * @throws Error of any kind
  */
 export async function getText(url: string, { fetch, timers, signal }: Web) {

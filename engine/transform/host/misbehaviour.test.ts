@@ -174,7 +174,7 @@ test('a call whose worker is busy with leftovers of an earlier one runs in anoth
     {
       'blocks.ts': `
         let calls = 0
-        /** Once the answer is on its way, and before anything else is heard. */
+        /** Runs once the answer is on its way, before any other message arrives. */
         async function blockSoon() {
           for (let turn = 0; turn < 100; turn++) await null
           for (;;) {}

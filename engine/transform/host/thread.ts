@@ -22,7 +22,7 @@ export interface ThreadOwner {
 
 export interface Thread {
   readonly shared: Int32Array
-  /** Hears of the thread until it is stopped. */
+  /** Called with the events of the thread until it is stopped. */
   owner: ThreadOwner
   post(order: ToWorker, transfer?: readonly ArrayBuffer[]): void
   /** Passes on at once the messages that have arrived. */

@@ -213,7 +213,7 @@ const kinds: Readonly<Record<HandshakeKind, (policy: VerifyPolicy) => Handshakes
   },
 }
 
-/** Returns undefined where the provider has no handshake, or the policy lacks what it is answered with. */
+/** Returns undefined if the provider has no handshake, or if the policy lacks the values for its answer. */
 export function createHandshakes(
   { handshake }: Pick<ProviderRow, 'handshake'>,
   policy: VerifyPolicy,

@@ -136,7 +136,7 @@ function follow(child: ChildProcess, group: ProcessGroup, call: ProgramCall): Pr
     yieldToEventLoop(child)
   })
   child.stderr?.setEncoding('utf8').on('data', tail.write)
-  // A program that closes a pipe early has read enough, and its end tells the rest.
+  // A program that closes a pipe early has read enough, and its exit code reports the rest.
   for (const stream of child.stdio) stream?.on('error', () => {})
   child.on('error', (error) => settle({ kind: 'not-started', error }))
   child.once('exit', () => {

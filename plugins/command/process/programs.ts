@@ -37,7 +37,7 @@ export function createPrograms() {
       endings.set(sessionKey, ending)
       return program
     },
-    /** Settles when all programs that were told to stop are gone. */
+    /** Resolves when all programs that were stopped are gone. */
     async close() {
       await Promise.all(endings.values())
     },

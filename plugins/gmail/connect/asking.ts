@@ -29,7 +29,7 @@ export async function ask<Value>(
   }
 }
 
-/** Waits, and tells the person what for. */
+/** Waits, and reports the reason to the person. */
 export async function waitWith(
   { clock, signal, report }: Pick<ConnectCall, 'clock' | 'signal' | 'report'>,
   detail: string,

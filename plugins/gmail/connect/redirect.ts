@@ -43,7 +43,7 @@ export function readPasted(text: string, state: string): Redirect {
   return readRedirect(new URLSearchParams(query), state, false)
 }
 
-/** Accepts the code as it stands in the address, and the code with its escapes decoded. */
+/** Accepts the code as it is in the address, and the code with its escapes decoded. */
 function readCode(text: string): Redirect {
   const code = text.includes('%') ? new URLSearchParams(`code=${text}`).get('code') : text
   return isCode(code ?? undefined) ? { code: code as string } : { mistake: 'no-answer' }

@@ -1,4 +1,4 @@
-/** Reads what setup is asked for, and settles it with what is configured and with the defaults. */
+/** Reads the settings that setup shall reach, and completes them with the configuration and with the defaults. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Facts, permanentError, recordOf } from '@reveille/kit'

@@ -1,4 +1,4 @@
-/** Describes the services of Google that are asked. */
+/** Describes the services of Google that the plugin calls. */
 
 export interface Service {
   /** The name in sentences. */

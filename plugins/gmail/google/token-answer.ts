@@ -19,7 +19,7 @@ export interface TokenAnswer {
   readonly accessTokenEnds: number
   /** Present if there is a new one. */
   readonly refreshToken?: string
-  /** Absent if they are those that were asked for. */
+  /** Absent if they are the requested ones. */
   readonly scopes?: readonly string[]
 }
 

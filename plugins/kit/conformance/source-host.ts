@@ -51,7 +51,7 @@ export interface PostRecord {
 
 /** A source that is kept running from its setup to its end. */
 export interface Running {
-  /** The errors that its runs threw before they were told to end. */
+  /** The errors that its runs threw before they were ordered to end. */
   readonly thrown: readonly unknown[]
   readonly hasEnded: boolean
   /** Returns how often something of the host was used. */

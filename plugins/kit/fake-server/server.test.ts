@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FakeServer, openFakeServer } from './index.ts'
 
-/** One that stores what it is sent. */
+/** A channel that stores each message. */
 async function open() {
   const stored: string[] = []
   const fakeServer = await openFakeServer({

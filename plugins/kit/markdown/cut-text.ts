@@ -43,7 +43,7 @@ export function cutProse(text: string, spans: readonly Span[], room: TextRoom): 
     return isFirst && span.start <= low && span.end > high
   }
 
-  /** Returns the last position that `accepts`, which is asked about the position after any white space. */
+  /** Returns the last position that `accepts`, which is called with the position after any white space. */
   function last(accepts: (at: number) => boolean, least: number): number | undefined {
     for (let at = high; at > low && fill(at) >= least; at -= 1) {
       const next = pastWhite(text, at)

@@ -44,7 +44,7 @@ export interface Dialect {
   emphasis(inner: string, place: Place): string
   strike(inner: string, place: Place): string
   code(text: string, place: Place): string
-  /** `isBare` tells that the label equals the address. */
+  /** `isBare` means that the label equals the address. */
   link(inner: string, address: string, isBare: boolean, place: Place): string
   image(description: string, address: string, place: Place): string
   /** The end of a line inside a paragraph. */

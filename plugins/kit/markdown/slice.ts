@@ -61,7 +61,7 @@ export function createSlicer() {
     }
   }
 
-  /** Yields the part of each child between the positions; `isWhole` tells whether that is the whole child. */
+  /** Yields the part of each child between the positions; `isWhole` means that it is the whole child. */
   function* within<T extends Children[number]>(children: readonly T[], from: number, to: number) {
     const positions = starts(children as unknown as Children)
     let index = childAt(positions, from)

@@ -174,7 +174,7 @@ test(
 )
 
 test(
-  'a gateway that wants another token is a problem, and what it holds is read from its store',
+  'a gateway with another token is a problem, and its records are read from its store',
   limit,
   async (t) => {
     const { run, write, post } = await createBench(t)

@@ -8,7 +8,7 @@ const longestText = 262_144
 
 export type SecretKeys = ReturnType<typeof createSecretKeys>
 
-/** The files are searched only when advice is asked for. */
+/** The files are searched only when advice is needed. */
 export function createSecretKeys({ sources }: Configuration, configFile: string) {
   let variables: ReadonlyMap<string, string> | undefined
   return {

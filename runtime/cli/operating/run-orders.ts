@@ -41,7 +41,7 @@ async function orderRuns(
   )
 }
 
-/** A run under way is asked to end, and ends a moment later. */
+/** Orders a running run to end, which it does a moment later. */
 function endText(state: string): string {
   return state === 'cancelled' ? 'cancelled' : 'being cancelled; its turn is stopped'
 }

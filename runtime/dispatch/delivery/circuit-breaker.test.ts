@@ -269,7 +269,7 @@ test('an overall pace outlives a change of the configuration, and a hold that is
   })
 })
 
-test('the host hears of every change of the limits', () => {
+test('the host gets every change of the limits', () => {
   const { fail, clock, seen, sent, version } = openBreaker()
   seen.length = 0
   fail(refused)

@@ -147,7 +147,7 @@ export function createCircuitBreaker({ log, now, timers, random, onChange }: Bre
   function open(name: string, circuit: Circuit, scope: OpeningScope, failure: Failure): void {
     const before = circuit.opening
     const isSame = before?.scope === scope
-    // Deliveries that were under way when the circuit opened tell nothing new.
+    // Deliveries that were under way when the circuit opened give no new information.
     if (isOpen(circuit) && isSame && scope !== 'limited') return
     const times = isSame ? (before?.times ?? 0) + 1 : 1
     const until = Math.ceil(untilOf(scope, failure, times))

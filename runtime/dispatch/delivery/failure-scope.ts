@@ -1,4 +1,4 @@
-/** Decides what a failure says about the channel, beside what it says about the delivery that met it. */
+/** Decides what a failure means for the channel, beside its meaning for the delivery that met it. */
 
 import { longestRetryAfterMs } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'

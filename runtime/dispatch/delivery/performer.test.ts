@@ -329,7 +329,7 @@ test('a delivery is tried for as long as the configuration says since its first 
   assert.equal(bed.log('delivery-retried').length, 5)
 })
 
-test('a vendor that limits us without saying for how long is asked again half a minute later', async (t) => {
+test('a vendor that limits us without a time is tried again half a minute later', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
       throw broken('rate-limited', { retryable: true })

@@ -24,7 +24,7 @@ export function createSlidingWindow() {
   }
 }
 
-/** How many targets are remembered. The one that was asked for longest ago is dropped first. */
+/** How many targets are remembered. The least recently used one is dropped first. */
 const mostTargets = 10_000
 
 /** Keeps one window for each target of a channel. */

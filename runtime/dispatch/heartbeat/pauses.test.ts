@@ -288,7 +288,7 @@ test('a runner that passes events on is not asked without events, and gets those
   assert.equal(bed.turns.length, 1)
 })
 
-test('the state of the main session tells of failures until a turn succeeds', async (t) => {
+test('the state of the main session reports failures until a turn succeeds', async (t) => {
   let broken = true
   const bed = await openTestBed(t, {
     heartbeat: { everyMs: day },

@@ -30,7 +30,7 @@ const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
 /** Passing events on costs no model call, and events that wait for another gateway are late, so these waits are short. */
 const relayBackoff: Backoff = { firstMs: 5000, mostMs: 30_000 }
 
-/** A heartbeat whose turn was asked for. */
+/** A heartbeat whose turn has begun. */
 interface AskedHeartbeat extends Heartbeat {
   readonly claim: Claim
   readonly work: Work

@@ -20,7 +20,7 @@ async function acceptBurst(bed: TestBed, count: number, more?: Partial<Coalesce>
   return id
 }
 
-test('the requests of a burst are one run that is asked all of them once, and says so', async (t) => {
+test('the requests of a burst are one run whose prompt has all of them, and says so', async (t) => {
   const bed = await openTestBed(t)
   const id = await acceptBurst(bed, 4)
   await bed.start()
@@ -32,7 +32,7 @@ test('the requests of a burst are one run that is asked all of them once, and sa
   assert.equal((await bed.read().session(run.sessionKey))?.messages[0]?.text, run.prompt)
 })
 
-test('with `latest` the newest request is asked, with the number of requests it stands for', async (t) => {
+test('with `latest` the prompt has the newest request, with the number of requests that it stands for', async (t) => {
   const bed = await openTestBed(t)
   const id = await acceptBurst(bed, 3, { keep: 'latest' })
   await bed.start()
@@ -44,7 +44,7 @@ test('with `latest` the newest request is asked, with the number of requests it 
   )
 })
 
-test('a composed prompt is asked again after a crash, word for word', async (t) => {
+test('a composed prompt is the same after a crash, word for word', async (t) => {
   let hangs = true
   const bed = await openTestBed(t, {
     run: async ({ prompt }) => (hangs ? new Promise<never>(() => {}) : { reply: prompt }),
@@ -64,7 +64,7 @@ test('a composed prompt is asked again after a crash, word for word', async (t) 
   assert.deepEqual([bed.turns[0]?.prompt, run.prompt, run.coalesce?.count], [asked, asked, 3])
 })
 
-test('a request that comes alone is asked as if there were no bursts', async (t) => {
+test('a request that comes alone has the same prompt as without bursts', async (t) => {
   const bed = await openTestBed(t)
   const id = await acceptBurst(bed, 1)
   await bed.start()

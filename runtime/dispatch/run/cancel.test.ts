@@ -52,7 +52,7 @@ test('the next run of the session goes on after one that was cancelled', async (
   await bed.untilRun(second, ({ state }) => state === 'succeeded')
 })
 
-test('a cancel before a crash is found by the next process, and no model is asked', async (t) => {
+test('a cancel before a crash is found by the next process, and no model is called', async (t) => {
   const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
   await bed.start()
   const id = await bed.acceptRun()

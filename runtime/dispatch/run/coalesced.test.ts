@@ -108,7 +108,7 @@ test('a request without stored content is left out with all older ones', () => {
   assert.deepEqual(run.prompt.match(/^\d+\. /gm), ['3. ', '4. '])
 })
 
-test('the newest request is asked however long it is', () => {
+test('the prompt has the newest request however long it is', () => {
   const prompt = 'x'.repeat(longestComposition + 1)
   const run = composed(
     runOf('all'),

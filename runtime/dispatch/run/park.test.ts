@@ -18,7 +18,7 @@ async function acceptRuns(bed: TestBed, count: number, fields: Parameters<TestBe
   return ids
 }
 
-test('as many runs are asked at once as the budget allows, and one event reports all the others', async (t) => {
+test('as many runs start at once as the budget allows, and one event reports all the others', async (t) => {
   const bed = await openTestBed(t, { budget: { runs: 3 } })
   await bed.start()
   const ids = await acceptRuns(bed, 8, { message: 'a secret', prompt: 'a secret', name: 'a secret' })

@@ -93,7 +93,10 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
     return settle({ ...runAttempt, run: { ...run, ...(usage && { usage }) }, compact }, outcome, spend)
   }
 
-  /** Records the start, at once if the last attempt was cut off: then the reason is on disk before the model is asked again. */
+  /**
+   * Records the start, at once if the last attempt was cut off: then the reason is on disk before the model is called
+   * again.
+   */
   async function recordStart(
     { claim, claimedRun, run }: RunAttempt,
     spend: Effects['spend'],

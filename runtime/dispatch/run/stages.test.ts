@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 
-/** A stage at which the process dies: what hangs then, and whether the model is asked again. */
+/** A stage at which the process dies: what hangs then, and whether the model is called again. */
 interface Boundary {
   readonly name: string
   readonly asksAgain: boolean

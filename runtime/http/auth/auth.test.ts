@@ -117,7 +117,7 @@ test('the log and the record say why, and by how much a clock is off, and quote 
   assert.doesNotMatch(JSON.stringify([notes, lines.all]), new RegExp(canary))
 })
 
-test('a sender that goes on with a token where a signature is asked for has a reason of its own', async (t) => {
+test('a sender that still uses a token where a signature is required gets a reason of its own', async (t) => {
   const { post, notes } = await openSurface(t, {
     policies: { github: policyFor('github', createProvider()) },
   })

@@ -8,7 +8,7 @@ import type { PresentedToken } from './presented-token.ts'
 
 export type AuthResult =
   | { readonly kind: 'token'; readonly token: FoundToken }
-  /** A signature came, which is verified once the body is read. A token that is asked for as well was right. */
+  /** A signature came, which is verified once the body is read. A token, if one is required too, was right. */
   | { readonly kind: 'signature'; readonly token?: FoundToken }
   /** The endpoint asks for nothing. */
   | { readonly kind: 'open'; readonly token?: never }

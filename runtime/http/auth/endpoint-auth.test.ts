@@ -26,7 +26,7 @@ test('the tokens of the endpoint are accepted beside those of all hooks, and the
   }
 })
 
-test('a signature is asked for where a secret is configured, unless the policy says otherwise', () => {
+test('a signature is required if a secret is configured, unless the policy says otherwise', () => {
   const verify = (secrets: string[]) => ({ value: createProvider({ secrets }), policy: 'x' })
   const auth = (value: NonNullable<EffectivePolicy['auth']>['value']) => ({ value, policy: 'x' })
   const policies: Record<string, EffectivePolicy> = {

@@ -74,8 +74,8 @@ function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot): End
 }
 
 /**
- * Of several lists that hold the token, the one counts in which it is newest. Every list is asked, so that the time does not
- * depend on where the token was found.
+ * If several lists hold the token, the one in which it is newest counts. Every list is searched, so that the time does
+ * not depend on where the token was found.
  */
 function findNewest(lists: readonly TokenList[], given: string): FoundToken | undefined {
   let newest: FoundToken | undefined

@@ -43,7 +43,7 @@ test('the query form can be turned off, and an empty one is not present', () => 
   assert.equal(presentedToken({}, parseFields('token=a&token=b'), true)?.token, 'a')
 })
 
-test('a token beyond ASCII is read as UTF-8, as it stands in the configuration', () => {
+test('a token beyond ASCII is read as UTF-8, as in the configuration', () => {
   const onTheWire = Buffer.from('schlüssel').toString('latin1')
   assert.equal(tokenOf({ 'x-gateway-token': onTheWire }), 'schlüssel')
 })

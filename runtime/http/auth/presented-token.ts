@@ -10,8 +10,8 @@ export interface PresentedToken {
 }
 
 /**
- * The first form that is present decides, so a right token in a later form does not make up for a wrong one. `taken` lists
- * headers that belong to the provider, where a token is asked for beside a signature.
+ * The first form that is present decides, so a right token in a later form does not make up for a wrong one. `taken`
+ * lists headers that belong to the provider, if a token is required beside a signature.
  */
 export function presentedToken(
   headers: IncomingHttpHeaders,

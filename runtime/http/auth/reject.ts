@@ -24,7 +24,7 @@ export function createRejectUnauthenticated({
   }
 }
 
-/** Returns undefined while the rate is kept. `whose` names which of the two rates of the policy was asked. */
+/** Returns undefined while the rate is kept. `whose` names which of the two rates of the policy applies. */
 export async function overRate(
   wait: Wait,
   whose: 'client' | 'endpoint',

@@ -94,7 +94,7 @@ const chains: readonly (readonly [client: string, ...lines: string[]])[] = [
   ['203.0.113.7', [...manyHops, '203.0.113.7', ...new Array(400).fill('10.0.0.4')].join(', ')],
 ]
 
-test('the client is the nearest forwarder that is not trusted, and what it says itself is not read', async (t) => {
+test('the client is the nearest forwarder that is not trusted, and its own reports are not read', async (t) => {
   const { dial, entries } = await openSurface(t, { trustedProxies: [...loopback, ...inner] })
   for (const [client, ...lines] of chains) {
     const sender = await dial()

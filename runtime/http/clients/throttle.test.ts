@@ -54,7 +54,7 @@ test('asking whether a client is blocked counts nothing, and costs nothing for o
   assert.equal(await tries.blocked('203.0.113.7'), undefined)
 })
 
-test('tries are counted as they come, not when their answers are heard', async (t) => {
+test('tries are counted as they come, not when they are answered', async (t) => {
   stopTime(t)
   const tries = createTries()
   const answers = await Promise.all(Array.from({ length: 30 }, () => tries.wrong('203.0.113.7')))

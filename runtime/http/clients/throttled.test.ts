@@ -15,7 +15,7 @@ const rate = {
   policy: 'x',
 }
 
-/** A throttle that records what it was asked, and returns what a test sets. */
+/** A throttle that records its calls, and returns what a test sets. */
 async function openThrottled(
   t: Parameters<typeof openSurface>[0],
   options: SnapshotOptions & SurfaceParts = {},

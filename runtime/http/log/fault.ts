@@ -1,4 +1,4 @@
-/** Describes an error for the log: what it is and where it arose, and none of the values that it met. */
+/** Describes an error for the log: its kind and its place, and none of the values in it. */
 
 import { StoreError } from '../../store/port.ts'
 

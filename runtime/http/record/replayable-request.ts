@@ -1,4 +1,4 @@
-/** Keeps what it takes to try a request again, and makes a request of it later. */
+/** Keeps what is needed to try a request again, and makes a request of it later. */
 
 import { parseFields, type ReceivedRequest } from '@reveille/engine'
 import type { RequestRecord } from '../../store/port.ts'

@@ -20,7 +20,7 @@ type Ended = Partial<RunRecord>
 
 interface Bed {
   readonly store: Store
-  /** Streams of changes that somebody follows now, and all that there ever were. */
+  /** The streams of changes that are followed now, and the number of all that there ever were. */
   readonly streams: { open: number; all: number }
   readonly timers: ReturnType<typeof createManualTimers>
   readonly lines: ReturnType<typeof createLogLines>
@@ -327,7 +327,7 @@ test(`not more than ${mostWaiting} wait at one time`, async () => {
   assert.equal(timers.running, 0)
 })
 
-/** Tells of nothing until its end. */
+/** Emits nothing until its end. */
 async function* silence({ signal }: { signal: AbortSignal }): AsyncGenerator<never, void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
 }

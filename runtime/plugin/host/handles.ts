@@ -104,7 +104,7 @@ function redactResult(result: TurnResult, redact: Redact): TurnResult {
   }
 }
 
-/** A service may quote a credential in what it says about it. */
+/** A service may quote a credential in its message about it. */
 export function redactHealth({ ok, detail }: ChannelHealth, redact: Redact): ChannelHealth {
   return { ok: ok === true, ...(typeof detail === 'string' && { detail: redact(detail) }) }
 }

@@ -1,4 +1,7 @@
-/** The contract of `cancel` and `resume`: a waiting run ends at once, and the claim of a running one hears of the cancel. */
+/**
+ * The contract of `cancel` and `resume`: a waiting run ends at once, and the claim of a running one is notified of the
+ * cancel.
+ */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -51,7 +54,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('the claim of a running run hears of the cancel, and still settles', async (t) => {
+    test('the claim of a running run is notified of the cancel, and still settles', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [action, other] = [sample.runAction(), sample.runAction()]
@@ -96,7 +99,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('the claim of a running heartbeat hears of the cancel, and its task goes on', async (t) => {
+    test('the claim of a running heartbeat is notified of the cancel, and its task goes on', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const heartbeat = sample.run({

@@ -5,7 +5,7 @@ import { firstRunOf, laneOf, onlyParked, runTask } from '../tasks.ts'
 import type { Parts } from './parts.ts'
 import { refuseOverBacklog } from './records/counters.ts'
 
-/** `claimed` names the task whose claim hears of the cancel once this is committed. */
+/** `claimed` names the task whose claim is notified of the cancel once this is committed. */
 type Result = CommandResult & { readonly claimed?: string }
 
 type Commands = { [Type in Command['type']]: (command: Command & { type: Type }) => Result }

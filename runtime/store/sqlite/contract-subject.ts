@@ -1,4 +1,4 @@
-/** Tells the store's contract how to open the embedded store, where its data is, and how to check that it is sound. */
+/** Defines for the store's contract how to open the embedded store, where its data is, and how to check that it is sound. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

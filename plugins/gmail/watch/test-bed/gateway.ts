@@ -1,4 +1,4 @@
-/** Provides a gateway in memory, which records what it takes and refuses by a rule. */
+/** Provides a gateway in memory, which records the posts that it accepts, and refuses others by a rule. */
 
 import type { Posted, PostLimits } from '@reveille/kit'
 import type { MailPost } from '../../mail/index.ts'

@@ -19,7 +19,7 @@ export interface LogLine {
 export interface Run extends Lifetime {
   readonly outcome: { readonly error?: unknown; readonly isOver: boolean }
   readonly receiver: ((body: unknown) => Promise<void>) | undefined
-  /** Tells the source that the configuration of the gateway changed. */
+  /** Notifies the source that the configuration of the gateway changed. */
   reload(): void
 }
 

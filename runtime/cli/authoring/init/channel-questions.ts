@@ -1,4 +1,4 @@
-/** Gathers the configuration of a new channel: what is given beforehand, and what a person is asked for at a terminal. */
+/** Gathers the configuration of a new channel from given values and from a person at a terminal. */
 
 import { parseJson } from '@reveille/kit'
 import type { ChannelOffer, Examiner, OfferedKey, PluginProblem } from '../../../plugin/index.ts'
@@ -38,7 +38,7 @@ export interface Sources {
   readonly known: Readonly<Record<string, string | undefined>>
   /** Absent: no questions are asked. */
   readonly prompts?: Prompts | undefined
-  /** Whether what most people set is asked for as well as what is required. */
+  /** Whether common optional values are asked for as well as required ones. */
   readonly asksUsual: boolean
 }
 

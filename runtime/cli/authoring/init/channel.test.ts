@@ -79,7 +79,7 @@ async function begin(
   return { ...line, asked, read }
 }
 
-/** A person who answers by the key that is asked for, and sees what is wrong with an answer. */
+/** A person who answers by the requested key, and sees what is wrong with an answer. */
 function person(answers: Readonly<Record<string, readonly string[]>>) {
   const output: string[] = []
   const left = Object.fromEntries(Object.entries(answers).map(([key, texts]) => [key, [...texts]]))

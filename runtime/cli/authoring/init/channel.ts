@@ -20,7 +20,7 @@ import { type Gathered, gather, isMissing, parseAssignments } from './channel-qu
 interface InitChannelOptions extends CommandOptions {
   /** Texts of the form `key=value`. */
   readonly set?: readonly string[]
-  /** Whether the service is asked if the credential is good. */
+  /** Whether to check with the service that the credential is good. */
   readonly check?: boolean
 }
 

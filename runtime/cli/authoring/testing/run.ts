@@ -77,7 +77,7 @@ async function runPatterns(
     known: configuration.tests.length,
     /** The patterns that match no test. */
     unmatchedPatterns: patterns.filter((_, index) => !all.some((target) => matchers[index]?.(target))),
-    /** The tests of single functions beside the transforms; absent where there are none, or none were asked for. */
+    /** The tests of single functions beside the transforms. Absent if there are none, or if they were not requested. */
     ...(wanted.length > 0 && { units: await runUnitTests(wanted, io) }),
   }
 }

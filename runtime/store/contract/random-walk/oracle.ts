@@ -25,7 +25,7 @@ export interface Known {
   wasClaimed: boolean
   /** How many requests became this run. */
   count: number
-  /** Whether its open claim heard of a cancel. */
+  /** Whether its open claim was notified of a cancel. */
   cancelled: boolean
 }
 

@@ -35,7 +35,7 @@ export interface GotRecord {
   readonly coalesced?: Coalesced
 }
 
-/** A page's records, newest first. `isCut` says that the page was full before it had as many as were asked for. */
+/** A page's records, newest first. `isCut` says that the page was full before it had the requested number. */
 export interface GotPage {
   readonly records: readonly string[]
   readonly isCut: boolean

@@ -38,7 +38,7 @@ async function tracesIn(folder: string): Promise<readonly string[]> {
   )
 }
 
-test('the summary of a closed store shows what it holds and leaves nothing in its folder', async (t) => {
+test('the summary of a closed store shows its content and leaves nothing in its folder', async (t) => {
   const { location, store, newest } = await createStore(t)
   await store.close()
   const before = await tracesIn(location)

@@ -1,4 +1,4 @@
-/** Counts in memory what the writer is asked about all the time, so that no such question costs a read. Rebuilt at open. */
+/** Counts in memory what the writer needs all the time, so that no such question costs a read. Rebuilt at open. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError, type StoreLimits } from '../../port.ts'

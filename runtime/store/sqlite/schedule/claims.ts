@@ -125,7 +125,7 @@ export function createClaims() {
       count(openClaim, -1)
     },
 
-    /** Marks the task's claim, so that its holder hears of the cancel. */
+    /** Marks the task's claim, so that its holder is notified of the cancel. */
     cancel(task: string) {
       for (const claim of open.values()) if (claim.given.task.key === task) cancelled.push(claim)
     },

@@ -100,7 +100,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
     return true
   }
 
-  /** Writes only if the new time is earlier, so a flood of equal calls costs a look into memory. */
+  /** Writes only if the new time is earlier, so a flood of equal calls costs a lookup in memory. */
   function reschedule(row: TaskRow, dueAt: number): void {
     if (row.claimed === 1) {
       if (row.rearm_at === null || dueAt < row.rearm_at) {
@@ -192,7 +192,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
       release(row, hadAlarm)
     },
 
-    /** Deletes a task whose claim settled as done, or schedules it again if that was asked for meanwhile. */
+    /** Deletes a task whose claim settled as done, or schedules it again if that was requested meanwhile. */
     finish(key: string) {
       const row = find(key)
       // A claimed task is the head of its lane.

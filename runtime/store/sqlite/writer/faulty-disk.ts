@@ -26,7 +26,7 @@ export function createFaultyDisk() {
       else if (fault === 'thread-dies') setImmediate(die)
       else next = fault
     },
-    /** Runs the COMMIT, or the failure that was asked for instead. */
+    /** Runs the COMMIT, or the requested failure instead. */
     commit(run: () => void) {
       const fault = next
       next = undefined

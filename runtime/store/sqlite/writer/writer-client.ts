@@ -1,6 +1,6 @@
 /**
- * The main thread's side of the writer: collects what is asked within one tick of the event loop, posts it as one
- * message, and passes the replies to the callers that wait for them.
+ * The main thread's side of the writer: collects the requests of one tick of the event loop, posts them as one message,
+ * and passes the replies to the callers that wait for them.
  */
 
 import type { Worker } from 'node:worker_threads'
@@ -261,7 +261,7 @@ function newStall() {
   return { ...Promise.withResolvers<void>(), isOn: false }
 }
 
-/** `more` says what the stall means for the caller. Without it nothing of what was asked has happened. */
+/** `more` describes the consequence of the stall for the caller. Without it, nothing that was requested has happened. */
 function slowError(more = ''): StoreError {
   return new StoreError('STORE_UNAVAILABLE', `${slowCommitReason}${more && `.${more}`}`, {
     brief: slowCommitReason,

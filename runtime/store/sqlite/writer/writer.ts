@@ -270,8 +270,8 @@ export function createWriter(data: WriterData) {
   }
 
   /**
-   * Carries out orders that change only memory. They come before the transaction and whatever becomes of it: a new
-   * listener hears of changes from the same post, and a drain ends the claims even if the disk fails.
+   * Carries out orders that change only memory. They come before the transaction and do not depend on it: a new
+   * listener gets changes from the same post, and a drain ends the claims even if the disk fails.
    */
   function applyInMemory(order: Order, now: number): void {
     if (order.type === 'listen') changes.listen(order.on)

@@ -70,7 +70,7 @@ export const spoilers: Readonly<Record<string, (run: Run, context: Context) => R
     await run(call).catch(() => new Promise(() => {}))
   },
   'ends soon when aborted before it begins': (run) => async (call) => {
-    // Of a signal that is aborted already nothing is heard any more.
+    // A listener of a signal that is already aborted is never called.
     if (!call.signal.aborted) return run(call)
     await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
   },
