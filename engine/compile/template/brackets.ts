@@ -6,9 +6,6 @@ export interface Rewritten {
   readonly insertions: readonly number[]
 }
 
-/** Characters that cannot end a name, by the grammar's own rule. */
-const endsNoName = /[\s!"#%&'()*+,./;<=>@[\\^`{|}~]/
-
 /** Rewrites only inside mustaches, and there neither in strings nor in `[…]` itself. */
 export function rewriteBrackets(source: string): Rewritten {
   if (!source.includes('[')) return { text: source, insertions: [] }
@@ -41,31 +38,17 @@ function endOfMustache(source: string, open: number): number {
   return close === -1 ? source.length : close + 2
 }
 
-function rewriteInside(inside: string, start: number, insertions: number[]): string {
-  let result = ''
-  for (let index = 0; index < inside.length; index++) {
-    const character = inside.charAt(index)
-    if (character === '"' || character === "'") {
-      const end = closing(inside, index, character)
-      result += inside.slice(index, end)
-      index = end - 1
-    } else if (character === '[') {
-      if (index > 0 && !endsNoName.test(inside.charAt(index - 1))) {
-        insertions.push(start + result.length)
-        result += '.'
-      }
-      const end = closing(inside, index, ']')
-      result += inside.slice(index, end)
-      index = end - 1
-    } else {
-      result += character
-    }
-  }
-  return result
-}
+/** Texts in quotes and `[…]`, either of which may lack its end. */
+const quotedOrBracketed = /"[^"]*"?|'[^']*'?|\[[^\]]*\]?/g
+/** Characters that cannot end a name, by the grammar's own rule. */
+const endsNoName = /[\s!"#%&'()*+,./;<=>@[\\^`{|}~]/
 
-/** Returns the position after the character that closes the one at `from`. */
-function closing(text: string, from: number, character: string): number {
-  const end = text.indexOf(character, from + 1)
-  return end === -1 ? text.length : end + 1
+function rewriteInside(inside: string, start: number, insertions: number[]): string {
+  let inserted = 0
+  return inside.replace(quotedOrBracketed, (found, at: number) => {
+    if (!found.startsWith('[') || endsNoName.test(inside.charAt(at - 1))) return found
+    insertions.push(start + at + inserted)
+    inserted += 1
+    return `.${found}`
+  })
 }
