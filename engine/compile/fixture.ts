@@ -86,7 +86,10 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
       channels: fixture.channels ?? fixtureSettings.channels,
     },
     mappings: mappings.map(entryOf),
-    disabled: (fixture.disabled ?? []).map(({ line, ...mapping }) => entryOf(mapping, line - 1)),
+    disabled: (fixture.disabled ?? []).map(({ line, ...mapping }) => ({
+      ...entryOf(mapping, line - 1),
+      order: line - 1.5,
+    })),
     tests: [],
     endpoints: fixture.endpoints ?? {},
     digest: 'd1',
@@ -108,6 +111,7 @@ function entryOf({ id = 'first', ...value }: Mapping, index: number): MappingEnt
   const source: MappingSource = { action: 'agent', ...value }
   return {
     id,
+    order: index,
     origin: { kind: 'file', name: 'mappings/test.yaml' },
     value: source,
     label: `mappings/test.yaml:${index + 1}:1`,

@@ -63,6 +63,8 @@ export interface Origin {
 /** A mapping as written, with a checked shape and known places. */
 export interface MappingEntry {
   readonly id: string
+  /** The place in matching order, among enabled and disabled mappings. */
+  readonly order: number
   readonly value: MappingSource
   readonly origin: Origin
   /** `transform.with` with the values of its references, which may be secret. Frozen. Absent if the mapping has none. */

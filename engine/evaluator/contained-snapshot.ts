@@ -116,8 +116,8 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
 }
 
 /** Leaves out the places, and the values of references, which only the main thread needs because it calls the transforms. */
-function plain({ id, label, origin, value }: MappingEntry): SliceEntry {
-  return { id, label, origin, value }
+function plain({ id, order, label, origin, value }: MappingEntry): SliceEntry {
+  return { id, order, label, origin, value }
 }
 
 /** Mints the ids in the main thread, so that they increase. */

@@ -38,7 +38,7 @@ export interface SliceContent {
   readonly catalog: Catalog
 }
 
-export type SliceEntry = Pick<MappingEntry, 'id' | 'label' | 'origin' | 'value'>
+export type SliceEntry = Pick<MappingEntry, 'id' | 'order' | 'label' | 'origin' | 'value'>
 
 /** Lacks the payload, which the thread reads from the body again. */
 export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' | 'onCall'>

@@ -89,7 +89,8 @@ export async function createEntries(
     const parameters = await resolveParameters(item, reading, findings)
     // A load with errors also reports mistakes in the otherwise valid items, and nothing twice.
     if (!findings.isSound(source, path)) continue
-    const entry = createEntry(id, item, folded, schema, parameters)
+    const order = entries.mappings.length + entries.disabled.length
+    const entry = createEntry(id, order, item, folded, schema, parameters)
     entries[value.enabled ? 'mappings' : 'disabled'].push(entry)
   }
   return { ...entries, replaced }
@@ -153,6 +154,7 @@ function duplicateId(id: string, { path, value }: Item, other: Item): Finding {
 
 function createEntry(
   id: string,
+  order: number,
   item: Item,
   folded: MappingSource,
   schema: PayloadSchema | undefined,
@@ -162,6 +164,7 @@ function createEntry(
   const { line, column } = source.position(path)
   return Object.freeze({
     id,
+    order,
     origin,
     value: folded,
     ...(parameters && { parameters }),

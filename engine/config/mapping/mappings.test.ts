@@ -153,6 +153,21 @@ test('a disabled mapping is listed separately and in full', async (context) => {
   assert.deepEqual([mappings.map(({ id }) => id), disabled.map(({ id }) => id)], [['a'], ['b']])
 })
 
+test('an entry has its place in matching order, among enabled and disabled mappings', async (context) => {
+  const on = (id: string) => `{ id: ${id}, message: x }`
+  const off = (id: string) => `{ id: ${id}, enabled: false, message: x }`
+  const { mappings, disabled } = await loadGood(context, {
+    'reveille.yaml': `hooks: { mappings: [${[off('first'), on('a'), off('second')].join(', ')}] }\n`,
+    'mappings/a.yaml': `mappings: [${[off('third'), on('b'), off('fourth'), on('c'), off('fifth')].join(', ')}]\n`,
+    'mappings/b.yaml': `mappings: [${off('sixth')}]\n`,
+    'mappings/c.yaml': `mappings: [${[on('d'), off('seventh')].join(', ')}]\n`,
+  })
+  assert.deepEqual(
+    [...mappings, ...disabled].sort((one, other) => one.order - other.order).map(({ id }) => id),
+    ['first', 'a', 'second', 'third', 'b', 'fourth', 'c', 'fifth', 'sixth', 'd', 'seventh'],
+  )
+})
+
 test('every entry has its origin', async (context) => {
   const { mappings } = await loadGood(context, {
     'reveille.yaml': 'hooks: { mappings: [{ message: x }] }\n',
