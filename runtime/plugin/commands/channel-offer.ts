@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Settings } from '@reveille/engine'
-import type { Channel, ChannelHealth, Plugin } from '@reveille/kit'
+import { type Channel, type ChannelHealth, compileRedaction, type Plugin } from '@reveille/kit'
 import { pino } from 'pino'
 import { parsePluginConfiguration } from '../configuration/configuration.ts'
 import type { PluginPlaces } from '../configuration/directory.ts'
@@ -10,7 +10,8 @@ import { type PluginProblem, PluginSetupError } from '../configuration/setup-err
 import { askedChannel, type Specification } from '../configuration/specify.ts'
 import { redactHealth } from '../host/handles.ts'
 import { startInstance } from '../instance/instance.ts'
-import { checkConfiguration, importPlugin, locateAlone } from './check.ts'
+import { importPlugin } from '../instance/load.ts'
+import { checkConfiguration, locateAlone } from './check.ts'
 
 /** One key of a channel's or source's configuration. */
 export interface OfferedKey {
@@ -54,7 +55,7 @@ export function offerOf(
     package: wanted.package.name,
     keys: keysOf(wanted),
     async examiner() {
-      return createExaminer(await importPlugin(wanted), wanted)
+      return createExaminer(await importPlugin(wanted, compileRedaction([])), wanted)
     },
   }
 }

@@ -1,15 +1,13 @@
 /** Checks plugins without a gateway: manifests, configurations and, on request, what their code says about them. */
 
 import { type Catalog, holdsUnset, type Settings } from '@reveille/engine'
-import { compileRedaction, type Plugin, type Redact } from '@reveille/kit'
+import { compileRedaction, type Plugin } from '@reveille/kit'
 import type { AddressRules } from '../configuration/addresses.ts'
 import { configureAll, type PluginConfiguration } from '../configuration/configuration.ts'
 import { asFileUrl, createDirectory, type PluginPlaces } from '../configuration/directory.ts'
-import type { PluginPackage } from '../configuration/package.ts'
-import { type PluginProblem, PluginSetupError, throwJoined } from '../configuration/setup-error.ts'
+import { throwJoined } from '../configuration/setup-error.ts'
 import { catalogOf, locate, type Specification, specify } from '../configuration/specify.ts'
-import { importProblem, loadPlugin, setupProblem } from '../instance/load.ts'
-import { redactError } from '../instance/redaction.ts'
+import { importPlugin, setupProblem, setupRefusal } from '../instance/load.ts'
 
 type Checked = Pick<Settings, 'agents' | 'channels' | 'sources'> & PluginPlaces
 
@@ -52,7 +50,7 @@ function isSet({ given }: Specification): boolean {
 }
 
 async function examine(wanted: Specification, configuration: PluginConfiguration) {
-  const plugin = await importPlugin(wanted, configuration)
+  const plugin = await importPlugin(wanted, compileRedaction(configuration.secrets))
   checkConfiguration(plugin, wanted, configuration)
   return { wanted, plugin }
 }
@@ -66,19 +64,6 @@ export function locateAlone(
   return locate(asked, createDirectory(settings, asFileUrl(resolveFrom)), settings.agents)
 }
 
-/** @throws PluginSetupError */
-export async function importPlugin(
-  wanted: Specification,
-  { secrets }: Pick<PluginConfiguration, 'secrets'> = { secrets: [] },
-): Promise<Plugin> {
-  try {
-    return await loadPlugin(wanted.package)
-  } catch (error) {
-    const redact = compileRedaction(secrets)
-    throw refusal(wanted.package, await importProblem(error, wanted, redact), error, redact)
-  }
-}
-
 /** @throws PluginSetupError with the plugin's own objections to a configuration that fits its schema */
 export function checkConfiguration(
   plugin: Plugin,
@@ -89,10 +74,6 @@ export function checkConfiguration(
   try {
     plugin.check?.(config)
   } catch (error) {
-    throw refusal(wanted.package, setupProblem(error, wanted, redact), error, redact)
+    throw setupRefusal(wanted, setupProblem(error, wanted, redact), redact, error)
   }
-}
-
-function refusal({ name }: PluginPackage, problem: PluginProblem, error: unknown, redact: Redact) {
-  return new PluginSetupError('PLUGIN_SETUP', name, [problem], { cause: redactError(error, redact) })
 }

@@ -9,9 +9,10 @@ import { PluginSetupError } from '../configuration/setup-error.ts'
 import { askedSource } from '../configuration/specify.ts'
 import { createSourceHandle, type LiveSource } from '../host/handles.ts'
 import { startInstance } from '../instance/instance.ts'
+import { importPlugin } from '../instance/load.ts'
 import { redactError } from '../instance/redaction.ts'
 import { createExaminer, type Examiner, keysOf, type OfferedKey } from './channel-offer.ts'
-import { importPlugin, locateAlone } from './check.ts'
+import { locateAlone } from './check.ts'
 
 export interface Connector {
   readonly name: string
@@ -30,7 +31,7 @@ export async function connectorOf(
   resolveFrom: string | URL = import.meta.url,
 ): Promise<Connector> {
   const wanted = locateAlone(askedSource(name, {}), settings, resolveFrom)
-  const plugin = await importPlugin(wanted)
+  const plugin = await importPlugin(wanted, compileRedaction([]))
   if (typeof plugin.connect !== 'function') {
     const problem = { key: wanted.key, message: 'is written by hand: its plugin connects nothing' }
     throw new PluginSetupError('PLUGIN_SETUP', wanted.package.name, [problem])

@@ -1,7 +1,7 @@
 /** Checks a plugin's configuration against the schema that the plugin ships, and finds its secrets. */
 
 import { readFileSync } from 'node:fs'
-import { nearestName } from '@reveille/engine'
+import { freezeDeep, nearestName } from '@reveille/engine'
 import { BoundedMap, oneLine } from '@reveille/kit'
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { mapJoined, type PluginProblem, PluginSetupError, withoutRepeats } from './setup-error.ts'
@@ -63,7 +63,7 @@ export function parsePluginConfiguration(wanted: Specification): PluginConfigura
   secrets = new Set()
   const { isValid, errors } = validate(wanted, config)
   if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', wanted.package.name, unique(errors, wanted))
-  return { config: freeze(config), secrets: [...secrets] }
+  return { config: freezeDeep(config), secrets: [...secrets] }
 }
 
 /** The texts under `x-secret: true`, even if the configuration is wrong. @throws PluginSetupError `PLUGIN_MANIFEST` */
@@ -181,12 +181,4 @@ function unique(errors: readonly ErrorObject[], wanted: Specification): PluginPr
   // An error of `if` only says that one of its branches failed; the error of the branch says why.
   const causes = errors.filter(({ keyword }) => keyword !== 'if')
   return withoutRepeats(causes.map((error) => problemOf(error, wanted)))
-}
-
-function freeze<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null) {
-    for (const each of Object.values(value)) freeze(each)
-    Object.freeze(value)
-  }
-  return value
 }

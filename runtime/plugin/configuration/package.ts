@@ -5,7 +5,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isRecord, nearestName } from '@reveille/engine'
-import { KIT_VERSION, type PluginManifest } from '@reveille/kit'
+import { KIT_VERSION, type PluginManifest, parseJson, recordOf } from '@reveille/kit'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 
 /** Keys of `agents` that a runner can inherit beside its own configuration. */
@@ -47,11 +47,12 @@ export interface PluginPackage {
 export function readPluginPackage(specifier: string, from: readonly URL[], key: string): PluginPackage {
   const file = findManifest(specifier, from, key)
   const folder = dirname(file)
-  const description = parseDescription(readFileSync(file, 'utf8'), specifier, key)
-  const { name = specifier, reveille } = description
+  const description: Description | undefined = recordOf(parseJson(readFileSync(file, 'utf8')))
+  const { name = specifier, reveille } = description ?? {}
 
   const refuse = (message: string, hint?: string) =>
     new PluginSetupError('PLUGIN_MANIFEST', name, [{ key, message, hint }])
+  if (description === undefined) throw refuse('names a package whose package.json is not a JSON object')
   if (!isRecord(reveille)) throw refuse('names a package without a `reveille` key in its package.json')
   const unknown = Object.keys(reveille).find((each) => !manifestKeys.includes(each))
   if (unknown !== undefined) {
@@ -136,18 +137,6 @@ interface Description {
   readonly exports?: unknown
   readonly main?: unknown
   readonly reveille?: unknown
-}
-
-function parseDescription(text: string, specifier: string, key: string): Description {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value)) return value
-  } catch (cause) {
-    const problem = { key, message: 'names a package whose package.json is not JSON' }
-    throw new PluginSetupError('PLUGIN_MANIFEST', specifier, [problem], { cause })
-  }
-  const problem = { key, message: 'names a package whose package.json is not an object' }
-  throw new PluginSetupError('PLUGIN_MANIFEST', specifier, [problem])
 }
 
 /** The conditions under which Node.js imports a plugin. */

@@ -21,9 +21,8 @@ import {
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from '../configuration/configuration.ts'
 import type { ProvidedKind } from '../configuration/directory.ts'
-import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
 import type { Specification } from '../configuration/specify.ts'
-import { importProblem, loadPlugin, setupProblem } from './load.ts'
+import { importPlugin, setupProblem, setupRefusal } from './load.ts'
 import { createPluginLog, redactError } from './redaction.ts'
 import { shapeProblem } from './shapes.ts'
 
@@ -67,15 +66,6 @@ export async function startInstance(
   const owner = { plugin, [kind]: name }
   const abort = new AbortController()
 
-  function refusal(message: string, error?: unknown): PluginSetupError {
-    return refusalOf({ key, message }, error)
-  }
-
-  function refusalOf(problem: PluginProblem, error?: unknown): PluginSetupError {
-    const cause = error === undefined ? undefined : { cause: redactError(error, redact) }
-    return new PluginSetupError('PLUGIN_SETUP', plugin, [problem], cause)
-  }
-
   async function shutDown(brought: Provided | undefined): Promise<void> {
     abort.abort(new Error(`The ${kind} ${name} is closed.`))
     try {
@@ -101,23 +91,20 @@ export async function startInstance(
       // A setup that was too slow may still bring something that has to be closed.
       setting.then(shutDown, () => {})
       abort.abort(error)
-      throw refusalOf(setupProblem(error, specification, redact), error)
+      throw setupRefusal(specification, setupProblem(error, specification, redact), redact, error)
     }
   }
 
-  const loaded = await loadPlugin(specification.package).catch(async (error: unknown) => {
-    throw refusalOf(await importProblem(error, specification, redact), error)
-  })
-  const brought = await setUp(loaded)
+  const brought = await setUp(await importPlugin(specification, redact))
   const provided = offersOf(brought, kind)?.find((offer) => offer.id === id)
-  if (provided === undefined) {
+  const problem = provided && shapeProblem(provided, kind)
+  if (provided === undefined || problem !== undefined) {
     await shutDown(brought)
-    throw refusal(`needs a plugin that brings a ${kind} ${id}, and its setup brought none`)
-  }
-  const problem = shapeProblem(provided, kind)
-  if (problem !== undefined) {
-    await shutDown(brought)
-    throw refusal(redact(`cannot be set up: of the plugin's ${kind} ${id}, ${problem}`))
+    const message =
+      problem === undefined
+        ? `needs a plugin that brings a ${kind} ${id}, and its setup brought none`
+        : redact(`cannot be set up: of the plugin's ${kind} ${id}, ${problem}`)
+    throw setupRefusal(specification, { key, message }, redact)
   }
   log.debug({ event: 'plugin-started', ...owner })
 

@@ -6,15 +6,34 @@ import { fileURLToPath } from 'node:url'
 import { oneLine, type Plugin, type Redact } from '@reveille/kit'
 import { keyOf } from '../configuration/configuration.ts'
 import type { PluginPackage } from '../configuration/package.ts'
-import type { PluginProblem } from '../configuration/setup-error.ts'
+import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
 import type { Specification } from '../configuration/specify.ts'
+import { redactError } from './redaction.ts'
 
-/** Runs no function of the plugin. @throws whatever the import throws */
-export async function loadPlugin(from: PluginPackage): Promise<Plugin> {
+async function loadPlugin(from: PluginPackage): Promise<Plugin> {
   provideKit()
   const module: { readonly default?: Plugin } = await import(from.entry.href)
   if (typeof module.default?.setup === 'function') return module.default
   throw new Error(`${from.entry.href} has no default export made by definePlugin`)
+}
+
+/** Imports the code of a plugin and runs none of its functions. @throws PluginSetupError */
+export async function importPlugin(wanted: Specification, redact: Redact): Promise<Plugin> {
+  try {
+    return await loadPlugin(wanted.package)
+  } catch (error) {
+    throw setupRefusal(wanted, await importProblem(error, wanted, redact), redact, error)
+  }
+}
+
+export function setupRefusal(
+  { package: { name } }: Specification,
+  problem: PluginProblem,
+  redact: Redact,
+  error?: unknown,
+): PluginSetupError {
+  const options = error === undefined ? undefined : { cause: redactError(error, redact) }
+  return new PluginSetupError('PLUGIN_SETUP', name, [problem], options)
 }
 
 /** Characters. */
@@ -22,7 +41,7 @@ const longestMessage = 300
 const checkTimeoutMs = 5000
 
 /** Says why the import failed, and in which line where that is known. */
-export async function importProblem(
+async function importProblem(
   error: unknown,
   { key, package: from }: Specification,
   redact: Redact,
