@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorRow, isErrorCode, RequestError } from '../http/errors.ts'
 import { describeFault } from '../http/log/fault.ts'
 import { StoreError } from '../store/port.ts'
-import type { ApiLog } from './options.ts'
+import type { AdminOptions } from './options.ts'
 
 export interface RefusalOptions {
   readonly sentence?: string
@@ -56,7 +56,7 @@ export function unknownField(name: string, within = ''): FieldError {
 
 type Violation = NonNullable<FastifyError['validation']>[number]
 
-export function createFaultHandler(log: ApiLog) {
+export function createFaultHandler(log: AdminOptions['log']) {
   return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
     if (error.validation) return refuseQuery(reply, error.validation.map(detailOf))
     if (error instanceof StoreError && error.code === 'BAD_CURSOR') return refuseCursor(reply)

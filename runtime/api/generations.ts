@@ -12,11 +12,6 @@ const mostRequests = 10_000
 /** More than an archive keeps. */
 const usualPage = 50
 
-interface ReloadQuery {
-  readonly dryRun?: boolean
-  readonly limit?: number
-}
-
 export function registerGenerations(api: FastifyInstance, options: AdminOptions): void {
   const { reloader, archive, isDraining, dryRun } = options
   /** The refusal of the files as they are now; a later reload without errors ends it. */
@@ -56,7 +51,7 @@ export function registerGenerations(api: FastifyInstance, options: AdminOptions)
   })
 
   postRoute(api, '/reload', reloadQuery, async (request, reply) => {
-    const { dryRun: isDry = false, limit } = request.query as ReloadQuery
+    const { dryRun: isDry = false, limit } = request.query as { dryRun?: boolean; limit?: number }
     if (limit !== undefined && !isDry) {
       return refuseQuery(reply, [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }])
     }

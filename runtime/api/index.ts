@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { createAdminAuth } from './auth.ts'
-import { adminSend, registerReplay, setRoute } from './deliveries.ts'
+import { registerReplay } from './deliveries.ts'
 import { createFaultHandler } from './errors.ts'
 import { registerGenerations } from './generations.ts'
 import { registerLists } from './lists.ts'
@@ -32,7 +32,7 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       api.setErrorHandler(createFaultHandler(options.log))
       // `authenticate` has refused the request by then, and without this handler it would not be called.
       api.setNotFoundHandler(() => {})
-      registerLists(api, options, { adminSend: adminSend(options), setRoute: setRoute(options) })
+      registerLists(api, options)
       registerReplay(api, options)
       registerRuns(api, options)
       getRoute(api, '/status', {}, () => readStatus(options))

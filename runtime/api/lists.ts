@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { assumedRoute } from '../dispatch/index.ts'
 import type { PageOptions, RequestRecord } from '../store/port.ts'
+import { adminSend, setRoute } from './deliveries.ts'
 import { missing } from './errors.ts'
 import type { AdminOptions } from './options.ts'
 import { getRoute, idOf, pageKeys, queryOf, type WriteRoute } from './routes.ts'
@@ -16,17 +17,9 @@ const deliveryStates = ['pending', 'delivered', 'skipped', 'parked']
 type Filters = Readonly<Record<string, readonly string[] | 'text'>>
 type Query = PageOptions & Record<string, string>
 
-/** The methods by which two of the addresses are also written to. */
-interface Writes {
-  readonly adminSend: WriteRoute
-  readonly setRoute: WriteRoute
-}
-
-export function registerLists(
-  api: FastifyInstance,
-  { current, store: { read }, traceOf }: AdminOptions,
-  { adminSend, setRoute }: Writes,
-): void {
+export function registerLists(api: FastifyInstance, options: AdminOptions): void {
+  const { current, store, traceOf } = options
+  const { read } = store
   const list = (
     url: string,
     filters: Filters,
@@ -47,7 +40,7 @@ export function registerLists(
   list('/runs', { state: runStates, sessionKey: 'text', kind: ['run', 'heartbeat'] }, read.runs)
   list('/events', { state: eventStates }, read.events)
   item('/events/:id', 'event', read.event)
-  list('/deliveries', { state: deliveryStates, channel: 'text' }, read.deliveries, adminSend)
+  list('/deliveries', { state: deliveryStates, channel: 'text' }, read.deliveries, adminSend(options))
   item('/deliveries/:id', 'delivery', read.delivery)
 
   list('/sessions', {}, read.sessions)
@@ -65,7 +58,7 @@ export function registerLists(
         ? { route: null, standIn: assumedRoute(current().snapshot.settings.channels) }
         : { route }
     },
-    setRoute,
+    setRoute(options),
   )
 }
 

@@ -3,6 +3,7 @@
 import type { CurrentLive, Reloader } from '@reveille/engine'
 import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { DiskArchive } from '../generations/index.ts'
+import type { HookLog } from '../http/index.ts'
 import type { DryRun } from '../reload/dry-run.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
@@ -13,7 +14,7 @@ export interface AdminOptions {
   readonly current: CurrentLive
   readonly store: Store
   readonly mintId: MintId
-  readonly log: ApiLog
+  readonly log: Pick<HookLog, 'info' | 'error'>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   /** Why a request was ignored, while that is remembered. */
@@ -40,12 +41,6 @@ export interface AdminOptions {
   readonly isDraining: () => boolean
   /** Says what a reload would change for the last stored requests; nothing goes live. */
   readonly dryRun: DryRun
-}
-
-/** What the surface needs of a log; pino has it. */
-export interface ApiLog {
-  info(facts: object): void
-  error(facts: object): void
 }
 
 export interface FilesStatus {

@@ -4,25 +4,13 @@ import type { FieldError } from '@reveille/engine'
 import type { HookLog } from '../log/request-log.ts'
 import type { RequestContext } from '../request-context.ts'
 
-export interface SenderWarnings {
-  /** The token came in the address. */
-  ofQueryToken(context: RequestContext): void
-  /** The token was right, but is not the newest of its list. `index` counts from 0. */
-  ofOldToken(context: RequestContext, list: string, index: number): void
-  /** The same for a secret. */
-  ofOldSecret(context: RequestContext, list: string, index: number): void
-  /**
-   * Some fields of the body have no effect. The sender chose their names, so only its own reply names them; the log says how
-   * many there are and what was probably meant.
-   */
-  ofUnknownFields(context: RequestContext, fields: readonly FieldError[]): void
-}
+export type SenderWarnings = ReturnType<typeof createSenderWarnings>
 
 const quietMs = 60_000
 /** A catch-all mapping makes any name an endpoint; past this many names, all are forgotten and may be warned about again. */
 const maxRemembered = 1000
 
-export function createSenderWarnings(log: HookLog, now: () => number): SenderWarnings {
+export function createSenderWarnings(log: HookLog, now: () => number) {
   const warnedAt = new Map<string, number>()
 
   function isDue(kind: string, endpoint: string): boolean {
@@ -35,23 +23,33 @@ export function createSenderWarnings(log: HookLog, now: () => number): SenderWar
   }
 
   /** The name of the event is written out by the caller, so that a search for it in the code finds it. */
-  function ofOld(kind: 'token' | 'secret', event: string): SenderWarnings['ofOldToken'] {
+  function ofOld(kind: 'token' | 'secret', event: string) {
     const hint = `Give this sender the newest ${kind}; once nobody uses the old one, take it out of the list.`
-    return ({ endpoint = '', client }, list, index) => {
+    return ({ endpoint = '', client }: RequestContext, list: string, index: number): void => {
       if (!isDue(kind, endpoint)) return
       log.warn({ event, endpoint, list, position: index + 1, client, hint })
     }
   }
 
   return {
-    ofQueryToken({ endpoint = '' }) {
+    /** The token came in the address. */
+    ofQueryToken({ endpoint = '' }: RequestContext): void {
       if (!isDue('query', endpoint)) return
       const hint = 'Send the token as "Authorization: Bearer"; addresses end up in the logs of proxies.'
       log.warn({ event: 'query-token-used', endpoint, hint })
     },
+    /** The token was right, but is not the newest of its list. The index counts from 0. */
     ofOldToken: ofOld('token', 'old-token-used'),
+    /** The same for a secret. */
     ofOldSecret: ofOld('secret', 'old-secret-used'),
-    ofUnknownFields({ endpoint = '', client, requestId }, fields) {
+    /**
+     * Some fields of the body have no effect. The sender chose their names, so only its own reply names them; the log says how
+     * many there are and what was probably meant.
+     */
+    ofUnknownFields(
+      { endpoint = '', client, requestId }: RequestContext,
+      fields: readonly FieldError[],
+    ): void {
       if (!isDue('fields', endpoint)) return
       const problems = [...new Set(fields.map(({ message }) => message))]
       log.warn({ event: 'unknown-fields', requestId, endpoint, client, fields: fields.length, problems })

@@ -31,7 +31,7 @@ const mostKeys = 10_000
 
 /** Counts the wrong tries of one surface, so that guessing at one surface does not block a client at another. */
 export function createTries(): Tries {
-  const counter = createCounter(mostKeys)
+  const counter = createCounter()
   return {
     wrong: (client) => counter.count(clientKey(client), wrongTries),
     blocked: (client) => counter.peek(clientKey(client), wrongTries),
@@ -47,9 +47,9 @@ export function createTries(): Tries {
  * gone expire by themselves.
  */
 export function createThrottle(): Throttle {
-  const clients = createCounter(mostKeys)
+  const clients = createCounter()
   // Endpoints have a counter of their own: clients come in any number and would push policies out.
-  const endpoints = createCounter(mostKeys)
+  const endpoints = createCounter()
   return {
     ...createTries(),
     takeOfClient(client, rate) {
@@ -67,20 +67,11 @@ function keyOf(policy: string, { most, windowMs }: Rate, client = ''): string {
   return `${client} ${most}/${windowMs} ${policy}`
 }
 
-interface Counter {
-  /** Counts at once; resolves with the seconds to wait where the rate is exceeded. */
-  count(key: string, rate: Rate): Promise<number | undefined>
-  /** What `count` would resolve with, without counting; undefined if the key is not on record. */
-  peek(key: string, rate: Rate): Promise<number | undefined> | undefined
-  forget(key: string): void
-  isEmpty(): boolean
-}
-
 /**
  * The window of a key begins when the key first comes. The library keeps a record and a timer for each key without a bound, so
  * beyond `mostKeys` the key that has not come for the longest time is forgotten.
  */
-function createCounter(mostKeys: number): Counter {
+function createCounter() {
   // Every call gives its own window, and what is allowed in it is compared here.
   const limiter = new RateLimiterMemory({ points: 0, duration: 0, keyPrefix: '' })
   /** The keys that may be on record, in the order in which they last came. */
@@ -99,14 +90,16 @@ function createCounter(mostKeys: number): Counter {
   }
 
   return {
-    async count(key, rate) {
+    /** Counts at once; resolves with the seconds to wait where the rate is exceeded. */
+    async count(key: string, rate: Rate): Promise<number | undefined> {
       touch(key)
       const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, {
         customDuration: rate.windowMs / 1000,
       })
       return consumedPoints > rate.most ? secondsOf(msBeforeNext, rate) : undefined
     },
-    peek(key, rate) {
+    /** What `count` would resolve with, without counting; undefined if the key is not on record. */
+    peek(key: string, rate: Rate): Promise<number | undefined> | undefined {
       if (!keys.has(key)) return undefined
       return limiter
         .get(key)

@@ -73,19 +73,14 @@ export function createApp(trustedProxies: () => Proxies, timers: Timers = realTi
  * connection which a sender opened and did not use would hold up the end.
  */
 function endConnectionsOnClose(app: FastifyInstance, sockets: ReadonlySet<Socket>, timers: Timers): void {
-  const end = (isOver: (socket: Socket) => boolean) => () => {
-    for (const socket of sockets) if (isOver(socket)) socket.destroy()
-  }
   app.addHook('preClose', async () => {
     if (!app.server.listening) return
-    const silent = timers.setTimeout(
-      end(({ bytesRead }) => bytesRead === 0),
-      silentMs,
-    )
-    const all = timers.setTimeout(
-      end(() => true),
-      mostUnderWayMs,
-    )
+    const silent = timers.setTimeout(() => {
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    }, silentMs)
+    const all = timers.setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, mostUnderWayMs)
     app.server.once('close', () => {
       timers.clearTimeout(silent)
       timers.clearTimeout(all)

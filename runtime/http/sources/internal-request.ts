@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Snapshot } from '@reveille/engine'
 import type { Posted, PostLimits } from '@reveille/kit'
+import type { Response as InjectedResponse } from 'light-my-request'
 import { maxBytesFor } from '../body/decode.ts'
 
 export interface InternalRequest {
@@ -60,12 +61,6 @@ export function createInternalPost(
 }
 
 const headers = { 'content-type': 'application/json', 'user-agent': 'reveille' } as const
-
-interface InjectedResponse {
-  readonly statusCode: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly payload: string
-}
 
 function postedOf({ statusCode: status, headers, payload }: InjectedResponse): Posted {
   if (status === 204) return { status }
