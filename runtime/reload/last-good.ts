@@ -34,23 +34,7 @@ export interface ServedLastGood {
 
 type TransformParts = Required<Pick<CandidateParts, 'bundle' | 'openTransforms'>>
 
-export interface LastGood {
-  /**
-   * Replaces what these errors are about by its last good version. Resolves with false if one of them is about something else, or there
-   * is no good version.
-   */
-  substitute(diagnostics: readonly Diagnostic[]): Promise<boolean>
-  /** Loads the files; during the start with the replaced versions. */
-  load(): Promise<Loaded>
-  /** Starts the reloader again for as long as there is something to replace. Resolves with the last result, or the first refusal. */
-  start(reloader: Pick<Reloader, 'start'>): Promise<ReloadResult>
-  /** Bundles and starts transforms, with the kept bundles of those that were replaced. */
-  transformParts(parts: TransformParts): TransformParts
-  /** The last live generation, if it could serve whole and only the option `whole` was missing. */
-  generation(): number | undefined
-  /** What was replaced, or undefined. */
-  served(): ServedLastGood | undefined
-}
+export type LastGood = ReturnType<typeof createLastGood>
 
 export interface LastGoodOptions extends LoadOptions {
   readonly loader: Loader
@@ -58,7 +42,7 @@ export interface LastGoodOptions extends LoadOptions {
   readonly whole: boolean
 }
 
-export function createLastGood({ whole, loader, ...options }: LastGoodOptions): LastGood {
+export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
   const file = resolve(options.file)
   const folder = resolve(file, '..')
   /** By path: the text that is read in the place of the file. */
@@ -73,6 +57,10 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
   /** The last live generation, which is read when the first file is broken. */
   let last: Kept | undefined
 
+  /**
+   * Replaces what these errors are about by its last good version. Resolves with false if one of them is about something else, or there
+   * is no good version.
+   */
   async function substitute(diagnostics: readonly Diagnostic[]): Promise<boolean> {
     last ??= await readStored({ ...options, file }, whole)
     if (isWhole || last === undefined) return false
@@ -136,7 +124,8 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
 
   return {
     substitute,
-    async start(reloader) {
+    /** Starts the reloader again for as long as there is something to replace. Resolves with the last result, or the first refusal. */
+    async start(reloader: Pick<Reloader, 'start'>): Promise<ReloadResult> {
       const first = await reloader.start()
       let result = first
       // What the first load lacked may be replaced already, because settings were needed to start.
@@ -147,12 +136,14 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
       isFinished = true
       return result.ok ? result : first
     },
-    async load() {
+    /** Loads the files; during the start with the replaced versions. */
+    async load(): Promise<Loaded> {
       if (isFinished || !isReplaced()) return loader.load()
       const kept = isWhole && last ? createKeptFiles(last.content.sources) : files
       return loader.load(kept)
     },
-    transformParts: (parts) => ({
+    /** Bundles and starts transforms, with the kept bundles of those that were replaced. */
+    transformParts: (parts: TransformParts): TransformParts => ({
       async bundle(wanted, configuration) {
         const bundles = new Map(
           [...(last?.content.bundles ?? [])].filter(([module]) => isWhole || modules.has(module)),
@@ -181,8 +172,10 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
         }
       },
     }),
+    /** The last live generation, if it could serve whole and only the option `whole` was missing. */
     generation: () => (whole || !last?.loads ? undefined : last.generation),
-    served() {
+    /** What was replaced, or undefined. */
+    served(): ServedLastGood | undefined {
       if (last === undefined || !isReplaced()) return undefined
       const shown = isWhole ? [file] : [...texts.keys()]
       return {

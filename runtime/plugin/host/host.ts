@@ -46,30 +46,7 @@ export interface PluginSnapshot {
   readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
 }
 
-export interface PluginHost {
-  /** Returns the names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */
-  catalog(settings: PluginSnapshot['settings']): Catalog
-  /**
-   * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes before `commit`.
-   * @throws PluginSetupError, after closing what was begun
-   */
-  prepare(snapshot: PluginSnapshot): Promise<PreparedPlugins>
-  /** The handle stays good across reloads. Undefined for a name that is neither configured nor that of an installed runner. */
-  runner(name: string): Runner | undefined
-  /** The handle stays good across reloads. Undefined for a channel that is not configured. */
-  channel(name: string): Channel | undefined
-  /** The configured sources. Each instance has one object, and must be run by one caller at a time. */
-  sources(): readonly LiveSource[]
-  /**
-   * Whether the runner of that name passes the events of the main session on instead of answering them. Its manifest says so, and
-   * nothing is started. False for a name that no runner has.
-   */
-  relays(name: string): boolean
-  /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
-  onCommitted(listener: () => void): void
-  /** Closes everything, calls in flight included; their callers have to drain before. Never rejects. */
-  close(): Promise<void>
-}
+export type PluginHost = ReturnType<typeof createPluginHost>
 
 /** Exactly one of `commit` and `discard` is called. */
 export interface PreparedPlugins {
@@ -101,7 +78,7 @@ const nothing: PluginSet = {
   agents: { providers: {} },
 }
 
-export function createPluginHost(options: PluginHostOptions): PluginHost {
+export function createPluginHost(options: PluginHostOptions) {
   const { log, fetch = lazyFetch } = options
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
   const closing = new AbortController()
@@ -122,6 +99,10 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     return starting
   }
 
+  /**
+   * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes before `commit`.
+   * @throws PluginSetupError, after closing what was begun
+   */
   async function prepare({ settings }: PluginSnapshot): Promise<PreparedPlugins> {
     closing.signal.throwIfAborted()
     const directory = createDirectory(settings, from)
@@ -217,33 +198,43 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   }
 
   return {
-    catalog(settings) {
+    /** Returns the names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */
+    catalog(settings: PluginSnapshot['settings']): Catalog {
       const directory = createDirectory(settings, from)
       // `specify` throws for what is missing, before its name is used.
       return catalogOf(directory, specify(settings, directory))
     },
     prepare,
-    runner(name) {
+    /** The handle stays good across reloads. Undefined for a name that is neither configured nor that of an installed runner. */
+    runner(name: string): Runner | undefined {
       const exists = live.instances.has(slotOf('runner', name)) || live.directory.runners.includes(name)
       if (!exists) return undefined
       return createRunnerHandle(name, { find: () => findRunner(name), peek: () => runnerOf(live, name) })
     },
-    relays(name) {
+    /**
+     * Whether the runner of that name passes the events of the main session on instead of answering them. Its manifest says so, and
+     * nothing is started. False for a name that no runner has.
+     */
+    relays(name: string): boolean {
       const running = live.instances.get(slotOf('runner', name))?.specification.package
       if (running !== undefined) return running.relays
       if (!live.directory.runners.includes(name)) return false
       return live.directory.find('runner', name, `agents.runners.${name}`)?.relays ?? false
     },
-    channel(name) {
+    /** The handle stays good across reloads. Undefined for a channel that is not configured. */
+    channel(name: string): Channel | undefined {
       const exists = live.instances.has(slotOf('channel', name))
       return exists ? createChannelHandle(name, () => findLive('channel', name)) : undefined
     },
-    sources() {
+    /** The configured sources. Each instance has one object, and must be run by one caller at a time. */
+    sources(): readonly LiveSource[] {
       const running = [...live.instances.values()]
       return running.filter(({ specification }) => specification.kind === 'source').map(sourceHandleOf)
     },
-    onCommitted: (listener) => void listeners.push(listener),
-    async close() {
+    /** The listener is called after each commit, when `channel`, `runner` and `sources` find the new instances. */
+    onCommitted: (listener: () => void) => void listeners.push(listener),
+    /** Closes everything, calls in flight included; their callers have to drain before. Never rejects. */
+    async close(): Promise<void> {
       closing.abort(new Error('The gateway is closing.'))
       live = nothing
       await Promise.allSettled([...started].map(async (starting) => (await starting).close()))
