@@ -13,26 +13,10 @@ export const shortestText = 24
 const mostNodes = 10_000
 const mostUnits = 256 * 1024
 
-export interface SentMessages {
-  /** Whether no message is remembered. */
-  isEmpty(): boolean
-  /** Remembers a message. `at` is when it was sent. Default: now. */
-  note(text: string, at?: number): void
-  /**
-   * Whether a whole string of the payload is a message that was sent. White space at its ends does not count, nor does how
-   * much of it stands between words. Of a large payload only the beginning is looked at, level by level.
-   */
-  isEchoedIn(payload: unknown): boolean
-}
+export type SentMessages = ReturnType<typeof createSentMessages>
 
 /** `now` is in milliseconds since the Unix epoch. */
-export function createSentMessages({
-  now,
-  most = mostMessages,
-}: {
-  now: () => number
-  most?: number
-}): SentMessages {
+export function createSentMessages({ now, most = mostMessages }: { now: () => number; most?: number }) {
   /** By digest, the oldest first. */
   const sent = new Map<string, { readonly at: number; readonly prefix: string }>()
   /** How many of them begin like this: a string that begins like none of them needs no digest. */
@@ -58,9 +42,11 @@ export function createSentMessages({
   }
 
   return {
+    /** Whether no message is remembered. */
     isEmpty: () => sent.size === 0,
 
-    note(text, at = now()) {
+    /** Remembers a message. `at` is when it was sent. Default: now. */
+    note(text: string, at = now()): void {
       const folded = fold(text)
       const { length } = folded
       if (length < shortestText) return
@@ -74,7 +60,11 @@ export function createSentMessages({
       forgetOld()
     },
 
-    isEchoedIn(payload) {
+    /**
+     * Whether a whole string of the payload is a message that was sent. White space at its ends does not count, nor does how
+     * much of it stands between words. Of a large payload only the beginning is looked at, level by level.
+     */
+    isEchoedIn(payload: unknown): boolean {
       forgetOld()
       if (sent.size === 0) return false
       // Folding makes no string that is far longer than every message equal to one.

@@ -21,17 +21,7 @@ export interface LogOptions extends LogSettings {
   readonly stream?: DestinationStream & { isTTY?: boolean; columns?: number }
 }
 
-export interface OwnedLog {
-  readonly log: Log
-  /** Changes the settings for the lines from now on; each line is whole, in one format, after those before it. */
-  configure(settings: LogSettings): void
-  /** Resolves when every line is written, when the target refuses a write, or after a second. Never rejects. */
-  flush(): Promise<void>
-  /** How many lines were dropped because the target took none. */
-  droppedLines(): number
-}
-
-export function createLog({ stream, ...first }: LogOptions): OwnedLog {
+export function createLog({ stream, ...first }: LogOptions) {
   const isTerminal = (stream ?? process.stderr).isTTY === true
   const output = stream ? outputTo(stream) : createStandardError({ onRoom: reportDropped })
   const json = { write: (line: string) => output.gather(escapeControls(line)) }
@@ -52,11 +42,14 @@ export function createLog({ stream, ...first }: LogOptions): OwnedLog {
 
   return {
     log,
-    configure(settings) {
+    /** Changes the settings for the lines from now on; each line is whole, in one format, after those before it. */
+    configure(settings: LogSettings): void {
       target = targetOf(settings)
       log.level = settings.level
     },
+    /** Resolves when every line is written, when the target refuses a write, or after a second. Never rejects. */
     flush: output.flush,
+    /** How many lines were dropped because the target took none. */
     droppedLines: output.dropped,
   }
 }

@@ -14,11 +14,7 @@ import {
 import { onceForEach } from '../../once-for-each.ts'
 import { prefixOf } from '../target.ts'
 
-export interface EndpointAuthTable {
-  /** What URLs under `hooks.path` start with. */
-  readonly prefix: string
-  authFor(endpoint: string | undefined): EndpointAuth
-}
+export type EndpointAuthTable = ReturnType<typeof createEndpointAuthTable>
 
 /** What one endpoint asks of its senders. */
 export interface EndpointAuth {
@@ -46,7 +42,7 @@ export function createEndpointAuthTables(): (snapshot: Snapshot) => EndpointAuth
 }
 
 /** A catch-all makes any name an endpoint, so results are cached by the policy and never by the name. */
-function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot): EndpointAuthTable {
+function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot) {
   const { path, tokens } = settings.hooks
   const ofAllHooks: TokenList = { place: 'hooks.token', matches: createSecretMatcher(tokens) }
   const withoutPolicy: EndpointAuth = {
@@ -65,8 +61,9 @@ function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot): End
     return { auth: authOf(policy), rate, verify, findToken: (given) => findNewest(all, given) }
   })
   return {
+    /** What URLs under `hooks.path` start with. */
     prefix: prefixOf(path),
-    authFor(endpoint) {
+    authFor(endpoint: string | undefined): EndpointAuth {
       const policy = endpoint === undefined ? undefined : effectivePolicyOf(endpoint)
       return policy === undefined ? withoutPolicy : authOfPolicy(policy)
     },

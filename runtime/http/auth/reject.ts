@@ -5,17 +5,14 @@ import type { Throttle, Wait } from '../clients/throttle.ts'
 import { type Refused, type RequestContext, refused } from '../request-context.ts'
 import { type AuthFailure, isWrongTry, sentenceOf } from './auth-failure.ts'
 
-export type RejectUnauthenticated = (
-  context: Pick<RequestContext, 'client'>,
-  failure: AuthFailure,
-) => Promise<Refused>
+export type RejectUnauthenticated = ReturnType<typeof createRejectUnauthenticated>
 
 /** A wrong try is counted. After too many of them, a sender that shows nothing has to wait as well. */
-export function createRejectUnauthenticated({
-  wrong,
-  blocked,
-}: Pick<Throttle, 'wrong' | 'blocked'>): RejectUnauthenticated {
-  return async function rejectUnauthenticated({ client }, authFailure) {
+export function createRejectUnauthenticated({ wrong, blocked }: Pick<Throttle, 'wrong' | 'blocked'>) {
+  return async function rejectUnauthenticated(
+    { client }: Pick<RequestContext, 'client'>,
+    authFailure: AuthFailure,
+  ): Promise<Refused> {
     const reason = { failure: authFailure.failure, reason: sentenceOf(authFailure) }
     const seconds = await (isWrongTry(authFailure) ? wrong(client) : blocked(client))
     return seconds === undefined

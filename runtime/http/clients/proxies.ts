@@ -7,15 +7,10 @@ import { addressOf } from './client.ts'
 
 export type Proxies = Settings['gateway']['trustedProxies']
 
-export interface ProxyTrust {
-  /** Whether any forwarder is trusted now. */
-  isGiven(): boolean
-  /** Whether the forwarder at this address is trusted. */
-  trusts(address: string | undefined): boolean
-}
+export type ProxyTrust = ReturnType<typeof createProxyTrust>
 
 /** `proxies` returns the list of the current snapshot; each list is compiled once. */
-export function createProxyTrust(proxies: () => Proxies): ProxyTrust {
+export function createProxyTrust(proxies: () => Proxies) {
   const listOf = onceForEach((ranges: Proxies) => {
     const list = new BlockList()
     for (const { address, prefix, family } of ranges) list.addSubnet(address, prefix, family)
@@ -23,8 +18,10 @@ export function createProxyTrust(proxies: () => Proxies): ProxyTrust {
   })
 
   return {
+    /** Whether any forwarder is trusted now. */
     isGiven: () => proxies().length > 0,
-    trusts(forwarder = '') {
+    /** Whether the forwarder at this address is trusted. */
+    trusts(forwarder = ''): boolean {
       const address = addressOf(forwarder)
       return address !== undefined && listOf(proxies()).check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
     },

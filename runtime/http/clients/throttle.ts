@@ -8,34 +8,23 @@ import { clientKey } from './client.ts'
 /** The seconds to wait, for `Retry-After`; undefined if the request may go on. */
 export type Wait = number | undefined | Promise<number | undefined>
 
-/** Clients are given by their addresses. */
-export interface Tries {
-  /** Counts a wrong token or signature. Returns a wait once the client has been wrong too often. */
-  wrong(client: string): Wait
-  /** Whether the client has been wrong too often already; counts nothing. */
-  blocked(client: string): Wait
-  /** Forgets the wrong tries of a client that has shown a right token or signature. */
-  right(client: string): void
-}
-
-export interface Throttle extends Tries {
-  /** Counts one request against the rate of each client, before its sender is authenticated. */
-  takeOfClient(client: string, rate: EffectivePolicy['rate']): Wait
-  /** Counts one request against the rate of the endpoint, after its sender was authenticated. */
-  takeOfEndpoint(rate: EffectivePolicy['rate']): Wait
-}
+export type Tries = ReturnType<typeof createTries>
+export type Throttle = ReturnType<typeof createThrottle>
 
 const wrongTries: Rate = { most: 20, windowMs: 60_000 }
 /** How many clients, and how many clients of rated policies, are remembered at a time; the README gives the cost. */
 const mostKeys = 10_000
 
 /** Counts the wrong tries of one surface, so that guessing at one surface does not block a client at another. */
-export function createTries(): Tries {
+export function createTries() {
   const counter = createCounter()
   return {
-    wrong: (client) => counter.count(clientKey(client), wrongTries),
-    blocked: (client) => counter.peek(clientKey(client), wrongTries),
-    right(client) {
+    /** Counts a wrong token or signature of a client. Returns a wait once the client has been wrong too often. */
+    wrong: (client: string): Wait => counter.count(clientKey(client), wrongTries),
+    /** Whether the client has been wrong too often already; counts nothing. */
+    blocked: (client: string): Wait => counter.peek(clientKey(client), wrongTries),
+    /** Forgets the wrong tries of a client that has shown a right token or signature. */
+    right(client: string): void {
       if (!counter.isEmpty()) counter.forget(clientKey(client))
     },
   }
@@ -46,17 +35,19 @@ export function createTries(): Tries {
  * the rate itself: a reload that keeps the rate goes on counting, and one that changes it starts again. Keys of rates that are
  * gone expire by themselves.
  */
-export function createThrottle(): Throttle {
+export function createThrottle() {
   const clients = createCounter()
   // Endpoints have a counter of their own: clients come in any number and would push policies out.
   const endpoints = createCounter()
   return {
     ...createTries(),
-    takeOfClient(client, rate) {
+    /** Counts one request against the rate of each client, before its sender is authenticated. */
+    takeOfClient(client: string, rate: EffectivePolicy['rate']): Wait {
       const allowed = rate?.value.client
       return rate && allowed && clients.count(keyOf(rate.policy, allowed, clientKey(client)), allowed)
     },
-    takeOfEndpoint(rate) {
+    /** Counts one request against the rate of the endpoint, after its sender was authenticated. */
+    takeOfEndpoint(rate: EffectivePolicy['rate']): Wait {
       const allowed = rate?.value.endpoint
       return rate && allowed && endpoints.count(keyOf(rate.policy, allowed), allowed)
     },

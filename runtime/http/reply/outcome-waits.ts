@@ -34,16 +34,6 @@ export interface Waiting {
   cut(): void
 }
 
-export interface OutcomeWaits {
-  /**
-   * Begins to wait for a run. It is called before the run is committed, so that no outcome is missed, however soon it comes.
-   * Returns undefined while the gateway drains, if too many senders wait already, or if the sender has gone.
-   */
-  begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined
-  /** The same for a run that was there before and may be over already. A run that history has forgotten ends the wait. */
-  join(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined
-}
-
 export interface OutcomeWaitsOptions {
   readonly store: Pick<Store, 'changes' | 'read'>
   readonly timers: Timers
@@ -57,11 +47,15 @@ interface Waiter extends Waiting {
   check(): void
 }
 
-export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOptions): OutcomeWaits {
+export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOptions) {
   const waiters = new Set<Waiter>()
   let subscription: AbortController | undefined
   draining.addEventListener('abort', cutAll, { once: true })
 
+  /**
+   * Begins to wait for a run. It is called before the run is committed, so that no outcome is missed, however soon it comes.
+   * Returns undefined while the gateway drains, if too many senders wait already, or if the sender has gone.
+   */
   function begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiter | undefined {
     if (draining.aborted || waiters.size >= mostWaiting || outgoing.destroyed) return undefined
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()
@@ -119,7 +113,8 @@ export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOpti
 
   return {
     begin,
-    join(runId, seconds, outgoing) {
+    /** The same for a run that was there before and may be over already. A run that history has forgotten ends the wait. */
+    join(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined {
       const waiter = begin(runId, seconds, outgoing)
       waiter?.check()
       return waiter
