@@ -15,8 +15,8 @@ export interface Builder {
 
 const threadEnded = 'the bundling thread ended'
 
-/** @param idleMs without a build, after which the thread and its process end */
-export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder {
+/** `idleMs`: without a build for so long, the thread and its process end. */
+export function createBuilder({ idleMs = 300_000 } = {}): Builder {
   let thread: Worker | undefined
   let idleTimer: NodeJS.Timeout | undefined
   let last: Promise<unknown> = Promise.resolve()

@@ -13,8 +13,6 @@ import { findModuleFile, resolveLinks } from './module-file.ts'
 export interface BundlerOptions {
   /** Where bundles go; absolute, made when it is needed. */
   readonly folder: string
-  /** How long the bundling thread and its process are kept without work. Default: 5 minutes. */
-  readonly idleMs?: number
   /** Default: a thread of its own. */
   readonly builder?: Builder
   readonly now?: () => number
@@ -36,8 +34,7 @@ interface Round extends BundleRequest {
 
 export function createBundler({
   folder,
-  idleMs = 300_000,
-  builder = createBuilder({ idleMs }),
+  builder = createBuilder(),
   now = Date.now,
 }: BundlerOptions): Bundler {
   let toolStamps: Promise<Stamps> | undefined
