@@ -185,7 +185,7 @@ function missingConfiguration(file: string): Diagnostic {
 function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): void {
   for (const rule of rules) {
     // Rules run one after the other, because a finding of one can make others needless.
-    if (!findings.isSound(source, ...rule.reads)) continue
+    if (!findings.isSound(source, ...rule.reads.map((key) => key.split('.')))) continue
     for (const finding of [...rule.check(value)]) findings.report(source, finding)
   }
 }

@@ -17,7 +17,7 @@ import { tokenFaults, tokensAt } from './token-rules.ts'
 
 /** A rule runs only if there are no errors in the keys that it reads. */
 interface Rule {
-  readonly reads: readonly Path[]
+  readonly reads: readonly string[]
   check(value: ConfigurationValue): Iterable<Finding>
 }
 
@@ -27,7 +27,7 @@ const transformModules = ['hooks', 'transforms', 'modules'] as const
 
 export const rules: readonly Rule[] = [
   {
-    reads: [['hooks', 'enabled'], hookToken],
+    reads: ['hooks.enabled', 'hooks.token'],
     *check({ hooks }) {
       if (!hooks.enabled || hooks.token !== undefined) return
       yield {
@@ -39,15 +39,15 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    reads: [hookToken],
+    reads: ['hooks.token'],
     check: ({ hooks }) => checkTokens(hookToken, hooks.token),
   },
   {
-    reads: [gatewayToken],
+    reads: ['gateway.auth.token'],
     check: ({ gateway }) => checkTokens(gatewayToken, gateway.auth.token),
   },
   {
-    reads: [hookToken, gatewayToken],
+    reads: ['hooks.token', 'gateway.auth.token'],
     *check({ hooks, gateway }) {
       const admin = new Set(gatewayTokens(gateway.auth.token).map(({ token }) => token))
       for (const { path, token } of hookTokens(hooks.token)) {
@@ -62,11 +62,7 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    reads: [
-      ['gateway', 'host'],
-      ['hooks', 'enabled'],
-      ['hooks', 'allowQueryToken'],
-    ],
+    reads: ['gateway.host', 'hooks.enabled', 'hooks.allowQueryToken'],
     *check({ gateway, hooks }) {
       if (!hooks.enabled || !hooks.allowQueryToken || isLoopback(gateway.host)) return
       yield {
@@ -79,14 +75,11 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    reads: [
-      ['hooks', 'allowedSessionKeyPrefixes'],
-      ['hooks', 'defaultSessionKey'],
-    ],
+    reads: ['hooks.allowedSessionKeyPrefixes', 'hooks.defaultSessionKey'],
     check: ({ hooks }) => checkSessionKeys(hooks),
   },
   {
-    reads: [['hooks', 'allowedAgentIds']],
+    reads: ['hooks.allowedAgentIds'],
     *check({ hooks }) {
       const others = hooks.allowedAgentIds?.filter((id) => !['*', 'main'].includes(id.trim().toLowerCase()))
       if (others === undefined || others.length === 0) return
@@ -101,20 +94,17 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    reads: [['hooks', 'path']],
+    reads: ['hooks.path'],
     *check({ hooks }) {
       yield* checkHookPath(normalHookPath(hooks.path))
     },
   },
   {
-    reads: [
-      ['hooks', 'enabled'],
-      ['hooks', 'gmail'],
-    ],
+    reads: ['hooks.enabled', 'hooks.gmail'],
     check: ({ hooks }) => checkMailbox(hooks),
   },
   {
-    reads: [['gateway', 'trustedProxies']],
+    reads: ['gateway.trustedProxies'],
     *check({ gateway }) {
       for (const [index, text] of gateway.trustedProxies.entries()) {
         if (isAddressRange(text)) continue
@@ -128,11 +118,11 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    reads: [transformModules],
+    reads: ['hooks.transforms.modules'],
     check: ({ hooks }) => checkModules(Object.keys(hooks.transforms.modules)),
   },
   {
-    reads: [['gateway', 'store']],
+    reads: ['gateway.store'],
     *check({ gateway }) {
       if (gateway.store === 'sqlite') return
       yield {
@@ -143,31 +133,28 @@ export const rules: readonly Rule[] = [
       }
     },
   },
-  { reads: [['agents', 'defaults', 'models']], check: ({ agents }) => checkModels(agents.defaults) },
+  { reads: ['agents.defaults.models'], check: ({ agents }) => checkModels(agents.defaults) },
   {
-    reads: [
-      ['agents', 'defaults', 'models'],
-      ['agents', 'defaults', 'model'],
-    ],
+    reads: ['agents.defaults.models', 'agents.defaults.model'],
     check: ({ agents }) => checkDefaultModel(agents.defaults),
   },
   {
     reads: [
-      ['agents', 'defaults', 'models'],
-      ['agents', 'defaults', 'model'],
-      ['agents', 'defaults', 'runner'],
-      ['agents', 'runners'],
-      ['agents', 'providers'],
+      'agents.defaults.models',
+      'agents.defaults.model',
+      'agents.defaults.runner',
+      'agents.runners',
+      'agents.providers',
     ],
     check: ({ agents }) => checkProvider(agents),
   },
-  { reads: [['agents', 'defaults', 'retry']], check: ({ agents }) => checkRetry(agents.defaults) },
+  { reads: ['agents.defaults.retry'], check: ({ agents }) => checkRetry(agents.defaults) },
   {
-    reads: [['agents', 'defaults', 'heartbeat', 'quietHours']],
+    reads: ['agents.defaults.heartbeat.quietHours'],
     check: ({ agents }) => checkQuietHours(agents.defaults),
   },
   {
-    reads: [['agents', 'route'], ['channels']],
+    reads: ['agents.route', 'channels'],
     *check({ agents, channels }) {
       const route = agents.route
       if (!route || Object.hasOwn(channels, route.channel)) return
@@ -182,7 +169,7 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    reads: [['channels']],
+    reads: ['channels'],
     *check({ channels }) {
       if (!Object.hasOwn(channels, 'last')) return
       yield {
