@@ -7,21 +7,7 @@ import { freezeDeep } from './freeze-deep.ts'
  * Uses two earlier loads, the last one and the last that gave a configuration, so that undoing an edit costs nothing.
  * Results that neither of them noted are dropped.
  */
-export interface LoadCache {
-  /** Returns the results of earlier loads, with those of the last one first. */
-  lookUp<Made>(kind: string, name: string): readonly Made[]
-  note(kind: string, name: string, made: unknown): void
-  /** Returns a frozen tree: the very one that an earlier load kept under this name, if it is equal. */
-  keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree
-  /** Does the same with what `make` gives for this object, and calls it only if one of its inputs has changed. */
-  keepMade<Tree extends object>(
-    kind: string,
-    name: string,
-    owner: object,
-    inputs: readonly unknown[],
-    make: () => Tree,
-  ): Tree
-}
+export type LoadCache = ReturnType<typeof createCache>
 
 type Notes = ReadonlyMap<string, unknown>
 
@@ -43,26 +29,32 @@ export function createLoadCache(): <Loaded extends { readonly ok: boolean }>(
   }
 }
 
-function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]): LoadCache {
-  const lookUp = <Made>(kind: string, name: string): Made[] =>
-    earlier.map((one) => one.get(`${kind} ${name}`) as Made).filter((made) => made !== undefined)
+function createCache(notes: Map<string, unknown>, earlier: readonly Notes[]) {
+  /** Returns the results of earlier loads, with those of the last one first. */
+  function lookUp<Made>(kind: string, name: string): readonly Made[] {
+    return earlier.map((one) => one.get(`${kind} ${name}`) as Made).filter((made) => made !== undefined)
+  }
   const note = (kind: string, name: string, made: unknown) => void notes.set(`${kind} ${name}`, made)
+  /** Returns a frozen tree: the very one that an earlier load kept under this name, if it is equal. */
   function keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree {
     const same = lookUp<Tree>(kind, name).find((one) => saysTheSame(one, tree))
     const kept = same ?? freezeDeep(tree)
     note(kind, name, kept)
     return kept
   }
-  return {
-    lookUp,
-    note,
-    keep,
-    keepMade<Tree extends object>(...[kind, name, owner, inputs, make]: Parameters<LoadCache['keepMade']>) {
-      const kept = remember(trees, owner, inputs, () => keep(kind, name, make()))
-      note(kind, name, kept)
-      return kept as Tree
-    },
+  /** Does the same with what `make` gives for `owner`, and calls it only if one of its inputs has changed. */
+  function keepMade<Tree extends object>(
+    kind: string,
+    name: string,
+    owner: object,
+    inputs: readonly unknown[],
+    make: () => Tree,
+  ): Tree {
+    const kept = remember(trees, owner, inputs, () => keep(kind, name, make())) as Tree
+    note(kind, name, kept)
+    return kept
   }
+  return { lookUp, note, keep, keepMade }
 }
 
 /** What was made of objects; no object is the owner of trees of two kinds. */

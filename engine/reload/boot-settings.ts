@@ -9,14 +9,11 @@ const bootNames = ['host', 'port', 'dataDir', 'store'] as const
 export type BootKey = `gateway.${(typeof bootNames)[number]}`
 export const bootKeys: readonly BootKey[] = bootNames.map((name) => `gateway.${name}` as const)
 
-export interface Held {
-  readonly configuration: Configuration
-  /** The keys whose new values wait for a restart. */
-  readonly heldKeys: readonly BootKey[]
-}
-
-/** Returns the configuration with the boot-only values of `serving`, or unchanged if nothing is live yet. */
-export function holdBootSettings(configuration: Configuration, serving: Settings | undefined): Held {
+/**
+ * Returns the configuration with the boot-only values of `serving`, or unchanged if nothing is live yet, and the keys whose
+ * new values wait for a restart.
+ */
+export function holdBootSettings(configuration: Configuration, serving: Settings | undefined) {
   const { settings } = configuration
   const held = bootNames.filter((name) => serving && serving.gateway[name] !== settings.gateway[name])
   if (serving === undefined || held.length === 0) return { configuration, heldKeys: [] }

@@ -1,7 +1,7 @@
 /** Merges endpoint policies: the configuration's, those of all mapping files, and those of presets. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Configuration, EndpointPolicy } from '../configuration.ts'
+import type { EndpointPolicy } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { ParsedFile } from '../file/parsed-file.ts'
@@ -27,20 +27,13 @@ export interface PolicySets {
 }
 
 /** The merged policy of each endpoint, and the files that define it. */
-export interface JoinedPolicies {
-  readonly endpoints: Configuration['endpoints']
-  /**
-   * Returns the written policies of an endpoint: of presets, of files, and of the configuration. Later ones take
-   * precedence.
-   */
-  writtenAbout(name: string): readonly WrittenPolicy[]
-}
+export type JoinedPolicies = ReturnType<typeof mergeEndpoints>
 
 /**
  * The configuration takes precedence over files, and they over presets, key by key. Two files cannot define one
  * endpoint.
  */
-export function mergeEndpoints(sets: PolicySets, cache: LoadCache, findings: Findings): JoinedPolicies {
+export function mergeEndpoints(sets: PolicySets, cache: LoadCache, findings: Findings) {
   const merged: Record<string, EndpointPolicy> = Object.create(null)
   // Presets may agree about an endpoint, and then any of them can be used.
   const layers = [
@@ -53,7 +46,11 @@ export function mergeEndpoints(sets: PolicySets, cache: LoadCache, findings: Fin
   for (const [name, policy] of Object.entries(merged)) merged[name] = cache.keep('endpoint', name, policy)
   return {
     endpoints: Object.freeze(merged),
-    writtenAbout: (name) =>
+    /**
+     * Returns the written policies of an endpoint: of presets, of files, and of the configuration. Later ones take
+     * precedence.
+     */
+    writtenAbout: (name: string): readonly WrittenPolicy[] =>
       layers.flatMap((layer, index) => {
         const written = layer.get(name)
         return written ? [{ ...written, from: layerNames[index] }] : []

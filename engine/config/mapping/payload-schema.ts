@@ -10,6 +10,7 @@ import { plainCopy } from '../file/shape.ts'
 import { isRecord } from '../is-record.ts'
 import { type Memo, remember } from '../load-cache.ts'
 import type { Path } from '../path.ts'
+import type { MappingValue } from '../schema/mapping-schema.ts'
 
 export interface PayloadSchema {
   readonly value: NonNullable<MappingSource['schema']>
@@ -17,19 +18,17 @@ export interface PayloadSchema {
   readonly source?: ParsedFile
 }
 
-/** Reads each file once, however many mappings name it. */
-export interface PayloadSchemas {
-  /** Returns undefined if there is no schema, or an invalid one, which is reported. */
-  read(
-    written: string | boolean | Readonly<Record<string, unknown>> | undefined,
-    at: { readonly source: ParsedFile; readonly path: Path },
-  ): Promise<PayloadSchema | undefined>
-}
+export type PayloadSchemas = ReturnType<typeof createPayloadSchemas>
 
-export function createPayloadSchemas(reading: Reading, findings: Findings): PayloadSchemas {
+/** Reads each file once, however many mappings name it. */
+export function createPayloadSchemas(reading: Reading, findings: Findings) {
   const parsed = new Map<string, PayloadSchema | undefined>()
   return {
-    async read(written, at) {
+    /** Returns undefined if there is no schema, or an invalid one, which is reported. */
+    async read(
+      written: MappingValue['schema'],
+      at: { readonly source: ParsedFile; readonly path: Path },
+    ): Promise<PayloadSchema | undefined> {
       if (typeof written === 'object') return { value: copyOf(written) }
       if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
       const named = await readNamedFile(written, at, reading, findings)
