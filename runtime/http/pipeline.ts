@@ -20,12 +20,12 @@ import { firstRunOf } from '../store/tasks.ts'
 import { isWrongTry } from './auth/auth-failure.ts'
 import { type AuthResult, authenticate, isOfThisMachine } from './auth/authenticate.ts'
 import type { EndpointAuth, EndpointAuthTable, FoundToken } from './auth/endpoint-auth.ts'
-import { createHandshakes, payloadIn } from './auth/handshakes.ts'
+import { createHandshakes, payloadOf } from './auth/handshakes.ts'
 import { presentedToken, withoutToken, withoutTokens } from './auth/presented-token.ts'
 import { createRejectUnauthenticated, overRate } from './auth/reject.ts'
 import { createSenderWarnings } from './auth/sender-warnings.ts'
 import { createSignatureStep } from './auth/signature.ts'
-import { decodeFor, decodeJson, maxBytesFor } from './body/decode.ts'
+import { type Decoded, decodeFor, decodeJson, maxBytesFor } from './body/decode.ts'
 import { decompress } from './body/decompress.ts'
 import { digestOfBody, readBody } from './body/read-body.ts'
 import type { Throttle } from './clients/throttle.ts'
@@ -145,8 +145,13 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     context.body = body
     context.timings.read = elapsed(context, clock)
 
+    let decoded: Decoded | undefined
+    const decode = () => {
+      decoded ??= decodeFor(endpoint, body, headers['content-type'])
+      return decoded
+    }
     if (verify?.value.handshakes && !isInternal) {
-      const payload = payloadIn(endpoint, body, headers['content-type'])
+      const payload = payloadOf(body, decode)
       const received = { query, payload, isTrusted: auth.kind !== 'open' }
       const result = await handshakes.ofSender(context, endpointAuth, received)
       if (result) return result
@@ -156,7 +161,7 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
       endpoint,
       headers: withoutTokens(headers, verify?.value.tokenHeaders ?? []),
       query: hooks.allowQueryToken ? withoutToken(query) : query,
-      ...decodeFor(endpoint, body, headers['content-type']),
+      ...decode(),
       rawBody: body,
       now: context.receivedAt,
       id: context.requestId,

@@ -8,7 +8,7 @@ import {
   type Timers,
   UnavailableError,
 } from '@reveille/engine'
-import { decodeFor, maxBytesFor } from '../body/decode.ts'
+import { type Decoded, decodeFor, maxBytesFor } from '../body/decode.ts'
 import { decompress } from '../body/decompress.ts'
 import { readBody } from '../body/read-body.ts'
 import type { Throttle } from '../clients/throttle.ts'
@@ -110,9 +110,14 @@ export function createHandshakes(options: HandshakesOptions) {
 
 /** The JSON in a body, as a handshake may hold it, or undefined. The request pipeline reports what is wrong with a body. */
 export function payloadIn(endpoint: string, body: Buffer, contentType: string | undefined): unknown {
+  return payloadOf(body, () => decodeFor(endpoint, body, contentType))
+}
+
+/** The same for a body that the request pipeline decodes as well. @throws what `decode` throws, unless it is a RequestError */
+export function payloadOf(body: Buffer, decode: () => Decoded): unknown {
   if (body.length === 0) return undefined
   try {
-    const { payload, isForm } = decodeFor(endpoint, body, contentType)
+    const { payload, isForm } = decode()
     return isForm ? undefined : payload
   } catch (error) {
     if (error instanceof RequestError) return undefined
