@@ -82,7 +82,7 @@ export function compileExpression(
     try {
       scope.containment.beginUnbounded()
       const { payload } = expressionInput(scope)
-      return await whole.evaluate(payload, valuesOf(readers, scope, payload), scope.request.now)
+      return await whole(payload, valuesOf(readers, scope, payload), scope.request.now)
     } catch (cause) {
       if (cause instanceof NeedsThread) throw cause
       throw failed(cause)

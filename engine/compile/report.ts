@@ -34,6 +34,9 @@ export function createReport(into: ReportedFinding[]): Report {
   }
 }
 
+/** For patterns whose mistakes were reported before. */
+export const silent: Report = { error: () => undefined, warn: () => undefined }
+
 /** Adds the current place of the entry. */
 export function placeFinding(entry: MappingEntry, { severity, finding }: ReportedFinding): Diagnostic {
   const { code, path, message, hint, offset } = finding

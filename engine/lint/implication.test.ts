@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compileMatch } from '../compile/match/compile-match.ts'
+import { silent } from '../compile/report.ts'
 import type { MappingSource } from '../config/configuration.ts'
 import type { HeaderPattern } from '../config/schema/mapping-schema.ts'
 import { createScope } from '../resolve/scope.ts'
-import { impliesMatch, readClauses, silent } from './implication.ts'
+import { impliesMatch, readClauses } from './implication.ts'
 
 type Match = NonNullable<MappingSource['match']>
 

@@ -5,7 +5,7 @@ import { type BodyPattern, readBodyPattern } from '../compile/match/body-pattern
 import { isWithin } from '../compile/match/numeric-bounds.ts'
 import type { OperatorTest } from '../compile/match/operators.ts'
 import type { Scalar } from '../compile/match/scalar.ts'
-import type { Report } from '../compile/report.ts'
+import { silent } from '../compile/report.ts'
 import type { MappingSource } from '../config/configuration.ts'
 import { coversPath } from '../config/path-overlap.ts'
 import type { HeaderPattern } from '../config/schema/mapping-schema.ts'
@@ -33,9 +33,6 @@ export function readClauses(match: MappingSource['match']): Clauses {
     when: match?.when === undefined ? undefined : bareExpression(match.when).source.trim(),
   }
 }
-
-/** Compiling has reported what is wrong with a pattern already. */
-export const silent: Report = { error: () => undefined, warn: () => undefined }
 
 /** A header that came several times matches by any of its values, as a list in a body does. */
 function readHeader(wanted: HeaderPattern): BodyPattern {

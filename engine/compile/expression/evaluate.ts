@@ -11,39 +11,37 @@ import { type Guards, readExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
-/** An expression of the library that is ready to be evaluated. */
-export interface LibraryExpression {
-  /** @throws the library's errors */
-  evaluate(payload: unknown, bindings: Readonly<Record<string, unknown>>, now: number): Promise<unknown>
-}
+/** Rejects with the library's errors. */
+type EvaluateInLibrary = (
+  payload: unknown,
+  bindings: Readonly<Record<string, unknown>>,
+  now: number,
+) => Promise<unknown>
 
 /** `prepare` may change the tree before it is evaluated. `guards` replace the usual ones. */
 export function createLibraryExpression(
   source: string,
   prepare: (ast: unknown) => void = () => {},
   guards?: Partial<Guards>,
-): LibraryExpression {
-  let ready: { readonly expression: jsonata.Expression; readonly writes: boolean } | undefined
+): EvaluateInLibrary {
+  let ready: jsonata.Expression | undefined
+  let writes = false
 
-  function read() {
+  function read(): jsonata.Expression {
     const expression = readExpression(source, 0, guards)
     const ast = expression.ast()
     prepare(ast)
     registerFunctions(expression)
-    let writes = false
     visitNodes(ast, (node) => {
       writes ||= mayWrite(node)
     })
-    return { expression, writes }
+    return expression
   }
 
-  return {
-    async evaluate(payload, bindings, now) {
-      ready ??= read()
-      const { expression, writes } = ready
-      const root = writes ? structuredClone(payload) : payload
-      return makePlain(await expression.evaluate(root, { ...bindings, [timeVariable]: now }))
-    },
+  return async (payload, bindings, now) => {
+    ready ??= read()
+    const root = writes ? structuredClone(payload) : payload
+    return makePlain(await ready.evaluate(root, { ...bindings, [timeVariable]: now }))
   }
 }
 

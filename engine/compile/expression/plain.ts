@@ -8,39 +8,35 @@ const mostValues = 600_000
 /** Payloads are nested up to 1,000 levels deep. */
 const deepest = 2_000
 
-interface Level {
-  readonly source: object
-  /** Absent for a list. */
-  readonly keys: readonly string[] | undefined
-  readonly target: unknown[] | Record<string, unknown>
-  index: number
-}
-
 /** Copies a result, so that it holds no object of the library. */
-export function makePlain(value: unknown): unknown {
-  if (typeof value === 'string' && value.length > mostText) throw tooMuchText()
-  if (!isTree(value)) return plainScalar(value)
-  const levels: Level[] = []
-  const result = enter(value, levels)
+export function makePlain(result: unknown): unknown {
+  if (typeof result === 'string' && result.length > mostText) throw tooMuchText()
   let values = 0
   let characters = 0
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const { source, keys, target, index } = level
-    const list = source as readonly unknown[]
-    if (index === (keys ?? list).length) {
-      levels.pop()
-      continue
+
+  function copy(value: unknown, depth: number): unknown {
+    if (!isTree(value)) return plainScalar(value)
+    if (Array.isArray(value)) {
+      const list: unknown[] = []
+      // As in JSON, an absent value is null in a list.
+      for (const each of value) list.push(copyInside('', each, depth) ?? null)
+      return list
     }
-    level.index += 1
-    values += 1
-    const key = keys?.[index]
-    const child = key === undefined ? list[index] : (source as Record<string, unknown>)[key]
-    characters += (key?.length ?? 0) + (typeof child === 'string' ? child.length : 0)
-    if (values > mostValues || characters > mostText) throw thrownLimit('its result is too large')
-    if (levels.length > deepest) throw thrownLimit('its result is nested too deeply')
-    put(target, key, isTree(child) ? enter(child, levels) : plainScalar(child))
+    const object: Record<string, unknown> = {}
+    for (const key of Object.keys(value))
+      setField(object, key, copyInside(key, (value as Record<string, unknown>)[key], depth))
+    return object
   }
-  return result
+
+  function copyInside(key: string, value: unknown, depth: number): unknown {
+    values += 1
+    characters += key.length + (typeof value === 'string' ? value.length : 0)
+    if (values > mostValues || characters > mostText) throw thrownLimit('its result is too large')
+    if (depth >= deepest) throw thrownLimit('its result is nested too deeply')
+    return copy(value, depth + 1)
+  }
+
+  return copy(result, 0)
 }
 
 /** Whether the value is an object or a list, and not a function of JSONata, which is an object too. */
@@ -55,24 +51,15 @@ function isFunctionLike(value: object): boolean {
   )
 }
 
-function enter(source: object, levels: Level[]): unknown[] | Record<string, unknown> {
-  const isList = Array.isArray(source)
-  const target = isList ? [] : {}
-  levels.push({ source, keys: isList ? undefined : Object.keys(source), target, index: 0 })
-  return target
-}
-
 function plainScalar(value: unknown): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
   return undefined
 }
 
-/** As in JSON, an absent value is null in a list and is left out of an object. */
-function put(target: unknown[] | Record<string, unknown>, key: string | undefined, value: unknown): void {
-  if (key === undefined) (target as unknown[]).push(value ?? null)
-  else if (value !== undefined) {
-    if (key !== '__proto__') (target as Record<string, unknown>)[key] = value
-    else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
-  }
+/** Leaves an absent value out, as JSON does. */
+function setField(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (value === undefined) return
+  if (key !== '__proto__') object[key] = value
+  else Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
 }

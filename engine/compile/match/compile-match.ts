@@ -4,7 +4,7 @@ import type { MappingSource } from '../../config/configuration.ts'
 import type { Path } from '../../config/path.ts'
 import { ClauseError, type Equality, type Matcher } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
-import type { Report } from '../report.ts'
+import { type Report, silent } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
 import { missOfBody } from './body-miss.ts'
 import { type BodyPattern, readBodyPattern } from './body-pattern.ts'
@@ -106,8 +106,6 @@ function missOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Cla
     return pattern && missOfBody(compileBodyTest(pattern, path), request.payload, containment)
   }
 }
-
-const silent: Report = { error: () => undefined, warn: () => undefined }
 
 /**
  * Returns the equalities that a body pattern requires, for the decision index. Each of them is necessary; together they
