@@ -45,8 +45,11 @@ export function boundedCall<Answer>(
       stopped = kind
       release()
       timer = timers.setTimeout(() => resolve({ kind }), abandonAfterMs)
-      const timeIsOver = new DOMException('The time for this call is over.', 'TimeoutError')
-      controller.abort(kind === 'timed-out' ? timeIsOver : stops.find((signal) => signal.aborted)?.reason)
+      const reason =
+        kind === 'timed-out'
+          ? new DOMException('The time for this call is over.', 'TimeoutError')
+          : stops.find((signal) => signal.aborted)?.reason
+      controller.abort(reason)
     }
 
     function release() {
