@@ -1,26 +1,26 @@
 /**
- * Defines what authors of transforms import: the types of a transform's context and result, and `prompt`. It is
- * bundled into every module that names it, so it imports nothing.
+ * Defines what authors of transforms import: the types of a transform's context and result, and `prompt`. It is bundled
+ * into every module that names it, so it imports nothing.
  */
 
 // biome-ignore-start lint/suspicious/noExplicitAny: only the author knows the type of a payload
-/** What a transform is given. Everything in it is the transform's own copy. */
+/** The context of a transform. Everything in it is a copy. */
 export interface TransformContext<Payload = any, With = any> {
-  /** The parsed body; integers beyond 2^53 are texts. Nothing has checked it but the mapping's `match` and `schema`. */
+  /** The parsed body; integers beyond 2^53 are texts. Only the mapping's `match` and `schema` have checked it. */
   readonly payload: Payload
-  /** Names in lower case; one that came several times is one text, joined with `, `. The gateway's tokens are left out. */
+  /** Names are in lower case. A repeated header is one text, joined with `, `. The gateway's tokens are left out. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** A name that came several times is a list. */
+  /** A repeated name is a list. */
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The endpoint: the `<name>` of `/hooks/<name>`. */
   readonly path: string
-  /** What the `:name` segments of `match.path` stand for. */
+  /** The values of the `:name` segments of `match.path`. */
   readonly params: Readonly<Record<string, string>>
   /** The mapping's `vars`, computed. */
   readonly vars: Readonly<Record<string, any>>
-  /** What the mapping says under `transform.with`, its references resolved; frozen. Without any, an empty object. */
+  /** The mapping's `transform.with` with its references resolved, frozen. Without any, an empty object. */
   readonly with: With
-  /** The element of `forEach` that this action is for, and its position from 0; undefined without `forEach`. */
+  /** The element of `forEach` for this action; `index` is its position from 0. Undefined without `forEach`. */
   readonly item: any
   readonly index: number | undefined
   /** When the request came in. */
@@ -32,8 +32,8 @@ export interface TransformContext<Payload = any, With = any> {
 }
 
 /**
- * The action as the mapping rendered it; a field that the mapping does not have is undefined. Need not be spread into
- * a result: what a result does not name stays as it is, while a `message` that is named is a text of your own.
+ * The action as the mapping rendered it. A field that the mapping does not have is undefined. It need not be spread
+ * into a result: fields that a result does not name stay as they are, while a named `message` is a text of your own.
  */
 export interface BaseAction extends Rendered {
   readonly action: 'wake' | 'agent'
@@ -44,44 +44,44 @@ type Rendered = {
 }
 
 /**
- * Fields that take the place of the mapping's, one by one. One that is absent or undefined keeps what the mapping
- * rendered, null takes it away.
+ * Fields that replace the mapping's, one by one. A field that is absent or undefined keeps what the mapping rendered,
+ * and null removes it.
  */
 export interface TransformAction {
   /**
-   * Another kind of action than the mapping's; its text or message comes along unless a new one is given. `null`: no
-   * action, as for a result that is null, but with a `reply`.
+   * Another kind of action than the mapping's; the mapping's text or message is used for it unless a new one is given.
+   * `null` means no action, like a result that is null, but with a `reply`.
    */
   readonly action?: 'wake' | 'agent' | null
   /** Wake: the event. A plain string is data as a whole; in a {@link prompt} the literals are your words. */
   readonly text?: string | Prompt | null
   /** Agent: the prompt. As `text`. */
   readonly message?: string | Prompt | null
-  /** Wake: when it is looked at. Default: `now`. */
+  /** Wake: when the main session reads it. Default: `now`. */
   readonly mode?: 'now' | 'next-heartbeat' | null
-  /** Agent: who asks, for summaries. */
+  /** Agent: the name of the sender, for summaries. */
   readonly name?: string | Prompt | null
-  /** Agent: reusing one continues that conversation. Default: a new one. */
+  /** Agent: a known key continues that conversation. Default: a new one. */
   readonly sessionKey?: string | Prompt | null
-  /** Agent: when the summary is looked at. Default: `now`. */
+  /** Agent: when the main session reads the summary. Default: `now`. */
   readonly wakeMode?: 'now' | 'next-heartbeat' | null
-  /** Agent: whether the reply goes to a channel. Default: true. */
+  /** Agent: whether the reply is sent to a channel. Default: true. */
   readonly deliver?: boolean | null
   /** Agent: a configured channel, or `last`. Default: `last`. */
   readonly channel?: string | null
   /** Agent: an address of the channel. */
   readonly to?: string | null
-  /** Agent: several channels, instead of `channel` and `to`. */
+  /** Agent: several targets, instead of `channel` and `to`. */
   readonly deliverTo?: readonly { readonly channel: string; readonly to?: string }[] | null
   /** Agent: `<provider>/<model>` or an alias. */
   readonly model?: string | null
   /** Agent: how much the model thinks. */
   readonly thinking?: 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null
-  /** Agent: time for the run in seconds, 1 to 86400. */
+  /** Agent: the timeout of the run in seconds, 1 to 86400. */
   readonly timeoutSeconds?: number | null
   /**
-   * What the sender reads, with status 200, in place of the gateway's own answer, once the request is kept: an object or
-   * a list as JSON, a string as text, one that begins with `<?xml` as XML. Of one request, one; 64 KiB at most.
+   * Sent to the sender, with status 200, in place of the gateway's own answer, once the request is stored: an object or
+   * a list as JSON, a string as text, and one that begins with `<?xml` as XML. One for each request, 64 KiB at most.
    */
   readonly reply?: string | object | null
 }
@@ -101,9 +101,9 @@ export type Transform<Payload = any> = (
 ) => TransformResult | Promise<TransformResult>
 
 /**
- * Gives a function the types of a transform, and is otherwise the function itself. Type the payload where it is read,
+ * Gives a function the types of a transform, and returns the function itself. Type the payload where it is read,
  * `defineTransform(({ payload }: TransformContext<Push>) => …)`, and a misspelt field of the result is a type error
- * too; with `defineTransform<Push>(…)` TypeScript cannot see it, and the gateway refuses it when it is called.
+ * too; with `defineTransform<Push>(…)` TypeScript cannot see it, and the gateway refuses the result.
  */
 export function defineTransform<
   Payload = any,
@@ -121,9 +121,9 @@ export function defineTransform(transform: Transform): Transform {
 type Returned = TransformResult | void | Promise<TransformResult | void>
 
 /**
- * TypeScript lets a function return more than it is asked for; here that is an error which names the field. It is
- * asked of the inferred function, beside what gives the function its contextual type: a condition within that type
- * would take completion away from the author of a result.
+ * TypeScript lets a function return unknown fields. Here they are an error that names the field. It is checked on the
+ * inferred function, beside what gives the function its contextual type, because a condition within that type would
+ * take completion away from the author of a result.
  */
 type Checked<Unknown> = [Unknown] extends [never] ? unknown : NoSuchField<Unknown>
 
@@ -143,7 +143,7 @@ type UnknownTarget<Result> = Result extends { readonly deliverTo: infer Targets 
     : never
   : never
 
-/** The keys of a value that are not known. None are found for `any` and for maps with arbitrary keys. */
+/** The unknown keys of a value. None are found for `any` and for maps with arbitrary keys. */
 type UnknownKey<Value, Known> = string extends keyof Value ? never : Exclude<keyof Value, Known>
 
 /** No action has a field of this name. */
@@ -173,7 +173,7 @@ export function refuse(status: number, message: string): never {
   throw thrown
 }
 
-/** The status of what {@link refuse} threw; undefined for any other error. */
+/** Returns the status of an error of {@link refuse}, or undefined for any other error. */
 export function refusedStatus(thrown: unknown): number | undefined {
   const isHeld = typeof thrown === 'object' && thrown !== null && Object.hasOwn(thrown, refusalBrand)
   return isHeld ? (thrown as { [refusalBrand]: number })[refusalBrand] : undefined
@@ -183,8 +183,8 @@ export function refusedStatus(thrown: unknown): number | undefined {
 const refusalBrand: unique symbol = Symbol.for('reveille.refusal') as never
 
 /**
- * What a transform is given, for its tests: `transform(exampleContext({ payload: { … } }))`. What is not named is
- * empty, `now` is 2026-01-01T00:00:00Z, and `rawBody` is the payload as JSON.
+ * Makes the context of a transform, for its tests: `transform(exampleContext({ payload: { … } }))`. Fields that are not
+ * given are empty, `now` is 2026-01-01T00:00:00Z, and `rawBody` is the payload as JSON.
  */
 export function exampleContext<Payload = any>(
   given: { readonly payload: Payload } & Partial<TransformContext<Payload>>,
@@ -207,24 +207,23 @@ export function exampleContext<Payload = any>(
 
 // biome-ignore-end lint/suspicious/noExplicitAny: see above
 
-/** A piece of a prompt: `literal` is the author's, `value` came from outside, under the name `path`. */
+/** A piece of a prompt: `literal` is the author's, and `value` came from outside, under the name `path`. */
 export type PromptPart = { readonly literal: string } | { readonly value: string; readonly path: string }
 
 /** A symbol of the global registry, because this module may be loaded twice. */
 const brand = Symbol.for('reveille.prompt')
 
-/** A text that knows which of its words are the author's and which came from outside. */
+/** A text that keeps the author's words apart from those that came from outside. */
 export interface Prompt {
   readonly parts: readonly PromptPart[]
-  /** As if there were no boundary. */
+  /** Returns the text without a boundary. */
   toString(): string
 }
 
 /**
- * The template tag of prompts. The literals are your words and stay instructions; every value is data, and what is not
- * short and harmless is moved into a fenced block behind the message. A value that is absent or null is nothing, an
- * object is compact JSON, a prompt within a prompt keeps its literals, and a list that holds prompts is one of them a
- * line.
+ * The template tag of prompts. The literals are your words and stay instructions. Every value is data, and a value that
+ * is not short and harmless is moved into a fenced block below the message. An absent or null value is nothing, an
+ * object is compact JSON, a prompt within a prompt keeps its literals, and a list of prompts has one on each line.
  */
 export function prompt(literals: TemplateStringsArray, ...values: readonly unknown[]): Prompt {
   const name = createNames()
@@ -237,8 +236,8 @@ export function prompt(literals: TemplateStringsArray, ...values: readonly unkno
 }
 
 /**
- * Prompts, and values as in a prompt, with the author's `separator` between them. Default: a line break. What is absent
- * or null is left out, with its separator.
+ * Joins prompts, and values as in a prompt, with the author's `separator` between them. Default: a line break. Absent
+ * and null elements are left out, with their separator.
  */
 prompt.join = (list: readonly unknown[], separator = '\n'): Prompt =>
   makePrompt(joined(list, separator, createNames()))

@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url'
 export const authorsTypesName = '@reveille/engine/transform'
 
 /**
- * Absolute path of our module of that name: the source, or what is published of it.
- *
- * @throws Error when this installation has lost it
+ * Returns the absolute path of the module: the source, or its published form.
+ * @throws Error if it is missing from this installation
  */
 export function findAuthorsTypes(): string {
   const beside = import.meta.url.endsWith('.ts') ? '../define.ts' : '../define.js'

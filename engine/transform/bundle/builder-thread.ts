@@ -1,4 +1,7 @@
-/** The thread that bundles: it loads esbuild and holds its process, so that the gateway's own thread never waits. */
+/**
+ * This is the program of the bundling thread, which loads esbuild and holds its process, so that the gateway's own
+ * thread never waits.
+ */
 
 import type { ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
@@ -10,7 +13,7 @@ import { type BuildRequest, type BuildResult, buildModule } from './module-build
 export type ToThread = BuildRequest | 'end'
 export type FromThread = BuildResult | Error
 
-/** The processes that esbuild started; it does not wait for their end itself. */
+/** The processes that esbuild started, because esbuild does not wait for their end. */
 const processes = new Set<ChildProcess>()
 let isEnding = false
 
@@ -31,19 +34,19 @@ parentPort?.on('message', async (message: ToThread) => {
   parentPort?.postMessage(answer)
 })
 
-/** The bundler's process may have been killed, as by a lack of memory; a second try gets a new one. */
+/** Tries a second time, because the bundler's process may have been killed, for example for lack of memory. */
 async function buildWithRetry(request: BuildRequest): Promise<BuildResult> {
   try {
     return await buildModule(request)
   } catch (error) {
-    // An error of the file system would come again.
+    // An error of the file system would occur again.
     if (isEnding || (error instanceof Error && 'code' in error)) throw error
     await endProcesses()
     return buildModule(request)
   }
 }
 
-/** Resolves when the processes have ended. If the thread ended before them, nothing would wait for them any more. */
+/** Resolves when the processes have ended. They would become zombies if the thread ended before them. */
 async function endProcesses(): Promise<void> {
   const ended = [...processes].map((child) => {
     child.ref()

@@ -33,19 +33,23 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test("modules are built in a row, and closing ends the bundler's process", seesChildren, async (t) => {
-  const request = await createRequest(t)
-  const builder = createBuilder({ idleMs: 60_000 })
-  const results = await Promise.all([1, 2, 3].map(() => builder.build(request)))
-  assert.deepEqual(
-    results.map(({ ok }) => ok),
-    [true, true, true],
-  )
-  assert.equal((await children()).length, 1)
-  await builder.close()
-  await until(async () => (await children()).length === 0)
-  await assert.rejects(builder.build(request), /closed/)
-})
+test(
+  "modules are built one after the other, and closing ends the bundler's process",
+  seesChildren,
+  async (t) => {
+    const request = await createRequest(t)
+    const builder = createBuilder({ idleMs: 60_000 })
+    const results = await Promise.all([1, 2, 3].map(() => builder.build(request)))
+    assert.deepEqual(
+      results.map(({ ok }) => ok),
+      [true, true, true],
+    )
+    assert.equal((await children()).length, 1)
+    await builder.close()
+    await until(async () => (await children()).length === 0)
+    await assert.rejects(builder.build(request), /closed/)
+  },
+)
 
 test('an idle builder ends its process, and starts another for the next module', seesChildren, async (t) => {
   const request = await createRequest(t)
@@ -56,7 +60,7 @@ test('an idle builder ends its process, and starts another for the next module',
   assert.ok((await builder.build(request)).ok)
 })
 
-test("a bundler's process that is killed costs no build", seesChildren, async (t) => {
+test("a build succeeds although the bundler's process is killed", seesChildren, async (t) => {
   const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
   t.after(() => builder.close())
@@ -65,7 +69,7 @@ test("a bundler's process that is killed costs no build", seesChildren, async (t
   assert.ok((await builder.build(request)).ok)
 })
 
-test('closing fails the builds under way', async (t) => {
+test('closing rejects the builds under way', async (t) => {
   const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
   const answer = builder.build(request).then(
@@ -76,7 +80,7 @@ test('closing fails the builds under way', async (t) => {
   assert.match(await answer, /^(?:built|the bundling thread ended)$/)
 })
 
-test('a folder that cannot be written is no fault of the author', async (t) => {
+test("a folder that cannot be written is not the author's fault", async (t) => {
   const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
   t.after(() => builder.close())

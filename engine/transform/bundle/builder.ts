@@ -7,9 +7,9 @@ import type { FromThread, ToThread } from './builder-thread.ts'
 import type { BuildRequest, BuildResult } from './module-build.ts'
 
 export interface Builder {
-  /** Rejects for what no author can have written: no bundler, a full disk, a closed builder. */
+  /** Rejects only for causes outside of the author's files: no bundler, a full disk, a closed builder. */
   build(request: BuildRequest): Promise<BuildResult>
-  /** Builds under way fail. */
+  /** Rejects the builds under way. */
   close(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export function createBuilder({ idleMs = 300_000 } = {}): Builder {
       return answer
     } finally {
       over.abort()
-      // An idle thread does not keep the process alive.
+      // An idle thread must not keep the process alive.
       worker.unref()
       idleTimer = setTimeout(() => void end(), idleMs).unref()
     }
@@ -58,7 +58,7 @@ export function createBuilder({ idleMs = 300_000 } = {}): Builder {
     if (ending === undefined) return
     ending.ref()
     const ended = new Promise<void>((resolve) => ending.once('exit', () => resolve()))
-    // The thread then ends the bundler's process too, which would outlive a thread that is merely terminated.
+    // The thread also ends the bundler's process, which would outlive a terminated thread.
     ending.postMessage('end' satisfies ToThread)
     const late = setTimeout(() => void ending.terminate(), 2_000)
     await ended
@@ -79,7 +79,7 @@ export function createBuilder({ idleMs = 300_000 } = {}): Builder {
   }
 }
 
-/** The thread's program, which lies beside this module as a source or as a bundle; absolute. */
+/** Returns the absolute path of the thread's program, which lies beside this module as a source or as a bundle. */
 export function threadFile(): string {
   return fileURLToPath(
     new URL(import.meta.url.endsWith('.ts') ? './builder-thread.ts' : './builder-thread.js', import.meta.url),

@@ -1,4 +1,4 @@
-/** Keeps bundles in a folder, each beside an entry that says what it was made from, and deletes those of no use. */
+/** Keeps bundles in a folder, each with an entry about its sources, and deletes those that are not used. */
 
 import { hash } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -9,35 +9,35 @@ import type { BuiltModule } from './module-build.ts'
 
 export interface CacheEntry {
   readonly entry: string
-  /** The exports that a CommonJS module was asked for; null for an ES module, which has the exports that it has. */
+  /** The requested exports of a CommonJS module. Null for an ES module, whose exports are known. */
   readonly exports: readonly string[] | null
   readonly digest: string
-  /** SHA-256 of the bundle in hex. */
+  /** The SHA-256 of the bundle in hex. */
   readonly codeHash: string
   readonly inputs: readonly string[]
   readonly stamps: Stamps
-  /** Of the bundle and of its source map. */
+  /** The stamps of the bundle and of its source map. */
   readonly ownStamps: Stamps
   readonly warnings: readonly Diagnostic[]
 }
 
 interface BundleCache {
   fileOf(digest: string): string
-  /** The entry of a module, which may be one of an earlier process. */
+  /** Returns the entry of a module, which may be from an earlier process. */
   find(key: string): Promise<CacheEntry | undefined>
   put(key: string, built: BuiltModule, entry: Omit<CacheEntry, 'ownStamps'>): Promise<CacheEntry>
-  /** Forgets all other entries; on disk they stay until they are swept. */
+  /** Forgets all other entries. On disk they stay until the next sweep. */
   keepOnly(keys: readonly string[]): void
-  /** Deletes all bundles but those of these digests and of the entries that are known. */
+  /** Deletes all bundles except those with these digests and those of known entries. */
   sweep(digests: Iterable<string>): Promise<void>
 }
 
-/** Raised whenever the content of an entry changes. */
+/** Increased whenever the content of an entry changes. */
 const format = 3
-/** An unfinished file that is older was left by a process that died; milliseconds. */
+/** An older unfinished file was left by a process that died. Milliseconds. */
 const longestWriteMs = 600_000
 
-/** @param toolStamps of the programs that make bundles: entries that others made are not used */
+/** @param toolStamps the stamps of the programs that make bundles; entries made by other versions are not used */
 export function createBundleCache(folder: string, toolStamps: () => Promise<Stamps>): BundleCache {
   const entries = new Map<string, CacheEntry>()
   const fileOf = (digest: string) => path.join(folder, `${digest}.mjs`)
@@ -61,13 +61,13 @@ export function createBundleCache(folder: string, toolStamps: () => Promise<Stam
     fileOf,
     async find(key) {
       const entry = entries.get(key) ?? (await read(key))
-      // An entry that is known is not swept while its files are looked at.
+      // A known entry is not deleted while its files are checked.
       if (entry) entries.set(key, entry)
       return entry
     },
     async put(key, { code, map }, written) {
       const file = fileOf(written.digest)
-      // The map first, so that a bundle is never without it.
+      // The map is renamed first, so that a bundle always has its map.
       await rename(map, `${file}.map`)
       await rename(code, file)
       const stamp = createStampReader()
@@ -99,7 +99,7 @@ export function createBundleCache(folder: string, toolStamps: () => Promise<Stam
   }
 }
 
-/** Whether a bundle can be used again: it is whole, nothing that it was made from has changed, and it has the exports. */
+/** Whether a bundle can be used again: it is complete, its sources have not changed, and it has the exports. */
 export async function isFresh(
   cached: CacheEntry,
   wanted: { readonly entry: string; readonly exports: readonly string[] },
@@ -115,7 +115,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    // Nothing was bundled yet.
+    // There are no bundles yet.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }

@@ -1,4 +1,4 @@
-/** Bundles the modules of a configuration, and uses a bundle again while nothing that it was made from has changed. */
+/** Bundles the modules of a configuration, and uses a bundle again if its sources have not changed. */
 
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ import { createStampReader, type Stamps } from './freshness.ts'
 import { findModuleFile, resolveLinks } from './module-file.ts'
 
 export interface BundlerOptions {
-  /** Where bundles go; absolute, made when it is needed. */
+  /** The absolute path of the folder for bundles, which is created when it is needed. */
   readonly folder: string
   /** Default: a thread of its own. */
   readonly builder?: Builder
@@ -24,9 +24,9 @@ interface ModuleResult {
   readonly watched: readonly string[]
 }
 
-/** What modules that are bundled together share. */
+/** The values that modules share when they are bundled together. */
 interface Round extends BundleRequest {
-  /** `transformsDir` and the configuration's folder, links resolved. */
+  /** `transformsDir` and the configuration's folder, with links resolved. */
   readonly root: string
   readonly shownFrom: string
   readonly readStamp: (path: string) => Promise<string | null>
@@ -73,7 +73,7 @@ export function createBundler({
     watched: readonly string[],
     request: BundleRequest,
   ): ModuleResult {
-    // Files that could appear above the operator's folders are not watched; the next load sees them.
+    // Files that may appear above the operator's folders are not watched. The next load finds them.
     const isNear = (place: string) => isBelow(place, request.transformsDir) || isBelow(place, request.folder)
     return {
       bundle: { module, digest, codeHash, file: cache.fileOf(digest), inputs },
@@ -108,7 +108,7 @@ function keyOf(root: string, module: string): string {
   return `${root}\0${module}`
 }
 
-/** Of the programs that make bundles: another version of one may make another bundle of the same sources. */
+/** Stamps the programs that make bundles, because another version may make another bundle of the same sources. */
 async function stampTools(): Promise<Stamps> {
   const read = createStampReader()
   const files = [threadFile(), createRequire(import.meta.url).resolve('esbuild/package.json')]
@@ -128,7 +128,7 @@ function folderMissing({ modules, transformsDir }: BundleRequest): Bundled {
   return { ok: false, diagnostics: [diagnostic], watched: [transformsDir, ...watched] }
 }
 
-/** For failures that no author can have caused. */
+/** Reports a failure that is not the author's fault. */
 function notBundled({ module, place }: WantedModule, transformsDir: string, error: Error): ModuleResult {
   return {
     diagnostics: [
@@ -148,9 +148,9 @@ function gather(
   results: readonly ModuleResult[],
   { root, transformsDir }: { readonly root: string; readonly transformsDir: string },
 ): Bundled {
-  /** The name that the operator uses, whatever links lead there. */
+  /** Returns the name that the operator uses, without resolved links. */
   const called = (file: string) => (isBelow(file, root) ? transformsDir + file.slice(root.length) : file)
-  // The fault of a file that several modules import is reported once.
+  // A mistake in a file that several modules import is reported once.
   const reported = new Map(
     results
       .flatMap(({ diagnostics }) => diagnostics)

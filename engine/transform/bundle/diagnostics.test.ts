@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { formatDiagnostic } from '../../config/diagnostic/diagnostic-text.ts'
 import { createTransforms } from './fixture.ts'
 
-test("a syntax error is reported at the author's line and column, also behind characters of several bytes", async (t) => {
+test("a syntax error is reported at the author's line and column, also after characters of several bytes", async (t) => {
   const { diagnose, folder } = await createTransforms(t, {
     'transforms/a.ts': 'export default () => 1\nconst text: string = "日本é" + )\n',
   })
@@ -17,7 +17,7 @@ test("a syntax error is reported at the author's line and column, also behind ch
   ])
 })
 
-test('an error keeps its place in a file that asks where it is', async (t) => {
+test('an error keeps its place in a file that reads its own path', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'transforms/import.ts': `interface Gone { a: string }
 
@@ -33,7 +33,7 @@ export default (gone: Gone) => [one, import.meta.dirname]`,
   assert.deepEqual([syntax?.place?.line, syntax?.place?.column], [3, 36])
 })
 
-test('an import that leads nowhere is reported with its name and what to do', async (t) => {
+test('an import that is not found is reported with its name and what to do', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': `
       import a from 'lodahs/get'
@@ -80,7 +80,7 @@ test('a package is installed beside the nearest package.json', async (t) => {
   assert.equal(reports?.hint, 'Run `npm install @scope/absent` in the folder of the configuration.')
 })
 
-test('the hint for a missing package is to install it, even if its name is near to that of a module of Node.js', async (t) => {
+test('the hint for a missing package is to install it, even if its name resembles that of a module of Node.js', async (t) => {
   const names = ['zod', 'stripe', 'uuid', 'ws', 'qs', 'ms', 'got', 'crypto-js', 'child_proces']
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': names.map((name) => `import '${name}'`).join('\n'),
@@ -93,7 +93,7 @@ test('the hint for a missing package is to install it, even if its name is near 
   assert.match(hints.at(-1) ?? '', / If a module of Node\.js was meant: `node:child_process`\.$/)
 })
 
-test('a package for a transforms folder elsewhere is to be installed there', async (t) => {
+test('the hint for a transforms folder elsewhere is to install the package there', async (t) => {
   const { bundler, folder } = await createTransforms(t, {
     'elsewhere/deep/a.ts': "import 'zod'",
     'config/a': '',
@@ -114,7 +114,7 @@ test('a package for a transforms folder elsewhere is to be installed there', asy
   )
 })
 
-test('a name that a file does not export is reported with the one that was probably meant', async (t) => {
+test('a name that a file does not export is reported with the nearest export', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': 'import { titel } from "./lib.ts"\nexport default () => titel',
     'transforms/lib.ts': 'export const title = 1',
@@ -143,7 +143,7 @@ test('a long line is cut to the part around the error', async (t) => {
   assert.equal(place.text[(place.caret ?? 0) - 1], ')')
 })
 
-test('a warning of the bundler is reported again for a bundle that is used again', async (t) => {
+test('a warning of the bundler is reported again when the bundle is used again', async (t) => {
   const { bundle, restart, built } = await createTransforms(t, {
     'transforms/a.ts': 'export default (a: unknown) => typeof a === "strin" || -0 === a',
     'transforms/node_modules/odd/index.js': 'export default typeof x === "strin"',

@@ -1,4 +1,4 @@
-/** Bundles the transforms of a folder for real, and counts the builds; used by tests only. */
+/** Bundles the transforms of a folder, and counts the builds, for tests. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
@@ -19,26 +19,26 @@ export interface Transforms {
   /** The configuration's folder, which holds `transforms` and `data`. */
   readonly folder: string
   readonly bundler: Bundler
-  /** Names of the modules that were built so far, in that order. */
+  /** The names of the modules that were built so far, in order. */
   readonly built: string[]
   write(files: Readonly<Record<string, string>>): Promise<void>
   bundle(...modules: readonly (string | Partial<WantedModule>)[]): Promise<Bundled>
-  /** Bundles one module that must be good. */
+  /** Bundles one valid module. */
   bundleOne(module: string, exports?: readonly string[]): Promise<Bundle>
   /** Imports the bundle as a host does. */
   load(module: string, exports?: readonly string[]): Promise<Namespace>
-  /** The diagnostics of modules that must not be good; errors first. */
+  /** Returns the diagnostics of invalid modules, errors first. */
   diagnose(...modules: readonly string[]): Promise<readonly Diagnostic[]>
-  /** The same folder after a restart. */
+  /** Opens the same folder after a restart. */
   restart(builder?: Builder): Transforms
 }
 
-/** Later than any file of a test was written, so that its stamp is certain. */
+/** A time after all files of a test were written, so that their stamps are certain. */
 const later = () => Date.now() + 10_000
 
 const limits = { timeoutMs: 5_000, memoryMb: 128, concurrency: 4 }
 
-/** @param files by their paths from the configuration's folder */
+/** @param files content by path from the configuration's folder */
 export async function createTransforms(
   t: Pick<TestContext, 'after'>,
   files: Readonly<Record<string, string>>,
@@ -52,7 +52,7 @@ export async function createTransforms(
   return transforms
 }
 
-/** Builds in this thread instead of starting one. */
+/** Builds in this thread instead of starting another one. */
 function buildHere(built: string[]): Builder {
   return {
     build(request) {
@@ -112,7 +112,7 @@ function open(folder: string, builder?: Builder, now = later): Transforms {
   return transforms
 }
 
-/** A builder that must not be needed. */
+/** A builder that fails the test if it is called. */
 export const noBuilder: Builder = {
   build: ({ module }) => Promise.reject(new Error(`${module} was bundled`)),
   close: async () => {},

@@ -1,7 +1,7 @@
 /**
- * Decides whether the files that a bundle was made from are unchanged. Each has a stamp: what the file system
- * says about it, which changes with its content. A path where nothing is has a stamp as well, because a file that appears
- * there may be imported in the place of another.
+ * Decides whether the files that a bundle was made from are unchanged. Each has a stamp: its stats in the file system,
+ * which change with its content. A missing path has a stamp as well, because a file that appears there may be imported
+ * in place of another.
  */
 
 import type { BigIntStats } from 'node:fs'
@@ -11,13 +11,13 @@ import path from 'node:path'
 import type { Metafile } from 'esbuild'
 import { candidatesOf, extendedBy, governingFolders, isPackaged } from './resolution.ts'
 
-/** By absolute path; null where there is nothing. */
+/** Stamps by absolute path. Null if nothing is there. */
 export type Stamps = Readonly<Record<string, string | null>>
 
 export interface Decisive {
   /** The files that went into a bundle, with the package.json and tsconfig.json files that apply to them. */
   readonly inputs: readonly string[]
-  /** Of the inputs, and of every path where an import was or would have been looked up. */
+  /** The stamps of the inputs, and of every path where an import was or would have been looked up. */
   readonly stamps: Stamps
 }
 
@@ -26,7 +26,7 @@ export interface Decisive {
  * file system's clock, which may be two seconds. Milliseconds.
  */
 const uncertainMs = 2_000
-/** The stamp of such a file; it equals no other. */
+/** The stamp of such a file, which equals no other stamp. */
 const uncertain = 'uncertain'
 const batch = 64
 
@@ -56,10 +56,9 @@ export async function areUnchanged(
 
 /**
  * Finds everything that a build depended on.
- *
  * @param files every file that was read
- * @param imports of those files, where the build got as far as that
- * @param missing where imports that lead nowhere were looked up
+ * @param imports the imports of those files, if the build got that far
+ * @param missing the paths where missing imports were looked up
  * @param startedAt milliseconds since the Unix epoch
  */
 export async function findDecisive(
@@ -115,10 +114,10 @@ export async function findDecisive(
   return { inputs: [...inputs], stamps: Object.fromEntries(stamps) }
 }
 
-/** The paths where the imports of a file were looked up, as far as the one that was taken. */
+/** Yields the paths where the imports of a file were looked up, up to the one that was found. */
 function* lookedUp(importer: string, imports: Metafile['inputs'][string]['imports']): Iterable<string> {
   for (const { path: resolved, original: specifier = resolved, external } of imports) {
-    // A change within an installed package changes its package.json too.
+    // A change in an installed package changes its package.json too.
     if (isBuiltin(specifier) || (isPackaged(importer) && specifier.startsWith('.'))) continue
     for (const candidate of candidatesOf(specifier, path.dirname(importer))) {
       yield candidate
@@ -127,13 +126,13 @@ function* lookedUp(importer: string, imports: Metafile['inputs'][string]['import
   }
 }
 
-/** The content of a folder has its own stamps; of the folder itself it matters only which one it is. */
+/** The files in a folder have their own stamps, so the folder's stamp only identifies it. */
 function stampOf(found: BigIntStats): string {
   const { ino, size, mtimeNs, ctimeNs } = found
   return found.isDirectory() ? `folder ${ino}` : [ino, size, mtimeNs, ctimeNs].join(' ')
 }
 
-/** Undefined also for what may not be looked at: no import is found there. */
+/** Returns undefined also for a path that may not be read, because no import is found there. */
 function statsOf(file: string): Promise<BigIntStats | undefined> {
   return stat(file, { bigint: true }).catch(() => undefined)
 }

@@ -1,4 +1,4 @@
-/** Advises on an import that leads nowhere: a file of nearly that name, or what to install where. */
+/** Gives a hint for an import that is not found: a similar file name, or what to install where. */
 
 import { readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
@@ -8,15 +8,15 @@ import { authorsTypesName } from './authors-types.ts'
 import { isScript } from './own-place.ts'
 import { foldersFrom, isRelative, packageOf } from './resolution.ts'
 
-/** The folders that hints name. */
+/** The folders that appear in hints. */
 export interface HintFolders {
-  /** The configuration's folder, which other folders are named from. */
+  /** The configuration's folder, to which other folders are shown relative. */
   readonly shownFrom: string
   /** The folder of the transforms. */
   readonly root: string
 }
 
-/** @param folder of the file that imports */
+/** @param folder the folder of the importing file */
 export async function hintForImport(
   specifier: string,
   folder: string,
@@ -28,10 +28,10 @@ export async function hintForImport(
   const builtin = nearestName(specifier.replace(/^node:/, ''), builtinModules)
   const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(packageOf(specifier))
   if (isBuiltin) return builtin === undefined ? 'Node.js has no such module.' : `Did you mean \`${builtin}\`?`
-  // For a transforms folder outside of the configuration's, Node.js looks in that folder and above it.
+  // For a transforms folder outside of the configuration's, Node.js searches that folder and those above it.
   const top = isWithin(folder, shownFrom) ? shownFrom : root
   const home = await homeOf(folder, top)
-  // Without a package.json npm would look for one further up, and change a folder that is not the operator's.
+  // Without a package.json, npm would use one further up, and change a folder that does not belong to the operator.
   const here = home === undefined ? '--prefix . ' : ''
   const install = `Run \`npm install ${here}${packageOf(specifier)}\` in ${shown(home ?? top, shownFrom)}.`
   return builtin === undefined ? install : `${install} If a module of Node.js was meant: \`node:${builtin}\`.`
@@ -53,7 +53,7 @@ async function hintForFile(specifier: string, folder: string, shownFrom: string)
   return `There is no such file in ${shown(below, shownFrom)}.`
 }
 
-/** The candidate that was probably meant, with or without its extension. */
+/** Returns the candidate that was probably meant, with or without its extension. */
 export function nearestFile(name: string, candidates: readonly string[]): string | undefined {
   const whole = nearestName(name, candidates)
   if (whole !== undefined) return whole
@@ -65,7 +65,7 @@ function bareName(name: string): string {
   return isScript(name) ? name.slice(0, -path.extname(name).length) : name
 }
 
-/** The folder where npm would install a package: that of the nearest package.json of the operator's, if there is one. */
+/** Returns the folder where npm would install a package, which is that of the operator's nearest package.json. */
 async function homeOf(folder: string, top: string): Promise<string | undefined> {
   for (const above of foldersFrom(folder)) {
     if (await isHome(path.join(above, 'package.json'))) return above
@@ -74,7 +74,7 @@ async function homeOf(folder: string, top: string): Promise<string | undefined> 
   return undefined
 }
 
-/** A package.json that only says which type of modules there are, as `init transform` writes it, is no place for packages. */
+/** A package.json that only sets the type of modules, as `init transform` writes it, is not a place for packages. */
 async function isHome(manifest: string): Promise<boolean> {
   const text = await readFile(manifest, 'utf8').catch(() => undefined)
   if (text === undefined) return false

@@ -1,14 +1,14 @@
-/** Turns esbuild's messages into diagnostics at the author's line, with what to do about them. */
+/** Turns esbuild's messages into diagnostics at the author's line, with hints. */
 
 import path from 'node:path'
 import type * as Esbuild from 'esbuild'
 import type { Diagnostic, Place } from '../../config/diagnostic/diagnostic.ts'
 import { type HintFolders, hintForImport } from './import-hint.ts'
 
-/** Longer lines, as of minified code, are cut around the error; in UTF-16 units. */
+/** Longer lines, such as those of minified code, are cut around the error. In UTF-16 units. */
 const longestLine = 1000
 
-/** Notes about options of esbuild, and about our own code that calls it: no author can act on them. */
+/** Notes about options of esbuild, and about our own code that calls it, on which no author can act. */
 const notForAuthors = /^You can (?:also )?(?:mark|use|surround)\b|^This error came from\b/
 
 export async function describeMessage(
@@ -40,7 +40,7 @@ export async function describeMessage(
   }
 }
 
-/** The import that leads nowhere and the folder of the file that imports it, where the message is about one. */
+/** Returns the missing import of a message, and the folder of the importing file. */
 export function unresolvedIn({
   text,
   location,
@@ -52,7 +52,7 @@ export function unresolvedIn({
 }
 
 function placeOf(location: Esbuild.Location | null): Place | undefined {
-  // The entry that stands before a CommonJS module is no file.
+  // The entry in front of a CommonJS module is not a file.
   if (location === null || !path.isAbsolute(location.file)) return undefined
   const { file, line, lineText } = location
   const before = Buffer.from(lineText).subarray(0, location.column).toString().length

@@ -1,4 +1,4 @@
-/** Bundles one module by esbuild: all that it imports in one file that stands by itself, with a source map. */
+/** Bundles one module with esbuild: everything that it imports in one self-contained file, with a source map. */
 
 import { hash, randomUUID } from 'node:crypto'
 import { appendFile, chmod, readFile, rm } from 'node:fs/promises'
@@ -10,19 +10,19 @@ import { describeMessage, unresolvedIn } from './message.ts'
 import { candidatesOf, isPackaged, nearestPackage, resolvedExtensions } from './resolution.ts'
 import { createSourcePlugin, type SourcePlugin } from './source-plugin.ts'
 
-/** Plain data, since it crosses threads. */
+/** Plain data, because it is posted to a thread. */
 export interface BuildRequest {
-  /** As the configuration names it. */
+  /** The module's name in the configuration. */
   readonly module: string
-  /** Its file, links resolved; absolute. */
+  /** The absolute path of its file, with links resolved. */
   readonly entry: string
-  /** The exports that mappings name; a CommonJS module must be asked for them one by one. */
+  /** The exports that mappings name. For a CommonJS module each of them must be requested. */
   readonly exports: readonly string[]
-  /** `transformsDir`, links resolved. */
+  /** `transformsDir`, with links resolved. */
   readonly root: string
-  /** The configuration's folder, which hints name other folders from. */
+  /** The configuration's folder, to which hints show other folders relative. */
   readonly shownFrom: string
-  /** Where bundles go; exists. */
+  /** The existing folder for bundles. */
   readonly folder: string
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number
@@ -32,12 +32,12 @@ export type BuildResult = BuiltModule | FailedModule
 
 export interface BuiltModule extends Decisive {
   readonly ok: true
-  /** As of a `Bundle`. */
+  /** The digest of a `Bundle`. */
   readonly digest: string
-  /** Unfinished files, to be renamed after the digest. */
+  /** Unfinished files, which are then renamed after the digest. */
   readonly code: string
   readonly map: string
-  /** SHA-256 of the code in hex. */
+  /** The SHA-256 of the code in hex. */
   readonly codeHash: string
   readonly isCommonJs: boolean
   readonly warnings: readonly Diagnostic[]
@@ -46,12 +46,12 @@ export interface BuiltModule extends Decisive {
 export interface FailedModule {
   readonly ok: false
   readonly diagnostics: readonly Diagnostic[]
-  /** Files and places whose change may mend it. */
+  /** Files and places whose change may fix it. */
   readonly watched: readonly string[]
 }
 
 interface Run extends SourcePlugin {
-  /** Absent: there are errors. */
+  /** Absent if there are errors. */
   readonly metafile?: esbuild.Metafile | undefined
   readonly errors: readonly esbuild.Message[]
   readonly warnings: readonly esbuild.Message[]
@@ -59,7 +59,7 @@ interface Run extends SourcePlugin {
 
 const textExtensions = ['.txt', '.md', '.html', '.sql']
 
-/** Rejects for what no author can have written, such as a full disk. */
+/** Rejects only for causes outside of the author's files, such as a full disk. */
 export async function buildModule(request: BuildRequest): Promise<BuildResult> {
   const code = path.join(request.folder, `${randomUUID()}.next`)
   try {
@@ -94,7 +94,10 @@ async function run(
     return await withTruePlaces({ ...sources, errors, warnings: warnings ?? [] })
   }
 
-  /** The messages about a rewritten file have places in the rewritten text; a build of the files as written has the true ones. */
+  /**
+   * Messages about a rewritten file have places in the rewritten text, so a build of the unchanged files finds the true
+   * ones.
+   */
   async function withTruePlaces(done: Run): Promise<Run> {
     const messages = [...done.errors, ...done.warnings]
     if (asWritten || !messages.some(({ location }) => done.isRewritten(location?.file))) return done
@@ -114,11 +117,11 @@ function optionsFor({ entry, root }: BuildRequest, code: string) {
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // As Node.js resolves, and without the conditions that only bundlers know.
+    // Resolves as Node.js does, without the conditions that only bundlers know.
     conditions: ['node-addons', 'module-sync'],
     resolveExtensions: resolvedExtensions,
     loader: Object.fromEntries(textExtensions.map((extension) => [extension, 'text'])),
-    // CommonJS code that requires a name known only at run time finds it from the author's file.
+    // CommonJS code that requires a name known only at run time resolves it from the author's file.
     banner: {
       js: `import { createRequire as createReveilleRequire } from 'node:module'; const require = createReveilleRequire(${JSON.stringify(entry)});`,
     },
@@ -132,8 +135,8 @@ function optionsFor({ entry, root }: BuildRequest, code: string) {
 }
 
 /**
- * The entry that gives a CommonJS module the exports of an ES module, since only running it tells which it has.
- * `module.exports` is the default export, or has it as `default`; other names are those of its properties.
+ * Returns the entry that gives a CommonJS module the exports of an ES module, because only running it shows its
+ * exports. `module.exports` is the default export, or has it as `default`; other names are those of its properties.
  */
 function commonJsEntry(file: string, names: readonly string[]): string {
   const others = [...new Set(names)].filter((name) => name !== 'default').sort()
@@ -173,7 +176,7 @@ async function finish(
   return { ok: true, ...signed, code, map: `${code}.map`, inputs, stamps, isCommonJs, warnings: described }
 }
 
-/** Makes the digest of a bundle, and names the source map after it in the code. */
+/** Computes the digest of a bundle, and writes the name of its source map into the code. */
 async function sign(
   code: string,
   outside: readonly string[],
@@ -193,8 +196,8 @@ async function sign(
 }
 
 /**
- * `sources` are written as they are seen from the folder of the bundles, and the same transform must have one digest
- * wherever it is bundled, because `doctor` compares its own with that of a gateway. The code names the same files.
+ * Removes `sources`, whose paths are relative to the folder of the bundles, because the same transform must have one
+ * digest wherever it is bundled: `doctor` compares its own with that of a gateway. The code names the same files.
  */
 function withoutSources(map: string): string {
   return map.replace(/^ *"sources": \[.*\],?$/m, '')

@@ -42,7 +42,7 @@ test('a link to a module may not lead out of the transforms folder, but may lead
   assert.equal((await load('deep/in.ts')).default(), 1)
 })
 
-test('the transforms folder itself may be a link, and diagnostics call it by its own name', async (t) => {
+test('the transforms folder itself may be a link, and diagnostics use its own name', async (t) => {
   const { diagnose, load, folder } = await createTransforms(t, {
     'elsewhere/good.ts': 'export default () => 1',
     'elsewhere/bad.ts': 'export default (',
@@ -97,7 +97,7 @@ test('a file that is neither JavaScript nor TypeScript is refused as a module', 
   assert.equal(reports[0]?.message, 'the transform `notes.md` is neither JavaScript nor TypeScript')
 })
 
-test('a missing folder is reported once, with the command that makes one', async (t) => {
+test('a missing folder is reported once, with the command that creates one', async (t) => {
   const { bundle, folder, write } = await createTransforms(t, {})
   const bundled = await bundle('a.ts', 'b.ts')
   assert.ok(!bundled.ok)

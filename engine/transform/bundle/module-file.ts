@@ -1,4 +1,4 @@
-/** Finds the file that a module's name stands for, and checks that it lies within the transforms folder, links resolved. */
+/** Finds the file of a module's name, and checks that it lies within the transforms folder after links are resolved. */
 
 import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -8,9 +8,9 @@ import { isScript } from './own-place.ts'
 export type ModuleFile =
   | {
       readonly ok: true
-      /** Links resolved. */
+      /** The path with links resolved. */
       readonly entry: string
-      /** Paths whose change may make the name stand for another file. */
+      /** Paths whose change may make the name refer to another file. */
       readonly watched: readonly string[]
     }
   | {
@@ -22,10 +22,10 @@ export type ModuleFile =
     }
 
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
-/** File names that are searched for one that may have been meant. */
+/** The limit on file names that are searched for a similar one. */
 const mostNames = 1_000
 
-/** @param transformsDir as configured, for watching; `root` is the same, links resolved */
+/** @param transformsDir the configured folder, for watching; `root` is the same with links resolved */
 export async function findModuleFile(
   module: string,
   transformsDir: string,
@@ -85,7 +85,7 @@ function noScript(module: string, watched: readonly string[]): ModuleFile {
   }
 }
 
-/** Undefined where nothing is, or a link that leads nowhere. */
+/** Returns undefined for a missing path or a broken link. */
 export async function resolveLinks(file: string): Promise<string | undefined> {
   try {
     return await realpath(file)

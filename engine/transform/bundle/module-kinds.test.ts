@@ -97,7 +97,7 @@ test('a CommonJS module is bundled again when a mapping names another of its exp
   assert.deepEqual(built, ['a.cjs', 'a.cjs', 'b.mjs'])
 })
 
-test("the authors' types are found though the folder lies far from any package", async (t) => {
+test("the authors' types are found even if the folder is far from any package", async (t) => {
   const { load } = await createTransforms(t, {
     'transforms/a.ts': `
       import { defineTransform, isPrompt, prompt } from '@reveille/engine/transform'

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { createTransforms } from './fixture.ts'
 
-test('a module finds its own place by every name that Node.js gives it', async (t) => {
+test('a module finds its own path by every name that Node.js has for it', async (t) => {
   const { load, folder } = await createTransforms(t, {
     'transforms/deep/esm.ts': `
       const { url, filename: file } = import.meta
@@ -40,7 +40,7 @@ test('files beside a module are found from there, also by a `require` whose name
   assert.equal((await load('late.cjs')).default('./said.json'), 'said')
 })
 
-test("a stack trace names the author's lines, also in a file that asks where it is", async (t) => {
+test("a stack trace names the author's lines, also in a file that reads its own path", async (t) => {
   const { bundleOne } = await createTransforms(t, {
     'transforms/a.ts': `import { fail } from './lib/fail.ts'
 
@@ -68,7 +68,7 @@ export function fail(text: Text): never {
   assert.match(stdout, /\/transforms\/a\.ts:7:14\)/)
 })
 
-test('the source map holds the sources as they are written', async (t) => {
+test('the source map holds the sources as written', async (t) => {
   const source = 'export default () => import.meta.url // ü\n'
   const { bundleOne } = await createTransforms(t, { 'transforms/a.ts': source })
   const { file } = await bundleOne('a.ts')

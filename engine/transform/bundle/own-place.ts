@@ -1,6 +1,6 @@
 /**
- * Lets bundled code find its own place: `__dirname`, `import.meta.url` and their like name the author's file, and a package
- * that looks for files beside itself stays where it is.
+ * Lets bundled code find its own path: `__dirname`, `import.meta.url` and the like name the author's file, and a
+ * package that looks for files beside itself is not bundled.
  */
 
 import path from 'node:path'
@@ -15,16 +15,15 @@ export function isScript(file: string): boolean {
 const words = ['import.meta', '__dirname', '__filename'].map((word) => Buffer.from(word))
 const packagedWords = [...words, ...['require.resolve', 'bindings'].map((word) => Buffer.from(word))]
 
-/** A quick test that most files do not pass, so that they are not decoded. */
+/** A quick test that most files fail, so that they are not decoded. */
 export function mayAskItsPlace(file: string, content: Buffer): boolean {
   if (!isScript(file)) return false
   return (isPackaged(file) ? packagedWords : words).some((word) => content.includes(word))
 }
 
 /**
- * Whether a package's file must stay where it is. What it finds beside itself (a native addon, a worker, a template)
+ * Whether a package's file must stay where it is, because the files beside it (a native addon, a worker, a template)
  * would not be found from a bundle, and may not survive being bundled.
- *
  * @param packageType the `type` of its package.json
  */
 export function staysOutside(file: string, text: string, packageType: unknown): boolean {
@@ -38,15 +37,21 @@ function isModule(file: string, text: string, packageType: unknown): boolean {
   return packageType === 'module' || /^[ \t]*(?:import\s*[\w"'{*]|export\s*[\w{*])/m.test(text)
 }
 
-/** What a bundle holds of a file that stays outside. `address` must be resolved to the file itself, as external. */
+/**
+ * Returns what a bundle contains in place of a file that stays outside. `address` must be resolved to the file itself,
+ * as external.
+ */
 export function externalModule(address: string): string {
   return `module.exports = require(${JSON.stringify(address)})`
 }
 
-/** How esbuild rewrites a file so that its code names the file wherever it runs; the source map is part of the result. */
+/**
+ * Returns how esbuild rewrites a file so that its code has the file's path wherever it runs. The source map is part of
+ * the result.
+ */
 export function placeOptions(file: string, text: string) {
   const place = { url: pathToFileURL(file).href, dirname: path.dirname(file), filename: file }
-  // `import.meta` as a whole becomes an object, which has no `resolve`, so only files that take it whole get one.
+  // `import.meta` as a whole becomes an object without `resolve`, so only files that use it as a whole get one.
   const isTakenWhole = /\bimport\.meta\b(?!\s*\.)/.test(text)
   return {
     entryPoints: [file],

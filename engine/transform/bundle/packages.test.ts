@@ -16,7 +16,7 @@ test('ES and CommonJS packages are bundled with their own dependencies', async (
     [beside('common/package.json')]: described(),
     [beside('common/index.js')]:
       'const os = require("os"); module.exports = () => typeof os.EOL + require("needed"); module.exports.other = 1',
-    // Above the folder of transforms, as of the configuration's own package.
+    // The folder is above that of the transforms, like that of the configuration's own package.
     'node_modules/needed/package.json': described(),
     'node_modules/needed/index.js': 'module.exports = " needed"',
     [beside('@scope/esm/package.json')]: described({ type: 'module', exports: { './part': './part.js' } }),
@@ -37,7 +37,7 @@ test('real packages work: one of many files, and one that starts a worker from a
   assert.deepEqual((await load('a.ts')).default('a: [1]'), [{ a: [1] }, 'function'])
 })
 
-test('a package that looks for files beside itself stays where it is, and its change makes another bundle', async (t) => {
+test('a package that looks for files beside itself is not bundled, and its change makes another bundle', async (t) => {
   const finder = beside('finder/index.js')
   const { load, bundleOne, write, folder } = await createTransforms(t, {
     'transforms/a.ts': 'import find, { place } from "finder"; export default () => [find(), place]',
@@ -61,7 +61,7 @@ test('a package that looks for files beside itself stays where it is, and its ch
   assert.notEqual((await bundleOne('a.ts')).digest, newer.digest)
 })
 
-test('a native addon stays where it is, and is part of the digest', async (t) => {
+test('a native addon is not bundled, and is part of the digest', async (t) => {
   const { bundleOne, load, write } = await createTransforms(t, {
     'transforms/a.cjs': 'module.exports = () => { try { require("native") } catch (e) { return e.message } }',
     [beside('native/package.json')]: described(),
@@ -86,7 +86,7 @@ test('an optional package may be missing', async (t) => {
   assert.equal((await load('a.cjs')).default(), 'there')
 })
 
-test('a linked package is bundled from where it lies, and another link makes another bundle', async (t) => {
+test('a linked package is bundled from its real place, and another link makes another bundle', async (t) => {
   const { load, folder, built } = await createTransforms(t, {
     'transforms/a.ts': 'export { default } from "linked"',
     'elsewhere/package.json': described(),

@@ -5,10 +5,10 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 
 export const scriptExtensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx']
-/** In the order in which they are tried behind a name without an extension. */
+/** The order in which extensions are tried for a name without one. */
 export const resolvedExtensions = [...scriptExtensions, '.json']
 
-/** The TypeScript sources that an import of a JavaScript file may stand for. */
+/** The TypeScript sources that an import of a JavaScript file may mean. */
 const sourcesOf: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx'],
   '.jsx': ['.tsx', '.ts'],
@@ -24,7 +24,7 @@ export function isRelative(specifier: string): boolean {
   return /^\.{0,2}\//.test(specifier) || specifier === '.' || specifier === '..' || path.isAbsolute(specifier)
 }
 
-/** The package that a name begins with: `@scope/name/part` is of `@scope/name`. */
+/** Returns the package of a name: `@scope/name/part` belongs to `@scope/name`. */
 export function packageOf(specifier: string): string {
   return specifier
     .split('/')
@@ -32,7 +32,7 @@ export function packageOf(specifier: string): string {
     .join('/')
 }
 
-/** The paths where an import in a file of `folder` may be found; esbuild takes the first that exists. */
+/** Yields the paths where an import in a file of `folder` may be found. esbuild takes the first that exists. */
 export function* candidatesOf(specifier: string, folder: string): Iterable<string> {
   if (isRelative(specifier)) {
     const wanted = path.resolve(folder, specifier)
@@ -48,7 +48,7 @@ export function* candidatesOf(specifier: string, folder: string): Iterable<strin
   for (const above of foldersFrom(folder)) yield path.join(above, 'node_modules', packageOf(specifier))
 }
 
-/** The folder and all folders above it. */
+/** Yields the folder and all folders above it. */
 export function* foldersFrom(folder: string): Iterable<string> {
   for (let current = folder; ; current = path.dirname(current)) {
     yield current
@@ -56,7 +56,10 @@ export function* foldersFrom(folder: string): Iterable<string> {
   }
 }
 
-/** The folders whose package.json or tsconfig.json can apply to a file. A package's file depends on nothing above its package. */
+/**
+ * Yields the folders whose package.json or tsconfig.json can apply to a file. A package's file depends on nothing above
+ * its package.
+ */
 export function* governingFolders(file: string): Iterable<string> {
   for (const folder of foldersFrom(path.dirname(file))) {
     yield folder
@@ -64,7 +67,7 @@ export function* governingFolders(file: string): Iterable<string> {
   }
 }
 
-/** The version and type that the nearest package.json above a file gives. */
+/** Returns the version and type in the nearest package.json above a file. */
 export async function nearestPackage(file: string): Promise<{ version?: unknown; type?: unknown }> {
   for (const folder of governingFolders(file)) {
     const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined)
@@ -78,7 +81,7 @@ export async function nearestPackage(file: string): Promise<{ version?: unknown;
   return {}
 }
 
-/** The files that a tsconfig.json extends. One that is commented out is listed too, which does no harm. */
+/** Returns the files that a tsconfig.json extends. One in a comment is listed too, which does no harm. */
 export function extendedBy(tsconfig: string, text: string): readonly string[] {
   const [, value = ''] = /"extends"\s*:\s*(\[[^\]]*\]|"[^"]*")/.exec(text) ?? []
   return [...value.matchAll(/"([^"]+)"/g)].map(([, parent = '']) => extendedFile(parent, tsconfig))

@@ -10,7 +10,7 @@ const two = {
   'transforms/other.ts': 'export default () => null',
 }
 
-test('modules that did not change are not bundled again, also after a restart', async (t) => {
+test('unchanged modules are not bundled again, also after a restart', async (t) => {
   const { bundle, built, restart } = await createTransforms(t, two)
   const first = await bundle('a.ts', 'other.ts')
   assert.deepEqual(await bundle('a.ts', 'other.ts'), first)
@@ -18,7 +18,7 @@ test('modules that did not change are not bundled again, also after a restart', 
   assert.deepEqual(await restart(noBuilder).bundle('a.ts', 'other.ts'), first)
 })
 
-test('a change of a module or of a file that it imports bundles that module alone', async (t) => {
+test('a change of a module, or of a file that it imports, bundles that module alone', async (t) => {
   const { bundleOne, built, write, load, bundle } = await createTransforms(t, two)
   await bundle('a.ts', 'other.ts')
   const { digest } = await bundleOne('a.ts')
@@ -42,14 +42,14 @@ test('a change that keeps size and time is noticed', async (t) => {
   assert.equal((await load('a.ts')).default(), 3)
 })
 
-test('a file that changed just before it was read is not trusted to stay', async (t) => {
+test('a file that changed just before it was read counts as changed', async (t) => {
   const { bundle, built } = await createTransforms(t, two, undefined, Date.now)
   await bundle('a.ts')
   await bundle('a.ts')
   assert.deepEqual(built, ['a.ts', 'a.ts'])
 })
 
-test('a file that appears where an import finds it first is noticed', async (t) => {
+test('a file that appears where an import is looked up first is noticed', async (t) => {
   const { load, write, bundle, folder } = await createTransforms(t, {
     'transforms/a.ts': 'import { b } from "./lib/b"; import c from "c"; export default () => [b, c]',
     'transforms/lib/b.js': 'export const b = "js"',
@@ -69,7 +69,7 @@ test('a file that appears where an import finds it first is noticed', async (t) 
   assert.deepEqual((await load('a.ts')).default(), ['ts', 'main'])
 })
 
-test('a failed build watches the files whose change may mend it, and notices the change', async (t) => {
+test('after a failed build, files whose change may fix it are watched, and the change is noticed', async (t) => {
   const { bundle, write, folder, load } = await createTransforms(t, {
     'transforms/a.ts': 'import { b } from "./b"; import "absent"; import "./broken"; export default () => b',
     'transforms/broken.ts': 'export const = 1',
@@ -96,7 +96,7 @@ test('a failed build watches the files whose change may mend it, and notices the
   assert.equal((await load('a.ts')).default(), 1)
 })
 
-test('every file that decides a bundle is among its inputs and is watched', async (t) => {
+test('every file that a bundle depends on is among its inputs and is watched', async (t) => {
   const { bundle, folder } = await createTransforms(t, {
     ...two,
     'transforms/a.ts': 'import "./lib/b"; import "c"; export {} from "@reveille/engine/transform"',
@@ -116,7 +116,7 @@ test('every file that decides a bundle is among its inputs and is watched', asyn
   assert.ok(inputs.some((input) => /define\.[tj]s$/.test(input)))
 })
 
-test('a bundle or map that is damaged or gone is made again', async (t) => {
+test('a damaged or deleted bundle or map is made again', async (t) => {
   const { bundleOne, restart, load } = await createTransforms(t, two)
   const { file } = await bundleOne('a.ts')
   const code = await readFile(file, 'utf8')
@@ -153,7 +153,7 @@ test('a cache entry that cannot be read, or that another version of the bundler 
   }
 })
 
-test("bundles are readable by the gateway's user alone, and no unfinished file stays beside them", async (t) => {
+test("bundles are readable by the gateway's user alone, and no unfinished file is left", async (t) => {
   const { bundle, bundleOne, folder } = await createTransforms(t, { ...two, 'transforms/bad.ts': '(' })
   await bundle('a.ts', 'other.ts', 'bad.ts')
   const { digest } = await bundleOne('a.ts')
@@ -168,7 +168,7 @@ test("bundles are readable by the gateway's user alone, and no unfinished file s
   assert.equal(names.length, 6)
 })
 
-test('sweeping keeps the bundles that are named and those of the last request', async (t) => {
+test('sweeping keeps the named bundles and those of the last request', async (t) => {
   const { bundler, bundleOne, write, folder } = await createTransforms(t, two)
   const digests: string[] = []
   for (const value of [1, 2, 3, 4]) {

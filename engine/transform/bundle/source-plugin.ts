@@ -1,6 +1,6 @@
 /**
- * Reads the sources of one build for esbuild: it gives files that ask where they are their own place, and leaves outside of
- * the bundle what cannot be part of one.
+ * Reads the sources of one build for esbuild: gives files that read their own path that path, and leaves files that
+ * cannot be bundled outside.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -13,15 +13,18 @@ export interface SourcePlugin {
   readonly plugin: Esbuild.Plugin
   /** Every file that was read. */
   readonly files: ReadonlySet<string>
-  /** The files of them that stay outside of the bundle. */
+  /** The files of these that stay outside of the bundle. */
   readonly outside: ReadonlySet<string>
-  /** Whether esbuild was given another text than the file holds. */
+  /** Whether esbuild got another text than that of the file. */
   isRewritten(file: string | undefined): boolean
 }
 
 const outsidePrefix = 'reveille-outside:'
 
-/** `asWritten`: nothing is rewritten. Such a bundle does not know its place, but the places in its messages are right. */
+/**
+ * With `asWritten`, nothing is rewritten. Such a bundle does not know its path, but the places in its messages are
+ * right.
+ */
 export function createSourcePlugin({ asWritten }: { readonly asWritten: boolean }): SourcePlugin {
   const files = new Set<string>()
   const outside = new Set<string>()
@@ -40,7 +43,7 @@ export function createSourcePlugin({ asWritten }: { readonly asWritten: boolean 
       rewritten.add(file)
       return { contents: outputFiles[0]?.contents ?? content, loader: 'js' }
     } catch {
-      // The build that bundles the file reports what is wrong with it, at the right place.
+      // The build that bundles the file reports its mistakes, at the right place.
       return undefined
     }
   }
