@@ -46,7 +46,7 @@ async function buildWithRetry(request: BuildRequest): Promise<BuildResult> {
   }
 }
 
-/** Resolves when the processes have ended. They would become zombies if the thread ended before them. */
+/** Resolves when the processes have ended. Nothing would wait for them if the thread ended first. */
 async function endProcesses(): Promise<void> {
   const ended = [...processes].map((child) => {
     child.ref()
