@@ -33,23 +33,19 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test(
-  "modules are built one after the other, and closing ends the bundler's process",
-  seesChildren,
-  async (t) => {
-    const request = await createRequest(t)
-    const builder = createBuilder({ idleMs: 60_000 })
-    const results = await Promise.all([1, 2, 3].map(() => builder.build(request)))
-    assert.deepEqual(
-      results.map(({ ok }) => ok),
-      [true, true, true],
-    )
-    assert.equal((await children()).length, 1)
-    await builder.close()
-    await until(async () => (await children()).length === 0)
-    await assert.rejects(builder.build(request), /closed/)
-  },
-)
+test("modules are built in turn, and closing ends the bundler's process", seesChildren, async (t) => {
+  const request = await createRequest(t)
+  const builder = createBuilder({ idleMs: 60_000 })
+  const results = await Promise.all([1, 2, 3].map(() => builder.build(request)))
+  assert.deepEqual(
+    results.map(({ ok }) => ok),
+    [true, true, true],
+  )
+  assert.equal((await children()).length, 1)
+  await builder.close()
+  await until(async () => (await children()).length === 0)
+  await assert.rejects(builder.build(request), /closed/)
+})
 
 test('an idle builder ends its process, and starts another for the next module', seesChildren, async (t) => {
   const request = await createRequest(t)
