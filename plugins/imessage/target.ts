@@ -6,12 +6,7 @@ export interface IMessageTarget extends Target {
   /** The guids that the chat may have; the first one that exists is used. A single guid is not looked up. */
   readonly guids: readonly string[]
   /** With whom a chat is begun if there is none. Absent if the chat has to exist. */
-  readonly newChat?: NewChat
-}
-
-export interface NewChat {
-  readonly address: string
-  readonly service: Service
+  readonly newChat?: { readonly address: string; readonly service: Service }
 }
 
 export type Service = 'iMessage' | 'SMS'

@@ -14,6 +14,7 @@ import {
   timeOf,
   urlBelow,
   type VendorAnswer,
+  type VendorCall,
   type VendorContext,
 } from '@reveille/kit'
 import { errorFrom, notMattermost } from './errors.ts'
@@ -37,12 +38,7 @@ const windowMs = 20_000
 /** How many direct channels are remembered: more than one gateway writes to. */
 const mostDirectChannels = 1000
 
-interface ApiCall {
-  readonly body?: object
-  /** Whether the call is the one that sends the post. Default: false. */
-  readonly delivers?: boolean
-  readonly signal: AbortSignal
-}
+type ApiCall = Pick<VendorCall, 'body' | 'delivers' | 'signal'>
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createMattermostChannel({ config, fetch, now }: VendorContext<MattermostConfig>): Channel {

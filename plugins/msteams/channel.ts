@@ -13,6 +13,7 @@ import {
   recordOf,
   urlBelow,
   type VendorAnswer,
+  type VendorCall,
   type VendorContext,
 } from '@reveille/kit'
 import { errorFrom, notTeams } from './errors.ts'
@@ -30,12 +31,7 @@ export interface TeamsConfig extends AppCredentials {
 /** How many chats are remembered: more than one gateway writes to. */
 const mostChats = 1000
 
-interface ConnectorCall {
-  readonly body: object
-  /** Whether the call is the one that sends the message. */
-  readonly delivers: boolean
-  readonly signal: AbortSignal
-}
+type ConnectorCall = Required<Pick<VendorCall, 'body' | 'delivers' | 'signal'>>
 
 /** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createTeamsChannel({ config, fetch, now }: VendorContext<TeamsConfig>): Channel {

@@ -1,22 +1,14 @@
 /** Reads the answers of OpenClaw: JSON from its hooks, plain text from its other routes, and HTML from proxies. */
 
-import { type Facts, parseJson, readBody, recordOf } from '@reveille/kit'
+import { parseJson, readBody, recordOf } from '@reveille/kit'
 
-export interface Answer {
-  readonly status: number
-  /** The body if it is a JSON object; otherwise empty. */
-  readonly object: Facts
-  /** OpenClaw's own words, if there are any. */
-  readonly said: string | undefined
-  /** Whether a success cannot be an answer of OpenClaw's hooks, such as an HTML page. */
-  readonly isForeign: boolean
-}
+export type Answer = Awaited<ReturnType<typeof readAnswer>>
 
 /** The most bytes of a body that are read. OpenClaw's own answers have some hundred. */
 const longestBody = 65_536
 
 /** Reads an answer. @throws the error of the body, unless the status is a success */
-export async function readAnswer(response: Response, signal: AbortSignal): Promise<Answer> {
+export async function readAnswer(response: Response, signal: AbortSignal) {
   const { status, ok } = response
   const text = await readBody(response, longestBody).catch((error: unknown) => {
     // A success counts without its body, which would only hold the id of the run.
@@ -27,8 +19,11 @@ export async function readAnswer(response: Response, signal: AbortSignal): Promi
   const isPage = /^\s*</.test(text ?? '') || (response.headers.get('content-type') ?? '').includes('html')
   return {
     status,
+    /** The body if it is a JSON object; otherwise empty. */
     object: object ?? {},
+    /** OpenClaw's own words, if there are any. */
     said: isPage || text === undefined ? undefined : saidIn(object?.['error'], text),
+    /** Whether a success cannot be an answer of OpenClaw's hooks, such as an HTML page. */
     isForeign: object === undefined && text?.trim() !== '',
   }
 }

@@ -90,16 +90,10 @@ function missed(result: SendResult): { target: string; reason: string } {
   return { target: oneLine(result.recipient, longestName), reason: reasonOf(result) }
 }
 
-interface RpcRequest {
-  readonly id: string
-  readonly method: string
-  readonly params?: object
-}
-
 /** Makes a call and returns whatever the daemon answers. @throws PluginError if it does not answer */
 async function callRpc(
   { config, fetch }: DaemonOptions,
-  request: RpcRequest,
+  request: { readonly id: string; readonly method: string; readonly params?: object },
   signal: AbortSignal,
 ): Promise<RpcAnswer> {
   const http = await callVendor(fetch, {

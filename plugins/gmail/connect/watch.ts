@@ -1,10 +1,10 @@
 /** Has Gmail watch the mailbox, and stores from where in its history mails count. */
 
-import { type ConnectCall, timeOf } from '@reveille/kit'
-import { isSameMailbox } from '../account.ts'
+import { type ConnectCall, type PluginLog, timeOf } from '@reveille/kit'
 import { dayMs } from '../durations.ts'
 import type { Gmail, Watch, WatchRequest } from '../google/port.ts'
-import { beginCursor, type Cursor, parseCursor, unknownCursor } from '../watch/cursor.ts'
+import { beginCursor } from '../watch/cursor.ts'
+import { type CursorCell, openCursor } from '../watch/cursor-cell.ts'
 import { type Advice, ask, secondsOf, waitWith } from './asking.ts'
 import { hasCode } from './failure.ts'
 
@@ -22,7 +22,7 @@ const waitsSeconds = [2, 4, 8, 16]
 export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPlan): Promise<void> {
   const { account, topic, labelId, isFresh } = plan
   const now = call.clock.now()
-  const running = (await readCursor(call, account))?.watch
+  const running = (await cursorOf(call, account)).value?.watch
   const isRunning = running?.topic === topic && running.labelId === labelId && running.begunAt <= now
   if (!isFresh && isRunning && running.endsAt - now > enoughMs) {
     call.report({
@@ -35,8 +35,11 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
 
   const { historyId, endsAt } = await begin(call, gmail, plan)
   // Mails after the stored cursor are yet to be posted, so only a mailbox without a cursor begins here.
-  const cursor = (await readCursor(call, account)) ?? beginCursor(account, historyId, now)
-  await call.storage.write('cursor', { ...cursor, watch: { topic, labelId, begunAt: now, endsAt } })
+  const cursor = await cursorOf(call, account)
+  if (cursor.value === undefined) cursor.begin(beginCursor(account, historyId, now))
+  // The account may be written otherwise in the configuration than by Google.
+  cursor.change((before) => ({ ...before, account, watch: { topic, labelId, begunAt: now, endsAt } }))
+  await cursor.save()
   call.report({
     step: 'watch',
     outcome: 'done',
@@ -82,22 +85,14 @@ async function begin(
 }
 
 /**
- * Reads the stored cursor. A cursor of another mailbox does not count. How far a damaged one came is unknown, so the
+ * Opens the stored cursor. A cursor of another mailbox does not count. How far a damaged one came is unknown, so the
  * mailbox will be listed.
  */
-async function readCursor({ storage, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
-  const unknown = unknownCursor(account, clock.now())
-  try {
-    const found = await storage.read('cursor')
-    if (found === undefined) return undefined
-    const cursor = parseCursor(found, clock.now()) ?? unknown
-    // The account may be written otherwise in the configuration than by Google.
-    return isSameMailbox(cursor.account, account) ? { ...cursor, account } : undefined
-  } catch (error) {
-    if (hasCode(error, 'kept-damaged')) return unknown
-    throw error
-  }
+function cursorOf({ storage, clock }: ConnectCall, account: string): Promise<CursorCell> {
+  return openCursor({ storage, account, now: clock.now, log: silent })
 }
+
+const silent: PluginLog = { info() {}, warn() {}, error() {} }
 
 function describeTime(ms: number): string {
   const { at = 'a time that is none' } = timeOf(ms)

@@ -13,15 +13,7 @@ import type { Answer } from './exchange.ts'
 import { consentRevoked, malformed, missingScope, quoted } from './failure.ts'
 import { oauthService } from './service.ts'
 
-export interface TokenAnswer {
-  readonly accessToken: string
-  /** Milliseconds since the Unix epoch. */
-  readonly accessTokenEnds: number
-  /** Present if there is a new one. */
-  readonly refreshToken?: string
-  /** Absent if they are the requested ones. */
-  readonly scopes?: readonly string[]
-}
+export type TokenAnswer = ReturnType<typeof readTokens>
 
 export interface TokenAnswerOptions {
   /** The account whose consent it is. Undefined while a code is exchanged. */
@@ -39,7 +31,7 @@ export function isToken(value: unknown): value is string {
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6749#section-5.1 */
-export function readTokens(answer: Answer, options: TokenAnswerOptions): TokenAnswer {
+export function readTokens(answer: Answer, options: TokenAnswerOptions) {
   if (answer.status !== 200) throw tokenFailureOf(answer, options)
   const {
     access_token: accessToken,
@@ -56,8 +48,11 @@ export function readTokens(answer: Answer, options: TokenAnswerOptions): TokenAn
   }
   return {
     accessToken,
+    /** Milliseconds since the Unix epoch. */
     accessTokenEnds: options.now + life * 1000,
+    /** Present if there is a new one. */
     ...(refreshToken !== undefined && { refreshToken }),
+    /** Absent if they are the requested ones. */
     ...(typeof scope === 'string' && { scopes: scope.split(' ').filter((each) => each !== '') }),
   }
 }

@@ -233,29 +233,12 @@ function hiddenElement(root: string) {
   return { names: new Map([[root, 1]]), root }
 }
 
-function isCell({ as }: OpenElement): boolean {
-  return as === 'td'
-}
-
-function isTable({ name }: OpenElement): boolean {
-  return name === 'table'
-}
-
-function isRow({ name }: OpenElement): boolean {
-  return name === 'tr'
-}
-
-function isItem({ name }: OpenElement): boolean {
-  return name === 'li'
-}
-
-function isList({ name }: OpenElement): boolean {
-  return writtenAs[name] === 'ul' || name === 'ol'
-}
-
-function isLink({ as }: OpenElement): boolean {
-  return as === 'a'
-}
+const isCell = ({ as }: OpenElement) => as === 'td'
+const isTable = ({ name }: OpenElement) => name === 'table'
+const isRow = ({ name }: OpenElement) => name === 'tr'
+const isItem = ({ name }: OpenElement) => name === 'li'
+const isList = ({ name }: OpenElement) => writtenAs[name] === 'ul' || name === 'ol'
+const isLink = ({ as }: OpenElement) => as === 'a'
 
 /** Returns whether a hidden element that was left open ends where another element begins. */
 function endsByBeginning(root: string, name: string, names: ReadonlyMap<string, number>): boolean {
