@@ -1,6 +1,7 @@
 /** Creates the errors of a turn, with their codes and what the operator can do. */
 
 import { PluginError, permanentError, transientError } from '@reveille/kit'
+import type { ProgramEnd } from './process/program.ts'
 
 /** The most characters of a message. The end of the program's own words is kept, since it gives the reason. */
 const longestMessage = 1000
@@ -50,13 +51,9 @@ export function noFolder(cwd: string): PluginError {
   )
 }
 
-export interface Exit {
-  readonly code: number | null
-  readonly signal: string | null
-  /** The error that its output reports. */
+/** How a program ended, and the error that its output reports. */
+export type Exit = Omit<Extract<ProgramEnd, { kind: 'exited' }>, 'kind'> & {
   readonly error: string | undefined
-  /** The end of its standard error. */
-  readonly stderr: string
 }
 
 export function exited(

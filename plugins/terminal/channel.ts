@@ -37,10 +37,7 @@ export interface TerminalOptions extends TerminalConfig {
 /** The most UTF-16 units of a part, which only bounds a single write. */
 const partLimit = 65_536
 
-export function createTerminalChannel(options: TerminalOptions): {
-  readonly channel: Channel
-  close(): Promise<void>
-} {
+export function createTerminalChannel(options: TerminalOptions) {
   const streams = { stdout: options.stdout, stderr: options.stderr }
   const { write = (stream, text, done) => stream.write(text, done) } = options
   const limits = { part: partLimit, unit: 'utf16' } as const
@@ -49,25 +46,27 @@ export function createTerminalChannel(options: TerminalOptions): {
   const ignore = () => {}
   for (const stream of Object.values(streams)) stream.on('error', ignore)
 
-  return {
-    channel: {
-      id: 'terminal',
-      limits,
-      defaultTo: options.defaultTo ?? 'stdout',
-      target: parseTarget,
-      render: (markdown) => splitMarkdown(neutralise(markdown), limits).map((text) => ({ text })),
-      async send(part, { target, key, signal }) {
-        const name = target.key === 'stderr' ? 'stderr' : 'stdout'
-        const stream = streams[name]
-        const block = setBlock(part.text, {
-          title: titleOf(key),
-          columns: stream.isTTY ? stream.columns : undefined,
-          colour: stream.isTTY === true && stream.hasColors?.() === true,
-        })
-        await writeAll((done) => write(stream, block, done), name, signal)
-        return { id: key }
-      },
+  const channel: Channel = {
+    id: 'terminal',
+    limits,
+    defaultTo: options.defaultTo ?? 'stdout',
+    target: parseTarget,
+    render: (markdown) => splitMarkdown(neutralise(markdown), limits).map((text) => ({ text })),
+    async send(part, { target, key, signal }) {
+      const name = target.key === 'stderr' ? 'stderr' : 'stdout'
+      const stream = streams[name]
+      const block = setBlock(part.text, {
+        title: titleOf(key),
+        columns: stream.isTTY ? stream.columns : undefined,
+        colour: stream.isTTY === true && stream.hasColors?.() === true,
+      })
+      await writeAll((done) => write(stream, block, done), name, signal)
+      return { id: key }
     },
+  }
+
+  return {
+    channel,
     /** Removes the channel's listeners. The streams stay open, since they belong to the process. */
     async close() {
       // A failed write emits its error shortly after it has called back.

@@ -37,7 +37,7 @@ export interface ExchangeRequest {
 }
 
 /** The tokens of a new consent, and the scopes that the person has allowed. */
-export type Grant = Required<TokenAnswer>
+export type Grant = Required<Omit<TokenAnswer, 'scopes'>> & { readonly scopes: readonly string[] }
 
 /** https://www.rfc-editor.org/rfc/rfc7636 */
 export async function newVerifier(): Promise<{ readonly verifier: string; readonly challenge: string }> {

@@ -18,15 +18,6 @@ export interface Budget {
 /** Marks the beginning of a table cell. */
 export const cellMark = '\u001f'
 
-export interface Simplified {
-  /**
-   * Consists of div, p, h2, br, hr, ul, ol, li, blockquote, pre and a, whose only attributes are `href` and `start`.
-   */
-  readonly html: string
-  /** Whether part of the HTML was not read. */
-  readonly isCut: boolean
-}
-
 /**
  * Maps an element to the one it is passed on as. Other elements are left out, and their content stays. Cells get a
  * mark instead.
@@ -72,8 +63,11 @@ interface OpenElement {
   readonly as: string
 }
 
-/** Simplifies HTML, and subtracts its cost from the budget. */
-export function simplify(html: string, budget: Budget): Simplified {
+/**
+ * Simplifies HTML to div, p, h2, br, hr, ul, ol, li, blockquote, pre and a, whose only attributes are `href` and `start`, and
+ * subtracts its cost from the budget.
+ */
+export function simplify(html: string, budget: Budget) {
   const source = html.replaceAll(cellMark, ' ')
   const written: string[] = []
   const open: OpenElement[] = []
@@ -226,6 +220,7 @@ export function simplify(html: string, budget: Budget): Simplified {
     else begin(tag)
   }
   close(0)
+  // `isCut` tells whether part of the HTML was not read.
   return { html: written.join(''), isCut: isCut || at < source.length }
 }
 

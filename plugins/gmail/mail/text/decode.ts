@@ -1,15 +1,10 @@
 /** Decodes bytes to text, whatever charset they claim to be in. */
 
-export interface Decoded {
-  readonly text: string
-  /** Whether only the first bytes were read. */
-  readonly isCut: boolean
-  /** The number of bytes that were read. */
-  readonly bytes: number
-}
-
-/** Decodes at most `most` bytes of base64url in the charset that `Content-Type` names. */
-export function decodeData(data: string, charset: string | undefined, most: number): Decoded {
+/**
+ * Decodes at most `most` bytes of base64url in the charset that `Content-Type` names. `isCut` tells whether only the first
+ * bytes were read, and `bytes` how many.
+ */
+export function decodeData(data: string, charset: string | undefined, most: number) {
   const characters = Math.ceil(most / 3) * 4
   const isCut = data.length > characters
   const bytes = Buffer.from(isCut ? data.slice(0, characters) : data, 'base64url')
