@@ -152,11 +152,12 @@ function readHistory(fields: Facts): HistoryPage {
     records(record, 'messagesAdded').map((added) => messageId(recordOf(added['message']))),
   )
   const ids = history.map((record) => digits(record, 'id'))
+  const nextPageToken = optional(fields, 'nextPageToken')
   return {
     messageIds: [...new Set(messageIds)],
     ...(ids.length > 0 && { lastId: ids.reduce((last, id) => (BigInt(id) > BigInt(last) ? id : last)) }),
     historyId: digits(fields, 'historyId'),
-    nextPageToken: optional(fields, 'nextPageToken'),
+    ...(nextPageToken !== undefined && { nextPageToken }),
   }
 }
 
@@ -170,8 +171,9 @@ function refuseSelfReference<Page extends { readonly nextPageToken?: string }>(
 }
 
 function readList(fields: Facts): ListPage {
+  const nextPageToken = optional(fields, 'nextPageToken')
   return {
     messageIds: records(fields, 'messages').map(messageId),
-    nextPageToken: optional(fields, 'nextPageToken'),
+    ...(nextPageToken !== undefined && { nextPageToken }),
   }
 }
