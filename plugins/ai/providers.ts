@@ -1,6 +1,6 @@
 /** Defines the providers of models, and finds the provider of a model. */
 
-import { type PluginError, permanentError } from '@reveille/kit'
+import { permanentError } from '@reveille/kit'
 import type { JSONValue } from 'ai'
 
 type ProviderKind = 'openai' | 'anthropic' | 'google' | 'openai-compatible'
@@ -53,7 +53,8 @@ const vendors: Readonly<Record<string, Vendor>> = {
 export function parseProviders(config: AiConfig): Providers {
   const given = Object.entries(config.providers ?? {})
   if (given.length === 0) {
-    throw badConfig(
+    throw permanentError(
+      'bad-config',
       'No provider is configured; write `openai: { apiKey: "${OPENAI_API_KEY}" }` under `agents.providers`.',
     )
   }
@@ -64,7 +65,7 @@ export function parseProviders(config: AiConfig): Providers {
     if (typeof provider === 'string') problems.push(provider)
     else providers.set(name, provider)
   }
-  if (problems.length > 0) throw badConfig(problems.join(' '))
+  if (problems.length > 0) throw permanentError('bad-config', problems.join(' '))
   return providers
 }
 
@@ -91,10 +92,6 @@ function parseProvider(name: string, config: ProviderConfig): Provider | string 
     return `${place} needs an \`apiKey\`; write \`apiKey: "\${${vendor.variable}}"\` and set that variable.`
   }
   return { ...rest, name, kind, apiKey, baseUrl: config.baseUrl ?? vendor.baseUrl }
-}
-
-function badConfig(message: string): PluginError {
-  return permanentError('bad-config', message)
 }
 
 export interface FoundModel {

@@ -1,6 +1,6 @@
 /** Renders the arguments of a program from templates, without letting a value become a flag. */
 
-import { type PluginError, permanentError } from '@reveille/kit'
+import { permanentError } from '@reveille/kit'
 import type { ArgumentList } from '../configuration.ts'
 import { compileTemplate, type Template, type Values } from './placeholder.ts'
 
@@ -32,14 +32,11 @@ export function compileArguments(lists: Readonly<Record<string, ArgumentList>>) 
 /** Refuses a value that would be read as a flag, which is only possible before `--`, or that holds a NUL. */
 function refuseFlag(text: string, template: Template | undefined, isBehindDashes: boolean): void {
   const names = template?.names.join(', ') ?? ''
-  if (text.includes('\0')) throw badValue(`The value for ${names} holds a NUL character`)
+  if (text.includes('\0')) throw permanentError('bad-value', `The value for ${names} holds a NUL character.`)
   if (isBehindDashes || !template?.beginsWithValue || !text.startsWith('-')) return
-  throw badValue(
+  throw permanentError(
+    'bad-value',
     `The value for ${names} begins with a dash, and the program would read it as a flag; ` +
-      'write the argument as --name={value}, or a -- before it',
+      'write the argument as --name={value}, or a -- before it.',
   )
-}
-
-function badValue(message: string): PluginError {
-  return permanentError('bad-value', `${message}.`)
 }

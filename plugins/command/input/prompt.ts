@@ -1,14 +1,11 @@
 /** Writes the prompt of a program, preceded by everything that the program cannot learn otherwise. */
 
-import type { Message, Turn } from '@reveille/kit'
+import type { Turn } from '@reveille/kit'
 
-export interface Preface {
-  readonly systemPrompt?: string
-  /** The earlier messages, oldest first. */
-  readonly history: readonly Message[]
-}
-
-export function promptWith(prompt: string, { systemPrompt, history }: Preface): string {
+export function promptWith(
+  prompt: string,
+  { systemPrompt, history }: Pick<Turn, 'systemPrompt' | 'history'>,
+): string {
   const parts = systemPrompt ? [systemPrompt] : []
   if (history.length > 0) {
     const said = history.map(({ role, text }) => `[${role}]\n${text}`)

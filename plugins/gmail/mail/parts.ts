@@ -8,12 +8,6 @@ export interface Passage {
   readonly html: readonly RawPart[]
 }
 
-export interface Passages {
-  readonly passages: readonly Passage[]
-  /** Whether the mail has more parts than are read. */
-  readonly isCut: boolean
-}
-
 /** No mail that a person wrote has this many parts. */
 const mostParts = 1_000
 
@@ -35,9 +29,9 @@ interface PendingPart {
 }
 
 /**
- * Returns the passages in order. A list replaces the stack, because a stranger's tree may be deeper than the stack.
+ * Returns the passages in order, and whether the mail has more parts than are read. A list replaces the stack, because a stranger's tree may be deeper than the stack.
  */
-export function passagesOf(payload: unknown): Passages {
+export function passagesOf(payload: unknown) {
   const passages: OpenPassage[] = []
   const waiting: PendingPart[] = [{ part: partOf(payload) }]
   let seen = 0

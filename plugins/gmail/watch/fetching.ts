@@ -35,7 +35,8 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
         if (transientTries < mostTransientTries || !canBlameMail(error)) throw error
       } else {
         tries += 1
-        if (tries < mostTries) throw asRetryable(error)
+        const { code, message, retryAfter } = error
+        if (tries < mostTries) throw transientError(code, message, { retryAfter })
       }
       // If the mailbox does not answer either, this throws, and no mail is to blame.
       await gmail.profile(inner)
@@ -49,10 +50,6 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
   }
 
   return retry(context, signal, ask, { shouldRetry: (error) => !needsConsent(error) })
-}
-
-function asRetryable({ message, code, retryAfter }: PluginError): PluginError {
-  return transientError(code, message, { retryAfter })
 }
 
 function read(context: WatchContext, id: string, raw: RawMessage | undefined): Fetched {

@@ -50,7 +50,7 @@ export async function postMails(
     } else if (only) {
       const shorter = isTooLarge(answer) ? shortened(only) : undefined
       if (shorter) posts.push({ ...post, messages: [shorter] })
-      else posting.refused(only.id, codeOf(answer))
+      else posting.refused(only.id, answer.code ?? `HTTP_${answer.status}`)
     }
   }
   return count
@@ -86,10 +86,6 @@ function isRefused(answer: Posted): boolean {
 
 function isTooLarge({ status, code = '' }: Posted): boolean {
   return status === 413 || tooLarge.has(code)
-}
-
-function codeOf({ status, code }: Posted): string {
-  return code ?? `HTTP_${status}`
 }
 
 function describe(answer: Posted): string {
