@@ -1,6 +1,6 @@
 /** Waits for a person to consent: for the first time, or again after Google refused a consent. */
 
-import { isDeepStrictEqual } from 'node:util'
+import { hash } from 'node:crypto'
 import { isPluginError, type SourceClock, type SourceStorage } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import { hourMs, secondMs } from '../durations.ts'
@@ -14,8 +14,8 @@ const refusalRetryMs = hourMs
 /** A consent that Google refused. */
 export interface RefusedConsent {
   readonly credentials: Credentials
-  /** What was stored when Google had refused the consent. */
-  readonly stored: Credentials | undefined
+  /** The digest of the stored consent when Google had refused it. */
+  readonly mark: string
   readonly detail: string
 }
 
@@ -49,13 +49,13 @@ export async function refuseConsent(
   credentials: Credentials,
   { message }: Error,
 ): Promise<RefusedConsent> {
-  const stored = parseCredentials(await storage.read('credentials').catch(() => undefined))
-  return { credentials, stored, detail: withSetup(message) }
+  const mark = digestOf(parseCredentials(await storage.read('credentials').catch(() => undefined)))
+  return { credentials, mark, detail: withSetup(message) }
 }
 
 /** Compares consents without access tokens, which the source and setup renew on the way. */
-function isChanged(found: Credentials, { credentials, stored }: RefusedConsent): boolean {
-  return !isDeepStrictEqual(found, stored) || !isDeepStrictEqual(consentOf(found), consentOf(credentials))
+function isChanged(found: Credentials, { credentials, mark }: RefusedConsent): boolean {
+  return digestOf(found) !== mark || digestOf(consentOf(found)) !== digestOf(consentOf(credentials))
 }
 
 const damaged = withSetup('The stored consent to read mail is damaged.')
@@ -79,6 +79,10 @@ async function readCredentials(storage: SourceStorage, account: string): Promise
 
 function consentOf({ accessToken: _token, accessTokenEnds: _ends, ...consent }: Credentials): object {
   return consent
+}
+
+function digestOf(value: unknown): string {
+  return hash('sha256', JSON.stringify(value) ?? '')
 }
 
 /** Adds the command to run to a sentence. */
