@@ -48,10 +48,9 @@ export function checkSchema(written: boolean | object, dialect: Dialect): Checke
   }
 
   function checkSchemasIn(holds: Holds, value: unknown, path: Path): void {
-    const isList = Array.isArray(value)
-    if (holds === 'value' || (holds === 'map-or-names' && isList)) return
-    if (isList) for (const [index, each] of value.entries()) checkBelow(each, [...path, index])
-    else if (holds === 'schema' || holds === 'schema-or-schemas') checkBelow(value, path)
+    if (holds === 'value') return
+    if (Array.isArray(value)) for (const [index, each] of value.entries()) checkBelow(each, [...path, index])
+    else if (holds === 'schema') checkBelow(value, path)
     else if (isRecord(value))
       for (const [name, each] of Object.entries(value)) checkBelow(each, [...path, name])
   }

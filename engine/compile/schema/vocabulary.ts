@@ -4,8 +4,8 @@ import { isRecord } from '../../config/is-record.ts'
 
 export type Dialect = 'draft-07' | '2020-12'
 
-/** How the value of a keyword is read. */
-export type Holds = 'schema' | 'schemas' | 'schema-or-schemas' | 'map' | 'map-or-names' | 'value'
+/** How the value of a keyword is read. A schema may be a list of schemas, and a value in a map may be a list of names. */
+export type Holds = 'schema' | 'map' | 'value'
 
 const shared: Readonly<Record<string, Holds>> = {
   __proto__: null as never,
@@ -17,9 +17,9 @@ const shared: Readonly<Record<string, Holds>> = {
   propertyNames: 'schema',
   // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
   then: 'schema',
-  allOf: 'schemas',
-  anyOf: 'schemas',
-  oneOf: 'schemas',
+  allOf: 'schema',
+  anyOf: 'schema',
+  oneOf: 'schema',
   definitions: 'map',
   $defs: 'map',
   patternProperties: 'map',
@@ -36,15 +36,15 @@ const vocabularies: Readonly<Record<Dialect, Readonly<Record<string, Holds>>>> =
   'draft-07': {
     __proto__: null as never,
     ...shared,
-    items: 'schema-or-schemas',
+    items: 'schema',
     additionalItems: 'schema',
-    dependencies: 'map-or-names',
+    dependencies: 'map',
   },
   '2020-12': {
     __proto__: null as never,
     ...shared,
     items: 'schema',
-    prefixItems: 'schemas',
+    prefixItems: 'schema',
     unevaluatedItems: 'schema',
     unevaluatedProperties: 'schema',
     dependentSchemas: 'map',

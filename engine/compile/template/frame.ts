@@ -47,7 +47,7 @@ export function innerFrame(
   outer: Frame,
   context: unknown,
   name: string,
-  turn?: { key: string | number; index: number; last: boolean },
+  pass?: { key: string | number; index: number; last: boolean },
 ): Frame {
   return {
     scope: outer.scope,
@@ -55,8 +55,8 @@ export function innerFrame(
     outer,
     up: context === outer.context ? outer.up : outer,
     name,
-    key: turn?.key,
-    index: turn?.index ?? 0,
-    last: turn?.last ?? false,
+    key: pass?.key,
+    index: pass?.index ?? 0,
+    last: pass?.last ?? false,
   }
 }
