@@ -23,7 +23,7 @@ export function refusalTests(options: VendorSetup): void {
     assert.deepEqual(used.vendor.messages, [])
   })
 
-  test('reports that no retry helps if the content is not allowed', async () => {
+  test('reports that no retry helps if sending is not allowed', async () => {
     await using used = await setUp(options)
     used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.forbidden })
     assertPermanent(await used.failure(), used)

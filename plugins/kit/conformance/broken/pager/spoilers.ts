@@ -91,7 +91,7 @@ export const spoilersOf = {
         retryable: false,
       },
     ),
-    'reports that no retry helps with what it is not allowed to do': misjudging(says('muted'), {
+    'reports that no retry helps if sending is not allowed': misjudging(says('muted'), {
       retryable: true,
     }),
     'reports that no retry helps with an unknown address': misjudging(says('unknown-recipient'), {
