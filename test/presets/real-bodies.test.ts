@@ -91,8 +91,8 @@ test('a short order in the title or the branch of a pull request stays inside th
 })
 
 test('a body in which any one field is null causes no internal error', async () => {
-  const { snapshot } = await all
-  for (const [preset, sample] of everySample()) {
+  const { snapshot, configuration } = await all
+  for (const [preset, sample] of [...everySample(), ...samplesOfTests(configuration)]) {
     for (const [path, lacking] of withoutEachField(sample)) {
       const { decision } = await trySample(snapshot, preset, lacking)
       const at = `${sample.name} with null as ${path}`
@@ -125,6 +125,15 @@ function everySample(): (readonly [preset: string, sample: Sample])[] {
   )
   const examples = octokitSamples().filter(({ name }) => Object.hasOwn(expectedExamples, name))
   return [...recorded, ...examples.map((sample) => ['github', sample] as const)]
+}
+
+/** The bodies of the presets' own tests, which also stand for senders of which nothing is recorded. */
+function samplesOfTests({ tests }: SoundPresets['configuration']): (readonly [string, Sample])[] {
+  return tests.flatMap(({ value: { name, request } }) => {
+    const { endpoint, headers = {}, body, bodyText } = request
+    if (body === undefined && bodyText !== undefined) return []
+    return [[endpoint, { name, headers, body: JSON.stringify(body ?? {}) }] as const]
+  })
 }
 
 /** The bodies of all senders in the rows of a preset. */
