@@ -2,13 +2,16 @@
 
 import type { Mistake } from './fixture.ts'
 
+/** Every message about a foreign operator lists the operators. */
+const operators = 'exists, anything-but, numeric, prefix, suffix, pattern'
+
 export const mistakesOfPatterns: readonly Mistake[] = [
   {
     name: 'a bound as in Mongo',
     mapping: `match: { path: a, body: { n: { gt: 10 } } }
 message: x`,
     text: `
-      error: \`match.body.n.gt\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.n.gt\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`numeric: [">", 10]\`.`,
   },
   {
@@ -16,9 +19,9 @@ message: x`,
     mapping: `match: { path: a, body: { n: { $gte: 10, $lt: 20 } } }
 message: x`,
     text: `
-      error: \`match.body.n.$gte\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.n.$gte\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`numeric: [">=", 10]\`.
-      error: \`match.body.n.$lt\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.n.$lt\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`numeric: ["<", 20]\`.`,
   },
   {
@@ -26,7 +29,7 @@ message: x`,
     mapping: `match: { path: a, body: { n: { '<=': 3 } } }
 message: x`,
     text: `
-      error: \`match.body.n["<="]\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.n["<="]\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`numeric: ["<=", 3]\`.`,
   },
   {
@@ -34,7 +37,7 @@ message: x`,
     mapping: `match: { path: a, body: { s: { regex: '^a' } } }
 message: x`,
     text: `
-      error: \`match.body.s.regex\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.s.regex\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`pattern: "…"\`, a regular expression without slashes; \`(?i)\` at its start ignores case.`,
   },
   {
@@ -66,7 +69,7 @@ message: x`,
     mapping: `match: { path: a, body: { w: { anything_but: x } } }
 message: x`,
     text: `
-      error: \`match.body.w.anything_but\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.w.anything_but\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: It is written \`anything-but\`.`,
   },
   {
@@ -74,7 +77,7 @@ message: x`,
     mapping: `match: { path: a, body: { x: { startsWith: a } } }
 message: x`,
     text: `
-      error: \`match.body.x.startsWith\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.x.startsWith\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`prefix: "…"\`.`,
   },
   {
@@ -82,7 +85,7 @@ message: x`,
     mapping: `match: { path: a, body: { x: { ends_with: a } } }
 message: x`,
     text: `
-      error: \`match.body.x.ends_with\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.x.ends_with\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`suffix: "…"\`.`,
   },
   {
@@ -98,7 +101,7 @@ message: x`,
     mapping: `match: { path: a, body: { action: { eq: opened } } }
 message: x`,
     text: `
-      error: \`match.body.action.eq\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.action.eq\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write the value itself: \`field: opened\`; the number 10 and the text "10" are not equal.`,
   },
   {
@@ -106,7 +109,7 @@ message: x`,
     mapping: `match: { path: a, body: { action: { $ne: closed } } }
 message: x`,
     text: `
-      error: \`match.body.action.$ne\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.action.$ne\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`anything-but:\` and a value, or a list of values.`,
   },
   {
@@ -114,7 +117,7 @@ message: x`,
     mapping: `match: { path: a, body: { a: { isNull: true } } }
 message: x`,
     text: `
-      error: \`match.body.a.isNull\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.a.isNull\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`field: null\` for a null, or \`exists: false\` for a field that is absent.`,
   },
   {
@@ -130,7 +133,7 @@ message: x`,
     mapping: `match: { path: a, body: { s: { prefix: a, contains: b } } }
 message: x`,
     text: `
-      error: \`match.body.s.contains\` of mapping "a": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.s.contains\` of mapping "a": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: In a text, write \`pattern: "…"\`, which is found anywhere in it; in a list any element may match, so write the value itself.`,
   },
   {
@@ -675,7 +678,7 @@ tests: [{ name: t, request: { endpoint: a, body: { action: opened } }, expect: {
     text: `
       error: \`mappings[0].acton\` is not a known key [UNKNOWN_KEY]
       hint: Did you mean \`action\`?
-      error: \`match.body.n.gt\` of mapping "b": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      error: \`match.body.n.gt\` of mapping "b": is not an operator; the operators are ${operators} [FOREIGN_OPERATOR]
       hint: Write \`numeric: [">", 1]\`.
       error: \`match.when\` of mapping "c": equality is one \`=\` [EXPRESSION_SYNTAX]
       hint: Write \`a = 'x'\`.
