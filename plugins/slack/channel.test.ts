@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorConformance } from '@reveille/kit/conformance'
+import { createSlackChannel, type SlackConfig } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 import { parseTarget } from './target.ts'
 
@@ -41,6 +42,25 @@ vendorConformance({
   visibleText,
   fences: false,
   open: () => openVendor({ format: 'mrkdwn' }),
+})
+
+test('a part that was rendered before the format was changed is sent as it was rendered', async (t) => {
+  const vendor = await openVendor()
+  t.after(() => vendor.close())
+  const channelWith = (format: 'markdown' | 'mrkdwn') =>
+    createSlackChannel({
+      config: { ...(vendor.config as unknown as SlackConfig), format },
+      fetch: globalThis.fetch,
+      now: Date.now,
+    })
+  const [part] = channelWith('mrkdwn').render('See [the berth](https://example.org/b)')
+  assert.ok(part)
+  const signal = AbortSignal.timeout(10_000)
+  await channelWith('markdown').send(part, { target: parseTarget(vendor.to), key: 'k', signal })
+  assert.deepEqual(
+    vendor.messages.map(({ text }) => text),
+    ['See the berth'],
+  )
 })
 
 test("the error for a person's name says where to find the id", () => {

@@ -83,7 +83,9 @@ export function createSlackChannel({ config, fetch, now }: VendorContext<SlackCo
       const body = {
         channel: user === undefined ? channel : await conversationWith(user, signal),
         // `link_names: false` keeps Slack from looking for users and groups in the text.
-        ...(format === 'mrkdwn' ? { text: part.text, link_names: false } : { markdown_text: part.text }),
+        ...(part['format'] === 'mrkdwn'
+          ? { text: part.text, link_names: false }
+          : { markdown_text: part.text }),
         ...(thread !== undefined && { thread_ts: thread }),
         unfurl_links: linkPreviews,
         unfurl_media: linkPreviews,
