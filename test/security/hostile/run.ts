@@ -18,11 +18,18 @@ export interface HostileRun {
 interface Measured {
   readonly name: string
   readonly report: Report
+  /** How often the pair was sent. */
+  readonly tries: number
 }
 
 /** The heap may grow by this many bytes, for the prompts of the runs that are under way, and traces. */
 const mostGrowth = 32 * 1024 * 1024
 const mostShown = 12
+/**
+ * A pair that held the main thread for too long is sent again, and its shortest hold counts: what our code does comes back
+ * every time. On a shared machine 8 ms of plain arithmetic are counted as 55 ms of the processor once in 10,000 times.
+ */
+const mostTries = 3
 /** This many requests are sent at the same time, after the others were sent one by one. */
 const concurrent = 6
 
@@ -36,9 +43,9 @@ export async function holdAgainstHostility(t: TestContext, { stride, longestHold
   const before = await gateway.collect()
 
   const measured: Measured[] = []
-  for (const each of sent) measured.push(await measure(gateway, [each]))
+  for (const each of sent) measured.push(await measure(gateway, [each], longestHold))
   for (const group of groupsOf(sent.filter((_, index) => index % 12 === 0))) {
-    measured.push(await measure(gateway, group))
+    measured.push(await measure(gateway, group, longestHold))
   }
   const after = await gateway.collect()
 
@@ -46,7 +53,8 @@ export async function holdAgainstHostility(t: TestContext, { stride, longestHold
   const [longest] = worst
   assert.ok(longest)
   t.diagnostic(
-    `${measured.length} pairs; the worst hold is ${longest.report.hold.toFixed(1)} ms, by ${longest.name}`,
+    `${measured.length} pairs, ${measured.filter(({ tries }) => tries > 1).length} of them sent again; ` +
+      `the worst hold is ${longest.report.hold.toFixed(1)} ms, by ${longest.name}`,
   )
   t.diagnostic('the worst, in milliseconds of the main thread, garbage beside it:')
   for (const { name, report } of worst) {
@@ -62,11 +70,19 @@ export async function holdAgainstHostility(t: TestContext, { stride, longestHold
   )
 }
 
-async function measure(gateway: WatchedGateway, cases: readonly HostileCase[]): Promise<Measured> {
-  const { answers, report } = await gateway.send(cases)
+async function measure(
+  gateway: WatchedGateway,
+  cases: readonly HostileCase[],
+  longestHold: number,
+): Promise<Measured> {
   const name = cases.map((each) => each.name).join(' | ')
-  for (const answer of answers) assertOurs(answer, name)
-  return { name, report }
+  let shortest: Report | undefined
+  for (let tries = 1; ; tries++) {
+    const { answers, report } = await gateway.send(cases)
+    for (const answer of answers) assertOurs(answer, name)
+    if (shortest === undefined || report.hold < shortest.hold) shortest = report
+    if (shortest.hold < longestHold || tries === mostTries) return { name, report: shortest, tries }
+  }
 }
 
 /** A stranger's request is accepted, ignored or refused. A challenge is answered in the form that its sender asks for. */
