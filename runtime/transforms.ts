@@ -16,8 +16,6 @@ export interface HostedTransformsOptions {
   readonly onEvent: TransformListener
 }
 
-export type HostedTransforms = ReturnType<typeof hostTransforms>
-
 /** Nothing is started before the first module is bundled. */
 export function hostTransforms({ folder, onEvent }: HostedTransformsOptions) {
   const bundler = createBundler({ folder })

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import type { DeliveryRecord, Reader } from '../store/port.ts'
 
 /** How long a message is remembered. Milliseconds. */
-export const keptMs = 86_400_000
+const keptMs = 86_400_000
 /** How many messages are remembered, the newest; each takes about 200 bytes, however long it is. */
 const mostMessages = 10_000
 /** A shorter text may come from anybody. UTF-16 units, folded. */

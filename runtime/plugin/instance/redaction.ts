@@ -5,7 +5,7 @@ import { isPluginError, PluginError, type PluginLog, type Receipt, type Redact }
 import type { Logger } from 'pino'
 
 /** Numbers and flags are logged as they are, and everything else as redacted text. */
-export function redactFact(fact: unknown, redact: Redact): unknown {
+function redactFact(fact: unknown, redact: Redact): unknown {
   if (fact === null || fact === undefined || typeof fact === 'number' || typeof fact === 'boolean')
     return fact
   return redact(typeof fact === 'string' ? fact : inspect(fact, { depth: 4, breakLength: Infinity }))
