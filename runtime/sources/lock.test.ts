@@ -13,7 +13,8 @@ const holder = `
 import { lockSource } from '${new URL('./index.ts', import.meta.url).href}'
 const lock = lockSource(process.argv[1])
 console.log(lock === undefined ? 'refused' : 'held')
-if (lock !== undefined) setInterval(() => {}, 1000)
+// A lock that nothing refers to any more is collected as garbage, and so released.
+if (lock !== undefined) setInterval(() => lock, 1000)
 `
 
 async function hold(t: Parameters<typeof atEnd>[0], folder: string) {

@@ -79,6 +79,9 @@ export async function untilAborted({ signal }: SourceCall): Promise<void> {
 
 export type Bed = Awaited<ReturnType<typeof createBed>>
 
+/** After this long a test waits in vain. Milliseconds. */
+const mostWaitMs = 10_000
+
 /** Makes a test bed. A test may change `live` at any time; `apply` follows it. */
 export async function createBed(live: LiveSource[], options: Partial<SourcesOptions> = {}) {
   const own = await makeFolder()
@@ -100,9 +103,9 @@ export async function createBed(live: LiveSource[], options: Partial<SourcesOpti
     ...options,
   })
 
-  /** Waits until `passes` returns true. */
+  /** Waits until `passes` returns true. The clock bounds the wait, since files and processes are slow on a busy machine. */
   async function until(passes: () => unknown, what: string): Promise<void> {
-    for (let turn = 0; turn < 5000; turn += 1) {
+    for (const start = performance.now(); performance.now() - start < mostWaitMs; ) {
       if (passes()) return
       await yieldToEventLoop()
     }
