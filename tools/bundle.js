@@ -6,7 +6,7 @@
 import { globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
-import { mark, stampFile } from './build.js'
+import { mark, stampFile } from '../runtime/bin/build.js'
 
 /** Files that the bundler does not list as inputs, and whose changes change the bundle. */
 const silentInputs = ['tools/bundle.js', 'package-lock.json', 'tsconfig.json', 'plugins']

@@ -5,9 +5,9 @@
 
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findNode } from '../runtime/bin/find-node.js'
-import { endWithLauncher, launchedEnvironment, watchParent } from '../runtime/bin/parent.js'
-import { endAs, relay } from '../runtime/bin/relay.js'
+import { findNode, runOn } from '../runtime/bin/find-node.js'
+import { endWithLauncher, watchParent } from '../runtime/bin/parent.js'
+import { endAs } from '../runtime/bin/relay.js'
 import { ensureInstalled } from './install.js'
 
 /** Each job with the module that exports it under its name, as `(root, args) => Promise<End | undefined>`. */
@@ -55,7 +55,7 @@ if (file === undefined) {
       // A job without a result, such as a gateway, goes on by itself.
       if (end) endAs(end)
     } else {
-      endAs(await relay(node.file, process.argv.slice(1), { env: launchedEnvironment() }))
+      await runOn(node, process.argv.slice(1))
     }
   } catch (error) {
     if (!expected.has(error?.code)) throw error

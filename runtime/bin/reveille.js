@@ -3,23 +3,24 @@
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findNode } from './find-node.js'
-import { launchedEnvironment } from './parent.js'
-import { endAs, relay } from './relay.js'
-
-/** Published packages hold JavaScript, the repository holds TypeScript. */
-const compiled = new URL('../main.js', import.meta.url)
-const entry = existsSync(compiled) ? compiled : new URL('../main.ts', import.meta.url)
+import { findNode, runOn } from './find-node.js'
 
 try {
   const node = findNode()
-  if (node.running) await import(entry.href)
-  else {
-    const args = [fileURLToPath(entry), ...process.argv.slice(2)]
-    endAs(await relay(node.file, args, { env: launchedEnvironment() }))
-  }
+  if (node.running) await runEntry()
+  // The other Node.js begins with this file again.
+  else await runOn(node, process.argv.slice(1))
 } catch (error) {
   if (error?.code !== 'NODE_MISSING') throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
+}
+
+/** Published packages hold JavaScript. The repository holds TypeScript, and what was built of it, which starts much faster. */
+async function runEntry() {
+  const compiled = new URL('../main.js', import.meta.url)
+  if (existsSync(compiled)) return import(compiled.href)
+  const { findBuild, runBuild } = await import('./build.js')
+  const build = findBuild(fileURLToPath(new URL('../..', import.meta.url)))
+  return build === undefined ? import('../main.ts') : runBuild(build)
 }

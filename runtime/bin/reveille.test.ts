@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { mark, stampFile } from './build.js'
+
+/** Creates a clone whose sources and whose build say what they are, and which arguments they were given. */
+async function createClone(t: TestContext) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-clone-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const write = async (file: string, text: string) => {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
+    await writeFile(path.join(folder, file), text)
+  }
+  const says = (what: string) => `console.log(${JSON.stringify(what)}, ...process.argv.slice(2))`
+  await write('package.json', '{"type":"module"}')
+  await write('runtime/main.ts', says('sources'))
+  await cp(import.meta.dirname, path.join(folder, 'runtime/bin'), { recursive: true })
+  return {
+    folder,
+    write,
+    async build() {
+      await write('build/main.js', says('build'))
+      const marks = { 'runtime/main.ts': mark(path.join(folder, 'runtime/main.ts')) }
+      await write(path.relative(folder, stampFile(folder)), JSON.stringify({ marks, pluginFiles: {} }))
+    },
+    says,
+    async run(...args: string[]) {
+      const bin = path.join(folder, 'runtime/bin/reveille.js')
+      // The cache that the environment names, as that of a test run, would be used in place of the build's own.
+      const { NODE_COMPILE_CACHE: _cache, ...env } = process.env
+      return (await promisify(execFile)(process.execPath, [bin, ...args], { env })).stdout.trim()
+    },
+  }
+}
+
+test('a command in a clone runs what is built of the sources, while it is up to date, and keeps it compiled', async (t) => {
+  const clone = await createClone(t)
+  assert.equal(await clone.run('status', '--json'), 'sources status --json')
+  await clone.build()
+  assert.equal(await clone.run('status', '--json'), 'build status --json')
+  assert.notDeepEqual(await readdir(path.join(clone.folder, 'build/cache')), [])
+
+  await clone.write('runtime/main.ts', `// Another one.\n${clone.says('sources')}`)
+  assert.equal(await clone.run(), 'sources')
+  await clone.build()
+  assert.equal(await clone.run(), 'build')
+  await rm(path.join(clone.folder, 'build/stamp.json'))
+  assert.equal(await clone.run(), 'sources')
+})
+
+test('a published command runs the JavaScript beside it, whatever lies in a folder called build', async (t) => {
+  const clone = await createClone(t)
+  await clone.build()
+  await clone.write('runtime/main.js', clone.says('published'))
+  assert.equal(await clone.run('status'), 'published status')
+})
