@@ -22,5 +22,5 @@ async function runEntry() {
   if (existsSync(compiled)) return import(compiled.href)
   const { findBuild, runBuild } = await import('./build.js')
   const build = findBuild(fileURLToPath(new URL('../..', import.meta.url)))
-  return build === undefined ? import('../main.ts') : runBuild(build)
+  return build === undefined ? import(new URL('../main.ts', import.meta.url).href) : runBuild(build)
 }
