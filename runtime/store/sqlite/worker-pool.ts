@@ -3,9 +3,16 @@
  * settlement cannot be written, or the pool drains.
  */
 
-import { type Claim, type SetTimer, type Settlement, StoreError, type WorkOptions } from '../port.ts'
+import {
+  type Claim,
+  type SetTimer,
+  type Settlement,
+  StoreError,
+  type Work,
+  type WorkOptions,
+} from '../port.ts'
 import type { PlainWork } from './records/loading.ts'
-import type { GivenClaim } from './schedule/claims.ts'
+import type { LoadedClaim } from './writer/protocol.ts'
 import type { WriterClient } from './writer/writer-client.ts'
 
 export interface WorkerPoolParts {
@@ -22,6 +29,8 @@ export type ClaimTaker = ReturnType<typeof createWorkerPool>
 interface Lease {
   readonly abort: AbortController
   readonly cancel: AbortController
+  /** What came with the claim, until `perform` has been called. */
+  work?: PlainWork | undefined
   /** What `perform` returned, until it is written. */
   settlement?: Settlement
 }
@@ -40,36 +49,33 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
     // The pool is registered all the same: the writer remembers it before it writes anything.
   })
 
-  async function performOne(given: GivenClaim): Promise<void> {
-    const lease: Lease = { abort: new AbortController(), cancel: new AbortController() }
+  async function performOne(given: LoadedClaim): Promise<void> {
+    const lease: Lease = { abort: new AbortController(), cancel: new AbortController(), work: given.work }
     leases.set(given.claim, lease)
     const settlement = await settlementOf(given, lease)
     if (!lease.abort.signal.aborted) await settle(given, lease, settlement)
     release(given.claim)
   }
 
-  async function settlementOf(given: GivenClaim, lease: Lease): Promise<Settlement> {
+  async function settlementOf(given: LoadedClaim, lease: Lease): Promise<Settlement> {
     try {
-      return await options.perform(claimOf(given, lease))
+      const performed = options.perform(claimOf(given, lease))
+      // From now on time may have passed, and a checkpoint may have changed the work.
+      lease.work = undefined
+      return await performed
     } catch (error) {
       if (!lease.abort.signal.aborted) options.onFault?.(error, given.task)
       return againIn(faultPause)
     }
   }
 
-  function claimOf({ claim, task }: GivenClaim, { abort, cancel }: Lease): Claim {
+  function claimOf({ claim, task }: LoadedClaim, lease: Lease): Claim {
     return {
       task,
-      lease: abort.signal,
-      cancel: cancel.signal,
+      lease: lease.abort.signal,
+      cancel: lease.cancel.signal,
       async load() {
-        const { run, delivery, events, ...rest } = (await client.call({ type: 'load', claim })) as PlainWork
-        return {
-          ...rest,
-          ...(run === undefined ? undefined : { run: JSON.parse(run) }),
-          ...(delivery === undefined ? undefined : { delivery: JSON.parse(delivery) }),
-          events: events.map((event) => JSON.parse(event)),
-        }
+        return parsedWork(lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork))
       },
       async checkpoint(effects) {
         await client.call({ type: 'checkpoint', claim, effects })
@@ -78,7 +84,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
   }
 
   /** Writes the settlement as soon as it can be written: work that was done is not lost because the disk is full. */
-  async function settle(given: GivenClaim, lease: Lease, first: Settlement): Promise<void> {
+  async function settle(given: LoadedClaim, lease: Lease, first: Settlement): Promise<void> {
     let settlement = first
     for (;;) {
       lease.settlement = settlement
@@ -133,7 +139,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
   }
 
   return {
-    take(given: GivenClaim) {
+    take(given: LoadedClaim) {
       void performOne(given)
     },
     /** Aborts the claim's cancel signal. */
@@ -159,5 +165,14 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
       }
       await takeBack()
     },
+  }
+}
+
+function parsedWork({ run, delivery, events, ...rest }: PlainWork): Work {
+  return {
+    ...rest,
+    ...(run === undefined ? undefined : { run: JSON.parse(run) }),
+    ...(delivery === undefined ? undefined : { delivery: JSON.parse(delivery) }),
+    events: events.map((event) => JSON.parse(event)),
   }
 }

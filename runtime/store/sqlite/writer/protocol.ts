@@ -13,6 +13,7 @@ import type {
   WorkOptions,
 } from '../../port.ts'
 import type { Flat } from '../records/flat-entry.ts'
+import type { PlainWork } from '../records/loading.ts'
 import type { ClaimName, GivenClaim } from '../schedule/claims.ts'
 import type { Fault } from './faulty-disk.ts'
 
@@ -68,6 +69,11 @@ export type Answer = { readonly call: number } & (
   | { readonly ok: false; readonly error: PlainError }
 )
 
+/** A claim with what its task works with, as of the commit that gave it. If that cannot be read, the holder's own load says why. */
+export interface LoadedClaim extends GivenClaim {
+  readonly work?: PlainWork
+}
+
 /** The writer sends one reply for each batch, after its commit. */
 export interface Reply {
   readonly type: 'reply'
@@ -78,7 +84,7 @@ export interface Reply {
   readonly special: readonly (readonly [index: number, answer: Acceptance | PlainError])[]
   readonly notes: number
   readonly answers: readonly Answer[]
-  readonly claims: readonly GivenClaim[]
+  readonly claims: readonly LoadedClaim[]
   /** Claims, given in this reply or earlier, whose runs were cancelled. */
   readonly cancelled: readonly ClaimName[]
   readonly changes: readonly (string | undefined)[]

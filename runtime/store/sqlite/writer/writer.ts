@@ -13,9 +13,9 @@ import { createOpenFiles } from '../database/folder.ts'
 import { createChangeList } from '../records/change-list.ts'
 import type { Counters } from '../records/counters.ts'
 import type { PlainEntry } from '../records/flat-entry.ts'
-import { createClaims } from '../schedule/claims.ts'
+import { createClaims, type GivenClaim } from '../schedule/claims.ts'
 import { createFaultyDisk } from './faulty-disk.ts'
-import type { Answer, Order, PlainError, Reply, WriterData, WriterState } from './protocol.ts'
+import type { Answer, LoadedClaim, Order, PlainError, Reply, WriterData, WriterState } from './protocol.ts'
 import { openWriterConnection, type WriterConnection } from './writer-connection.ts'
 
 export interface Batch {
@@ -298,7 +298,8 @@ export function createWriter(data: WriterData) {
       if (order.type === 'close') answer(pending, order, { ok: true, value: undefined })
     }
     lastState = stateOf(connection)
-    return replyTo(batch, { ...pending, claims: given, cancelled, changes: changes.take() })
+    const loaded = given.map((each) => withWork(connection, each, batch.now))
+    return replyTo(batch, { ...pending, claims: loaded, cancelled, changes: changes.take() })
   }
 
   function replyTo(
@@ -321,6 +322,15 @@ export function createWriter(data: WriterData) {
       return { ok: true, value: connection.loadWork(claims.verifyLease(claim).task, now) }
     } catch (error) {
       return { ok: false, error: plainError(storeErrorOf(error)) }
+    }
+  }
+
+  /** A claim whose work cannot be read is given without it: its holder asks for it, and hears why. */
+  function withWork(connection: WriterConnection, given: GivenClaim, now: number): LoadedClaim {
+    try {
+      return { ...given, work: connection.loadWork(given.task, now) }
+    } catch {
+      return given
     }
   }
 
