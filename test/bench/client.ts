@@ -1,73 +1,128 @@
-/** Sends one bounded burst of equal POSTs, by autocannon, or by wrk if it is installed and asked for. */
+/**
+ * Sends equal POSTs over connections that are kept open, one at a time on each. It reads of a reply only what says where it ends, so that it
+ * costs a fraction of what the servers cost; what it cost stands in its result.
+ */
 
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import autocannon from 'autocannon'
+import { connect } from 'node:net'
+import { processCpu } from './kernel.ts'
 
 export interface Shot {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** The bodies that take turns. */
+  readonly bodies: readonly string[]
 }
 
+/** A burst ends after `seconds` or after `requests`. */
 export interface Burst {
   readonly connections: number
-  readonly seconds: number
+  readonly seconds?: number
+  readonly requests?: number
 }
 
-export interface Result {
+export interface BurstResult {
+  readonly requests: number
   readonly perSecond: number
-  /** Milliseconds. */
-  readonly p99: number
-  /** Answers that were no 2xx, and failed connections. */
-  readonly failed: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Microseconds of CPU for each request, in this process. */
+  readonly clientCpu: number
+  /** The share of one core that this process took: near 1 it is the client that is measured. */
+  readonly clientBusy: number
 }
 
-export type Client = (shot: Shot, burst: Burst) => Promise<Result>
+const bucketsPerMs = 100
+const buckets = 10_000 * bucketsPerMs
 
-export const clients: Readonly<Record<string, Client>> = { autocannon: byAutocannon, wrk: byWrk }
+/** @throws where an answer is no 2xx, or a connection ends */
+export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
+  const requests = shot.bodies.map((body) => requestOf(shot, body))
+  const latencies = new Uint32Array(buckets)
+  const cpuBefore = processCpu()
+  const start = performance.now()
+  const deadline = burst.seconds === undefined ? Number.POSITIVE_INFINITY : start + burst.seconds * 1000
+  const most = burst.requests ?? Number.POSITIVE_INFINITY
+  let sent = 0
 
-async function byAutocannon(shot: Shot, burst: Burst): Promise<Result> {
-  const result = await autocannon({
-    ...shot,
-    method: 'POST',
-    connections: burst.connections,
-    duration: burst.seconds,
-  })
+  await Promise.all(Array.from({ length: burst.connections }, send))
+  const ms = performance.now() - start
+  const cpu = processCpu() - cpuBefore
   return {
-    perSecond: result.requests.total / result.duration,
-    p99: result.latency.p99,
-    failed: result.non2xx + result.errors,
+    requests: sent,
+    perSecond: (sent * 1000) / ms,
+    p50Ms: quantileOf(latencies, sent, 0.5),
+    p99Ms: quantileOf(latencies, sent, 0.99),
+    clientCpu: cpu / sent,
+    clientBusy: cpu / (ms * 1000),
+  }
+
+  /** Resolves when the last request of one connection was answered. */
+  function send(): Promise<void> {
+    const { hostname, port } = new URL(shot.url)
+    return new Promise((resolve, reject) => {
+      let sentAt = 0
+      let unread = ''
+      const socket = connect({
+        host: hostname,
+        port: Number(port),
+        noDelay: true,
+        onread: { buffer: Buffer.allocUnsafe(64 * 1024), callback: onData },
+      })
+      socket.on('error', reject)
+      socket.on('close', () => reject(new Error(`${shot.url} closed a connection in the middle of a burst`)))
+      socket.on('connect', next)
+
+      function next(): void {
+        sentAt = performance.now()
+        if (sentAt >= deadline || sent >= most) {
+          resolve()
+          socket.destroy()
+        } else socket.write(requests[sent++ % requests.length] as Buffer)
+      }
+
+      function onData(size: number, buffer: Uint8Array): boolean {
+        const text = unread + (buffer as Buffer).toString('latin1', 0, size)
+        if (!isWhole(text)) {
+          unread = text
+          return true
+        }
+        unread = ''
+        if (text[9] !== '2') {
+          reject(new Error(`${shot.url} answered ${text.slice(0, 600)}`))
+          socket.destroy()
+          return true
+        }
+        const bucket = Math.floor((performance.now() - sentAt) * bucketsPerMs)
+        const at = Math.min(bucket, buckets - 1)
+        latencies[at] = (latencies[at] as number) + 1
+        next()
+        return true
+      }
+    })
   }
 }
 
-async function byWrk(shot: Shot, burst: Burst): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'reveille-wrk-'))
-  try {
-    await writeFile(join(folder, 'body'), shot.body)
-    const headers = Object.entries(shot.headers).map(([name, value]) => `wrk.headers["${name}"] = "${value}"`)
-    await writeFile(
-      join(folder, 'post.lua'),
-      ['wrk.method = "POST"', `wrk.body = io.open("${folder}/body"):read("*a")`, ...headers].join('\n'),
-    )
-    const { stdout } = await promisify(execFile)('wrk', [
-      ...['-t1', `-c${burst.connections}`, `-d${burst.seconds}s`, '--latency'],
-      ...['-s', join(folder, 'post.lua'), shot.url],
-    ])
-    return {
-      perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
-      p99: milliseconds(/99%\s+(\S+)/.exec(stdout)?.[1] ?? ''),
-      failed: Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0),
-    }
-  } finally {
-    await rm(folder, { recursive: true })
-  }
+function requestOf({ url, headers }: Shot, body: string): Buffer {
+  const { host, pathname, search } = new URL(url)
+  const lines = Object.entries({ host, ...headers, 'content-length': Buffer.byteLength(body) })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return Buffer.from(`POST ${pathname}${search} HTTP/1.1\r\n${head}\r\n${body}`)
 }
 
-function milliseconds(text: string): number {
-  const scale = text.endsWith('us') ? 0.001 : text.endsWith('ms') ? 1 : 1000
-  return Number.parseFloat(text) * scale
+/** `reply` holds one byte in each character. */
+function isWhole(reply: string): boolean {
+  const end = reply.indexOf('\r\n\r\n')
+  if (end === -1) return false
+  const length = /\r\ncontent-length: *(\d+)/i.exec(reply)?.[1]
+  if (length === undefined) return reply.endsWith('\r\n0\r\n\r\n')
+  return reply.length >= end + 4 + Number(length)
+}
+
+function quantileOf(latencies: Uint32Array, count: number, share: number): number {
+  let seen = 0
+  for (const [bucket, found] of latencies.entries()) {
+    seen += found
+    if (seen > count * share) return bucket / bucketsPerMs
+  }
+  return 0
 }

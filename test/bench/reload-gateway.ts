@@ -1,6 +1,6 @@
 /**
- * Runs one measured gateway in its own process. It serves real files, edits them as an author would, and reports for
- * each edit how long it took to go live and how long it held the event loop.
+ * Runs one measured gateway in its own process. It serves real files and, at each message, edits one as an author would and reports how long it
+ * took to go live and how long it held the event loop.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -10,63 +10,53 @@ import { dirname, join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway } from '../../runtime/index.ts'
-import type { Edit, ReloadCase, ReloadTimes } from './reload.ts'
+import type { Edit, ReloadCase } from './reload.ts'
 
-/** Edits before the first that counts. */
-const warmups = 3
 /** The work that a reload leaves behind counts as well. */
 const settlingMs = 150
 const longestMs = 60_000
 const resolutionMs = 1
 
-const { mappings, perFile, edits: editCount, edited } = JSON.parse(process.argv[2] ?? '{}') as ReloadCase
+const { mappings, perFile, edited } = JSON.parse(process.argv[2] ?? '{}') as ReloadCase
 
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'reveille-bench-reload-')))
-try {
-  process.send?.(await measure())
-} finally {
-  await rm(folder, { recursive: true, force: true })
-}
-
-async function measure(): Promise<ReloadTimes> {
-  for (const [name, content] of filesOf(0)) await writeNew(join(folder, name), content)
-  let onLine: (event: LogLine) => void = () => {}
-  const started = performance.now()
-  const gateway = await createGateway({
-    configFile: join(folder, 'reveille.yaml'),
-    env: {},
-    logStream: { write: (line) => onLine(JSON.parse(line)) },
-  })
-  const startMs = performance.now() - started
-  const edits: Edit[] = []
-  for (let edit = 1; edit <= warmups + editCount; edit++) {
-    // The interval avoids the rhythm of the gateway's own timers.
-    await pause(settlingMs + ((edit * 37) % 100))
-    const made = await measureEdit(edit)
-    if (edit > warmups) edits.push(made)
-  }
-  const { debounceMs } = gateway.current().snapshot.settings.hooks.reload
+let onLine: (event: LogLine) => void = () => {}
+for (const [name, content] of filesOf(0)) await writeNew(join(folder, name), content)
+const started = performance.now()
+const gateway = await createGateway({
+  configFile: join(folder, 'reveille.yaml'),
+  env: {},
+  logStream: { write: (line) => onLine(JSON.parse(line)) },
+})
+const startMs = performance.now() - started
+let edits = 0
+process.on('message', async () => {
+  // The interval avoids the rhythm of the gateway's own timers.
+  await pause(settlingMs + ((edits * 37) % 100))
+  process.send?.({ startMs, ...(await measureEdit(++edits)) } satisfies Edit)
+})
+process.once('disconnect', async () => {
   await gateway.close({ graceMs: 0 })
-  return { startMs, debounceMs, edits }
+  await rm(folder, { recursive: true, force: true })
+})
 
-  async function measureEdit(edit: number): Promise<Edit> {
-    const [name, content] = editOf(edit)
-    const live = Promise.withResolvers<{ at: number; tookMs: number }>()
-    const late = setTimeout(() => live.reject(new Error(`edit ${edit} did not go live`)), longestMs)
-    onLine = (line) => {
-      if (line.event === 'snapshot-swapped') live.resolve({ at: performance.now(), tookMs: line.tookMs })
-      else if (line.event === 'candidate-rejected') live.reject(new Error(JSON.stringify(line)))
-    }
-    const delay = monitorEventLoopDelay({ resolution: resolutionMs })
-    delay.enable()
-    const saved = performance.now()
-    writeFileSync(join(folder, name), content)
-    const { at, tookMs } = await live.promise
-    clearTimeout(late)
-    await pause(settlingMs)
-    delay.disable()
-    return { ms: at - saved, reloadMs: tookMs, heldMs: Math.max(0, delay.max / 1e6 - resolutionMs) }
+async function measureEdit(edit: number): Promise<Omit<Edit, 'startMs'>> {
+  const [name, content] = editOf(edit)
+  const live = Promise.withResolvers<{ at: number; tookMs: number }>()
+  const late = setTimeout(() => live.reject(new Error(`edit ${edit} did not go live`)), longestMs)
+  onLine = (line) => {
+    if (line.event === 'snapshot-swapped') live.resolve({ at: performance.now(), tookMs: line.tookMs })
+    else if (line.event === 'candidate-rejected') live.reject(new Error(JSON.stringify(line)))
   }
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  delay.enable()
+  const saved = performance.now()
+  writeFileSync(join(folder, name), content)
+  const { at, tookMs } = await live.promise
+  clearTimeout(late)
+  await pause(settlingMs)
+  delay.disable()
+  return { savedMs: at - saved, reloadMs: tookMs, heldMs: Math.max(0, delay.max / 1e6 - resolutionMs) }
 }
 
 interface LogLine {

@@ -1,11 +1,13 @@
-/** Measures resolving by the number of mappings, as a ratio to ten mappings in the same round. */
+/** Measures resolving by the number of mappings. */
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { catalog, configurationOf, countingRandomness, type Mapping } from '../../engine/compile/fixture.ts'
 import { compileSnapshot, type HookRequest, type Snapshot } from '../../engine/index.ts'
+import type { Bed, Comparison, Sample } from './measure.ts'
+import { pullRequest } from './payload.ts'
 
-export const sizes = [10, 100, 1_000, 10_000] as const
+const sizes = [10, 100, 1_000, 10_000] as const
 type Size = (typeof sizes)[number]
 
 /** What distinguishes the mappings, and a request for one of them. */
@@ -15,31 +17,19 @@ interface Kind {
   readonly request: (position: number) => Partial<HookRequest> & { readonly payload: object }
 }
 
-export interface Scaling {
-  readonly name: string
-  /** The median of the rounds, by size. */
-  readonly microseconds: readonly number[]
-  readonly ratios: readonly number[]
-  /** The value of the largest size. */
-  readonly compiled: { readonly ms: number; readonly megabytes: number }
-}
-
-const calls = 1_000
+const calls = 3_000
 /** How many requests are made before a round, spread over the mappings. */
 const spread = 50
 
-export async function measureResolve(
-  payload: object,
-  rounds: number,
-  progress: (text: string) => void,
-): Promise<readonly Scaling[]> {
-  const scalings: Scaling[] = []
-  for (const kind of kindsOf(payload)) {
-    progress(`resolve, ${kind.name}: compiling`)
-    const { snapshots, compiled } = compileAll(kind)
-    scalings.push(await measureKind(kind, snapshots, compiled, rounds, progress))
-  }
-  return scalings
+export function resolveComparisons(): readonly Comparison[] {
+  return kindsOf(JSON.parse(pullRequest)).map((kind) => ({
+    name: `resolve, ${kind.name}`,
+    compared: 'us',
+    variants: sizes.map(variantOf),
+    openSeconds: 4,
+    sampleSeconds: 0.1,
+    open: () => open(kind),
+  }))
 }
 
 function kindsOf(payload: object): readonly Kind[] {
@@ -83,20 +73,34 @@ function kindsOf(payload: object): readonly Kind[] {
   ]
 }
 
-function compileAll(kind: Kind): Pick<Scaling, 'compiled'> & { readonly snapshots: readonly Snapshot[] } {
-  let compiled = { ms: 0, megabytes: 0 }
-  const snapshots = sizes.map((size) => {
-    const configuration = configurationOf(
-      Array.from({ length: size }, (_, position) => mappingOf(kind, position)),
-    )
-    const before = heapMegabytes()
-    const start = performance.now()
-    const snapshot = snapshotOf(configuration)
-    const ms = performance.now() - start
-    compiled = { ms, megabytes: heapMegabytes() - before }
-    return snapshot
-  })
-  return { snapshots, compiled }
+/** Compiles each size, and makes one round that warms up. */
+async function open(kind: Kind): Promise<Bed> {
+  const compiled = new Map(
+    sizes.map((size) => [variantOf(size), { ...compile(kind, size), requests: requestsOf(kind, size) }]),
+  )
+  const take = async (variant: string): Promise<Sample> => {
+    const { snapshot, requests, ...cost } = compiled.get(variant) as NonNullable<
+      ReturnType<typeof compiled.get>
+    >
+    return { us: await timeOf(snapshot, requests), ...cost }
+  }
+  for (const variant of compiled.keys()) await take(variant)
+  return { take, close: async () => {} }
+}
+
+function variantOf(size: Size): string {
+  return `${size.toLocaleString('en')} mappings`
+}
+
+function compile(kind: Kind, size: Size) {
+  const configuration = configurationOf(
+    Array.from({ length: size }, (_, position) => mappingOf(kind, position)),
+  )
+  const before = heapMegabytes()
+  const start = performance.now()
+  const snapshot = snapshotOf(configuration)
+  const compiledMs = performance.now() - start
+  return { snapshot, compiledMs, heapMegabytes: heapMegabytes() - before }
 }
 
 function mappingOf(kind: Kind, position: number): Mapping {
@@ -112,34 +116,6 @@ function snapshotOf(configuration: Parameters<typeof compileSnapshot>[0]): Snaps
   const compiled = compileSnapshot(configuration, catalog, countingRandomness())
   if (!compiled.ok) throw new Error(compiled.diagnostics.map(({ message }) => message).join('\n'))
   return compiled.snapshot
-}
-
-/** The sizes take turns in every round, in another order each time, so that a noisy moment favours none. */
-async function measureKind(
-  kind: Kind,
-  snapshots: readonly Snapshot[],
-  compiled: Scaling['compiled'],
-  rounds: number,
-  progress: (text: string) => void,
-): Promise<Scaling> {
-  const requests = sizes.map((size) => requestsOf(kind, size))
-  const times: number[][] = []
-  for (let round = 0; round <= rounds; round++) {
-    progress(`resolve, ${kind.name}: round ${round} of ${rounds}`)
-    const ofRound: number[] = []
-    for (const shift of sizes.keys()) {
-      const at = (round + shift) % sizes.length
-      ofRound[at] = await timeOf(snapshots[at] as Snapshot, requests[at] as readonly HookRequest[])
-    }
-    // The first round warms up.
-    if (round > 0) times.push(ofRound)
-  }
-  return {
-    name: kind.name,
-    microseconds: sizes.map((_, at) => median(times.map((each) => each[at] as number))),
-    ratios: sizes.map((_, at) => median(times.map((each) => (each[at] as number) / (each[0] as number)))),
-    compiled,
-  }
 }
 
 function requestsOf(kind: Kind, size: Size): readonly HookRequest[] {
@@ -158,10 +134,6 @@ async function timeOf(snapshot: Snapshot, requests: readonly HookRequest[]): Pro
     if (decision.outcome !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(decision)}`)
   }
   return ((performance.now() - start) * 1000) / calls
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
 }
 
 function heapMegabytes(): number {

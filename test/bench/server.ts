@@ -5,111 +5,135 @@ import { once } from 'node:events'
 import { openSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export interface Server {
   readonly url: string
-  /** Resident memory now, in millions of bytes. */
-  residentMegabytes(): number
+  readonly pid: number
+  /** Milliseconds from the start of the process until it was ready. */
+  readonly readyMs: number
   stop(): Promise<void>
 }
+
+/** A folder with Reveille's sources. */
+export interface Checkout {
+  readonly name: string
+  readonly root: string
+}
+
+export const here: Checkout = { name: 'Reveille', root: pathOf('../..') }
+
+/** The name of the other checkout in `--base`. */
+export const baseName = 'base'
 
 export const hookToken = 'bench-hook-token-0123456789abcdef'
 /** The secret of the endpoint `signed`, which verifies signatures of GitHub. */
 export const signingSecret = 'bench-signing-secret-0123456789abcdef'
 export const gatewayToken = 'bench-gateway-token-0123456789abc'
 
-const mappings = `endpoints:
-  signed: { verify: { provider: github, secret: ${signingSecret} } }
-mappings:
-${['github', 'signed'].map(mappingOf).join('')}`
+/** Everything that a gateway stores lies here, on the disk of the checkout, because a folder for temporary files may be in memory. */
+export const workFolder = pathOf('../../build/bench')
 
-function mappingOf(endpoint: string): string {
-  return `  - id: ${endpoint}-pr-opened
-    match:
-      path: ${endpoint}
-      headers: { x-github-event: pull_request }
-    action: agent
-    name: GitHub
-    sessionKey: "hook:github:pr:{{pull_request.id}}:{{payload.number}}"
-    message: "Review pull request {{number}} of {{repository.full_name}} by {{sender.login}}: {{pull_request.title}}"
-    deliver: false
-    wakeMode: next-heartbeat
-`
+export interface GatewayOptions {
+  readonly checkout?: Checkout
+  /** `info` writes a line for each request to a file. */
+  readonly logLevel?: 'info' | 'warn'
+  /** The number of concurrent runs. Default: the gateway's own. */
+  readonly concurrency?: number
+  /** Whether runs stay queued. */
+  readonly holdRuns?: boolean
+  /** Files of the configuration folder besides `reveille.yaml`. */
+  readonly files?: Readonly<Record<string, string>>
 }
 
 export async function startEcho(): Promise<Server> {
   const port = await freePort()
-  const child = spawn(process.execPath, [pathOf('./echo-server.ts'), String(port)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(child.stdout, 'data')
-  return serverOf(child, `http://127.0.0.1:${port}`)
+  return serve({ args: [pathOf('./echo-server.ts'), String(port)], port, probe: '/echo' })
 }
 
-/**
- * Starts the gateway as `npm start` does, on an empty data folder. `logLevel: info` writes a line per request to a
- * file.
- */
-export async function startGateway(options: {
-  logLevel: 'info' | 'warn'
-  /** The number of concurrent runs. Default: the gateway's own. */
-  concurrency?: number
-}): Promise<Server> {
-  const folder = await mkdtemp(join(tmpdir(), 'reveille-bench-'))
-  const concurrency = options.concurrency ? `defaults: { concurrency: ${options.concurrency} }, ` : ''
+/** Starts the gateway as `npm start` does, on an empty data folder. */
+export async function startGateway(options: GatewayOptions = {}): Promise<Server> {
+  const { checkout = here, logLevel = 'warn', concurrency, holdRuns = false, files = {} } = options
+  await mkdir(workFolder, { recursive: true })
+  const folder = await mkdtemp(join(workFolder, 'gateway-'))
   const port = await freePort()
-  // The data folder is apart, because without a `.env` any file written beside the configuration wakes the watcher.
+  const defaults = [
+    ...(holdRuns ? ['runner: holding', 'concurrency: 1'] : []),
+    ...(concurrency ? [`concurrency: ${concurrency}`] : []),
+  ]
   const home = join(folder, 'home')
-  await mkdir(join(home, 'mappings'), { recursive: true })
-  await writeFile(join(home, 'mappings', 'github.yaml'), mappings)
-  await writeFile(
-    join(home, 'reveille.yaml'),
-    `gateway: { port: ${port}, auth: { token: ${gatewayToken} }, log: { level: ${options.logLevel}, format: json } }
+  await writeAll(home, {
+    ...files,
+    'reveille.yaml': `gateway: { port: ${port}, auth: { token: ${gatewayToken} }, log: { level: ${logLevel}, format: json } }
 hooks: { enabled: true, token: ${hookToken} }
+plugins: [${holdRuns ? JSON.stringify(pathOf('./holding-runner')) : ''}]
 channels: { terminal: {} }
-agents: { ${concurrency}route: { channel: terminal, to: stdout } }
+agents: { defaults: { ${defaults.join(', ')} }, route: { channel: terminal, to: stdout } }
 `,
-  )
-  const log = openSync(join(folder, 'log'), 'w')
-  const child = spawn(
-    process.execPath,
-    [pathOf('../../tools/run.js'), 'start', '--config', join(home, 'reveille.yaml')],
-    { stdio: ['ignore', log, log] },
-  )
-  const server = serverOf(child, `http://127.0.0.1:${port}`, () => rm(folder, { recursive: true }))
-  await ready(server, () => readFileSync(join(folder, 'log'), 'utf8'))
-  return server
+  })
+  return serve({
+    args: [join(checkout.root, 'tools/run.js'), 'start', '--config', join(home, 'reveille.yaml')],
+    port,
+    probe: '/readyz',
+    folder,
+  })
 }
 
-function serverOf(child: ChildProcess, url: string, clean?: () => Promise<void>): Server {
-  return {
-    url,
-    residentMegabytes() {
-      const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]
-      return (Number(kilobytes) * 1024) / 1_000_000
-    },
-    async stop() {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-      await clean?.()
-    },
+interface Start {
+  readonly args: readonly string[]
+  readonly port: number
+  /** A path that answers as soon as the server is ready. */
+  readonly probe: string
+  /** Holds the log, and is removed with the server. */
+  readonly folder?: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly deadlineMs?: number
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+export async function serve({ args, port, probe, folder, env, deadlineMs = 60_000 }: Start): Promise<Server> {
+  const logFile = folder && join(folder, 'log')
+  const output = logFile ? openSync(logFile, 'w') : 'inherit'
+  const url = `http://127.0.0.1:${port}`
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', output, output],
+    env: env ?? process.env,
+  })
+  running.add(child)
+  const ended = once(child, 'exit')
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended
+    running.delete(child)
+    if (folder) await rm(folder, { recursive: true, maxRetries: 3 })
+  }
+  while (child.exitCode === null && performance.now() - startedAt < deadlineMs) {
+    const answer = await fetch(url + probe).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer && answer.status < 500)
+      return { url, pid: child.pid as number, readyMs: performance.now() - startedAt, stop }
+    await pause(5)
+  }
+  const log = logFile ? readFileSync(logFile, 'utf8').slice(-4000) : ''
+  await stop()
+  throw new Error(`${args.join(' ')} did not become ready:\n${log}`)
+}
+
+async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), content)
   }
 }
 
-async function ready(server: Server, output: () => string): Promise<void> {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
-    const answer = await fetch(`${server.url}/readyz`).catch(() => undefined)
-    if (answer?.ok) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`The gateway did not become ready:\n${output()}`)
-}
-
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as { port: number }

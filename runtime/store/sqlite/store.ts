@@ -203,7 +203,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
 }
 
 function startWriter(data: WriterData): Promise<{ worker: Worker; state: WriterState }> {
-  const worker = new Worker(writerFile(), { workerData: data })
+  const worker = new Worker(writerFile(), { workerData: data, name: 'store writer' })
   return new Promise((resolve, reject) => {
     worker.once('error', (error) =>
       reject(new StoreError('STORE_UNAVAILABLE', 'the writer did not start', { cause: error })),

@@ -55,7 +55,7 @@ export function createReaderClient(
   let cancelRest: (() => void) | undefined
 
   function startWorker(): Worker {
-    const started = new Worker(readerFile(), { workerData: folder })
+    const started = new Worker(readerFile(), { workerData: folder, name: 'store reader' })
     started.on('message', (answer: ReaderAnswer) => {
       const call = calls.get(answer.call)
       calls.delete(answer.call)
