@@ -1,30 +1,34 @@
 /**
- * Installs with `npm ci` where `node_modules` does not hold what the lock file says. This file is plain JavaScript that Node.js 18 can
- * read, without dependencies.
+ * Installs what the lock file says and `node_modules` does not hold: what a gateway needs, or everything, with what tests and tools
+ * need. This file is plain JavaScript that Node.js 18 can read, without dependencies.
  */
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Thrown where `npm ci` failed, after npm said why. */
+/** Thrown where npm failed, after it said why. */
 export class InstallFailed extends Error {
   code = 'INSTALL_FAILED'
 }
 
 /**
  * @param {string} root
- * @param {{ say?: (line: string) => void, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ everything?: boolean, say?: (line: string) => void, env?: NodeJS.ProcessEnv }} [options] `everything`: also what only
+ *   tests and tools need.
  * @throws {InstallFailed}
  */
-export async function ensureInstalled(root, { say = sayOnStandardError, env = process.env } = {}) {
-  if (isInstalled(root)) return
-  const release = await waitForInstallLock(path.join(root, 'build', 'install.pid'), say)
+export async function ensureInstalled(
+  root,
+  { everything = true, say = sayOnStandardError, env = process.env } = {},
+) {
+  if (!existsSync(lockFile(root)) && isInstalled(root, everything)) return
+  const release = await waitForInstallLock(root, say)
   try {
-    if (isInstalled(root)) return
-    say('Installing the packages that package-lock.json names (npm ci) …')
-    await npmCi(root, env)
+    if (isInstalled(root, everything)) return
+    if (existsSync(installedFile(root))) await change(root, everything, say, env)
+    if (!isInstalled(root, everything)) await installAnew(root, everything, say, env)
   } finally {
     release()
   }
@@ -35,20 +39,45 @@ export async function ensureInstalled(root, { say = sayOnStandardError, env = pr
  * installed, as the last step of an install.
  *
  * @param {string} root
+ * @param {boolean} everything
  */
-export function isInstalled(root) {
+export function isInstalled(root, everything) {
   const wanted = packagesOf(path.join(root, 'package-lock.json'))
   if (wanted === undefined) throw new InstallFailed('package-lock.json is missing or is no lock file.')
-  const installed = packagesOf(path.join(root, 'node_modules', '.package-lock.json'))
+  const installed = packagesOf(installedFile(root))
   if (installed === undefined) return false
   return Object.entries(wanted).every(([place, entry]) => {
-    if (!place.includes('node_modules/')) return true
+    if (!place.includes('node_modules/') || (entry.dev && !everything)) return true
     const found = installed[place]
     // An optional package that is absent is for another platform.
     if (found === undefined)
       return entry.optional === true || entry.devOptional === true || entry.peer === true
     return found.version === entry.version && found.integrity === entry.integrity
   })
+}
+
+/** npm's list of what it installed. Without it, nothing in `node_modules` is relied on. */
+function installedFile(root) {
+  return path.join(root, 'node_modules', '.package-lock.json')
+}
+
+function lockFile(root) {
+  return path.join(root, 'build', 'install.pid')
+}
+
+/** Keeps every package that is as the lock file says, so that a gateway may run from them meanwhile. */
+async function change(root, everything, say, env) {
+  const adds = everything && isInstalled(root, false)
+  const what = adds ? 'Adding the packages that tests and tools need' : 'Updating the packages'
+  say(`${what} (npm install), which takes 10 to 60 seconds …`)
+  const present = Object.values(packagesOf(installedFile(root)) ?? {})
+  await npm(root, ['install', '--no-save'], everything || present.some((entry) => entry.dev), env)
+}
+
+async function installAnew(root, everything, say, env) {
+  const what = everything ? 'all packages that package-lock.json names' : 'the packages that a gateway needs'
+  say(`Installing ${what} (npm ci), which takes 10 to 60 seconds …`)
+  await npm(root, ['ci'], everything, env)
 }
 
 function packagesOf(file) {
@@ -64,7 +93,8 @@ function packagesOf(file) {
  *
  * @returns {Promise<() => void>} releases the lock
  */
-async function waitForInstallLock(file, say) {
+async function waitForInstallLock(root, say) {
+  const file = lockFile(root)
   mkdirSync(path.dirname(file), { recursive: true })
   for (let waited = 0; ; waited += 1) {
     try {
@@ -73,8 +103,11 @@ async function waitForInstallLock(file, say) {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
     }
-    if (isAbandoned(file)) rmSync(file, { force: true })
-    else {
+    if (isAbandoned(file)) {
+      // An install ended in its middle, so that packages may be there in part.
+      rmSync(installedFile(root), { force: true })
+      rmSync(file, { force: true })
+    } else {
       if (waited === 0) say('Waiting for another install to end …')
       await wait(200)
     }
@@ -92,17 +125,18 @@ function isAbandoned(file) {
   }
 }
 
-async function npmCi(root, env) {
-  const [file, args] = npmCommand(env)
+async function npm(root, command, everything, env) {
+  const [file, before] = npmCommand(env)
+  const sets = [everything ? '--include=dev' : '--omit=dev', '--include=optional']
   const child = spawn(
     file,
     // Warnings about the engines of packages that this Node.js never loads would only confuse.
-    [...args, 'ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev', '--include=optional'],
+    [...before, ...command, ...sets, '--loglevel=error', '--no-audit', '--no-fund'],
     {
       cwd: root,
       env,
       stdio: ['ignore', 'ignore', 'inherit'],
-      shell: process.platform === 'win32' && args.length === 0,
+      shell: process.platform === 'win32' && before.length === 0,
     },
   )
   const code = await new Promise((resolve, reject) => {
@@ -111,7 +145,10 @@ async function npmCi(root, env) {
   }).catch((cause) => {
     throw new InstallFailed(`npm cannot be run: ${cause.message}`, { cause })
   })
-  if (code !== 0) throw new InstallFailed('npm ci failed; its message is above. Nothing was started.')
+  if (code === 0) return
+  // An npm that fails takes its changes back; one that is killed cannot.
+  if (code === null) rmSync(installedFile(root), { force: true })
+  throw new InstallFailed(`npm ${command[0]} failed; its message is above. Nothing was started.`)
 }
 
 /** The npm that runs this script, on the Node.js that runs it, or else the one on the path. */

@@ -47,7 +47,7 @@ if (file === undefined) {
   // npm does not pass signals on, so its end counts as one. Without npm a parent may end: `node tools/run.js start &`.
   if (process.env.npm_lifecycle_event === name) watchParent(() => process.kill(process.pid, 'SIGTERM'))
   try {
-    await ensureInstalled(root)
+    await ensureInstalled(root, { everything: name !== 'start' })
     const node = findNode()
     if (node.running) {
       const job = (await import(file))[name]

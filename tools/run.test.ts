@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -19,7 +19,18 @@ const bootstrap = [
 ]
 const posix = { skip: process.platform === 'win32' && 'the fake npm is a shell script' }
 
-/** Creates a small clone: the real bootstrap, a job that prints its arguments, and an npm that records its calls. */
+/** Records its calls, and leaves the list of packages that npm leaves. */
+const fakeNpm = `const { appendFileSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs')
+const args = process.argv.slice(2)
+appendFileSync('npm-calls', args.join(' ') + '\\n')
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+delete packages['node_modules/for-another-platform']
+if (args.includes('--omit=dev')) delete packages['node_modules/tool']
+mkdirSync('node_modules', { recursive: true })
+writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }))
+`
+
+/** Creates a small clone: the real bootstrap, jobs that print their arguments, and an npm that records its calls. */
 async function createClone(t: TestContext, options: { npm?: string } = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-clone-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -30,6 +41,7 @@ async function createClone(t: TestContext, options: { npm?: string } = {}) {
     at('tools/start.js'),
     'export async function start(_, args) { console.log("started", ...args) }',
   )
+  await writeFile(at('tools/jobs.ts'), 'export async function test() { console.log("tested") }')
   const lock = async (version: string) =>
     writeFile(
       at('package-lock.json'),
@@ -37,16 +49,15 @@ async function createClone(t: TestContext, options: { npm?: string } = {}) {
         packages: {
           '': {},
           'node_modules/needed': { version, integrity: `sha512-${version}` },
+          'node_modules/tool': { version, integrity: `sha512-${version}`, dev: true },
           'node_modules/for-another-platform': { version: '1.0.0', optional: true },
         },
       }),
     )
   await lock('1.0.0')
   await mkdir(at('bin'))
-  const npm =
-    options.npm ??
-    `echo "$@" >> npm-calls; mkdir -p node_modules; ` +
-      `node -e 'const l=JSON.parse(require("fs").readFileSync("package-lock.json"));delete l.packages["node_modules/for-another-platform"];require("fs").writeFileSync("node_modules/.package-lock.json",JSON.stringify(l))'`
+  await writeFile(at('fake-npm.cjs'), fakeNpm)
+  const npm = options.npm ?? 'exec node fake-npm.cjs "$@"'
   await writeFile(at('bin/npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 })
 
   const { npm_execpath: _npm, NODE_TEST_CONTEXT: _context, ...env } = process.env
@@ -55,24 +66,46 @@ async function createClone(t: TestContext, options: { npm?: string } = {}) {
     at,
     env,
     lock,
-    start: (...args: string[]) => run(process.execPath, [at('tools/run.js'), ...args], { env }),
-    calls: async () => (await readFile(at('npm-calls'), 'utf8').catch(() => '')).split('\n').filter(Boolean),
+    run: (...args: string[]) => run(process.execPath, [at('tools/run.js'), ...args], { env }),
+    /** Without the options that every call has. */
+    calls: async () => {
+      const calls = await readFile(at('npm-calls'), 'utf8').catch(() => '')
+      return calls.split('\n').flatMap((call) => /^(.*) --include=optional /.exec(call)?.[1] ?? [])
+    },
   }
 }
 
 test(
-  'the first command after a clone installs, with one line about it, and then does its job',
+  'npm start after a clone installs what a gateway needs, with one line about it, and then starts it',
   posix,
   async (t) => {
     const clone = await createClone(t)
-    const { stdout, stderr } = await clone.start('start', '--config', 'a b.yaml')
+    const { stdout, stderr } = await clone.run('start', '--config', 'a b.yaml')
     assert.equal(stdout, 'started --config a b.yaml\n')
-    assert.match(stderr, /^Installing .*npm ci.*\n$/)
-    const [call, ...more] = await clone.calls()
-    assert.match(call ?? '', /^ci /)
-    assert.deepEqual(more, [])
+    assert.match(stderr, /^Installing the packages that a gateway needs \(npm ci\).* seconds …\n$/)
+    assert.deepEqual(await clone.calls(), ['ci --omit=dev'])
   },
 )
+
+test('any other command after a clone installs everything, and npm start then nothing', posix, async (t) => {
+  const clone = await createClone(t)
+  const { stdout, stderr } = await clone.run('test')
+  assert.equal(stdout, 'tested\n')
+  assert.match(stderr, /^Installing all packages .*\(npm ci\).* seconds …\n$/)
+  assert.equal((await clone.run('start')).stderr, '')
+  assert.deepEqual(await clone.calls(), ['ci --include=dev'])
+})
+
+test('any other command after npm start adds the rest, once', posix, async (t) => {
+  const clone = await createClone(t)
+  await clone.run('start')
+  const { stdout, stderr } = await clone.run('test')
+  assert.equal(stdout, 'tested\n')
+  assert.match(stderr, /^Adding the packages that tests and tools need \(npm install\).* seconds …\n$/)
+  assert.equal((await clone.run('test')).stderr, '')
+  assert.equal((await clone.run('start')).stderr, '')
+  assert.deepEqual(await clone.calls(), ['ci --omit=dev', 'install --no-save --include=dev'])
+})
 
 test('arguments of `npm start` are added to its own, unless a configuration is named', () => {
   const local = 'local/reveille.yaml'
@@ -90,23 +123,80 @@ test('arguments of `npm start` are added to its own, unless a configuration is n
 
 test('the second command installs nothing and says nothing', posix, async (t) => {
   const clone = await createClone(t)
-  await clone.start('start')
-  const { stderr } = await clone.start('start')
+  await clone.run('start')
+  const { stderr } = await clone.run('start')
   assert.equal(stderr, '')
   assert.equal((await clone.calls()).length, 1)
 })
 
-test('a lock file with other content installs again, whatever the file times say', posix, async (t) => {
+test(
+  'a lock file with other content changes what is installed, whatever the file times say',
+  posix,
+  async (t) => {
+    const clone = await createClone(t)
+    await clone.run('start')
+    await clone.lock('1.0.1')
+    const { stderr } = await clone.run('start')
+    assert.match(stderr, /^Updating the packages \(npm install\).* seconds …\n$/)
+    assert.deepEqual(await clone.calls(), ['ci --omit=dev', 'install --no-save --omit=dev'])
+  },
+)
+
+test('npm start with another lock file removes nothing that tests need', posix, async (t) => {
   const clone = await createClone(t)
-  await clone.start('start')
+  await clone.run('test')
   await clone.lock('1.0.1')
-  await clone.start('start')
-  assert.equal((await clone.calls()).length, 2)
+  await clone.run('start')
+  assert.deepEqual(await clone.calls(), ['ci --include=dev', 'install --no-save --include=dev'])
+})
+
+test(
+  'a change that leaves other packages than the lock file names is followed by a whole install',
+  posix,
+  async (t) => {
+    const npm = '[ "$1" = install ] && echo "$@" >> npm-calls && exit; exec node fake-npm.cjs "$@"'
+    const clone = await createClone(t, { npm })
+    await clone.run('start')
+    assert.equal((await clone.run('test')).stdout, 'tested\n')
+    const calls = ['ci --omit=dev', 'install --no-save --include=dev', 'ci --include=dev']
+    assert.deepEqual(await clone.calls(), calls)
+  },
+)
+
+test(
+  'after an install that ended in its middle the next command installs from the start',
+  posix,
+  async (t) => {
+    const clone = await createClone(t)
+    await clone.run('start')
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    await writeFile(clone.at('build/install.pid'), String(pid))
+    assert.equal((await clone.run('start')).stdout, 'started\n')
+    assert.deepEqual(await clone.calls(), ['ci --omit=dev', 'ci --omit=dev'])
+  },
+)
+
+test('after an npm that was killed the next command installs from the start', posix, async (t) => {
+  const npm = '[ "$1" = install ] && kill -9 $$; exec node fake-npm.cjs "$@"'
+  const clone = await createClone(t, { npm })
+  await clone.run('start')
+  await assert.rejects(clone.run('test'), { code: 1, stdout: '' })
+  assert.equal((await clone.run('test')).stdout, 'tested\n')
+  assert.deepEqual(await clone.calls(), ['ci --omit=dev', 'ci --include=dev'])
+})
+
+test('npm start works after npm failed to add what tests need', posix, async (t) => {
+  const npm = '[ "$1" = install ] && exit 1; exec node fake-npm.cjs "$@"'
+  const clone = await createClone(t, { npm })
+  await clone.run('start')
+  await assert.rejects(clone.run('test'), { code: 1, stdout: '' })
+  assert.equal((await clone.run('start')).stdout, 'started\n')
+  assert.deepEqual(await clone.calls(), ['ci --omit=dev'])
 })
 
 test('two commands side by side after a clone install once', posix, async (t) => {
   const clone = await createClone(t)
-  const both = await Promise.all([clone.start('start'), clone.start('start')])
+  const both = await Promise.all([clone.run('start'), clone.run('start')])
   assert.deepEqual(
     both.map(({ stdout }) => stdout),
     ['started\n', 'started\n'],
@@ -116,7 +206,7 @@ test('two commands side by side after a clone install once', posix, async (t) =>
 
 test('what npm says about its failure is shown, and the job is not run', posix, async (t) => {
   const clone = await createClone(t, { npm: 'echo "npm error the disk is full" >&2; exit 3' })
-  await assert.rejects(clone.start('start'), (error: { code: number; stdout: string; stderr: string }) => {
+  await assert.rejects(clone.run('start'), (error: { code: number; stdout: string; stderr: string }) => {
     assert.equal(error.code, 1)
     assert.equal(error.stdout, '')
     assert.match(error.stderr, /npm error the disk is full\nnpm ci failed/)
@@ -126,7 +216,7 @@ test('what npm says about its failure is shown, and the job is not run', posix, 
 
 test('a job that does not exist is bad usage and installs nothing', posix, async (t) => {
   const clone = await createClone(t)
-  await assert.rejects(clone.start('strat'), (error: { code: number; stderr: string }) => {
+  await assert.rejects(clone.run('strat'), (error: { code: number; stderr: string }) => {
     assert.equal(error.code, 2)
     assert.match(error.stderr, /start \| dev \| test/)
     return true
