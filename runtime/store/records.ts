@@ -30,6 +30,14 @@ export interface RequestRecord {
   readonly mapping?: string
   /** The client's address. */
   readonly client?: string
+  /** The id that the sender gave the delivery, where its provider names one. */
+  readonly deliveryId?: string
+  /** The request that this one repeats. */
+  readonly replayOf?: Id
+  /** The beginning of the digest of its generation's content. */
+  readonly generationDigest?: string
+  /** The node that accepted it, where there are several. */
+  readonly node?: string
   readonly bodyBytes: number
   readonly receivedAt: number
   /** Milliseconds from the request's first byte until the body was read, the decision made and the answer ready. */

@@ -33,13 +33,13 @@ export function createCommands(parts: Parts): (command: Command) => Result {
       const task = taskOf(run)
       const isClaimed = run.state !== 'parked' && schedule.stateOf(task) === 'claimed'
       if (isClaimed) {
-        runs.update({ ...run, cancelRequestedAt: run.cancelRequestedAt ?? at })
+        runs.change({ id, cancelRequestedAt: run.cancelRequestedAt ?? at })
         return { ok: true, claimed: task }
       }
       // All heartbeats share one task, which outlives the heartbeat that is cancelled.
       if (run.kind === 'run' && schedule.stateOf(task) === 'open') schedule.remove(task)
-      runs.update({
-        ...run,
+      runs.change({
+        id,
         state: 'cancelled',
         stage: 'cancelled',
         error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
@@ -55,8 +55,7 @@ export function createCommands(parts: Parts): (command: Command) => Result {
       if (run.state !== 'parked') return wrongState(`only a parked run can be resumed: it is ${run.state}`)
       const { sessionKey, pool } = run
       const lane = firstRunOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
-      const { error: _error, ...rest } = run
-      runs.update({ ...rest, state: 'queued' })
+      runs.change({ id, state: 'queued', error: undefined })
       schedule.add(runTask({ id, sessionKey, lane, dueAt: at, pool }))
       // The new task was never claimed, so requests could join the run again; it has read those that joined before.
       coalescing.end(id)

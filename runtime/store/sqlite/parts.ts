@@ -6,6 +6,8 @@ import type { NoteChange } from './records/change-list.ts'
 import type { Coalescing } from './records/coalescing.ts'
 import type { Counters } from './records/counters.ts'
 import type { Deliveries } from './records/deliveries.ts'
+import type { Events } from './records/events.ts'
+import type { Requests } from './records/requests.ts'
 import type { Runs } from './records/runs.ts'
 import type { Schedule } from './schedule/schedule.ts'
 
@@ -13,7 +15,9 @@ export interface Parts {
   readonly db: DatabaseSync
   readonly counters: Counters
   readonly schedule: Schedule
+  readonly requests: Requests
   readonly runs: Runs
+  readonly events: Events
   readonly deliveries: Deliveries
   readonly coalescing: Coalescing
   readonly changed: NoteChange

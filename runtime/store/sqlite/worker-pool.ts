@@ -3,15 +3,8 @@
  * settlement cannot be written, or the pool drains.
  */
 
-import {
-  type Claim,
-  type SetTimer,
-  type Settlement,
-  StoreError,
-  type Work,
-  type WorkOptions,
-} from '../port.ts'
-import type { PlainWork } from './records/loading.ts'
+import { type Claim, type SetTimer, type Settlement, StoreError, type WorkOptions } from '../port.ts'
+import { type PlainWork, workOf } from './records/loading.ts'
 import type { LoadedClaim } from './writer/protocol.ts'
 import type { WriterClient } from './writer/writer-client.ts'
 
@@ -75,7 +68,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
       lease: lease.abort.signal,
       cancel: lease.cancel.signal,
       async load() {
-        return parsedWork(lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork))
+        return workOf(lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork))
       },
       async checkpoint(effects) {
         await client.call({ type: 'checkpoint', claim, effects })
@@ -165,14 +158,5 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
       }
       await takeBack()
     },
-  }
-}
-
-function parsedWork({ run, delivery, events, ...rest }: PlainWork): Work {
-  return {
-    ...rest,
-    ...(run === undefined ? undefined : { run: JSON.parse(run) }),
-    ...(delivery === undefined ? undefined : { delivery: JSON.parse(delivery) }),
-    events: events.map((event) => JSON.parse(event)),
   }
 }

@@ -2,15 +2,21 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
+import { migrateToSchema6, type OnCopied } from './schema-6.ts'
+
+/** SQL, or a function that copies rows. */
+type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void)
 
 /**
  * A released migration is never edited: a change is a new entry at the end.
  *
- * Records are JSON beside the few columns that lists filter by. The accept path writes to `requests` and
- * `events` + `inbox`, or `runs` + `tasks` + `alarms`, all of which grow at their end. It touches no index but the keys:
- * the partial indexes leave out the states in which records begin, and requests without a body.
+ * The accept path writes to `requests` and `events`, or `runs` + `tasks` + `alarms`, all of which grow at their end. It
+ * touches one index, that of pending events: the other partial indexes leave out the states in which records begin, and
+ * requests without a body.
  *
- * - `inbox`      pending events; rank 0 asked for `now`
+ * - `requests`   a column for each fact by which requests are found; `more` is JSON of the rare ones
+ * - `runs`       what was asked in `text`, `prompt` and `draft`, and how it goes in `changes`
+ * - `events`     the pending ones have `pending` = 1; urgency 0 asked for `now`
  * - `tasks`      what is still to be done; its row goes when it settles as done
  * - `alarms`     the tasks that may be claimed once due: those without a lane, and the heads of lanes
  * - `lanes`      the order within a lane, by acceptance
@@ -20,7 +26,7 @@ import { StoreError } from '../../port.ts'
  * - `spent`      what runs cost by day (UTC) and scope: '' is all of them, else the policy
  * - `pulse`      one row: the commit number, by which a commit with an unknown outcome is settled, and the last sequence number
  */
-export const migrations: readonly string[] = [
+export const migrations: readonly Migration[] = [
   `
   CREATE TABLE requests (
     id BLOB PRIMARY KEY, outcome TEXT NOT NULL, endpoint TEXT NOT NULL, record TEXT NOT NULL, body BLOB
@@ -124,11 +130,21 @@ export const migrations: readonly string[] = [
   `
   CREATE INDEX requests_with_spare_body ON requests (id) WHERE body IS NOT NULL AND outcome <> 'accepted';
   `,
+  migrateToSchema6,
 ]
 
+/** Returns the number of the newest migration that was applied; 0 for an empty database. */
+export function schemaOf(db: DatabaseSync): number {
+  return (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+}
+
 /** Brings the database to the newest schema. @throws StoreError `SCHEMA_NEWER` if a newer version has written it */
-export function migrate(db: DatabaseSync, steps: readonly string[] = migrations): void {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+export function migrate(
+  db: DatabaseSync,
+  steps: readonly Migration[] = migrations,
+  onCopied?: OnCopied,
+): void {
+  const version = schemaOf(db)
   if (version > steps.length) {
     throw new StoreError(
       'SCHEMA_NEWER',
@@ -138,7 +154,10 @@ export function migrate(db: DatabaseSync, steps: readonly string[] = migrations)
   if (version === steps.length) return
   db.exec('BEGIN IMMEDIATE')
   try {
-    for (const step of steps.slice(version)) db.exec(step)
+    for (const step of steps.slice(version)) {
+      if (typeof step === 'string') db.exec(step)
+      else step(db, onCopied)
+    }
     db.exec(`PRAGMA user_version = ${steps.length}`)
     db.exec('COMMIT')
   } catch (error) {

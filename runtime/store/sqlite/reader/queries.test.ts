@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { createSampler } from '../../contract/bench/samples.ts'
+import { createIdMinter } from '../../id.ts'
+import { blobOfId } from '../database/ids.ts'
 import { migrate, migrations } from '../database/migrations.ts'
 import { createQueries, type Queries } from './queries.ts'
 
@@ -43,11 +46,16 @@ test('bodies that an older version stored are found too', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db, migrations.slice(0, 1))
   const insert = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, ?)')
-  insert.run(Buffer.of(1), 'failed', 'github', '{"id":"1"}', Buffer.from('{}'))
-  insert.run(Buffer.of(2), 'accepted', 'github', '{"id":"2"}', null)
+  const sample = createSampler({ mintId: createIdMinter(() => 1_000), clock: { now: () => 1_000 } })
+  const [failed, accepted] = [sample.request({ outcome: 'failed' }), sample.request()]
+  insert.run(blobOfId(failed.id), 'failed', 'github', JSON.stringify(failed), Buffer.from('{}'))
+  insert.run(blobOfId(accepted.id), 'accepted', 'github', JSON.stringify(accepted), null)
   migrate(db)
   const found = createQueries(db).bodies(50)
-  assert.deepEqual(found, [{ record: '{"id":"1"}', body: new Uint8Array(Buffer.from('{}')) }])
+  assert.deepEqual(
+    found.map(({ record, body }) => [JSON.parse(record), body]),
+    [[failed, new Uint8Array(Buffer.from('{}'))]],
+  )
 })
 
 test('open deliveries are counted in an index alone, whatever was delivered before', () => {

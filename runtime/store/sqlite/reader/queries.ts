@@ -3,9 +3,12 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { OpenDeliveries, RunRecord, SessionSummary } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
-import { blobOfId } from '../database/id-blob.ts'
+import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob } from '../database/ids.ts'
 import { type Coalesced, createJoinedReader } from '../records/coalescing.ts'
+import { eventColumns, eventOf } from '../records/events.ts'
 import { createRouteReader } from '../records/loading.ts'
+import { listedColumns, type RequestRow, requestOf } from '../records/requests.ts'
+import { runColumns, runOf } from '../records/runs.ts'
 import { createTurnReader } from '../records/sessions.ts'
 import { createDayReader } from '../records/spending.ts'
 
@@ -48,11 +51,34 @@ const mostUnits = 4_194_304
 /** The most bytes of requests with their bodies in one answer. */
 const mostBytes = 16_777_216
 
-const columns: Readonly<Record<Listed, readonly string[]>> = {
-  requests: ['outcome', 'endpoint'],
-  runs: ['state', 'session', 'kind'],
-  events: ['state'],
-  deliveries: ['state', 'channel'],
+/** How the rows of a table are selected, in which order, and how each becomes a record. */
+interface Form {
+  readonly columns: string
+  readonly filters: readonly string[]
+  readonly order: 'place' | 'id'
+  readonly recordOf: (row: never) => unknown
+}
+
+const forms: Readonly<Record<Listed, Form>> = {
+  requests: { columns: listedColumns, filters: ['outcome', 'endpoint'], order: 'place', recordOf: requestOf },
+  runs: {
+    columns: ['id', ...runColumns].join(', '),
+    filters: ['state', 'session', 'kind'],
+    order: 'place',
+    recordOf: runOf,
+  },
+  events: {
+    columns: ['id', ...eventColumns].join(', '),
+    filters: ['state'],
+    order: 'place',
+    recordOf: eventOf,
+  },
+  deliveries: {
+    columns: 'record',
+    filters: ['state', 'channel'],
+    order: 'id',
+    recordOf: ({ record }: { record: string }) => JSON.parse(record),
+  },
 }
 
 /** The values that a partial index leaves out. A query for another value excludes them, so that SQLite uses the index. */
@@ -65,48 +91,68 @@ const unindexed: Readonly<Record<string, readonly string[]>> = {
 export function createQueries(db: DatabaseSync) {
   const readTurns = createTurnReader(db, mostUnits)
   const joined = createJoinedReader(db)
+  const find: Partial<Record<Listed, PlaceFinder>> = {
+    requests: createPlaceFinder(db, 'requests'),
+    runs: createPlaceFinder(db, 'runs'),
+    events: createPlaceFinder(db, 'events'),
+  }
 
   function list({ table, filters, before, limit }: ListQuery): GotPage {
+    const { columns, filters: known, order, recordOf } = forms[table]
     const conditions: string[] = []
     const values: SQLInputValue[] = []
-    for (const column of columns[table]) {
+    for (const column of known) {
       const value = filters[column]
       if (value === undefined) continue
+      if (table === 'events') {
+        conditions.push(value === 'pending' ? 'pending = 1' : 'pending IS NULL')
+        continue
+      }
       conditions.push(`${column} = ?`)
       values.push(value)
       const left = unindexed[`${table}.${column}`] ?? []
       if (!left.includes(value)) conditions.push(...left.map((state) => `${column} <> '${state}'`))
     }
     if (before !== undefined) {
-      conditions.push('id < ?')
-      values.push(blobOfId(before))
+      const id = blobOfId(before)
+      conditions.push(`${order} < ?`)
+      values.push(order === 'id' ? id : (find[table]?.(id) ?? placeOfBlob(id)))
     }
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const found = db
-      .prepare(`SELECT record FROM ${table} ${where} ORDER BY id DESC LIMIT ?`)
-      .iterate(...values, limit) as Iterable<{ record: string }>
-    const { rows, isCut } = takeRows(found, ({ record }) => record.length, mostUnits)
-    return { records: rows.map((row) => row.record), isCut }
+      .prepare(`SELECT ${columns} FROM ${table} ${where} ORDER BY ${order} DESC LIMIT ?`)
+      .iterate(...values, limit) as Iterable<never>
+    const texts = Iterator.from(found).map((row) => JSON.stringify(recordOf(row)))
+    const { rows, isCut } = takeRows(texts, (text) => text.length, mostUnits)
+    return { records: rows, isCut }
+  }
+
+  function rowOf(table: Listed, id: Uint8Array): unknown {
+    const { columns, order } = forms[table]
+    const key = order === 'id' ? id : find[table]?.(id)
+    if (key === undefined) return undefined
+    const more = table === 'requests' ? ', body, head' : ''
+    return db.prepare(`SELECT ${columns}${more} FROM ${table} WHERE ${order} = ?`).get(key)
   }
 
   function get(table: Listed, id: string): GotRecord | undefined {
-    const more = table === 'requests' ? ', body, head' : ''
-    const row = db.prepare(`SELECT record${more} FROM ${table} WHERE id = ?`).get(blobOfId(id))
+    const row = rowOf(table, blobOfId(id))
     if (row === undefined) return undefined
-    const got = gotOf(row as unknown as WholeRow)
-    if (table !== 'runs' || !got.record.includes('"coalesce":')) return got
-    const { requestId } = JSON.parse(got.record) as RunRecord
-    return { ...got, coalesced: joined.coalesced(id, requestId) }
+    if (table === 'requests') return gotOf(row as WholeRow)
+    const record = forms[table].recordOf(row as never) as RunRecord
+    const got = { record: JSON.stringify(record) }
+    if (table !== 'runs' || record.coalesce === undefined) return got
+    return { ...got, coalesced: joined.coalesced(id, record.requestId) }
   }
 
   function bodies(limit: number): GotRecord[] {
     const found = db
       .prepare(
-        `SELECT record, body, head FROM requests INDEXED BY requests_with_body
-         WHERE body IS NOT NULL ORDER BY id DESC LIMIT ?`,
+        `SELECT ${listedColumns}, body, head FROM requests INDEXED BY requests_with_body
+         WHERE body IS NOT NULL ORDER BY place DESC LIMIT ?`,
       )
       .iterate(limit) as unknown as Iterable<WholeRow>
-    return takeRows(found, sizeOf, mostBytes).rows.map(gotOf)
+    return takeRows(Iterator.from(found).map(gotOf), sizeOf, mostBytes).rows
   }
 
   function sessions(limit: number, before?: SessionPlace): SessionSummary[] {
@@ -151,16 +197,19 @@ export function createQueries(db: DatabaseSync) {
 /** The queries, each of which the main thread calls by its name. */
 export type Queries = ReturnType<typeof createQueries>
 
-interface WholeRow {
-  readonly record: string
-  readonly body?: Uint8Array | null
-  readonly head?: string | null
+interface WholeRow extends RequestRow {
+  readonly body: Uint8Array | null
+  readonly head: string | null
 }
 
-function gotOf({ record, body, head }: WholeRow): GotRecord {
-  return { record, ...(body != null && { body }), ...(head != null && { head }) }
+function gotOf({ body, head, ...row }: WholeRow): GotRecord {
+  return {
+    record: JSON.stringify(requestOf(row)),
+    ...(body !== null && { body }),
+    ...(head !== null && { head }),
+  }
 }
 
-function sizeOf({ record, body, head }: WholeRow): number {
+function sizeOf({ record, body, head }: GotRecord): number {
   return record.length + (body?.length ?? 0) + (head?.length ?? 0)
 }

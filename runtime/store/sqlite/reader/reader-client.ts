@@ -16,7 +16,7 @@ import {
   type SetTimer,
   StoreError,
 } from '../../port.ts'
-import { isId } from '../database/id-blob.ts'
+import { isId } from '../database/ids.ts'
 import type { Filters, GotPage, GotRecord, Listed, Queries, SessionPlace } from './queries.ts'
 import type { RefusedRequests } from './refused-requests.ts'
 import type { Question, ReaderAnswer } from './sqlite-reader.ts'

@@ -28,9 +28,13 @@ export function readStoreSummary(location: string): StoreSummary {
 /** Reads every record for the highest generation that one names. Returns 0 if there is none or the store cannot be read. */
 export function highestGenerationIn(location: string): number {
   const file = databaseFile(location)
-  const tables = ['requests', 'runs', 'events', 'deliveries']
-  const each = tables.map((table) => `SELECT max(record ->> '$.generation') AS generation FROM ${table}`)
-  const sql = `SELECT max(generation) AS highest FROM (${each.join(' UNION ALL ')})`
+  const generations = [
+    'SELECT max(generation) AS generation FROM requests',
+    "SELECT max(draft ->> '$.generation') AS generation FROM runs",
+    'SELECT max(generation) AS generation FROM events',
+    "SELECT max(record ->> '$.generation') AS generation FROM deliveries",
+  ]
+  const sql = `SELECT max(generation) AS highest FROM (${generations.join(' UNION ALL ')})`
   if (!existsSync(file)) return 0
   let db: DatabaseSync | undefined
   try {

@@ -2,11 +2,12 @@
 
 import type { Acceptance, Dedupe, Id, RequestRecord } from '../../port.ts'
 import { StoreError } from '../../port.ts'
-import { blobOfId, idOfBlob } from '../database/id-blob.ts'
+import { blobOfId, idOfBlob } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
 import { refuseOverBacklog, refuseOverEvents } from './counters.ts'
 import type { PlainAction, PlainEntry } from './flat-entry.ts'
 import { createInsertion } from './insertion.ts'
+import { type RequestValues, requestOfValues, valuesOfRequest } from './requests.ts'
 import { createWithoutEffect } from './without-effect.ts'
 
 type Outcome = Acceptance['actions'][number]
@@ -18,26 +19,24 @@ interface DedupeRow {
 }
 
 export function createAccepting(parts: Parts) {
-  const { db, counters, coalescing, changed, limits } = parts
+  const { db, counters, requests, runs, events, coalescing, changed, limits } = parts
   const countStored = createWithoutEffect(db, counters, limits)
   const insertion = createInsertion(parts)
-  const insertRequest = db.prepare(
-    'INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
-  )
-  const updateRequest = db.prepare('UPDATE requests SET outcome = ?, record = ? WHERE id = ?')
   const selectDedupe = db.prepare(
     'SELECT digest, original, request FROM dedupe WHERE scope = ? AND key = ? AND until > ?',
   )
   const upsertDedupe = db.prepare('INSERT OR REPLACE INTO dedupe VALUES (?, ?, ?, ?, ?, ?)')
-  const selectRequest = db.prepare('SELECT record FROM requests WHERE id = ?')
   const updateAnswer = db.prepare(
-    `UPDATE requests SET record = json_set(record, '$.status', 503, '$.code', 'STORE_UNAVAILABLE', '$.reason', ?)
-     WHERE id = ?`,
+    `UPDATE requests SET status = 503, code = 'STORE_UNAVAILABLE',
+     more = json_set(coalesce(more, '{}'), '$.reason', ?) WHERE place = ?`,
   )
+  /** Requests without effect that the next flush writes. */
+  let uncounted: { readonly outcome: string; readonly bytes: number }[] = []
 
-  /** Returns how many rows were inserted. */
-  function insertWhole(id: Uint8Array, { outcome, endpoint, record, body, head }: PlainEntry): number {
-    return Number(insertRequest.run(id, outcome, endpoint, record, body, head).changes)
+  function addRequest(id: Uint8Array, entry: Pick<PlainEntry, 'id' | 'outcome' | 'values'>): void {
+    requests.add(id, entry.values)
+    if (entry.outcome !== 'accepted') uncounted.push({ outcome: entry.outcome, bytes: bytesOf(entry.values) })
+    changed('request', entry.id, entry.outcome)
   }
 
   function seenBefore({ scope, key, bodyDigest }: Dedupe, id: string, now: number): Outcome | undefined {
@@ -69,8 +68,7 @@ export function createAccepting(parts: Parts) {
 
   /** Finds what an action became in its request's record. A run that more than 1,000 requests joined does not know all ids. */
   function named(request: Uint8Array, index: number): Id | undefined {
-    const row = selectRequest.get(request) as { record: string } | undefined
-    return row && (JSON.parse(row.record) as RequestRecord).actions[index]?.id
+    return requests.find(request)?.actions[index]?.id
   }
 
   /** Answers a request that is on disk already because its first answer was lost. */
@@ -87,43 +85,67 @@ export function createAccepting(parts: Parts) {
     throw new StoreError('BAD_ENTRY', 'the id of this request was used for another one')
   }
 
+  function flush(): void {
+    runs.rows.flush()
+    events.rows.flush()
+    requests.rows.flush()
+    const stored = uncounted
+    uncounted = []
+    for (const { outcome, bytes } of stored) countStored(outcome, bytes)
+  }
+
   return {
-    /** Returns `undefined` if all actions were accepted, which is nearly always so. */
-    accept(entry: PlainEntry, now: number): Acceptance | undefined {
+    /**
+     * Collects the rows of an entry, which the next flush writes together with others. `isolated` says that the entry has a
+     * transaction of its own, in which it may find that it was sent before. Returns `undefined` if all actions were accepted,
+     * which is nearly always so.
+     */
+    accept(entry: PlainEntry, now: number, isolated: boolean): Acceptance | undefined {
       if (entry.actions.length > 0) refuseOverBacklog(counters, limits)
       if (entry.actions.some(({ type }) => type === 'event')) refuseOverEvents(counters, limits)
       const id = blobOfId(entry.id)
-      if (insertWhole(id, entry) === 0) {
+      if (isolated && requests.has(id)) {
         return { actions: entry.actions.map((action, index) => answerAgain(action, index, id, now)) }
       }
       const actions = entry.actions.map((action) => acceptAction(action, id, now))
       const whole = actions.every((action) => action.outcome === 'accepted')
-      if (whole) {
-        changed('request', entry.id, entry.outcome)
-        return undefined
+      if (whole) addRequest(id, entry)
+      else {
+        const record = withOutcomes(requestOfValues(entry.id, entry.values), actions)
+        addRequest(id, { id: entry.id, outcome: record.outcome, values: valuesOfRequest(record) })
       }
-      const record = withOutcomes(JSON.parse(entry.record), actions)
-      updateRequest.run(record.outcome, JSON.stringify(record), id)
-      countStored(record.outcome, bytesOf(entry))
-      changed('request', entry.id, record.outcome)
-      return { actions }
+      if (isolated) flush()
+      return whole ? undefined : { actions }
     },
 
-    note(request: PlainEntry) {
-      if (insertWhole(blobOfId(request.id), request) === 0) return
-      countStored(request.outcome, bytesOf(request))
-      changed('request', request.id, request.outcome)
+    note(request: PlainEntry, isolated: boolean) {
+      const id = blobOfId(request.id)
+      if (isolated && requests.has(id)) return
+      addRequest(id, request)
+      if (isolated) flush()
+    },
+
+    /** Writes the rows that were collected. It fails as a whole if one of the entries was sent before. */
+    flush,
+
+    /** Forgets the rows that were collected, because their transaction was undone. */
+    forget() {
+      for (const { rows } of [runs, events, requests]) rows.forget()
+      uncounted = []
     },
 
     /** Notes on the record that its sender was answered 503 before the commit that kept it ended. */
     refusedBeforeCommit(id: Id) {
-      updateAnswer.run('its sender was answered 503, as the commit that kept it took too long', blobOfId(id))
+      const place = requests.findPlace(blobOfId(id))
+      if (place === undefined) return
+      updateAnswer.run('its sender was answered 503, as the commit that kept it took too long', place)
     },
   }
 }
 
 /** Counts as `bytesInRow` does. */
-function bytesOf({ body, head }: PlainEntry): number {
+function bytesOf(values: RequestValues): number {
+  const [body, head] = values.slice(-2) as [Uint8Array | null, string | null]
   return (body?.byteLength ?? 0) + (head === null ? 0 : Buffer.byteLength(head))
 }
 

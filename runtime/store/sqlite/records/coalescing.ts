@@ -7,7 +7,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type Id, type JoinedRequest, mostNamedRequests, requestsOf } from '../../port.ts'
-import { blobOfId, idOfBlob } from '../database/id-blob.ts'
+import { blobOfId, idOfBlob } from '../database/ids.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { PlainJoin } from './flat-entry.ts'
 

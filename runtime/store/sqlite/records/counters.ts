@@ -35,8 +35,8 @@ export function readCounters(db: DatabaseSync): Counters {
     count(`SELECT count(*) AS count FROM requests WHERE outcome = '${outcome}' AND outcome <> 'accepted'`)
   return {
     backlog: count(`SELECT count(*) AS count FROM tasks WHERE kind IN ('run', 'delivery')`),
-    pending: count('SELECT count(*) AS count FROM inbox'),
-    pendingNow: count('SELECT count(*) AS count FROM inbox WHERE rank = 0'),
+    pending: count('SELECT count(*) AS count FROM events WHERE pending = 1'),
+    pendingNow: count('SELECT count(*) AS count FROM events WHERE pending = 1 AND urgency = 0'),
     ignored: withOutcome('ignored'),
     skipped: withOutcome('skipped'),
     duplicate: withOutcome('duplicate'),

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { DeliveryRecord, Id } from '../../port.ts'
-import { blobOfId, isId } from '../database/id-blob.ts'
+import { blobOfId, isId } from '../database/ids.ts'
 import type { NoteChange } from './change-list.ts'
 
 export type Deliveries = ReturnType<typeof createDeliveries>

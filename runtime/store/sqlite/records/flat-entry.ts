@@ -3,28 +3,24 @@
  * out of a flat array costs a fraction of cloning objects, and each record is serialised once.
  */
 
-import type { Dedupe, Entry, Join, NewAction, NewTask, RequestRecord, TaskKind } from '../../port.ts'
-
-export type Flat = unknown[]
+import type { Dedupe, Entry, Id, Join, NewAction, NewTask, RequestRecord, TaskKind } from '../../port.ts'
+import type { Flat } from '../database/rows.ts'
+import { type EventValues, eventColumns, flattenEvent } from './events.ts'
+import { flattenRequest, type RequestValues, requestColumns } from './requests.ts'
+import { flattenRun, type RunValues, runColumns } from './runs.ts'
 
 export interface PlainEntry {
   readonly id: string
   readonly outcome: string
-  readonly endpoint: string
-  readonly record: string
-  readonly body: Uint8Array | null
-  readonly head: string | null
+  readonly values: RequestValues
   readonly actions: readonly PlainAction[]
 }
 
-export interface PlainAction {
-  readonly type: 'run' | 'event'
+export type PlainAction = (
+  | { readonly type: 'run'; readonly values: RunValues }
+  | { readonly type: 'event'; readonly values: EventValues }
+) & {
   readonly id: string
-  readonly record: string
-  readonly state: string
-  /** A run's kind, an event's mode. */
-  readonly kind: string
-  readonly session: string
   readonly dedupe: Dedupe | null
   /** What else decides whether it becomes a run of its own. Few actions have any. */
   readonly conditions: InsertionConditions | null
@@ -44,14 +40,16 @@ export interface PlainJoin extends Join {
 }
 
 /** Appends the entry's values. */
-export function flattenEntry(flat: Flat, entry: Entry): void {
-  flattenRequest(flat, entry.request)
-  flat.push(entry.actions.length)
-  for (const action of entry.actions) flattenAction(flat, action)
+export function flattenEntry(flat: Flat, { request, actions }: Entry): void {
+  flat.push(request.id)
+  flattenRequest(flat, request)
+  flat.push(actions.length)
+  for (const action of actions) flattenAction(flat, action, request.id)
 }
 
 /** Appends the values of a request without actions. */
 export function flattenNote(flat: Flat, request: RequestRecord): void {
+  flat.push(request.id)
   flattenRequest(flat, request)
   flat.push(0)
 }
@@ -60,6 +58,10 @@ export function flattenNote(flat: Flat, request: RequestRecord): void {
 export function readEntries(flat: Flat, count: number): PlainEntry[] {
   let at = 0
   const next = <Value>() => flat[at++] as Value
+  const take = <Value>(length: number): Value[] => {
+    at += length
+    return flat.slice(at - length, at) as Value[]
+  }
   const readTask = (): NewTask => {
     const [key, kind, dueAt, lane, subject, pool] = [
       next<string>(),
@@ -71,54 +73,31 @@ export function readEntries(flat: Flat, count: number): PlainEntry[] {
     ]
     return { key, kind, dueAt, lane, subject, pool } as NewTask
   }
-  const readAction = (): PlainAction => ({
-    type: next(),
-    id: next(),
-    record: next(),
-    state: next(),
-    kind: next(),
-    session: next(),
-    dedupe: next(),
-    conditions: next(),
-    tasks: times(next(), readTask),
-  })
-  return times(count, () => ({
-    id: next(),
-    outcome: next(),
-    endpoint: next(),
-    record: next(),
-    body: next(),
-    head: next(),
-    actions: times(next(), readAction),
-  }))
-}
-
-function flattenRequest(flat: Flat, request: RequestRecord): void {
-  const { id, outcome, endpoint, body, head } = request
-  if (body === undefined) {
-    flat.push(id, outcome, endpoint, JSON.stringify(request), null, null)
-  } else {
-    const record = JSON.stringify({ ...request, body: undefined, head: undefined })
-    // A copy: a Buffer is a view of a pool, and cloning it would clone the whole pool.
-    flat.push(id, outcome, endpoint, record, new Uint8Array(body), head ? JSON.stringify(head) : null)
+  const readAction = (): PlainAction => {
+    const [type, id] = [next<PlainAction['type']>(), next<string>()]
+    const values = take(type === 'run' ? runColumns.length : eventColumns.length)
+    return {
+      type,
+      id,
+      values,
+      dedupe: next(),
+      conditions: next(),
+      tasks: times(next(), readTask),
+    } as PlainAction
   }
+  return times(count, () => {
+    const id = next<string>()
+    const values = take<RequestValues[number]>(requestColumns.length)
+    return { id, outcome: values[0] as string, values, actions: times(next(), readAction) }
+  })
 }
 
-function flattenAction(flat: Flat, action: NewAction): void {
+function flattenAction(flat: Flat, action: NewAction, request: Id): void {
   const { type, record, dedupe, tasks } = action
-  const { id, state } = record
-  const [kind, session] = type === 'run' ? [record.kind, record.sessionKey] : [record.mode, record.session]
-  flat.push(
-    type,
-    id,
-    JSON.stringify(record),
-    state,
-    kind,
-    session,
-    dedupe ?? null,
-    conditionsOf(action),
-    tasks.length,
-  )
+  flat.push(type, record.id)
+  if (type === 'run') flattenRun(flat, record)
+  else flattenEvent(flat, record, request)
+  flat.push(dedupe ?? null, conditionsOf(action), tasks.length)
   for (const task of tasks) flat.push(task.key, task.kind, task.dueAt, task.lane, task.subject, task.pool)
 }
 

@@ -3,8 +3,8 @@
  * that must not wait for its session becomes a run that has ended.
  */
 
-import type { Acceptance, Id, RunError, RunRecord } from '../../port.ts'
-import { blobOfId } from '../database/id-blob.ts'
+import type { Acceptance, Id, RunError } from '../../port.ts'
+import { blobOfId } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
 import type { InsertionConditions, PlainAction } from './flat-entry.ts'
 
@@ -16,26 +16,10 @@ const busyError: RunError = {
   retryable: true,
 }
 
-export function createInsertion({ db, counters, schedule, runs, coalescing, changed }: Parts) {
-  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
-  const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
-  const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')
-  const selectRun = db.prepare('SELECT state, record FROM runs WHERE id = ?')
-  const selectEvent = db.prepare('SELECT 1 FROM events WHERE id = ?')
-
-  function insert(action: PlainAction): InsertedAction {
-    const id = blobOfId(action.id)
-    if (action.type === 'run') {
-      insertRun.run(id, action.kind, action.state, action.session, action.record)
-      changed('run', action.id, action.state, 'accepted')
-    } else {
-      const rank = action.kind === 'now' ? 0 : 1
-      insertEvent.run(id, action.state, action.record)
-      insertInbox.run(rank, id)
-      counters.pending += 1
-      if (rank === 0) counters.pendingNow += 1
-      changed('event', action.id, action.state)
-    }
+export function createInsertion({ schedule, runs, events, coalescing, changed }: Parts) {
+  function insert(action: PlainAction, request: Uint8Array): InsertedAction {
+    if (action.type === 'run') runs.add(action.id, action.values)
+    else events.add(action.id, action.values, request)
     for (const task of action.tasks) schedule.add(task)
     return { outcome: 'accepted', id: action.id }
   }
@@ -53,9 +37,9 @@ export function createInsertion({ db, counters, schedule, runs, coalescing, chan
       changed('run', run, 'queued', 'accepted')
       return { outcome: 'joined', id: run }
     }
-    if (isRejectedWhenBusy && meetsOpenTask(action)) return reject(action, now)
+    if (isRejectedWhenBusy && action.type === 'run' && meetsOpenTask(action)) return reject(action, now)
     if (join !== undefined) coalescing.begin(id, join, now)
-    return insert(action)
+    return insert(action, request)
   }
 
   function meetsOpenTask({ tasks }: PlainAction): boolean {
@@ -63,34 +47,25 @@ export function createInsertion({ db, counters, schedule, runs, coalescing, chan
   }
 
   /** Records the run as cancelled, without a task. */
-  function reject(action: PlainAction, now: number): InsertedAction {
-    const run: RunRecord = {
-      ...JSON.parse(action.record),
-      state: 'cancelled',
-      stage: 'cancelled',
-      error: busyError,
-      cancelledAt: now,
-    }
-    runs.insert(run)
-    return { outcome: 'busy', id: run.id }
-  }
-
-  function wasBusy(row: { state: string; record: string }): boolean {
-    return row.state === 'cancelled' && (JSON.parse(row.record) as RunRecord).error?.code === busyError.code
+  function reject({ id, values }: PlainAction & { type: 'run' }, now: number): InsertedAction {
+    runs.add(id, values)
+    runs.rows.flush()
+    runs.change({ id, state: 'cancelled', stage: 'cancelled', error: busyError, cancelledAt: now })
+    return { outcome: 'busy', id }
   }
 
   return {
     insert: (action: PlainAction, request: Uint8Array, now: number): InsertedAction =>
       action.conditions === null
-        ? insert(action)
+        ? insert(action, request)
         : insertUnderConditions(action, action.conditions, request, now),
 
     /** Returns what the action became earlier, if it became a record of its own. */
     insertedBefore({ type, id }: PlainAction): InsertedAction | undefined {
-      const blob = blobOfId(id)
-      if (type === 'event') return selectEvent.get(blob) && { outcome: 'accepted', id }
-      const row = selectRun.get(blob) as { state: string; record: string } | undefined
-      return row && { outcome: wasBusy(row) ? 'busy' : 'accepted', id }
+      if (type === 'event') return events.has(blobOfId(id)) ? { outcome: 'accepted', id } : undefined
+      const run = runs.find(id)
+      const wasBusy = run?.state === 'cancelled' && run.error?.code === busyError.code
+      return run && { outcome: wasBusy ? 'busy' : 'accepted', id }
     },
   }
 }

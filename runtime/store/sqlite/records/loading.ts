@@ -1,19 +1,30 @@
 /** Loads everything that a claimed task works with, in one read after the commit that claimed it. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DeliveryRecord, NewTask, Route, RunRecord, Work } from '../../port.ts'
+import type { DeliveryRecord, Id, NewTask, Route, RunRecord, Work } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
-import { blobOfId } from '../database/id-blob.ts'
+import { blobOfId, createPlaceFinder } from '../database/ids.ts'
 import { createJoinedReader } from './coalescing.ts'
 import type { Counters } from './counters.ts'
+import { type EventRow, eventColumns, eventOf } from './events.ts'
+import { type RunRow, runColumns, runOf } from './runs.ts'
 import { createRunnerStateReader, createTurnReader } from './sessions.ts'
 import { createSpentReader } from './spending.ts'
 
-/** `Work` with its records still serialised. They are parsed once, on the main thread. */
+/** `Work` with its records as rows, from which the main thread makes records. */
 export type PlainWork = Omit<Work, 'run' | 'delivery' | 'events'> & {
-  readonly run?: string
+  readonly run?: RunRow
   readonly delivery?: string
-  readonly events: readonly string[]
+  readonly events: readonly EventRow[]
+}
+
+export function workOf({ run, delivery, events, ...rest }: PlainWork): Work {
+  return {
+    ...rest,
+    ...(run && { run: runOf(run) }),
+    ...(delivery !== undefined && { delivery: JSON.parse(delivery) }),
+    events: events.map(eventOf),
+  }
 }
 
 export type LoadWork = (task: NewTask, now: number) => PlainWork
@@ -23,16 +34,13 @@ const shownEvents = 50
 /** The most UTF-16 units of JSON of events and of a session's history: far more than a turn is shown of either. */
 const mostUnits = 2_097_152
 
-interface RecordRow {
-  readonly record: string
-}
-
 export function createLoading(db: DatabaseSync, counters: Counters, historyMessages: number): LoadWork {
-  const selectRun = db.prepare('SELECT record, session FROM runs WHERE id = ?')
+  const findRun = createPlaceFinder(db, 'runs')
+  const selectRun = db.prepare(`SELECT id, ${runColumns.join(', ')} FROM runs WHERE place = ?`)
   const selectDelivery = db.prepare('SELECT record FROM deliveries WHERE id = ?')
   const selectPending = db.prepare(
-    `SELECT events.record AS record FROM (SELECT rank, id FROM inbox ORDER BY rank, id LIMIT ${shownEvents}) AS shown
-     JOIN events ON events.id = shown.id ORDER BY shown.rank, shown.id`,
+    `SELECT id, ${eventColumns.join(', ')} FROM events
+     WHERE pending = 1 ORDER BY urgency, place LIMIT ${shownEvents}`,
   )
   const readTurns = createTurnReader(db, mostUnits)
   const readRunnerStates = createRunnerStateReader(db)
@@ -40,13 +48,16 @@ export function createLoading(db: DatabaseSync, counters: Counters, historyMessa
   const joined = createJoinedReader(db)
   const readRoute = createRouteReader(db)
 
-  const runOf = (id: string) => selectRun.get(blobOfId(id)) as (RecordRow & { session: string }) | undefined
+  function rowOf(id: Id): RunRow | undefined {
+    const place = findRun(blobOfId(id))
+    return place === undefined ? undefined : (selectRun.get(place) as unknown as RunRow)
+  }
 
   return ({ kind, subject }, now) => {
     const common = { pending: { all: counters.pending, now: counters.pendingNow }, route: readRoute() }
     if (kind === 'heartbeat') {
-      const pending = selectPending.iterate() as unknown as Iterable<RecordRow>
-      const events = takeRows(pending, ({ record }) => record.length, mostUnits).rows.map((row) => row.record)
+      const pending = selectPending.iterate() as unknown as Iterable<EventRow>
+      const { rows: events } = takeRows(pending, ({ text, prompt }) => text.length + prompt.length, mostUnits)
       return {
         ...common,
         events,
@@ -58,27 +69,27 @@ export function createLoading(db: DatabaseSync, counters: Counters, historyMessa
     const none = { ...common, events: [], history: [] }
     if (subject === undefined) return none
     if (kind === 'delivery') {
-      const delivery = (selectDelivery.get(blobOfId(subject)) as RecordRow | undefined)?.record
+      const delivery = (selectDelivery.get(blobOfId(subject)) as { record: string } | undefined)?.record
       if (delivery === undefined) return none
       const { runId }: DeliveryRecord = JSON.parse(delivery)
-      return { ...none, delivery, run: runId === undefined ? undefined : runOf(runId)?.record }
+      return { ...none, delivery, run: runId === undefined ? undefined : rowOf(runId) }
     }
-    const run = runOf(subject)
+    const run = rowOf(subject)
     if (run === undefined) return none
     return {
       ...none,
-      run: run.record,
+      run,
       history: readTurns(run.session, historyMessages),
       runnerState: readRunnerStates(run.session),
-      spent: readSpent(now, budgetOf(run.record)),
-      ...(run.record.includes('"coalesce":') && { ...joined.joined(subject), ofKey: joined.ofKey(subject) }),
+      spent: readSpent(now, budgetOf(run.draft)),
+      ...(run.draft.includes('"coalesce":') && { ...joined.joined(subject), ofKey: joined.ofKey(subject) }),
     }
   }
 }
 
-/** Parses only records of runs with a budget, which are few. The search is safe: a quote inside a text would be escaped. */
-function budgetOf(record: string): string | undefined {
-  return record.includes('"budget":') ? (JSON.parse(record) as RunRecord).budget : undefined
+/** Parses only drafts of runs with a budget, which are few. The search is safe: a quote inside a text would be escaped. */
+function budgetOf(draft: string): string | undefined {
+  return draft.includes('"budget":') ? (JSON.parse(draft) as RunRecord).budget : undefined
 }
 
 export function createRouteReader(db: DatabaseSync): () => Route | undefined {

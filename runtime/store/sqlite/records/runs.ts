@@ -1,31 +1,144 @@
-/** Reads and writes runs: each record beside the columns by which it is searched. */
+/**
+ * Turns runs into rows and back, and writes how they change. What a run was asked is written once, when it is accepted; how it
+ * goes stands in `changes`, which alone is written again.
+ */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Id, RunRecord } from '../../port.ts'
-import { blobOfId, isId } from '../database/id-blob.ts'
+import { blobOfId, createPlaceFinder, idOfBlob, isId, placeOfBlob } from '../database/ids.ts'
+import { createRowWriter, type Flat } from '../database/rows.ts'
 import type { NoteChange } from './change-list.ts'
+import { columnsOfPrompt, type PromptColumns, promptOf } from './prompts.ts'
+
+/** The columns of a run after its place and its id, in the order of `flattenRun`. */
+export const runColumns = [
+  'kind',
+  'state',
+  'session',
+  'text',
+  'prompt',
+  'text_at',
+  'created_at',
+  'draft',
+  'changes',
+] as const
+
+export interface RunRow extends PromptColumns {
+  readonly id: Uint8Array
+  readonly kind: RunRecord['kind']
+  readonly state: RunRecord['state']
+  readonly session: string
+  readonly created_at: number
+  /** JSON of every other field that the run was created with, without those that all runs begin with. */
+  readonly draft: string
+  /** JSON of the fields that were written later. Null stands for a field that was removed. */
+  readonly changes: string | null
+}
+
+/** The values of `runColumns`. */
+export type RunValues = readonly (string | number | null | Uint8Array)[]
+
+/** Appends the values of `runColumns`. */
+export function flattenRun(
+  flat: Flat,
+  { id: _id, kind, state, message, prompt, createdAt, ...rest }: RunRecord,
+): void {
+  const [text, shown, textAt] = columnsOfPrompt(message, prompt)
+  const { sessionKey, stage, attempts, deliveryIds } = rest
+  const draft = {
+    ...rest,
+    // The column beside it cannot hold halves of surrogate pairs.
+    sessionKey: sessionKey.isWellFormed() ? undefined : sessionKey,
+    stage: stage === begun.stage ? undefined : stage,
+    attempts: attempts.length === 0 ? undefined : attempts,
+    deliveryIds: deliveryIds.length === 0 ? undefined : deliveryIds,
+  }
+  flat.push(
+    kind,
+    state,
+    sessionKey.toWellFormed(),
+    text,
+    shown,
+    textAt,
+    createdAt,
+    JSON.stringify(draft),
+    null,
+  )
+}
+
+/** The fields with which every run begins. */
+const begun = { stage: 'accepted', attempts: [], deliveryIds: [] } as const
+
+export function runOf(row: RunRow): RunRecord {
+  const { text: message, prompt } = promptOf(row)
+  const run = {
+    id: idOfBlob(row.id),
+    kind: row.kind,
+    sessionKey: row.session,
+    state: row.state,
+    ...begun,
+    message,
+    prompt,
+    createdAt: row.created_at,
+    ...JSON.parse(row.draft),
+    ...(row.changes !== null && JSON.parse(row.changes)),
+  }
+  for (const name in run) if (run[name] === null) delete run[name]
+  return run
+}
+
+const stateAt = runColumns.indexOf('state')
 
 export type Runs = ReturnType<typeof createRuns>
 
 export function createRuns(db: DatabaseSync, changed: NoteChange) {
-  const select = db.prepare('SELECT record FROM runs WHERE id = ?')
-  const insert = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
-  const update = db.prepare('UPDATE runs SET state = ?, record = ? WHERE id = ?')
+  const findPlace = createPlaceFinder(db, 'runs')
+  const rows = createRowWriter(db, 'runs', ['place', 'id', ...runColumns])
+  const select = db.prepare(`SELECT id, ${runColumns.join(', ')} FROM runs WHERE place = ?`)
+  const update = db.prepare('UPDATE runs SET state = ?, changes = ? WHERE place = ?')
+  const updatePrompt = db.prepare('UPDATE runs SET text = ?, prompt = ?, text_at = ? WHERE place = ?')
+  const selectChanges = db.prepare('SELECT state, changes FROM runs WHERE place = ?')
+
+  function find(id: Id): RunRecord | undefined {
+    const place = isId(id) ? findPlace(blobOfId(id)) : undefined
+    return place === undefined ? undefined : runOf(select.get(place) as unknown as RunRow)
+  }
 
   return {
-    find(id: Id): RunRecord | undefined {
-      const row = isId(id) ? (select.get(blobOfId(id)) as { record: string } | undefined) : undefined
-      return row && JSON.parse(row.record)
+    rows,
+    find,
+
+    /** Takes the values of `runColumns`. The row is written with the next flush. */
+    add(id: Id, values: RunValues, stage: RunRecord['stage'] = begun.stage) {
+      const blob = blobOfId(id)
+      rows.add(placeOfBlob(blob), blob, ...values)
+      changed('run', id, values[stateAt] as string, stage)
     },
+
+    /** Writes a new run at once. */
     insert(run: RunRecord) {
-      const { id, kind, state, sessionKey, stage } = run
-      insert.run(blobOfId(id), kind, state, sessionKey, JSON.stringify(run))
-      changed('run', id, state, stage)
+      const values: Flat = []
+      flattenRun(values, run)
+      this.add(run.id, values as RunValues, run.stage)
+      rows.flush()
     },
-    update(run: RunRecord) {
-      const { id, state, stage } = run
-      update.run(state, JSON.stringify(run), blobOfId(id))
-      changed('run', id, state, stage)
+
+    /** Writes the fields of the patch. A field that is undefined is removed. Returns false if there is no such run. */
+    change({ id, ...patch }: Partial<RunRecord> & { readonly id: Id }): boolean {
+      const place = findPlace(blobOfId(id))
+      if (place === undefined) return false
+      const { message, prompt, state: _state, ...fields } = patch
+      const row = selectChanges.get(place) as unknown as Pick<RunRow, 'state' | 'changes'>
+      const changes = row.changes === null ? {} : JSON.parse(row.changes)
+      for (const [name, value] of Object.entries(fields)) changes[name] = value ?? null
+      const state = patch.state ?? row.state
+      update.run(state, JSON.stringify(changes), place)
+      if (message !== undefined || prompt !== undefined) {
+        const old = runOf(select.get(place) as unknown as RunRow)
+        updatePrompt.run(...columnsOfPrompt(message ?? old.message, prompt ?? old.prompt), place)
+      }
+      changed('run', id, state, changes.stage ?? begun.stage)
+      return true
     },
   }
 }

@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Effects, SessionMessage } from '../../port.ts'
 import { firstRunOf } from '../../tasks.ts'
 import { takeRows } from '../database/bounded-rows.ts'
-import { blobOfId } from '../database/id-blob.ts'
+import { blobOfId } from '../database/ids.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
 

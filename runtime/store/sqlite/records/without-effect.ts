@@ -20,22 +20,22 @@ export function createWithoutEffect(
 ) {
   // Two go for each one that comes, so that a surplus shrinks. The second condition makes SQLite use the partial index.
   const removeOldest = db.prepare(
-    `DELETE FROM requests WHERE id IN
-      (SELECT id FROM requests WHERE outcome = ? AND outcome <> 'accepted' ORDER BY id LIMIT min(2, ?))
+    `DELETE FROM requests WHERE place IN
+      (SELECT place FROM requests WHERE outcome = ? AND outcome <> 'accepted' ORDER BY place LIMIT min(2, ?))
       RETURNING ${bytesInRow} AS bytes`,
   )
   const oldestBody = db.prepare(
-    `SELECT id, ${bytesInRow} AS bytes FROM requests
-      WHERE body IS NOT NULL AND outcome <> 'accepted' ORDER BY id LIMIT 1`,
+    `SELECT place, ${bytesInRow} AS bytes FROM requests
+      WHERE body IS NOT NULL AND outcome <> 'accepted' ORDER BY place LIMIT 1`,
   )
-  const dropBody = db.prepare('UPDATE requests SET body = NULL, head = NULL WHERE id = ?')
+  const dropBody = db.prepare('UPDATE requests SET body = NULL, head = NULL WHERE place = ?')
 
   /** One large body may need the room of a thousand small ones. */
   function dropBodies(): void {
     while (counters.bodyBytes > mostBodyBytes) {
-      const oldest = oldestBody.get() as { id: Uint8Array; bytes: number } | undefined
+      const oldest = oldestBody.get() as { place: number; bytes: number } | undefined
       if (oldest === undefined) return
-      dropBody.run(oldest.id)
+      dropBody.run(oldest.place)
       counters.bodyBytes -= oldest.bytes
     }
   }

@@ -3,12 +3,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createSampler } from '../../contract/bench/samples.ts'
 import { createIdMinter } from '../../id.ts'
-import { blobOfId } from '../database/id-blob.ts'
+import { blobOfId } from '../database/ids.ts'
 import { migrate } from '../database/migrations.ts'
 import { createCoalescing } from '../records/coalescing.ts'
 import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
+import { createEvents } from '../records/events.ts'
+import { createRequests, valuesOfRequest } from '../records/requests.ts'
 import { createRuns } from '../records/runs.ts'
 import { createSchedule } from '../schedule/schedule.ts'
 import { createRetention } from './retention.ts'
@@ -20,11 +22,12 @@ function openOldStore({ requests, msPerLook }: { requests: number; msPerLook: nu
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const sample = createSampler({ mintId: createIdMinter(() => day), clock: { now: () => day } })
-  const insert = db.prepare('INSERT INTO requests (id, outcome, endpoint, record) VALUES (?, ?, ?, ?)')
+  const stored = createRequests(db)
   for (let i = 0; i < requests; i++) {
     const request = sample.request({ outcome: 'ignored' })
-    insert.run(blobOfId(request.id), request.outcome, request.endpoint, JSON.stringify(request))
+    stored.add(blobOfId(request.id), valuesOfRequest(request))
   }
+  stored.rows.flush()
   let elapsed = 0
   const retention = createRetention(db, readCounters(db), {
     keepMs: day,
@@ -69,13 +72,13 @@ test('the requests that joined a run are deleted with it, and not before', () =>
   const mintId = createIdMinter(() => day)
   const sample = createSampler({ mintId, clock: { now: () => day } })
   const coalescing = createCoalescing(db, createSchedule(db, readCounters(db)))
-  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
+  const runs = createRuns(db, () => {})
   const insertJoined = db.prepare('INSERT INTO joined VALUES (?, ?, 1, ?, 0, 1, ?, ?)')
   for (const state of ['succeeded', 'queued'] as const) {
     const { record } = sample.coalescedAction({ key: state }, { state })
     assert.ok(!('text' in record) && record.coalesce)
-    const { id, kind, sessionKey, coalesce } = record
-    insertRun.run(blobOfId(id), kind, state, sessionKey, JSON.stringify(record))
+    const { id, coalesce } = record
+    runs.insert(record)
     const join = { ...coalesce, dueAt: day, message: 'm', prompt: 'p' }
     coalescing.begin(id, join, day)
     insertJoined.run(blobOfId(mintId()), blobOfId(id), blobOfId(mintId()), 'm', 'p')
@@ -129,8 +132,9 @@ function openWithEffects({ keepMs }: { keepMs: number }) {
   const changed = () => {}
   const schedule = createSchedule(db, counters)
   const runs = createRuns(db, changed)
+  const events = createEvents(db, counters, changed)
   const deliveries = createDeliveries(db, changed)
-  const apply = createEffects({ db, counters, schedule, runs, deliveries, changed })
+  const apply = createEffects({ db, schedule, runs, events, deliveries })
   const retention = createRetention(db, readCounters(db), { keepMs, now: 0, elapsed: () => 0 })
   return { db, apply, sweep: retention.sweep }
 }

@@ -7,9 +7,12 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { dayMs, dayOf } from '../../day.ts'
-import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../port.ts'
-import { blobOfId, blobOfTime } from '../database/id-blob.ts'
+import type { DeliveryRecord, RequestRecord, RunRecord } from '../../port.ts'
+import { blobOfId, blobOfTime, createPlaceFinder, placeOfTime } from '../database/ids.ts'
 import { bytesInRow, type Counters } from '../records/counters.ts'
+import type { EventRow } from '../records/events.ts'
+import type { RequestRow } from '../records/requests.ts'
+import { type RunRow, runColumns, runOf } from '../records/runs.ts'
 import { countWithoutEffect } from '../records/without-effect.ts'
 import { idleStep, type Key, runnerStateStep, type Step, stride, turnStep } from './session-steps.ts'
 
@@ -89,28 +92,21 @@ export function createRetention(db: DatabaseSync, counters: Counters, options: R
   }
 }
 
-interface RecordRow {
-  readonly id: Uint8Array
-  readonly record: string
-  readonly bytes: number
-}
+/** What a step decides by: the row, and the time before which ended things are deleted. Returns whether the row is deleted. */
+type IsGone<Row> = (row: Row, cutoff: number) => boolean
 
-/** Walks a table of records by id, below the ids of the age limit. `bytes` is SQL for the bytes of a row beside its record. */
-function recordStep(
-  db: DatabaseSync,
-  table: string,
-  isGone: (record: string, cutoff: number, bytes: number) => boolean,
-  bytes = '0',
-): Step {
+/** Walks a table in the order of its ids, below the ids of the age limit. */
+function recordStep<Row>(db: DatabaseSync, table: string, columns: string, isGone: IsGone<Row>): Step {
   const select = db.prepare(
-    `SELECT id, record, ${bytes} AS bytes FROM ${table} WHERE id > ? AND id < ? ORDER BY id LIMIT ${stride}`,
+    `SELECT place, ${columns} FROM ${table} WHERE place > ? AND place < ? ORDER BY place LIMIT ${stride}`,
   )
-  const remove = db.prepare(`DELETE FROM ${table} WHERE id = ?`)
+  const remove = db.prepare(`DELETE FROM ${table} WHERE place = ?`)
   return (after, cutoff) => {
-    const rows = select.all(after?.[0] ?? blobOfTime(0), blobOfTime(cutoff)) as unknown as RecordRow[]
-    for (const row of rows) if (isGone(row.record, cutoff, row.bytes)) remove.run(row.id)
+    const from = after?.[0] ?? Number.MIN_SAFE_INTEGER
+    const rows = select.all(from, placeOfTime(cutoff)) as unknown as (Row & { place: number })[]
+    for (const row of rows) if (isGone(row, cutoff)) remove.run(row.place)
     const last = rows.at(-1)
-    return rows.length < stride || last === undefined ? undefined : [last.id]
+    return rows.length < stride || last === undefined ? undefined : [last.place]
   }
 }
 
@@ -122,10 +118,10 @@ function runStep(db: DatabaseSync): Step {
   const isOpen = (run: RunRecord) =>
     openTask.get(`run:${run.id}`) !== undefined ||
     run.deliveryIds.some((id) => delivery.get(blobOfId(id)) !== undefined)
-  return recordStep(db, 'runs', (record, cutoff) => {
-    const run = JSON.parse(record) as RunRecord
-    const ended = run.state !== 'queued' && run.state !== 'running'
-    const isGone = ended && (run.ranAt ?? run.cancelledAt ?? run.createdAt) < cutoff && !isOpen(run)
+  return recordStep<RunRow>(db, 'runs', ['id', ...runColumns].join(', '), (row, cutoff) => {
+    if (row.state === 'queued' || row.state === 'running') return false
+    const run = runOf(row)
+    const isGone = (run.ranAt ?? run.cancelledAt ?? run.createdAt) < cutoff && !isOpen(run)
     if (isGone && run.coalesce !== undefined) {
       removeJoined.run(blobOfId(run.id))
       removeCoalesced.run(blobOfId(run.id))
@@ -135,28 +131,41 @@ function runStep(db: DatabaseSync): Step {
 }
 
 function eventStep(db: DatabaseSync): Step {
-  return recordStep(db, 'events', (record, cutoff) => {
-    const event = JSON.parse(record) as EventRecord
-    return event.state === 'consumed' && (event.consumedAt ?? event.createdAt) < cutoff
-  })
+  const isGone: IsGone<Pick<EventRow, 'pending' | 'consumed_at' | 'created_at'>> = (event, cutoff) =>
+    event.pending === null && (event.consumed_at ?? event.created_at) < cutoff
+  return recordStep(db, 'events', 'pending, consumed_at, created_at', isGone)
 }
 
+/** Deliveries are few, and keyed by their ids. */
 function deliveryStep(db: DatabaseSync): Step {
-  return recordStep(db, 'deliveries', (record, cutoff) => {
-    const delivery = JSON.parse(record) as DeliveryRecord
-    return delivery.state !== 'pending' && (delivery.endedAt ?? delivery.createdAt) < cutoff
-  })
+  const select = db.prepare(
+    `SELECT id, record FROM deliveries WHERE id > ? AND id < ? ORDER BY id LIMIT ${stride}`,
+  )
+  const remove = db.prepare('DELETE FROM deliveries WHERE id = ?')
+  return (after, cutoff) => {
+    const rows = select.all(after?.[0] ?? blobOfTime(0), blobOfTime(cutoff)) as unknown as {
+      id: Uint8Array
+      record: string
+    }[]
+    for (const { id, record } of rows) {
+      const { state, endedAt, createdAt } = JSON.parse(record) as DeliveryRecord
+      if (state !== 'pending' && (endedAt ?? createdAt) < cutoff) remove.run(id)
+    }
+    const last = rows.at(-1)
+    return rows.length < stride || last === undefined ? undefined : [last.id]
+  }
 }
 
 function requestStep(db: DatabaseSync, counters: Counters): Step {
-  const effect = db.prepare('SELECT 1 FROM runs WHERE id = ?1 UNION ALL SELECT 1 FROM events WHERE id = ?1')
-  const isGone = (record: string, _cutoff: number, bytes: number) => {
-    const { outcome, actions } = JSON.parse(record) as RequestRecord
-    if (actions.some((action) => effect.get(blobOfId(action.id)) !== undefined)) return false
-    countWithoutEffect(counters, outcome, bytes, -1)
+  const [run, event] = [createPlaceFinder(db, 'runs'), createPlaceFinder(db, 'events')]
+  const isThere = (id: Uint8Array) => run(id) !== undefined || event(id) !== undefined
+  const isGone: IsGone<Pick<RequestRow, 'outcome' | 'actions'> & { bytes: number }> = (request) => {
+    const actions: RequestRecord['actions'] = request.actions === null ? [] : JSON.parse(request.actions)
+    if (actions.some(({ id }) => isThere(blobOfId(id)))) return false
+    countWithoutEffect(counters, request.outcome, request.bytes, -1)
     return true
   }
-  return recordStep(db, 'requests', isGone, bytesInRow)
+  return recordStep(db, 'requests', `outcome, actions, ${bytesInRow} AS bytes`, isGone)
 }
 
 function dedupeStep(db: DatabaseSync): Step {

@@ -12,7 +12,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ClaimedTask, NewTask, TaskKind } from '../../port.ts'
 import { firstTaskOf } from '../../tasks.ts'
-import { blobOfId, idOfBlob } from '../database/id-blob.ts'
+import { blobOfId, idOfBlob } from '../database/ids.ts'
 import type { Counters } from '../records/counters.ts'
 import { createAlarms } from './alarms.ts'
 

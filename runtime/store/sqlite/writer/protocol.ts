@@ -12,7 +12,7 @@ import type {
   StoreOptions,
   WorkOptions,
 } from '../../port.ts'
-import type { Flat } from '../records/flat-entry.ts'
+import type { Flat } from '../database/rows.ts'
 import type { PlainWork } from '../records/loading.ts'
 import type { ClaimName, GivenClaim } from '../schedule/claims.ts'
 import type { Fault } from './faulty-disk.ts'

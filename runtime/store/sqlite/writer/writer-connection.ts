@@ -13,7 +13,9 @@ import { createCoalescing } from '../records/coalescing.ts'
 import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
+import { createEvents } from '../records/events.ts'
 import { createLoading } from '../records/loading.ts'
+import { createRequests } from '../records/requests.ts'
 import { createRuns } from '../records/runs.ts'
 import { createRetention } from '../retention/retention.ts'
 import { createSchedule } from '../schedule/schedule.ts'
@@ -49,7 +51,9 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     db,
     counters,
     schedule,
+    requests: createRequests(db),
     runs: createRuns(db, changed),
+    events: createEvents(db, counters, changed),
     deliveries: createDeliveries(db, changed),
     coalescing,
     changed,

@@ -130,12 +130,14 @@ export function createWriter(data: WriterData) {
       if (stepBack(batch.now) > 0) connection.shift(stepBack(batch.now), batch.now)
       batch.entries.forEach((entry, index) => {
         const error = attempt(connection, isolated, () => {
-          const acceptance = connection.accepting.accept(entry, batch.now)
+          const acceptance = connection.accepting.accept(entry, batch.now, isolated)
           if (acceptance !== undefined) pending.special.push([index, acceptance])
         })
         if (error !== undefined) pending.special.push([index, plainError(error)])
       })
-      for (const note of batch.notes) attempt(connection, isolated, () => connection.accepting.note(note))
+      for (const note of batch.notes)
+        attempt(connection, isolated, () => connection.accepting.note(note, isolated))
+      connection.accepting.flush()
       for (const order of batch.orders) {
         if (waitsForCommit(order)) continue
         const error = attempt(connection, isolated, () => {
@@ -193,6 +195,7 @@ export function createWriter(data: WriterData) {
   function restore(connection: WriterConnection, counters: Counters): void {
     Object.assign(connection.counters, counters)
     connection.schedule.forget()
+    connection.accepting.forget()
   }
 
   function commit(connection: WriterConnection): void {

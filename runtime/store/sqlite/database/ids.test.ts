@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createIdMinter } from '../../id.ts'
-import { blobOfId, blobOfTime, idOfBlob } from './id-blob.ts'
+import { blobOfId, blobOfTime, idOfBlob } from './ids.ts'
 
 test('an id survives its form on disk, and blobs sort as ids do', () => {
   const mintId = createIdMinter(() => 1_700_000_000_000)

@@ -1,0 +1,93 @@
+/**
+ * Converts ids to their form on disk and back. A row holds all 16 bytes of the id, and is kept at a place: an integer made of
+ * the id's millisecond and counter, in the order of the ids.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Id } from '../../port.ts'
+
+const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Places count from the beginning of 2020, and stay exact in a number until 2089. */
+const epoch = Date.UTC(2020)
+/** How many ids a process mints in one millisecond: UUIDv7 has 12 bits for their counter (RFC 9562, section 6.2). */
+const placesInMs = 4096
+const lastTime = epoch + Number.MAX_SAFE_INTEGER / placesInMs - 1
+
+export function isId(text: string): boolean {
+  return pattern.test(text)
+}
+
+/** @throws TypeError for a text that is no UUID in lower case */
+export function blobOfId(id: Id): Uint8Array {
+  const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24)
+  const blob = Buffer.allocUnsafe(16)
+  if (id.length !== 36 || blob.write(digits, 'hex') !== 16)
+    throw new TypeError('an id must be a UUID in its text form')
+  return blob
+}
+
+export function idOfBlob(blob: Uint8Array): Id {
+  const hex = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** Returns the place of a record with this id. @throws RangeError for an id that was minted after 2089 */
+export function placeOfBlob(blob: Uint8Array): number {
+  const [high, low] = [word(blob, 0), word(blob, 2) * 0x1_0000 + word(blob, 4)]
+  const time = high * 0x1_0000_0000 + low
+  if (time > lastTime) throw new RangeError('an id must be a UUIDv7 of a time before 2089')
+  return placeOfTime(time) + (word(blob, 6) & 0xfff)
+}
+
+/** Returns the first place of a millisecond. All ids that were minted before it have lower places. */
+export function placeOfTime(time: number): number {
+  return (Math.floor(time) - epoch) * placesInMs
+}
+
+/** Returns the millisecond to which a place belongs. */
+export function timeOfPlace(place: number): number {
+  return Math.floor(place / placesInMs) + epoch
+}
+
+/** Returns the smallest id of a millisecond. All ids that were minted before it sort below it. */
+export function blobOfTime(time: number): Uint8Array {
+  const blob = Buffer.alloc(16)
+  blob.writeUIntBE(Math.max(0, Math.floor(time)), 0, 6)
+  return blob
+}
+
+function word(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number)
+}
+
+export type PlaceFinder = (id: Uint8Array) => number | undefined
+
+/**
+ * Finds the place of a record. It is nearly always the one that the id names. A record that was copied from another store may
+ * be at any place of the same millisecond, because its own was taken.
+ */
+export function createPlaceFinder(db: DatabaseSync, table: string): PlaceFinder {
+  const exact = db.prepare(`SELECT place FROM ${table} WHERE place = ? AND id = ?`)
+  const near = db.prepare(`SELECT place FROM ${table} WHERE place >= ? AND place < ? AND id = ?`)
+  return (id) => {
+    const place = placeOfBlob(id)
+    const first = placeOfTime(timeOfPlace(place))
+    const row = exact.get(place, id) ?? near.get(first, first + placesInMs, id)
+    return row?.['place'] as number | undefined
+  }
+}
+
+/** Returns a place for a copied record: its own, or a free one of the same millisecond. */
+export function createFreePlaces(db: DatabaseSync, table: string): (id: Uint8Array) => number {
+  const taken = db.prepare(`SELECT 1 FROM ${table} WHERE place = ?`)
+  return (id) => {
+    const own = placeOfBlob(id)
+    const first = placeOfTime(timeOfPlace(own))
+    for (let tried = 0; tried < placesInMs; tried++) {
+      const place = first + ((own - first + tried) % placesInMs)
+      if (taken.get(place) === undefined) return place
+    }
+    throw new RangeError(`more than ${placesInMs} records have ids of one millisecond`)
+  }
+}
