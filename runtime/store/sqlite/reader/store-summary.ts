@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { type RequestRecord, StoreError } from '../../port.ts'
 import { reasonOf } from '../database/failure.ts'
 import { databaseFile } from '../database/folder.ts'
-import { migrations } from '../database/migrations.ts'
+import { migrations, schemaOf } from '../database/migrations.ts'
 import { readCounters } from '../records/counters.ts'
 import { createQueries } from './queries.ts'
 
@@ -25,20 +25,26 @@ export function readStoreSummary(location: string): StoreSummary {
   }
 }
 
+const generationsIn = ["SELECT max(record ->> '$.generation') AS generation FROM deliveries"]
+/** Where each schema keeps the generations of its records. The store may not have been migrated yet. */
+const generationsBefore6 = ['requests', 'runs', 'events'].map(
+  (table) => `SELECT max(record ->> '$.generation') AS generation FROM ${table}`,
+)
+const generationsFrom6 = [
+  'SELECT max(generation) AS generation FROM requests',
+  "SELECT max(draft ->> '$.generation') AS generation FROM runs",
+  'SELECT max(generation) AS generation FROM events',
+]
+
 /** Reads every record for the highest generation that one names. Returns 0 if there is none or the store cannot be read. */
 export function highestGenerationIn(location: string): number {
   const file = databaseFile(location)
-  const generations = [
-    'SELECT max(generation) AS generation FROM requests',
-    "SELECT max(draft ->> '$.generation') AS generation FROM runs",
-    'SELECT max(generation) AS generation FROM events',
-    "SELECT max(record ->> '$.generation') AS generation FROM deliveries",
-  ]
-  const sql = `SELECT max(generation) AS highest FROM (${generations.join(' UNION ALL ')})`
   if (!existsSync(file)) return 0
   let db: DatabaseSync | undefined
   try {
     db = open(file)
+    const selects = [...generationsIn, ...(schemaOf(db) < 6 ? generationsBefore6 : generationsFrom6)]
+    const sql = `SELECT max(generation) AS highest FROM (${selects.join(' UNION ALL ')})`
     return (db.prepare(sql).get() as { highest: number | null }).highest ?? 0
   } catch {
     // The process that serves the store reports what is wrong with it.
@@ -70,8 +76,7 @@ function isOurs(file: string): boolean {
 }
 
 function summarise(db: DatabaseSync) {
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
-  if (version !== migrations.length)
+  if (schemaOf(db) !== migrations.length)
     throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
   const { list, openDeliveries } = createQueries(db)
   return {
