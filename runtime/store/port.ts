@@ -388,6 +388,8 @@ export interface StoreOptions extends StoreLimits {
   readonly onStopped?: (error: StoreError) => void
   /** Called with the store's health when it becomes unable or able to write. */
   readonly onHealth?: (health: Health) => void
+  /** Called while the data of an older version is brought into the form of this one, before the store is open. */
+  readonly onMigration?: (migration: Migration) => void
   /** The timer for due times. Default: `setTimeout`, in a way that does not keep the process alive. */
   readonly setTimer?: SetTimer
   /**
@@ -407,6 +409,17 @@ export interface StoreOptions extends StoreLimits {
   readonly mostBodyBytes?: number
   /** The most messages of a session that `load` returns. Older ones stay readable until they expire. */
   readonly historyMessages: number
+}
+
+/** How far the migration of a store is. */
+export interface Migration {
+  readonly from: number
+  readonly to: number
+  /** The copy of the old data, which an older version can be started on. */
+  readonly backup: string
+  /** Rows that were copied, and all rows; both 0 while the backup is written. */
+  readonly done: number
+  readonly total: number
 }
 
 /** Calls `run` once, `ms` milliseconds from now, unless the returned function is called before. */

@@ -32,16 +32,19 @@ const watchPause = 1_000
 export const openSqliteStore: OpenStore = async (options) => (await openFaultyStore(options)).store
 
 export async function openFaultyStore(options: StoreOptions): Promise<FaultyStore> {
-  const { worker, state } = await startWriter({
-    folder: options.location,
-    keepMs: options.keepMs,
-    backlog: options.backlog,
-    sessionIdleMs: options.sessionIdleMs,
-    historyMessages: options.historyMessages,
-    mostWithoutEffect: options.mostWithoutEffect,
-    mostBodyBytes: options.mostBodyBytes,
-    now: options.now(),
-  })
+  const { worker, state } = await startWriter(
+    {
+      folder: options.location,
+      keepMs: options.keepMs,
+      backlog: options.backlog,
+      sessionIdleMs: options.sessionIdleMs,
+      historyMessages: options.historyMessages,
+      mostWithoutEffect: options.mostWithoutEffect,
+      mostBodyBytes: options.mostBodyBytes,
+      now: options.now(),
+    },
+    options.onMigration,
+  )
   return createStore(options, worker, state)
 }
 
@@ -202,20 +205,25 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   }
 }
 
-function startWriter(data: WriterData): Promise<{ worker: Worker; state: WriterState }> {
-  const worker = new Worker(writerFile(), { workerData: data, name: 'store writer' })
+function startWriter(
+  data: WriterData,
+  onMigration: StoreOptions['onMigration'],
+): Promise<{ worker: Worker; state: WriterState }> {
+  const worker = new Worker(writerFile(), { workerData: data })
   return new Promise((resolve, reject) => {
     worker.once('error', (error) =>
       reject(new StoreError('STORE_UNAVAILABLE', 'the writer did not start', { cause: error })),
     )
-    worker.once('message', (message: FromWriter) => {
-      worker.removeAllListeners('error')
+    const listen = (message: FromWriter) => {
+      if (message.type === 'migrating') return onMigration?.(message.migration)
+      worker.removeAllListeners('error').removeListener('message', listen)
       if (message.type === 'ready') resolve({ worker, state: message.state })
       if (message.type !== 'failed') return
       const { code, message: text } = message.error
       // The folder is unlocked only when the thread is gone.
       worker.once('exit', () => reject(new StoreError(code, text)))
-    })
+    }
+    worker.on('message', listen)
   })
 }
 

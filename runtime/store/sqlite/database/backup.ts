@@ -37,6 +37,17 @@ export async function backupSqliteStore({ location, file }: BackupOptions): Prom
   }
 }
 
+/** Copies the store of a data folder, in place of the copy that an earlier try may have left. @throws Error if it cannot be written */
+export function replaceBackup(source: string, file: string): void {
+  const draft = `${file}.part`
+  rmSync(draft, { force: true })
+  closeSync(openSync(draft, 'wx', 0o600))
+  copy(source, draft)
+  sync(draft)
+  renameSync(draft, file)
+  syncFolder(dirname(resolve(file)))
+}
+
 function copy(source: string, target: string): void {
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
   try {

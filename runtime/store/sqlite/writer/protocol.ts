@@ -6,6 +6,7 @@ import type {
   Effects,
   Health,
   Id,
+  Migration,
   Settlement,
   StoreError,
   StoreLimits,
@@ -99,6 +100,7 @@ export interface WriterState extends Pick<Health, 'writable' | 'reason' | 'brief
 }
 
 export type FromWriter =
+  | { readonly type: 'migrating'; readonly migration: Migration }
   | { readonly type: 'ready'; readonly state: WriterState }
   | { readonly type: 'failed'; readonly error: PlainError }
   | Reply

@@ -28,7 +28,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
   try {
     prepareFolder(data.folder)
     lock = lockFolder(data.folder)
-    writer = createWriter(data)
+    writer = createWriter(data, (migration) => send({ type: 'migrating', migration }))
   } catch (error) {
     lock?.close()
     send({ type: 'failed', error: plainError(openingError(error, data.folder)) })

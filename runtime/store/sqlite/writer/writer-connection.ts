@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
 import { createCommands } from '../commands.ts'
 import { databaseFile } from '../database/folder.ts'
-import { migrate } from '../database/migrations.ts'
+import { migrateStore, type OnMigration } from '../database/migrate-store.ts'
 import type { Parts } from '../parts.ts'
 import { createAccepting } from '../records/accepting.ts'
 import type { NoteChange } from '../records/change-list.ts'
@@ -24,7 +24,11 @@ import type { WriterData } from './protocol.ts'
 export type WriterConnection = ReturnType<typeof prepareConnection>
 
 /** The limits in `data` are read whenever they matter, because a reload changes them. */
-export function openWriterConnection(data: WriterData, changed: NoteChange): WriterConnection {
+export function openWriterConnection(
+  data: WriterData,
+  changed: NoteChange,
+  onMigration?: OnMigration,
+): WriterConnection {
   const file = databaseFile(data.folder)
   // SQLite would create a new file, and a store that has lost everything would seem to work.
   if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `the database ${file} is gone`)
@@ -35,7 +39,7 @@ export function openWriterConnection(data: WriterData, changed: NoteChange): Wri
     db.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864',
     )
-    migrate(db)
+    migrateStore(db, data.folder, { onMigration })
     return prepareConnection(db, data, changed)
   } catch (error) {
     db.close()

@@ -10,6 +10,7 @@
 import { type Command, type CommandResult, StoreError, type StoreLimits } from '../../port.ts'
 import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from '../database/failure.ts'
 import { createOpenFiles } from '../database/folder.ts'
+import type { OnMigration } from '../database/migrate-store.ts'
 import { createChangeList } from '../records/change-list.ts'
 import type { Counters } from '../records/counters.ts'
 import type { PlainEntry } from '../records/flat-entry.ts'
@@ -43,7 +44,7 @@ type Result = { ok: true; value: unknown } | { ok: false; error: PlainError }
 /** Thrown when a COMMIT failed in such a way that it may have happened. */
 class UnknownOutcome extends Error {}
 
-export function createWriter(data: WriterData) {
+export function createWriter(data: WriterData, onMigration?: OnMigration) {
   /** `configure` changes the limits in it. */
   const settings = { ...data }
   const changes = createChangeList()
@@ -60,7 +61,7 @@ export function createWriter(data: WriterData) {
   lastState = stateOf(current)
 
   function open(): WriterConnection {
-    const connection = openWriterConnection(settings, changes.note)
+    const connection = openWriterConnection(settings, changes.note, onMigration)
     try {
       files.opened()
       return connection
