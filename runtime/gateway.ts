@@ -38,6 +38,7 @@ import { createSourceClock, createSources, sourcesFolder } from './sources/index
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
 import { highestGenerationIn, openSqliteStore } from './store/sqlite/index.ts'
+import { createMigrationReporter } from './store-migration.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
 import { createTrust } from './trust/index.ts'
 
@@ -56,6 +57,11 @@ export interface GatewayOptions {
   readonly clock?: SourceClock
   /** Where log lines go. Default: standard error. */
   readonly logStream?: LogOptions['stream']
+  /**
+   * Whether 503 is answered at the gateway's address, before `listen` is called, while the store of an older version is migrated.
+   * Default: false.
+   */
+  readonly answerEarly?: boolean
   /** Whether files are watched for changes. Default: true. */
   readonly watch?: boolean
   /**
@@ -157,7 +163,10 @@ async function assemble(
   const started = await lastGood.start(reloader)
   if (!started.ok) throw new ConfigurationError(started.diagnostics, lastGood.generation())
 
-  const { store, failed } = await openStore(settings, log, now)
+  const address = { host: settings.gateway.host, port: options.port ?? settings.gateway.port }
+  const migration = createMigrationReporter({ log, ...(options.answerEarly && { address }) })
+  const { store, failed } = await openStore(settings, log, now, migration)
+  mintId.startAfter(store.newestAt)
   parts.add(store)
   // The store has locked the data folder, so that from here on this process may write to it.
   parts.add(archive)
@@ -278,14 +287,13 @@ async function assemble(
     isStuck: () => transforms.isStuck() || store.isStuck(),
     reload: () => reloader.reload({ endsRollback: true }),
     async listen() {
-      const { host, port } = settings.gateway
-      const address = await listen(app, { host, port: options.port ?? port })
+      const url = await listen(app, address)
       isListening = true
-      await announce(address, settings, log)
+      await announce(url, settings, log)
       const { hooks } = settingsOfNow()
       const hint = 'Write `enabled: true` under `hooks:`.'
       if (!hooks.enabled) log.warn({ event: 'hooks-off', path: hooks.path, hint })
-      return address
+      return url
     },
     inject: (request) => app.inject(request),
     close({ graceMs = drainGraceMs } = {}) {
@@ -327,13 +335,19 @@ function openArchive({ file, gateway: { dataDir } }: Settings, log: Log) {
   })
 }
 
-async function openStore(settings: Settings, log: Log, now: () => number) {
+async function openStore(
+  settings: Settings,
+  log: Log,
+  now: () => number,
+  migration: ReturnType<typeof createMigrationReporter>,
+) {
   const failed = Promise.withResolvers<StoreError>()
-  const store = await openSqliteStore({
+  const opening = openSqliteStore({
     location: settings.gateway.dataDir,
     now,
     ...storeSettings(settings),
     historyMessages,
+    onMigration: migration.note,
     onHealth({ writable, reason }) {
       if (writable) log.info({ event: 'store-available' }, 'the store can write again')
       else log.error({ event: 'store-unavailable', reason }, 'the store cannot write; nothing is accepted')
@@ -343,7 +357,12 @@ async function openStore(settings: Settings, log: Log, now: () => number) {
       failed.resolve(error)
     },
   })
-  return { store, failed: failed.promise }
+  const opened = opening.then(
+    () => true,
+    () => false,
+  )
+  await migration.end(await opened)
+  return { store: await opening, failed: failed.promise }
 }
 
 /** The settings of the store that a reload may change. */

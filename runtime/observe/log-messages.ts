@@ -28,6 +28,13 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'gateway-draining': ['draining', 'running turns have {graceMs:seconds} to end'],
   'store-unavailable': ['failed', 'the store cannot write: {reason}', 'requests are answered 503'],
   'store-available': ['healed', 'the store can write again'],
+  'store-migrating': [
+    'migrating',
+    'the store is brought from schema {from} to schema {to}; requests are answered 503 meanwhile',
+    'the old one is kept in {backup}',
+  ],
+  'store-migration': ['', '{percent} % of the store is migrated'],
+  'store-migrated': ['migrated', 'the store has the schema of this version', '{tookMs:took}'],
   'store-stopped': ['failed', 'the store stopped, so the gateway does: start it again'],
   'log-lines-dropped': ['warning', '{lines:count log line} dropped, as nothing took them'],
   'gateway-stopped': ['stopped', 'what was accepted is kept for the next start'],

@@ -18,3 +18,15 @@ test('ids grow within a millisecond, past its counter, and when the clock steps 
   assert.deepEqual(ids, [...ids].sort())
   assert.equal(new Set(ids).size, ids.length)
 })
+
+test('a minter that starts after a time mints greater ids than any of that time, although its clock is behind', () => {
+  const time = Date.UTC(2026, 0, 1)
+  const before = createIdMinter(() => time)
+  const earlier = Array.from({ length: 4_096 }, before)
+  const mintId = createIdMinter(() => time - 60_000)
+  mintId.startAfter(time)
+  const later = [mintId(), mintId()]
+  mintId.startAfter(time - 1)
+  const all = [...earlier, ...later, mintId()]
+  assert.deepEqual(all, all.toSorted())
+})

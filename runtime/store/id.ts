@@ -5,6 +5,9 @@ import type { Id } from './records.ts'
 
 export type MintId = () => Id
 
+/** `startAfter` makes all later ids greater than those of that time: the minter of an earlier process may have been ahead of the clock. */
+export type IdMinter = MintId & { startAfter(time: number): void }
+
 const digits = Buffer.from('0123456789abcdef')
 const counterMax = 0xfff
 
@@ -12,7 +15,7 @@ const counterMax = 0xfff
  * Within one millisecond the 12 bits after the version count up; when they run out, or the clock steps back,
  * the minter's own time moves on by one and never back.
  */
-export function createIdMinter(now: () => number): MintId {
+export function createIdMinter(now: () => number): IdMinter {
   const random = new Uint8Array(4096)
   /** This buffer is reused for every id: joining twenty strings would leave twenty strings to collect. */
   const text = Buffer.from('00000000-0000-7000-8000-000000000000')
@@ -20,7 +23,7 @@ export function createIdMinter(now: () => number): MintId {
   let time = 0
   let counter = 0
 
-  return function mintId() {
+  function mintId(): Id {
     const clock = now()
     if (clock > time) {
       time = clock
@@ -43,6 +46,14 @@ export function createIdMinter(now: () => number): MintId {
     used += 8
     return text.toString('latin1')
   }
+
+  return Object.assign(mintId, {
+    startAfter(after: number) {
+      if (after < time) return
+      time = after
+      counter = counterMax
+    },
+  })
 }
 
 function writeHex(text: Buffer, start: number, value: number, length: number): void {

@@ -55,6 +55,8 @@ export interface Store {
    * subscribes first and reads then.
    */
   changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
+  /** The time of the newest id that was on disk when the store was opened. New ids must be greater. 0 for an empty store. */
+  readonly newestAt: number
   /** Answers from memory. */
   health(): Health
   /**

@@ -162,6 +162,7 @@ async function openGateway(
       poll,
       watch,
       lastGood,
+      answerEarly: true,
       ...(port !== undefined && { port }),
     })
     return { gateway, address: await gateway.listen() }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createIdMinter } from '../id.ts'
 import type { Dedupe } from '../port.ts'
 import { type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
@@ -24,6 +25,81 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.deepEqual(await store.read.run(idOf(run)), run.record)
       assert.deepEqual(await store.read.event(idOf(event)), event.record)
       assert.equal(store.health().backlog, 1)
+    })
+
+    test('texts from outside are read back unit by unit, whatever they hold', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const texts = [
+        '',
+        'a\0b',
+        'half \ud83d',
+        '\ude00 half',
+        '\ud83d\ude00',
+        '\u0085\u202e"\\',
+        'a'.repeat(70_000),
+      ]
+      for (const text of texts) {
+        for (const prompt of [text, `before ${text} after`, `\ud83d${text}\ude00`, 'another one']) {
+          const run = sample.runAction({ message: text, prompt, sessionKey: text, name: text })
+          const event = sample.eventAction({ text, prompt })
+          const entry = sample.entry(run, event)
+          await bench.store.accept(entry)
+          assert.deepEqual(await bench.store.read.run(idOf(run)), run.record)
+          assert.deepEqual(await bench.store.read.event(idOf(event)), event.record)
+        }
+      }
+    })
+
+    test('every fact of a request is read back, in a list and alone', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const original = sample.request()
+      const request = sample.request({
+        outcome: 'failed',
+        status: 500,
+        code: 'TRANSFORM_FAILED',
+        reason: 'it threw',
+        failure: 'NONE',
+        mapping: 'm',
+        client: '127.0.0.1',
+        deliveryId: 'd-1',
+        replayOf: original.id,
+        generationDigest: 'abc',
+        node: 'n1',
+        timings: { read: 0.125, resolve: 1, accept: 2.5 },
+        actions: [
+          { kind: 'wake', id: bench.mintId() },
+          { kind: 'agent', id: bench.mintId(), duplicateOf: original.id },
+        ],
+        count: 3,
+      })
+      await bench.store.accept({ request, actions: [] })
+      assert.deepEqual(await bench.store.read.request(request.id), request)
+      assert.deepEqual((await bench.store.read.requests()).items, [request])
+    })
+
+    test('an id of the millisecond and counter of another one is refused, and nothing is overwritten', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [first, second] = [createIdMinter(bench.clock.now)(), createIdMinter(bench.clock.now)()]
+      const run = sample.runAction()
+      const entry = { request: sample.request({ id: first }), actions: [run] }
+      await bench.store.accept(entry)
+      const other = { request: sample.request({ id: second }), actions: [sample.runAction()] }
+      await assert.rejects(bench.store.accept(other), { code: 'BAD_ENTRY' })
+      assert.deepEqual(await bench.store.read.request(first), entry.request)
+      assert.equal(await bench.store.read.request(second), undefined)
+      assert.equal((await bench.store.read.runs()).items.length, 1)
+    })
+
+    test('a store that is opened again says how new its newest id is', async (t) => {
+      const bench = await openBench(t, subject)
+      assert.equal(bench.store.newestAt, 0)
+      const sample = createSampler(bench)
+      const entry = sample.entry(sample.runAction())
+      await bench.store.accept(entry)
+      assert.equal((await bench.open()).newestAt, bench.clock.now())
     })
 
     test('32 callers share commits', async (t) => {

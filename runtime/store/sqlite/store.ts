@@ -24,6 +24,12 @@ export interface FaultyStore {
   fault(fault: Fault): Promise<void>
 }
 
+interface StartedWriter {
+  readonly worker: Worker
+  readonly state: WriterState
+  readonly newestAt: number
+}
+
 /** Milliseconds between two probes whether writing works again. */
 const probePause = 1_000
 /** Milliseconds between two checks that commits end and that the files are in place. */
@@ -32,7 +38,7 @@ const watchPause = 1_000
 export const openSqliteStore: OpenStore = async (options) => (await openFaultyStore(options)).store
 
 export async function openFaultyStore(options: StoreOptions): Promise<FaultyStore> {
-  const { worker, state } = await startWriter(
+  const started = await startWriter(
     {
       folder: options.location,
       keepMs: options.keepMs,
@@ -45,10 +51,10 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
     },
     options.onMigration,
   )
-  return createStore(options, worker, state)
+  return createStore(options, started)
 }
 
-function createStore(options: StoreOptions, worker: Worker, opened: WriterState): FaultyStore {
+function createStore(options: StoreOptions, { worker, state: opened, newestAt }: StartedWriter): FaultyStore {
   const { now, setTimer = setSystemTimer, setWatchTimer = setSystemTimer, location } = options
   const refused = createRefusedRequests()
   const client = createWriterClient({
@@ -189,6 +195,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     },
     read: reader.read,
     changes: changes.listen,
+    newestAt,
     health,
     isStuck: () => isStuck || client.isStalled(),
     close() {
@@ -205,10 +212,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   }
 }
 
-function startWriter(
-  data: WriterData,
-  onMigration: StoreOptions['onMigration'],
-): Promise<{ worker: Worker; state: WriterState }> {
+function startWriter(data: WriterData, onMigration: StoreOptions['onMigration']): Promise<StartedWriter> {
   const worker = new Worker(writerFile(), { workerData: data })
   return new Promise((resolve, reject) => {
     worker.once('error', (error) =>
@@ -217,7 +221,7 @@ function startWriter(
     const listen = (message: FromWriter) => {
       if (message.type === 'migrating') return onMigration?.(message.migration)
       worker.removeAllListeners('error').removeListener('message', listen)
-      if (message.type === 'ready') resolve({ worker, state: message.state })
+      if (message.type === 'ready') resolve({ worker, ...message })
       if (message.type !== 'failed') return
       const { code, message: text } = message.error
       // The folder is unlocked only when the thread is gone.

@@ -57,6 +57,16 @@ export function blobOfTime(time: number): Uint8Array {
   return blob
 }
 
+/** Returns the time of the newest id that a table holds; 0 if there is none. */
+export function newestTime(db: DatabaseSync): number {
+  const greatest = (table: string) =>
+    db.prepare(`SELECT max(place) AS place FROM ${table}`).get() as { place: number | null }
+  const delivery = db.prepare('SELECT max(id) AS id FROM deliveries').get() as { id: Uint8Array | null }
+  const places = ['requests', 'runs', 'events'].map((table) => greatest(table).place)
+  if (delivery.id !== null) places.push(placeOfBlob(delivery.id))
+  return Math.max(0, ...places.map((place) => (place === null ? 0 : timeOfPlace(place))))
+}
+
 function word(bytes: Uint8Array, at: number): number {
   return ((bytes[at] as number) << 8) | (bytes[at + 1] as number)
 }

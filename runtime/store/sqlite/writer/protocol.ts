@@ -101,6 +101,6 @@ export interface WriterState extends Pick<Health, 'writable' | 'reason' | 'brief
 
 export type FromWriter =
   | { readonly type: 'migrating'; readonly migration: Migration }
-  | { readonly type: 'ready'; readonly state: WriterState }
+  | { readonly type: 'ready'; readonly state: WriterState; readonly newestAt: number }
   | { readonly type: 'failed'; readonly error: PlainError }
   | Reply

@@ -77,7 +77,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
       }
     } while (entries.length + notes.length + orders.length > 0)
   })
-  send({ type: 'ready', state: writer.state() })
+  send({ type: 'ready', state: writer.state(), newestAt: writer.newestAt })
 }
 
 function openingError(error: unknown, folder: string): StoreError {

@@ -10,6 +10,7 @@
 import { type Command, type CommandResult, StoreError, type StoreLimits } from '../../port.ts'
 import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from '../database/failure.ts'
 import { createOpenFiles } from '../database/folder.ts'
+import { newestTime } from '../database/ids.ts'
 import type { OnMigration } from '../database/migrate-store.ts'
 import { createChangeList } from '../records/change-list.ts'
 import type { Counters } from '../records/counters.ts'
@@ -54,6 +55,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   let current: WriterConnection | undefined = open()
   let failure: PlainError | undefined
   const commitsAtOpen = current.counters.commits
+  const newestAt = newestTime(current.db)
   let lastState: WriterState
   let lastNow = data.now
 
@@ -355,6 +357,8 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
 
   return {
     state: () => lastState,
+    /** See `Store`. */
+    newestAt,
 
     run(batch: Batch): Reply {
       for (const order of batch.orders) applyInMemory(order, batch.now)
