@@ -106,7 +106,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['agent/', 'generations/', 'guard/', 'observe/', 'plugin/'],
     ['session/'],
     ['http/'],
-    ['dispatch/', 'reload/', 'sources/', 'trust/'],
+    ['dispatch/', 'reload/', 'sources/', 'store-migration.ts', 'trust/'],
     ['api/'],
     ['gateway.ts'],
     ['cli/', 'index.ts'],
