@@ -182,6 +182,7 @@ function createStore(options: StoreOptions, { worker, state: opened, newestAt }:
         id: workerPools.length,
         options: workOptions,
         client,
+        historyMessages: options.historyMessages,
         now,
         setTimer,
       })

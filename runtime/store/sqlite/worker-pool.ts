@@ -12,6 +12,7 @@ export interface WorkerPoolParts {
   readonly id: number
   readonly options: WorkOptions
   readonly client: WriterClient
+  readonly historyMessages: number
   readonly now: () => number
   readonly setTimer: SetTimer
 }
@@ -33,7 +34,7 @@ const faultPause = 5_000
 /** Milliseconds between two tries to write a settlement. */
 const settlePause = 1_000
 
-export function createWorkerPool({ id, options, client, now, setTimer }: WorkerPoolParts) {
+export function createWorkerPool({ id, options, client, historyMessages, now, setTimer }: WorkerPoolParts) {
   const leases = new Map<number, Lease>()
   let whenIdle: (() => void) | undefined
 
@@ -68,7 +69,10 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
       lease: lease.abort.signal,
       cancel: lease.cancel.signal,
       async load() {
-        return workOf(lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork))
+        return workOf(
+          lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork),
+          historyMessages,
+        )
       },
       async checkpoint(effects) {
         await client.call({ type: 'checkpoint', claim, effects })

@@ -9,7 +9,7 @@ import { eventColumns, eventOf } from '../records/events.ts'
 import { createRouteReader } from '../records/loading.ts'
 import { listedColumns, type RequestRow, requestOf } from '../records/requests.ts'
 import { runColumns, runOf } from '../records/runs.ts'
-import { createTurnReader } from '../records/sessions.ts'
+import { createTurnReader, messagesOf } from '../records/sessions.ts'
 import { createDayReader } from '../records/spending.ts'
 
 export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
@@ -188,7 +188,7 @@ export function createQueries(db: DatabaseSync) {
     bodies,
     sessions,
     openDeliveries,
-    turns: (session: string) => readTurns(session, mostMessages),
+    turns: (session: string) => messagesOf(readTurns(session, mostMessages), mostMessages),
     route: createRouteReader(db),
     spent: createDayReader(db),
   }

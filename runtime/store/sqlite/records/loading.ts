@@ -8,19 +8,25 @@ import { createJoinedReader } from './coalescing.ts'
 import type { Counters } from './counters.ts'
 import { type EventRow, eventColumns, eventOf } from './events.ts'
 import { type RunRow, runColumns, runOf } from './runs.ts'
-import { createRunnerStateReader, createTurnReader } from './sessions.ts'
+import { createRunnerStateReader, createTurnReader, messagesOf } from './sessions.ts'
 import { createSpentReader } from './spending.ts'
 
-/** `Work` with its records as rows, from which the main thread makes records. */
-export type PlainWork = Omit<Work, 'run' | 'delivery' | 'events'> & {
+/** `Work` with its records as rows and its history as JSON, from which the main thread makes records. */
+export type PlainWork = Omit<Work, 'run' | 'delivery' | 'events' | 'history'> & {
   readonly run?: RunRow
   readonly delivery?: string
   readonly events: readonly EventRow[]
+  /** The messages of each turn, oldest first. */
+  readonly history: readonly string[]
 }
 
-export function workOf({ run, delivery, events, ...rest }: PlainWork): Work {
+export function workOf(
+  { run, delivery, events, history, ...rest }: PlainWork,
+  historyMessages: number,
+): Work {
   return {
     ...rest,
+    history: messagesOf(history, historyMessages),
     ...(run && { run: runOf(run) }),
     ...(delivery !== undefined && { delivery: JSON.parse(delivery) }),
     events: events.map(eventOf),

@@ -70,14 +70,40 @@ export function createRunnerStateReader(db: DatabaseSync) {
   }
 }
 
-/** Returns the newest `limit` messages of a session, oldest first, as far as they fit `most` UTF-16 units of JSON. */
+/** How many turns are read at a time. A turn may be large, and most sessions have fewer. */
+const turnsInSlice = 32
+
+/**
+ * Returns the messages of a session's newest turns as JSON, oldest turn first, as far as they fit `most` UTF-16 units. They
+ * hold at least `limit` messages, if there are as many.
+ */
 export function createTurnReader(db: DatabaseSync, most: number) {
-  // A turn holds at least one message, so `limit` turns are enough.
-  const select = db.prepare('SELECT messages FROM turns WHERE session = ? ORDER BY number DESC LIMIT ?')
-  return (session: string, limit: number): SessionMessage[] => {
-    const found = select.iterate(session, limit) as Iterable<{ messages: string }>
-    const { rows } = takeRows(found, ({ messages }) => messages.length, most)
-    const messages: SessionMessage[] = rows.toReversed().flatMap((row) => JSON.parse(row.messages))
-    return messages.slice(Math.max(0, messages.length - limit))
+  const select = db.prepare(
+    `SELECT number, messages FROM turns WHERE session = ? AND number < ? ORDER BY number DESC LIMIT ${turnsInSlice}`,
+  )
+
+  // Slices, because an iterator costs ten times as much as reading a session that has no turn yet.
+  function* newestFirst(session: string, limit: number): Generator<string> {
+    let before = Number.MAX_SAFE_INTEGER
+    // A turn holds at least one message, so `limit` turns are enough.
+    for (let left = limit; left > 0; ) {
+      const rows = select.all(session, before) as { number: number; messages: string }[]
+      for (const { number, messages } of rows) {
+        yield messages
+        before = number
+      }
+      left = rows.length < turnsInSlice ? 0 : left - rows.length
+    }
   }
+
+  return (session: string, limit: number): string[] => {
+    const { rows } = takeRows(newestFirst(session, limit), (messages) => messages.length, most)
+    return rows.reverse()
+  }
+}
+
+/** Returns the newest `limit` messages of turns, oldest first. */
+export function messagesOf(turns: readonly string[], limit: number): SessionMessage[] {
+  const messages: SessionMessage[] = turns.flatMap((turn) => JSON.parse(turn))
+  return messages.slice(Math.max(0, messages.length - limit))
 }

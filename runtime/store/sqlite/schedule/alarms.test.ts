@@ -19,10 +19,12 @@ function numbersOf(seed: number): (most: number) => number {
   }
 }
 
-test('tasks are claimed in the order of their due times, whatever the pools and their room', () => {
+test('tasks are claimed in the order of their due times, whatever the pools, their room, and what is written yet', () => {
   for (let seed = 1; seed <= 40; seed++) {
     const below = numbersOf(seed)
     const { db, alarms } = openAlarms()
+    const collects = seed % 2 === 0
+    alarms.collect(collects)
     const pools = [null, 'a', 'b', 'c', 'd']
     let waiting: AlarmedTask[] = []
     for (let seq = 1; seq <= 60; seq++) {
@@ -30,7 +32,8 @@ test('tasks are claimed in the order of their due times, whatever the pools and 
       const task = { key: `t${seq}`, seq, kind: 'run', pool, due_at: below(12) } as const
       waiting.push(task)
       alarms.set(task)
-      if (below(9) === 0) alarms.forget()
+      if (collects && below(20) === 0) alarms.flush()
+      if (!collects && below(9) === 0) alarms.forget()
     }
     while (waiting.length > 0) {
       const now = below(14)

@@ -2,12 +2,14 @@
  * Keeps alarms: the tasks that may be claimed once they are due, by kind and pool. A full pool costs nothing, however many
  * of its tasks wait. A task without a pool is in the pool with the empty name.
  *
- * The first alarm of each pool is remembered: a copy of a committed row, or of one of the running transaction. After a
- * rollback `forget` drops these copies.
+ * The first alarm of each pool is remembered: a copy of a committed row, or of one of the running transaction. A transaction may
+ * collect its alarms until `flush`, because those of tasks that it claims itself need not be written at all. After a rollback
+ * `forget` drops the copies and what was collected.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { TaskKind } from '../../port.ts'
+import { createRowWriter } from '../database/rows.ts'
 
 /** The columns of a task that its alarm needs. */
 export interface AlarmedTask {
@@ -35,7 +37,7 @@ const never: Head = { due_at: Number.POSITIVE_INFINITY, seq: 0 }
 const isRoomEverywhere: RoomIn = () => Number.POSITIVE_INFINITY
 
 export function createAlarms(db: DatabaseSync) {
-  const insert = db.prepare('INSERT INTO alarms VALUES (?, ?, ?, ?, ?)')
+  const rows = createRowWriter(db, 'alarms', ['kind', 'pool', 'due_at', 'seq', 'key'])
   const remove = db.prepare('DELETE FROM alarms WHERE kind = ? AND pool = ? AND due_at = ? AND seq = ?')
   const selectPool = db.prepare('SELECT min(pool) AS pool FROM alarms WHERE kind = ? AND pool > ?')
   const selectHead = db.prepare(
@@ -46,6 +48,10 @@ export function createAlarms(db: DatabaseSync) {
      ORDER BY due_at, seq LIMIT ?`,
   )
   const shift = db.prepare('UPDATE alarms SET due_at = due_at - ?')
+
+  /** Alarms that the next flush writes, by the sequence numbers of their tasks. */
+  const collected = new Map<number, AlarmedTask>()
+  let collects = false
 
   /** The first alarm of each pool that may have one; `undefined` if it has to be read again. */
   const heads = new Map<TaskKind, Map<string, Head | undefined>>()
@@ -59,15 +65,38 @@ export function createAlarms(db: DatabaseSync) {
       pools.set(pool, undefined)
       pool = (selectPool.get(kind, pool) as { pool: string | null }).pool
     }
+    for (const task of collected.values()) if (task.kind === kind) pools.set(poolOf(task), undefined)
     heads.set(kind, pools)
     return pools
   }
 
   function headOf(kind: TaskKind, pool: string, known: Head | undefined): Head {
     if (known !== undefined) return known
-    const head = (selectHead.get(kind, pool) as Head | undefined) ?? never
+    const written = (selectHead.get(kind, pool) as Head | undefined) ?? never
+    const head = collectedIn(kind, pool).reduce((first, task) => earlier(first, task), written)
     poolsOf(kind).set(pool, head)
     return head
+  }
+
+  function collectedIn(kind: TaskKind, pool: string): AlarmedTask[] {
+    if (collected.size === 0) return []
+    return [...collected.values()].filter((task) => task.kind === kind && poolOf(task) === pool)
+  }
+
+  function dueIn(kind: TaskKind, pool: string, now: number, limit: number): Alarm[] {
+    const written = selectDue.all(kind, pool, now, limit) as unknown as Alarm[]
+    const fresh = collectedIn(kind, pool).filter((task) => task.due_at <= now)
+    return fresh.length === 0 ? written : [...written, ...fresh].sort(inOrder).slice(0, limit)
+  }
+
+  function flush(): void {
+    for (const task of collected.values()) write(task)
+    collected.clear()
+    rows.flush()
+  }
+
+  function write(task: AlarmedTask): void {
+    rows.add(task.kind, poolOf(task), task.due_at, task.seq, task.key)
   }
 
   /** Returns the pools with a due task and with room, the one with the earliest alarm first. */
@@ -86,8 +115,12 @@ export function createAlarms(db: DatabaseSync) {
 
   return {
     set(task: AlarmedTask) {
-      const pool = task.pool ?? ''
-      insert.run(task.kind, pool, task.due_at, task.seq, task.key)
+      const pool = poolOf(task)
+      if (collects) collected.set(task.seq, task)
+      else {
+        write(task)
+        rows.flush()
+      }
       const pools = heads.get(task.kind)
       if (pools === undefined) return
       const head = pools.has(pool) ? pools.get(pool) : never
@@ -97,8 +130,8 @@ export function createAlarms(db: DatabaseSync) {
     },
 
     remove(task: AlarmedTask) {
-      const pool = task.pool ?? ''
-      remove.run(task.kind, pool, task.due_at, task.seq)
+      const pool = poolOf(task)
+      if (!collected.delete(task.seq)) remove.run(task.kind, pool, task.due_at, task.seq)
       heads.get(task.kind)?.set(pool, undefined)
     },
 
@@ -109,7 +142,7 @@ export function createAlarms(db: DatabaseSync) {
         // All alarms of the remaining pools come after those that were found.
         const last = due[limit - 1]
         if (last !== undefined && inOrder(last, head) < 0) break
-        const more = selectDue.all(kind, pool, now, Math.min(limit, room)) as unknown as Alarm[]
+        const more = dueIn(kind, pool, now, Math.min(limit, room))
         due = due.length === 0 ? more : due.concat(more).sort(inOrder)
       }
       return due.slice(0, limit).map((alarm) => alarm.key)
@@ -127,12 +160,31 @@ export function createAlarms(db: DatabaseSync) {
 
     /** Makes all alarms due `ms` milliseconds earlier. */
     shift(ms: number) {
+      flush()
       shift.run(ms)
       heads.clear()
     },
 
-    forget: () => heads.clear(),
+    /** From now on alarms are collected until `flush`, or written one by one. */
+    collect(on: boolean) {
+      collects = on
+    },
+    flush,
+
+    forget() {
+      heads.clear()
+      collected.clear()
+      rows.forget()
+    },
   }
+}
+
+function poolOf({ pool }: AlarmedTask): string {
+  return pool ?? ''
+}
+
+function earlier(a: Head, b: Head): Head {
+  return inOrder(b, a) < 0 ? b : a
 }
 
 function inOrder(a: Head, b: Head): number {

@@ -60,6 +60,60 @@ test('after a rollback nothing is remembered of what it undid', () => {
   assert.deepEqual(schedule.due(['heartbeat'], 3_000, 8), ['heartbeat:main'])
 })
 
+test('a task that its own transaction claims is written once, as claimed, and never has an alarm', () => {
+  const { db, counters, schedule, writes } = openSchedule()
+  const id = createIdMinter(() => 1_000)()
+  schedule.collect(true)
+  schedule.add(runTask({ id, sessionKey: `hook:${id}`, lane: false, dueAt: 0 }))
+  const [key = ''] = schedule.due(['run'], 0, 8)
+  assert.deepEqual([schedule.claim(key).claims, schedule.earliest('run')], [1, Number.POSITIVE_INFINITY])
+  const before = writes()
+  schedule.flush()
+  assert.equal(writes(), before + 1)
+  assert.deepEqual(
+    { ...db.prepare('SELECT key, claimed, claims FROM tasks').get() },
+    { key, claimed: 1, claims: 1 },
+  )
+  schedule.finish(key)
+  assert.deepEqual(
+    [counters.backlog, db.prepare('SELECT count(*) AS count FROM tasks').get()?.['count']],
+    [0, 0],
+  )
+})
+
+test('a task that is looked up before it is written is found', () => {
+  const { schedule } = openSchedule()
+  const id = createIdMinter(() => 1_000)()
+  schedule.collect(true)
+  schedule.add(runTask({ id, sessionKey: `hook:${id}`, lane: false, dueAt: 9 }))
+  assert.equal(schedule.stateOf(`run:${id}`), 'open')
+  // A second task of the session puts the first one at the head of their lane.
+  const second = createIdMinter(() => 2_000)()
+  schedule.add(runTask({ id: second, sessionKey: `hook:${id}`, lane: true, dueAt: 0 }))
+  assert.deepEqual(schedule.due(['run'], 9, 8), [`run:${id}`])
+  schedule.remove(`run:${id}`)
+  schedule.flush()
+  assert.deepEqual(schedule.due(['run'], 9, 8), [`run:${second}`])
+})
+
+test('a collected task whose key is taken fails the flush, and alone it is rescheduled', () => {
+  const { db, counters, schedule } = openSchedule()
+  const id = createIdMinter(() => 1_000)()
+  const task = (dueAt: number) => runTask({ id, sessionKey: `hook:${id}`, lane: false, dueAt })
+  schedule.add(task(9))
+  const before = { ...counters }
+  db.exec('BEGIN')
+  schedule.collect(true)
+  schedule.add(task(5))
+  assert.throws(() => schedule.flush(), /UNIQUE/)
+  db.exec('ROLLBACK')
+  Object.assign(counters, before)
+  schedule.forget()
+  schedule.collect(false)
+  schedule.add(task(5))
+  assert.deepEqual([schedule.earliest('run'), counters.backlog], [5, 1])
+})
+
 test('only the head of a lane has an alarm, however long the lane is', () => {
   const { db, schedule } = openSchedule()
   const mintId = createIdMinter(() => 1_000)

@@ -5,14 +5,16 @@
  * then it is *finished* (its row is deleted, and the lane's next head gets an alarm) or *postponed* (it gets an alarm again
  * and stays the head). A task that is found claimed at open was interrupted, and is scheduled again.
  *
- * All statements run inside the caller's transaction. Between calls only copies of committed rows are remembered: after a
- * rollback `forget` drops them and nothing else has to be undone.
+ * All statements run inside the caller's transaction. A transaction may collect new tasks until `flush`: one that it claims
+ * itself is written once, claimed. Between calls only copies of rows are remembered: after a rollback `forget` drops them and what was
+ * collected, and nothing else has to be undone.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ClaimedTask, NewTask, TaskKind } from '../../port.ts'
 import { firstTaskOf } from '../../tasks.ts'
 import { blobOfId, idOfBlob } from '../database/ids.ts'
+import { createRowWriter } from '../database/rows.ts'
 import type { Counters } from '../records/counters.ts'
 import { createAlarms } from './alarms.ts'
 
@@ -34,6 +36,33 @@ interface TaskRow {
   readonly pool: string | null
 }
 
+const taskColumns = [
+  'key',
+  'seq',
+  'kind',
+  'lane',
+  'due_at',
+  'subject',
+  'attempt',
+  'claims',
+  'claimed',
+  'interrupted',
+  'held',
+  'rearm_at',
+  'pool',
+] as const satisfies readonly (keyof TaskRow)[]
+
+/** With what every task begins. */
+const newRow = {
+  lane: null,
+  attempt: 1,
+  claims: 0,
+  claimed: 0,
+  interrupted: 0,
+  held: 0,
+  rearm_at: null,
+} as const
+
 export function createSchedule(db: DatabaseSync, counters: Counters) {
   const insertTask = db.prepare(
     'INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, NULL, ?) ON CONFLICT (key) DO NOTHING',
@@ -42,9 +71,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
   const deleteTask = db.prepare('DELETE FROM tasks WHERE key = ?')
   const updateDue = db.prepare('UPDATE tasks SET due_at = ? WHERE key = ?')
   const updateSecondDueTime = db.prepare('UPDATE tasks SET rearm_at = ? WHERE key = ?')
-  const updateClaimed = db.prepare(
-    'UPDATE tasks SET claimed = 1, claims = claims + 1, held = 0 WHERE key = ? RETURNING *',
-  )
+  const updateClaimed = db.prepare('UPDATE tasks SET claimed = 1, claims = ?, held = 0 WHERE key = ?')
   const updatePostponed = db.prepare(
     `UPDATE tasks SET claimed = 0, interrupted = 0, held = 1, rearm_at = NULL, due_at = ?, attempt = attempt + ?
      WHERE key = ? RETURNING *`,
@@ -57,8 +84,12 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
   const shiftTasks = db.prepare('UPDATE tasks SET due_at = due_at - ?1, rearm_at = rearm_at - ?1')
   const updateInterrupted = db.prepare('UPDATE tasks SET claimed = 0, interrupted = 1 WHERE key = ?')
 
-  /** Rows of tasks without a subject: they are few, and scheduled again and again. */
-  const keyed = new Map<string, TaskRow>()
+  /** Rows of claimed tasks, and of tasks without a subject: they are few, and the latter are scheduled again and again. */
+  const known = new Map<string, TaskRow>()
+  /** Tasks that the next flush writes. They have a subject and no lane. */
+  const collected = new Map<string, TaskRow>()
+  let collects = false
+  const rows = createRowWriter(db, 'tasks', taskColumns)
   const alarms = createAlarms(db)
 
   function headOf(lane: string): string | undefined {
@@ -66,7 +97,15 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
   }
 
   function look(key: string): TaskRow | undefined {
-    return selectTask.get(key) as TaskRow | undefined
+    // What is looked up may be changed next, by statements that need the row.
+    if (collected.has(key)) writeCollected()
+    return known.get(key) ?? (selectTask.get(key) as TaskRow | undefined)
+  }
+
+  function writeCollected(): void {
+    for (const row of collected.values()) rows.add(...taskColumns.map((column) => row[column]))
+    collected.clear()
+    rows.flush()
   }
 
   function find(key: string): TaskRow {
@@ -81,6 +120,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
     const row = key === undefined ? undefined : look(key)
     if (row === undefined || row.lane !== null) return undefined
     updateLane.run(lane, row.key)
+    known.delete(row.key)
     insertLane.run(lane, row.seq, row.key)
     return row.key
   }
@@ -90,8 +130,21 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
     const lane = task.lane ?? null
     const subject = task.subject === undefined ? null : blobOfId(task.subject)
     const pool = task.pool ?? null
-    const { changes } = insertTask.run(task.key, seq, task.kind, lane, task.dueAt, subject, pool)
-    if (changes === 0) return false
+    if (collects && subject !== null && lane === null && !collected.has(task.key)) {
+      collected.set(task.key, {
+        ...newRow,
+        key: task.key,
+        seq,
+        kind: task.kind,
+        due_at: task.dueAt,
+        subject,
+        pool,
+      })
+    } else {
+      if (collected.has(task.key)) writeCollected()
+      const { changes } = insertTask.run(task.key, seq, task.kind, lane, task.dueAt, subject, pool)
+      if (changes === 0) return false
+    }
     counters.sequence = seq
     if (isBacklog(task.kind)) counters.backlog += 1
     const head = lane === null ? undefined : (headOf(lane) ?? adoptFirstRun(lane))
@@ -105,7 +158,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
     if (row.claimed === 1) {
       if (row.rearm_at === null || dueAt < row.rearm_at) {
         updateSecondDueTime.run(dueAt, row.key)
-        keyed.delete(row.key)
+        known.delete(row.key)
       }
     } else if (row.held === 0 && dueAt < row.due_at) {
       move(row, dueAt)
@@ -122,13 +175,13 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
     if (hadAlarm) alarms.remove(row)
     updateDue.run(dueAt, row.key)
     if (hadAlarm) alarms.set({ ...row, due_at: dueAt })
-    keyed.delete(row.key)
+    known.delete(row.key)
   }
 
   /** Deletes the row. If it was the head of its lane, the next task becomes the head. */
   function release(row: TaskRow, wasHead: boolean): void {
     deleteTask.run(row.key)
-    keyed.delete(row.key)
+    known.delete(row.key)
     if (isBacklog(row.kind)) counters.backlog -= 1
     if (row.lane === null) return
     deleteLane.run(row.lane, row.seq)
@@ -138,11 +191,11 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
 
   return {
     add(task: NewTask) {
-      const known = task.subject === undefined ? keyed.get(task.key) : undefined
-      if (known !== undefined) return reschedule(known, task.dueAt)
+      const before = task.subject === undefined ? known.get(task.key) : undefined
+      if (before !== undefined) return reschedule(before, task.dueAt)
       if (insert(task)) return
       const row = find(task.key)
-      if (task.subject === undefined) keyed.set(task.key, row)
+      if (task.subject === undefined) known.set(task.key, row)
       reschedule(row, task.dueAt)
     },
 
@@ -156,9 +209,12 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
     due: alarms.due,
 
     claim(key: string): ClaimedTask {
-      const row = updateClaimed.get(key) as TaskRow | undefined
-      if (row === undefined) throw new Error(`the task ${key} is gone`)
-      keyed.delete(key)
+      const fresh = collected.get(key)
+      const open = fresh ?? find(key)
+      const row = { ...open, claimed: 1, claims: open.claims + 1, held: 0 }
+      if (fresh === undefined) updateClaimed.run(row.claims, key)
+      else collected.set(key, row)
+      known.set(key, row)
       alarms.remove(row)
       return claimedTask(row)
     },
@@ -204,7 +260,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
     postpone(key: string, dueAt: number, counts: boolean) {
       const row = updatePostponed.get(dueAt, counts ? 1 : 0, key) as TaskRow | undefined
       if (row === undefined) throw new Error(`the task ${key} is gone`)
-      keyed.delete(key)
+      known.delete(key)
       alarms.set(row)
     },
 
@@ -213,6 +269,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
 
     /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
     shift(ms: number) {
+      this.flush()
       shiftTasks.run(ms)
       alarms.shift(ms)
       this.forget()
@@ -232,8 +289,22 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
       return matching
     },
 
+    /** From now on new tasks and alarms are collected until `flush`, or written one by one. */
+    collect(on: boolean) {
+      collects = on
+      alarms.collect(on)
+    },
+
+    /** Writes what was collected. It fails as a whole if the key of a new task is taken. */
+    flush() {
+      writeCollected()
+      alarms.flush()
+    },
+
     forget() {
-      keyed.clear()
+      known.clear()
+      collected.clear()
+      rows.forget()
       alarms.forget()
     },
   }

@@ -129,6 +129,8 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
     const countersBefore = { ...connection.counters }
     const changesBefore = changes.mark()
     connection.begin()
+    // The rows of a call that may be undone alone are written by that call.
+    connection.schedule.collect(!isolated)
     try {
       if (stepBack(batch.now) > 0) connection.shift(stepBack(batch.now), batch.now)
       batch.entries.forEach((entry, index) => {
@@ -150,6 +152,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
         if (error !== undefined) answer(pending, order, { ok: false, error: plainError(error) })
       }
       claims.claimDue(connection.schedule, batch.now)
+      connection.schedule.flush()
       if (connection.retention.nextAt <= batch.now) connection.retention.sweep(batch.now)
       connection.countCommit()
       commit(connection)
