@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { neededPackage, nodePackages } from '../runtime/bin/find-node.js'
 
 /** Thrown where npm failed, after it said why. */
 export class InstallFailed extends Error {
@@ -14,21 +15,27 @@ export class InstallFailed extends Error {
 }
 
 /**
+ * @typedef {object} Wanted
+ * @property {boolean} [everything] also what only tests and tools need
+ * @property {{ version: string, platform: string, arch: string }} [machine] decides whether a Node.js is installed, and which
+ */
+
+/**
  * @param {string} root
- * @param {{ everything?: boolean, say?: (line: string) => void, env?: NodeJS.ProcessEnv }} [options] `everything`: also what only
- *   tests and tools need.
+ * @param {Wanted & { say?: (line: string) => void, env?: NodeJS.ProcessEnv }} [options]
  * @throws {InstallFailed}
  */
 export async function ensureInstalled(
   root,
-  { everything = true, say = sayOnStandardError, env = process.env } = {},
+  { everything = true, machine = process, say = sayOnStandardError, env = process.env } = {},
 ) {
-  if (!existsSync(lockFile(root)) && isInstalled(root, everything)) return
+  const wanted = { everything, machine }
+  if (!existsSync(lockFile(root)) && isInstalled(root, wanted)) return
   const release = await waitForInstallLock(root, say)
   try {
-    if (isInstalled(root, everything)) return
-    if (existsSync(installedFile(root))) await change(root, everything, say, env)
-    if (!isInstalled(root, everything)) await installAnew(root, everything, say, env)
+    if (isInstalled(root, wanted)) return
+    if (existsSync(installedFile(root))) await change(root, wanted, say, env)
+    if (!isInstalled(root, wanted)) await installAnew(root, wanted, say, env)
   } finally {
     release()
   }
@@ -39,20 +46,19 @@ export async function ensureInstalled(
  * installed, as the last step of an install.
  *
  * @param {string} root
- * @param {boolean} everything
+ * @param {Required<Wanted>} wanted
  */
-export function isInstalled(root, everything) {
-  const wanted = packagesOf(path.join(root, 'package-lock.json'))
-  if (wanted === undefined) throw new InstallFailed('package-lock.json is missing or is no lock file.')
+function isInstalled(root, { everything, machine }) {
   const installed = packagesOf(installedFile(root))
   if (installed === undefined) return false
-  return Object.entries(wanted).every(([place, entry]) => {
+  const node = neededPackage(machine)
+  return Object.entries(readLock(root).packages).every(([place, entry]) => {
     if (!place.includes('node_modules/') || (entry.dev && !everything)) return true
     const found = installed[place]
-    // An optional package that is absent is for another platform.
-    if (found === undefined)
-      return entry.optional === true || entry.devOptional === true || entry.peer === true
-    return found.version === entry.version && found.integrity === entry.integrity
+    if (found !== undefined) return found.version === entry.version && found.integrity === entry.integrity
+    if (place === `node_modules/${node}`) return false
+    // An optional package that is absent is for another machine.
+    return entry.optional === true || entry.devOptional === true || entry.peer === true
   })
 }
 
@@ -61,23 +67,22 @@ function installedFile(root) {
   return path.join(root, 'node_modules', '.package-lock.json')
 }
 
-function lockFile(root) {
-  return path.join(root, 'build', 'install.pid')
-}
-
 /** Keeps every package that is as the lock file says, so that a gateway may run from them meanwhile. */
-async function change(root, everything, say, env) {
-  const adds = everything && isInstalled(root, false)
-  const what = adds ? 'Adding the packages that tests and tools need' : 'Updating the packages'
-  say(`${what} (npm install), which takes 10 to 60 seconds …`)
+async function change(root, wanted, say, env) {
+  const adds = isInstalled(root, { ...wanted, everything: false })
+  const what = adds ? 'the packages that tests and tools need' : 'what is missing or has changed'
+  say(`Installing ${what} (npm install), which takes 10 to 60 seconds …`)
   const present = Object.values(packagesOf(installedFile(root)) ?? {})
-  await npm(root, ['install', '--no-save'], everything || present.some((entry) => entry.dev), env)
+  const everything = wanted.everything || present.some((entry) => entry.dev)
+  await npm(root, ['install', '--no-save'], { ...wanted, everything }, env)
 }
 
-async function installAnew(root, everything, say, env) {
-  const what = everything ? 'all packages that package-lock.json names' : 'the packages that a gateway needs'
+async function installAnew(root, wanted, say, env) {
+  const what = wanted.everything
+    ? 'all packages that package-lock.json names'
+    : 'the packages that a gateway needs'
   say(`Installing ${what} (npm ci), which takes 10 to 60 seconds …`)
-  await npm(root, ['ci'], everything, env)
+  await npm(root, ['ci'], wanted, env)
 }
 
 function packagesOf(file) {
@@ -86,6 +91,18 @@ function packagesOf(file) {
   } catch {
     return undefined
   }
+}
+
+function readLock(root) {
+  try {
+    const lock = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
+    if (lock.packages) return lock
+  } catch {}
+  throw new InstallFailed('package-lock.json is missing or is no lock file.')
+}
+
+function lockFile(root) {
+  return path.join(root, 'build', 'install.pid')
 }
 
 /**
@@ -125,30 +142,76 @@ function isAbandoned(file) {
   }
 }
 
-async function npm(root, command, everything, env) {
-  const [file, before] = npmCommand(env)
-  const sets = [everything ? '--include=dev' : '--omit=dev', '--include=optional']
-  const child = spawn(
-    file,
+async function npm(root, command, wanted, env) {
+  const options = [
+    wanted.everything ? '--include=dev' : '--omit=dev',
+    '--include=optional',
     // Warnings about the engines of packages that this Node.js never loads would only confuse.
-    [...before, ...command, ...sets, '--loglevel=error', '--no-audit', '--no-fund'],
-    {
-      cwd: root,
-      env,
-      stdio: ['ignore', 'ignore', 'inherit'],
-      shell: process.platform === 'win32' && before.length === 0,
-    },
-  )
-  const code = await new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  }).catch((cause) => {
-    throw new InstallFailed(`npm cannot be run: ${cause.message}`, { cause })
-  })
-  if (code === 0) return
+    '--loglevel=error',
+    '--no-audit',
+    '--no-fund',
+  ]
+  const spawned = (more) => runNpm(root, [...command, ...options, ...more], env)
+  let end = await withFasterLock(root, wanted, () => spawned(['--replace-registry-host=always']))
+  // Some registries keep tarballs at other addresses, which npm then has to ask for.
+  if (/^npm (error|ERR!) code E4\d\d/m.test(end.output)) end = await spawned([])
+  process.stderr.write(end.output)
+  if (end.code === 0) return
   // An npm that fails takes its changes back; one that is killed cannot.
-  if (code === null) rmSync(installedFile(root), { force: true })
+  if (end.code === null) rmSync(installedFile(root), { force: true })
   throw new InstallFailed(`npm ${command[0]} failed; its message is above. Nothing was started.`)
+}
+
+/**
+ * npm prefers this copy of the lock file while it is there. The copy names the usual address of each package on the registry in use, whose
+ * host npm puts in the place of `any.invalid`, and it leaves out a Node.js that this machine does not need.
+ */
+async function withFasterLock(root, { machine }, run) {
+  const lock = readLock(root)
+  const installed = packagesOf(installedFile(root)) ?? {}
+  for (const [place, entry] of Object.entries(lock.packages)) {
+    const name = entry.name ?? place.split('node_modules/').pop()
+    if (place.includes('node_modules/') && entry.integrity)
+      entry.resolved = `https://any.invalid/${name}/-/${name.split('/').pop()}-${entry.version}.tgz`
+    if (nodePackages.includes(name) && name !== neededPackage(machine) && !installed[place])
+      entry.os = ['none']
+  }
+  const copy = path.join(root, 'npm-shrinkwrap.json')
+  const remove = () => rmSync(copy, { force: true })
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  const end = (signal) => {
+    remove()
+    process.kill(process.pid, signal)
+  }
+  for (const signal of signals) process.once(signal, end)
+  try {
+    writeFileSync(copy, JSON.stringify(lock))
+    return await run()
+  } finally {
+    for (const signal of signals) process.off(signal, end)
+    remove()
+  }
+}
+
+/** @returns {Promise<{ code: number | null, output: string }>} `output`: what npm wrote to standard error */
+function runNpm(root, args, env) {
+  const [file, before] = npmCommand(env)
+  const child = spawn(file, [...before, ...args], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    shell: process.platform === 'win32' && before.length === 0,
+  })
+  let output = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', (cause) => {
+      reject(new InstallFailed(`npm cannot be run: ${cause.message}`, { cause }))
+    })
+    child.once('close', (code) => resolve({ code, output }))
+  })
 }
 
 /** The npm that runs this script, on the Node.js that runs it, or else the one on the path. */

