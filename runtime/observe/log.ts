@@ -28,9 +28,10 @@ export function createLog({ stream, ...first }: LogOptions) {
   const pretty = createPrettyStream(output, { colour: isTerminal && useColour() })
   let target = targetOf(first)
   const log = pino(
-    { level: first.level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` },
+    { level: first.level, base: null, timestamp: createTimestamp() },
     { write: (line) => target.write(line) },
   )
+  printWhole(log)
 
   function targetOf({ format = isTerminal ? 'pretty' : 'json' }: LogSettings): DestinationStream {
     return format === 'pretty' ? pretty : json
@@ -54,6 +55,62 @@ export function createLog({ stream, ...first }: LogOptions) {
   }
 }
 
+/** The text of the time is made once for all lines of a millisecond. */
+function createTimestamp(): () => string {
+  let last = Number.NaN
+  let text = ''
+  return () => {
+    const now = Date.now()
+    if (now !== last) {
+      last = now
+      text = `,"time":"${new Date(now).toISOString()}"`
+    }
+    return text
+  }
+}
+
+const { symbols } = pino
+
+/** The parts of a pino logger by which a line is printed. pino lists their symbols for those who replace one of them. */
+interface Printing {
+  [symbols.asJsonSym](this: Printing, facts: object, message: unknown, level: number, time: string): string
+  readonly [symbols.chindingsSym]: string
+  readonly [symbols.lsCacheSym]: Readonly<Record<number, string>>
+  readonly [symbols.serializersSym]: unknown
+}
+
+/**
+ * Prints the facts of a line by one `JSON.stringify`, which takes a third of the time that pino takes key by key. pino itself
+ * prints the lines that could come out differently: those with a message, an error or a serialiser, facts that are no plain
+ * data, and lone surrogates, which `JSON.stringify` escapes.
+ */
+function printWhole(log: Log): void {
+  const printing = log as unknown as Printing
+  const ownSerializers = printing[symbols.serializersSym]
+  const keyByKey = printing[symbols.asJsonSym]
+  printing[symbols.asJsonSym] = function asJson(facts, message, level, time) {
+    const isPlain = message === undefined && this[symbols.serializersSym] === ownSerializers && isData(facts)
+    const text = isPlain ? printed(facts) : undefined
+    if (text === undefined) return keyByKey.call(this, facts, message, level, time)
+    return `${this[symbols.lsCacheSym][level]}${time}${this[symbols.chindingsSym]},${text.slice(1)}\n`
+  }
+}
+
+/** Of the keys that pino treats in a way of its own, only that of errors is in use. */
+function isData(facts: object): boolean {
+  return !('err' in facts) && !('toJSON' in facts)
+}
+
+/** Returns undefined for what is no object with facts in it, and for what pino prints in another way. */
+function printed(facts: object): string | undefined {
+  try {
+    const text = JSON.stringify(facts)
+    return text.length > 2 && text.startsWith('{') && !text.includes('\\ud') ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Lines to a stream of the caller are written one by one. */
 function outputTo(stream: NonNullable<LogOptions['stream']>): LogOutput {
   const write = (text: string) => stream.write(text)
@@ -74,9 +131,12 @@ function outputTo(stream: NonNullable<LogOptions['stream']>): LogOutput {
  */
 const controls = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** These characters occur inside JSON strings only, where an escape means the same. Few lines have characters beyond ASCII. */
+/**
+ * These characters occur inside JSON strings only, where an escape means the same. Few lines have DEL or characters beyond ASCII,
+ * and this finds them in half the time of a pattern.
+ */
 function escapeControls(line: string): string {
-  if (!/[^\0-~]/.test(line)) return line
+  if (Buffer.byteLength(line) === line.length && !line.includes('\u007f')) return line
   return line.replace(controls, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
