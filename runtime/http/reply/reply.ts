@@ -100,13 +100,16 @@ function sendAs(
   hasUnreadBody: boolean,
   timers: Timers,
 ): void {
-  if (status !== 204) headers.push('content-length', String(Buffer.byteLength(text)))
+  const bytes = Buffer.byteLength(text)
+  // Node.js writes a text of one byte for each character without encoding it, together with the head.
+  const encoding = bytes === text.length ? 'latin1' : 'utf8'
+  if (status !== 204) headers.push('content-length', String(bytes))
   headers.push('x-request-id', requestId)
   if (hasUnreadBody) {
     outgoing.writeHead(status, [...headers, 'connection', 'close'])
     endLingering(incoming, outgoing, text, timers)
   } else {
-    outgoing.writeHead(status, headers).end(text)
+    outgoing.writeHead(status, headers).end(text, encoding)
   }
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { lingerBytes } from '../reply/linger.ts'
-import { createSnapshot, openSurface, token } from '../surface-fixture.ts'
+import { createSnapshot, openSurface, token, wake } from '../surface-fixture.ts'
 import { createApp } from './server.ts'
 
 const host = 'Host: x'
@@ -261,3 +261,20 @@ test('a broken chunk in a body that is being read ends the connection and accept
   await lines.line('sender-gone')
   assert.equal(entries.length, 0)
 })
+
+for (const name of ['ascii', 'é', 'ÿ', '漢', '👍', '\ud800', '\u009b']) {
+  test(`a reply that holds ${JSON.stringify(name)} is UTF-8, with its length in bytes`, async (t) => {
+    const warnings = [{ pointer: `/${name}`, message: 'is not a field' }]
+    const { dial } = await openSurface(t, {
+      resolve: () => ({ outcome: 'accepted', actions: [wake], warnings }),
+    })
+    const sender = await dial()
+    sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Connection: close', 'Content-Length: 2', '', '{}')
+    const reply = Buffer.from(await sender.closed(), 'latin1')
+    const start = reply.indexOf('\r\n\r\n') + 4
+    const [, length] = /content-length: (\d+)\r\n/.exec(reply.toString('latin1')) ?? []
+    const body = reply.subarray(start)
+    assert.equal(body.length, Number(length))
+    assert.deepEqual(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)).warnings, warnings)
+  })
+}
