@@ -64,7 +64,7 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
   /** Resolves on the main loop, or from the beginning in a thread if that turns out to be too much. */
   async function contain<Result>(
     request: HookRequest,
-    onLoop: (options: Pick<ResolveOptions, 'containment' | 'callTransform'>) => Promise<Result>,
+    onLoop: (options: Pick<ResolveOptions, 'containment' | 'callTransform'>) => Result | Promise<Result>,
     inThread: (slice: Slice, calls: TransformCalls) => Promise<Result>,
   ): Promise<Result> {
     const calls: TransformCalls = []
@@ -91,7 +91,7 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
     resolve: (request: HookRequest) =>
       contain(
         request,
-        async (options) => snapshot.resolve(request, options),
+        (options) => snapshot.resolve(request, options),
         async (slice, calls): Promise<Decision> => {
           try {
             return withOwnKeys(await evaluators.run('resolve', slice, request, calls), mint)

@@ -125,7 +125,8 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     if (auth.token) warnOfToken(context, auth.token)
     // Whether a signature is good is only known once the body is read, and its request counts then.
     const isSigned = auth.kind === 'signature'
-    const limited = isSigned ? undefined : await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
+    const counted = isSigned ? undefined : overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
+    const limited = counted && (await counted)
     if (limited) return limited
     if (draining.aborted) return refused('DRAINING')
     const { full, fullOfEvents } = store.health()
@@ -167,7 +168,8 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
       id: context.requestId,
       sender: context.client,
     }
-    const loop = await options.loopIn(request)
+    const caused = options.loopIn(request)
+    const loop = caused && (await caused)
     if (loop !== undefined) return { outcome: 'ignored', reason: loop }
     const decision = await snapshot.resolve(request)
     context.timings.resolve = elapsed(context, clock)
@@ -180,6 +182,7 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     const { actions, mapping, reply } = decision
     if (decision.warnings) warnings.ofUnknownFields(context, decision.warnings)
     if (actions.some(({ dedupe }) => dedupe?.isGiven)) context.bodyDigest = await digestOfBody(body)
+    // Not awaited here: this function and with it the payload would live until the commit.
     return accept(context, {
       outcome: 'accepted',
       actions: actions.map((action) => ({ id: firstRunIn(action) ?? mintId(), action })),
@@ -200,7 +203,8 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     const { auth, rate, verify } = endpointAuth
     const { hooks } = context.live.snapshot.settings
     if (incoming.method !== 'POST') return handshakes.ofMethod(context, endpointAuth)
-    const limited = await overRate(throttle.takeOfClient(client, rate), 'client', rate)
+    const counted = overRate(throttle.takeOfClient(client, rate), 'client', rate)
+    const limited = counted && (await counted)
     if (limited) return limited
 
     const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined

@@ -21,8 +21,19 @@ export function createRejectUnauthenticated({ wrong, blocked }: Pick<Throttle, '
   }
 }
 
-/** Returns undefined while the rate is kept. `whose` names which of the two rates of the policy applies. */
-export async function overRate(
+/**
+ * Returns undefined while the rate is kept, and at once where there is none. `whose` names which of the two rates of the policy
+ * applies.
+ */
+export function overRate(
+  wait: Wait,
+  whose: 'client' | 'endpoint',
+  rate: EffectivePolicy['rate'],
+): Promise<Refused | undefined> | undefined {
+  return wait === undefined ? undefined : refuseAfter(wait, whose, rate)
+}
+
+async function refuseAfter(
   wait: Wait,
   whose: 'client' | 'endpoint',
   rate: EffectivePolicy['rate'],

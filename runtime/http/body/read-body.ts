@@ -42,8 +42,8 @@ export async function readBody(
 /** Takes a body that has arrived whole, so that no listeners and no deadline are needed. */
 function takeBody(incoming: IncomingMessage): Buffer {
   const body: Buffer = incoming.read()
-  // The stream has to reach its end before the connection can carry the next request.
-  incoming.resume()
+  // The stream has to reach its end before the connection can carry the next request. It does so by itself where it was parsed.
+  if (!incoming.complete) incoming.resume()
   return body
 }
 
