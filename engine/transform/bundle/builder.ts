@@ -16,7 +16,7 @@ export interface Builder {
 const threadEnded = 'the bundling thread ended'
 
 /** `idleMs`: without a build for so long, the thread and its process end. */
-export function createBuilder({ idleMs = 300_000 } = {}): Builder {
+export function createBuilder({ idleMs = 60_000 } = {}): Builder {
   let thread: Worker | undefined
   let idleTimer: NodeJS.Timeout | undefined
   let last: Promise<unknown> = Promise.resolve()

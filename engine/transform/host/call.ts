@@ -12,6 +12,8 @@ export interface Call {
   readonly given: TransformCall
   /** The value of `context.with`, which may hold secrets. */
   readonly parameters?: Readonly<Record<string, unknown>>
+  /** Whether it is a call of `tests:`, and not a request's. */
+  readonly isTest: boolean
   resolve(answer: TransformAnswer): void
   reject(error: TransformError): void
 }

@@ -167,7 +167,7 @@ test('workers that cannot be stopped are reported, and with two of them the modu
     closeSync(writer)
   }
   t.after(() => unblock())
-  const open = await hosted.open(['blocks.ts'], { timeoutMs: 5_000 })
+  const open = await hosted.open(['blocks.ts'], { timeoutMs: 20_000 })
   assert.deepEqual(await open.start(), [])
 
   timers.current = fastTimers

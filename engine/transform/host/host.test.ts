@@ -225,6 +225,12 @@ test('an export that no mapping names is not bound', async (t) => {
   assert.equal(opened.bind('a.ts', 'other'), undefined)
 })
 
+/** No call is slow enough for a second worker, however busy the machine is. */
+const neverSlow: Timers = {
+  ...backgroundTimers,
+  setTimeout: (act, ms) => (ms === 5 ? undefined : backgroundTimers.setTimeout(act, ms)),
+}
+
 /** Notes each load with its thread. */
 const noting = (witness: string, more = '') => `
   import { appendFileSync } from 'node:fs'
@@ -240,7 +246,11 @@ async function createWitness(hosted: Hosted) {
 }
 
 test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
-  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' })
+  const hosted = await createHosted(
+    t,
+    { 'placeholder.ts': 'export default () => null' },
+    { timers: neverSlow },
+  )
   const { file, threads } = await createWitness(hosted)
   const names = ['a.ts', 'b.ts', 'c.ts']
   await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
@@ -278,34 +288,80 @@ test('a module that spoils the thread in which modules are loaded fails no other
   assert.deepEqual(messages, ['c.ts cannot be loaded: Error: c'])
 })
 
-test('a worker without calls for minutes ends, and the next call starts another', async (t) => {
-  const halfMinutes = new Set<() => void>()
+/** Timers of which those of half a minute expire when the test says so. */
+function createHalfMinutes() {
+  const due = new Set<() => void>()
   const timers: Timers = {
     setTimeout(act, ms) {
-      if (ms !== 30_000) return backgroundTimers.setTimeout(act, ms)
-      halfMinutes.add(act)
+      if (ms !== 30_000) return neverSlow.setTimeout(act, ms)
+      due.add(act)
       return act
     },
-    clearTimeout: (timer) =>
-      void (halfMinutes.delete(timer as () => void) || backgroundTimers.clearTimeout(timer)),
+    clearTimeout: (timer) => void (due.delete(timer as () => void) || backgroundTimers.clearTimeout(timer)),
   }
-  const passHalfMinute = () => {
-    const due = [...halfMinutes]
-    halfMinutes.clear()
-    for (const act of due) act()
+  return {
+    timers,
+    isOver: () => due.size === 0,
+    pass() {
+      const acts = [...due]
+      due.clear()
+      for (const act of acts) act()
+    },
   }
+}
+
+test('a worker without requests for minutes ends, and the next call starts another', async (t) => {
+  const { timers, pass, isOver } = createHalfMinutes()
   const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
   const { file, threads } = await createWitness(hosted)
   await hosted.write({ 'a.ts': noting(file) })
   const open = await hosted.open(['a.ts'])
   assert.deepEqual(await open.start(), [])
   for (let n = 0; n < 3; n++) {
-    for (let look = 0; look < 5; look++) passHalfMinute()
     await callOne(open, 'a.ts')
     assert.equal((await threads()).length, 1, 'a call within three minutes keeps it')
+    for (let look = 0; look < 5; look++) pass()
   }
-  for (let look = 0; look < 8; look++) passHalfMinute()
-  assert.equal(halfMinutes.size, 0, 'nothing is left to look at')
+  for (let look = 0; look < 8; look++) pass()
+  assert.ok(isOver(), 'nothing is left to look at')
   await callOne(open, 'a.ts')
   assert.equal((await threads()).length, 2)
+})
+
+test('a worker that no request has called ends after half a minute', async (t) => {
+  const { timers, pass, isOver } = createHalfMinutes()
+  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
+  const { file, threads } = await createWitness(hosted)
+  await hosted.write({ 'a.ts': noting(file) })
+  const open = await hosted.open(['a.ts'])
+  assert.deepEqual(await open.start(), [])
+  pass()
+  assert.ok(isOver())
+  await callOne(open, 'a.ts')
+  assert.equal((await threads()).length, 2)
+})
+
+test('the tests of many modules have one worker at a time, and leave those of requests alone', async (t) => {
+  const hosted = await createHosted(
+    t,
+    { 'placeholder.ts': 'export default () => null' },
+    { timers: neverSlow },
+  )
+  const { file, threads } = await createWitness(hosted)
+  const names = ['a.ts', 'b.ts', 'c.ts']
+  await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
+  const open = await hosted.open(names)
+  assert.deepEqual(await open.start(), [])
+  const asTest = { onCall() {} }
+  await callOne(open, 'c.ts')
+  for (const name of names) {
+    await callOne(open, name, asTest)
+    await callOne(open, name, asTest)
+  }
+  const loads = await threads()
+  assert.equal(loads.length - 3, 3, 'a module is loaded once for all of its tests')
+  await callOne(open, 'c.ts')
+  await callOne(open, 'b.ts')
+  await callOne(open, 'a.ts')
+  assert.equal((await threads()).length - loads.length, 2, 'the workers of the other two had ended')
 })

@@ -44,7 +44,8 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   const output = createOutput(onEvent, timers)
   const advised = new Set<string>()
   const leaving = new Set<Promise<void>>()
-  let holders = 0
+  /** The set that a test has called last. */
+  let tested: WorkerSet | undefined
   let isClosed = false
 
   function advise(module: string, word: OpenClawWord): void {
@@ -70,10 +71,19 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       advise,
       loadTimeoutMs,
       onEvent,
-      onEmpty: () => void (sets.get(digest) === set && sets.delete(digest)),
+      onEmpty() {
+        if (sets.get(digest) === set) sets.delete(digest)
+        if (tested === set) tested = undefined
+      },
     })
     sets.set(digest, set)
     return set
+  }
+
+  /** A start runs the tests of all modules, one after the other. */
+  function endTestedBefore(set: WorkerSet): void {
+    if (tested !== set) tested?.endTested()
+    tested = set
   }
 
   function open(modules: readonly OpenedModule[], secrets: readonly string[] = []): OpenTransforms {
@@ -104,15 +114,11 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     function hold(set: WorkerSet, { limits }: OpenedModule): void {
       held.push(set)
       set.hold(limits)
-      if (holders++ === 0) spare.keep(true)
     }
 
     function release(): void {
       isReleased = true
-      for (const set of held.splice(0)) {
-        set.release()
-        if (--holders === 0) spare.keep(false)
-      }
+      for (const set of held.splice(0)) set.release()
     }
 
     return {
@@ -124,8 +130,14 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
         const { limits } = opened
         return (given) =>
           new Promise((resolve, reject) => {
-            if (isClosed) reject(failure(module, 'is called after the gateway stopped', 'TRANSFORM_BUSY'))
-            else setOf(opened).call({ module, exportName, limits, given, parameters, resolve, reject })
+            if (isClosed) {
+              reject(failure(module, 'is called after the gateway stopped', 'TRANSFORM_BUSY'))
+              return
+            }
+            const set = setOf(opened)
+            const isTest = given.onCall !== undefined
+            if (isTest) endTestedBefore(set)
+            set.call({ module, exportName, limits, given, parameters, isTest, resolve, reject })
           })
       },
     }

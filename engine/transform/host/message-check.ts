@@ -47,6 +47,7 @@ const checks: { readonly [Type in FromWorker['type']]: Check } = {
       others: isListOf(hasFields({ name: isText, type: isText })),
     }),
     loadMs: isNumber,
+    memory: isNumber,
   }),
   'load-failed': hasFields({ error: isError }),
   answered: hasFields({ call: isNumber, answer: isText, memory: isNumber }),

@@ -43,7 +43,7 @@ export async function checkModules(
       ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} },
     }
     const loaded = await createModuleWorker({ ...options, thread, owner }).load(limits.memoryMb)
-    if (shared === thread && ((await thread.memory()) ?? mostHeld) >= mostHeld) await stop()
+    if (loaded.ok && loaded.memory >= mostHeld) await stop()
     return loaded
   }
 

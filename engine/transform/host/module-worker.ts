@@ -28,7 +28,7 @@ export interface ModuleWorker {
 }
 
 export type Loaded =
-  | { readonly ok: true; readonly exports: ModuleExports; readonly loadMs: number }
+  | { readonly ok: true; readonly exports: ModuleExports; readonly loadMs: number; readonly memory: number }
   | { readonly ok: false; readonly error: ErrorReport }
 
 /** The part of the host that a worker belongs to. */
@@ -198,11 +198,15 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     else if (type === 'advice') options.advise(current?.call.module ?? module, message.word)
     else if (type === 'exiting') exiting(message)
     else if (type === 'escaped') escaped(message)
-    else if (type === 'loaded') loading?.({ ok: true, exports: message.exports, loadMs: message.loadMs })
+    else if (type === 'loaded') loadedAs(message)
     else if (type === 'load-failed') loading?.({ ok: false, error: message.error })
     else if (message.call !== newest || !current) return
     else if (type === 'calls') current.call.given.onCall?.(current.call.module, mask.text(message.target))
     else settle(message, current.call)
+  }
+
+  function loadedAs({ exports, loadMs, memory }: Message<'loaded'>): void {
+    loading?.({ ok: true, exports, loadMs, memory })
   }
 
   function print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {

@@ -46,7 +46,7 @@ export function startThread(timers: Timers): Thread {
     // What a module prints comes as messages; what Node prints before it is up is not shown.
     stdout: true,
     stderr: true,
-    execArgv: ['--enable-source-maps'],
+    execArgv: [],
     resourceLimits: threadLimits,
   })
   const left = Promise.withResolvers<void>()

@@ -1,6 +1,7 @@
 /**
- * Keeps one warm spare: a thread that has no module yet. A thread takes some 50 ms to start and a module a few to be
- * loaded, so a module that needs a worker has one at once, for the memory of one thread in the whole process.
+ * Keeps one warm spare while modules are called: a thread that has no module yet. A thread takes some 50 ms to start and a
+ * module a few to be loaded, so a module that needs a worker has one at once, for the memory of one thread in the whole
+ * process.
  */
 
 import type { Timers } from '../../timers.ts'
@@ -8,23 +9,30 @@ import { startThread, type Thread } from './thread.ts'
 
 /** A new spare starts a little later, because the processor is busy right after a reload or a lost worker. */
 const refillMs = 50
+/** The first spare does not compete with the first worker, which a call waits for. */
+const firstMs = 200
+/** A reload ends the workers of a changed module, and the new ones start with its next call. */
+const lingerMs = 60_000
 
 export interface WarmSpare {
   /** Returns the spare at once; without one, a thread that starts now. */
   take(): Thread
-  /** Whether there is to be a spare. */
-  keep(wanted: boolean): void
+  /** There is a spare until `release` has been called as often, and for a minute longer. */
+  hold(): void
+  release(): void
   close(): Promise<void>
 }
 
 export function createWarmSpare(timers: Timers): WarmSpare {
   let spare: Thread | undefined
+  let holders = 0
   let isWanted = false
-  let timer: unknown
+  let refillTimer: unknown
+  let lingerTimer: unknown
 
-  function refill(): void {
-    timer ??= timers.setTimeout(() => {
-      timer = undefined
+  function refill(ms = refillMs): void {
+    refillTimer ??= timers.setTimeout(() => {
+      refillTimer = undefined
       if (!isWanted || spare !== undefined) return
       const started = startThread(timers)
       spare = started
@@ -34,12 +42,13 @@ export function createWarmSpare(timers: Timers): WarmSpare {
           if (spare === started) spare = undefined
         },
       }
-    }, refillMs)
+    }, ms)
   }
 
   async function drop(): Promise<void> {
-    timers.clearTimeout(timer)
-    timer = undefined
+    isWanted = false
+    for (const timer of [refillTimer, lingerTimer]) timers.clearTimeout(timer)
+    refillTimer = lingerTimer = undefined
     const dropped = spare
     spare = undefined
     await dropped?.stop()
@@ -52,14 +61,17 @@ export function createWarmSpare(timers: Timers): WarmSpare {
       if (isWanted) refill()
       return taken
     },
-    keep(wanted) {
-      isWanted = wanted
-      if (wanted) refill()
-      else void drop()
+    hold() {
+      holders++
+      timers.clearTimeout(lingerTimer)
+      lingerTimer = undefined
+      if (isWanted) return
+      isWanted = true
+      refill(firstMs)
     },
-    close() {
-      isWanted = false
-      return drop()
+    release() {
+      if (--holders === 0 && isWanted) lingerTimer = timers.setTimeout(() => void drop(), lingerMs)
     },
+    close: drop,
   }
 }

@@ -1,9 +1,10 @@
 /**
  * Manages the workers of one bundle: which call runs next, how many workers there are, and when they end.
  *
- * The first worker starts with the first call. While a snapshot holds the set, one worker more than are busy is started, so
- * that a call that never ends does not delay the next one. Surplus workers end after half a minute, and the last one after
- * three minutes without a call. Without a snapshot all end with their last call, and a late call starts one for itself.
+ * The first worker starts with the first call. While a snapshot holds the set, one worker more than are busy with requests is
+ * started, so that a call that never ends does not delay the next one. Surplus workers end after half a minute, and the last
+ * one after three minutes without a request; one that only tests have called ends with the tests. Without a snapshot all end
+ * with their last call, and a late call starts one for itself.
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
@@ -57,6 +58,8 @@ export interface WorkerSet {
   load(): Promise<Loaded>
   release(): void
   call(call: Call): void
+  /** Ends the workers that only tests have called. */
+  endTested(): void
   /** Ends everything; calls that wait or run are rejected. */
   close(): void
 }
@@ -75,6 +78,8 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   let holders = 0
   let abandoned = 0
   let wasCalledLate = false
+  /** Whether a request has called it since it had no worker. Such a set keeps a worker, and the spare. */
+  let isServing = false
   let isClosed = false
   /** Whether there was a call since `shrinkTimer` was set. */
   let wasCalled = false
@@ -124,8 +129,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   function call(call: Call): void {
     limits = call.limits
-    wasCalled = true
-    quietChecks = 0
+    if (!call.isTest) serve()
     wasCalledLate ||= holders === 0
     if (abandoned >= mostAbandoned) {
       call.reject(refusal(call))
@@ -135,6 +139,18 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     dispatch()
     if (workers.size === 0) grow()
     else if (idle.length === 0) growSoon()
+  }
+
+  function serve(): void {
+    wasCalled = true
+    quietChecks = 0
+    if (!isServing) spare.hold()
+    isServing = true
+  }
+
+  function rest(): void {
+    if (isServing) spare.release()
+    isServing = false
   }
 
   function refusal({ module }: Call) {
@@ -169,8 +185,9 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   /** One at a time, so that a moment's rush does not start more threads than there are processors. */
   function grow(): void {
     if (isClosed || starting || idle.length > 0 || abandoned >= mostAbandoned) return
-    // A module that is not called needs no worker.
-    if (queue.size === 0 && (holders === 0 || running() === 0) && !isResident()) return
+    // A module that is not called needs no worker, and tests call one after the other.
+    const standsBy = holders > 0 && isServing && running() > 0
+    if (queue.size === 0 && !standsBy && !isResident()) return
     const canWait = queue.size === 0 || (workers.size > 0 && !loaded?.ok)
     if (pauseTimer !== undefined && canWait) return
     // One more than may run stands by.
@@ -219,7 +236,9 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
       fewestIdle = idle.length
       shrinkTimer = timers.setTimeout(shrink, holders === 0 ? lateMs : shrinkMs)
     }
-    if (workers.size === 0 && queue.size === 0 && holders === 0 && abandoned === 0) dispose()
+    if (workers.size > 0 || queue.size > 0) return
+    rest()
+    if (holders === 0 && abandoned === 0) dispose()
   }
 
   function shrink(): void {
@@ -236,7 +255,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   function idleToKeep(): number {
     if (holders === 0) return 0
-    if (quietChecks >= mostQuietChecks) return isResident() ? 1 : 0
+    if (!isServing || quietChecks >= mostQuietChecks) return isResident() ? 1 : 0
     return loaded?.ok && loaded.loadMs > slowLoadMs ? 2 : 1
   }
 
@@ -247,11 +266,15 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   function dispose(): void {
     for (const timer of [growTimer, pauseTimer, shrinkTimer]) timers.clearTimeout(timer)
     growTimer = pauseTimer = shrinkTimer = undefined
+    rest()
     onEmpty()
   }
 
   return {
     call,
+    endTested() {
+      if (!isServing) for (let surplus = idle.length - idleToKeep(); surplus > 0; surplus--) endOldest()
+    },
     get loaded() {
       return loaded
     },

@@ -5,6 +5,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setSourceMapsSupport } from 'node:module'
 import { getHeapStatistics } from 'node:v8'
 import { workerData } from 'node:worker_threads'
 import { createContext } from './context.ts'
@@ -45,6 +46,8 @@ function start(data: WorkerData): void {
   })
   createOutput({ send, shared, current: () => calls.getStore() })
   createGuards({ send, current: () => calls.getStore(), running: () => running })
+  // From here on, so that Node.js keeps the maps of modules and not that of this program: 4.5 MB of each thread.
+  setSourceMapsSupport(true, { nodeModules: true, generatedCode: true })
 
   port.on('message', (order: ToWorker) => {
     if (order.type === 'load') void load(order.file)
@@ -57,7 +60,7 @@ function start(data: WorkerData): void {
     try {
       namespace = await loadModule(file)
       const loadMs = clock() - startedAt
-      send({ type: 'loaded', exports: describeExports(namespace, file), loadMs })
+      send({ type: 'loaded', exports: describeExports(namespace, file), loadMs, memory: memoryInUse() })
     } catch (error) {
       send({ type: 'load-failed', error: reportError(error) })
     }
