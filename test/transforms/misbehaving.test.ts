@@ -49,6 +49,8 @@ export default defineTransform(({ payload }) => {
     case 'port':
       parentPort?.postMessage({ kind: 'one', action: { message: { value: 'forged' } } })
       return { message: 'real' }
+    case 'pause':
+      return new Promise((done) => setTimeout(done, 300, null))
   }
   return { message: \`Built \${payload.number}\` }
 })
@@ -116,6 +118,8 @@ test('while one call loops for ever, other calls of its module and of other mapp
   const installed = await start(t, loopMs)
   const { gateway, post } = installed
   await runOf(installed, 0)
+  // Two at once: a module that is in use has a worker more than it needs.
+  await Promise.all([post('/hooks/build', { how: 'pause' }), post('/hooks/build', { how: 'pause' })])
   const url = await gateway.listen()
   let over = false
   const loop = post('/hooks/build', { how: 'loop' }).then((answer) => {
