@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -15,6 +15,7 @@ async function createSources(t: TestContext) {
     await writeFile(path.join(folder, file), text)
   }
   await write('tools/bundle.js', '')
+  await write('tools/bundler-plugins.js', '')
   await write('package.json', '{"type":"module"}')
   await write('package-lock.json', '{}')
   await write('tsconfig.json', '{}')
@@ -72,6 +73,39 @@ test('comments with letters beyond ASCII do not double the memory of a bundle', 
   const { file } = await ensureBuilt(folder)
   assert.match(await readFile(file, 'utf8'), /^[\0-\x7f]*$/)
   assert.equal(await output(file), 'été,// ü')
+})
+
+test('what is loaded when needed is a file of its own, which stays for a day after it was last built', async (t) => {
+  const { folder, write, output } = await createSources(t)
+  await write('runtime/late.ts', 'export const word = "late"')
+  await write('runtime/main.ts', 'console.log((await import("./late.ts")).word)')
+  const { file } = await ensureBuilt(folder)
+  assert.equal(await output(file), 'late')
+  const parts = async () =>
+    (await readdir(path.join(folder, 'build'))).filter((name) => /^part-.*js$/.test(name))
+  const [first = ''] = await parts()
+  assert.doesNotMatch(await readFile(file, 'utf8'), /"late"/)
+
+  await write('runtime/late.ts', 'export const word = "later"')
+  await ensureBuilt(folder)
+  assert.equal(await output(file), 'later')
+  assert.equal((await parts()).length, 2, 'a gateway that runs may load the earlier one')
+  const yesterday = Date.now() / 1000 - 25 * 60 * 60
+  await utimes(path.join(folder, 'build', first), yesterday, yesterday)
+  await write('runtime/late.ts', 'export const word = "last"')
+  await ensureBuilt(folder)
+  assert.ok(!(await parts()).includes(first))
+})
+
+test('built-in modules are not read as a whole for what is imported of them', async (t) => {
+  const { folder, write, output } = await createSources(t)
+  const asks = 'process.moduleLoadList.includes("NativeModule internal/deps/undici/undici")'
+  await write(
+    'runtime/main.ts',
+    `import { createServer } from "node:http"; console.log(typeof createServer, ${asks})`,
+  )
+  const { file } = await ensureBuilt(folder)
+  assert.equal(await output(file), 'function false')
 })
 
 test('nothing is built while no source has changed', async (t) => {

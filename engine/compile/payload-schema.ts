@@ -1,7 +1,7 @@
 /** Compiles a mapping's `schema` once at load. It is checked for each payload that matched. */
 
-import { Ajv, MissingRefError, type Options, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { createRequire } from 'node:module'
+import type { Ajv, MissingRefError, Options, ValidateFunction } from 'ajv'
 import { isRecord } from '../config/is-record.ts'
 import { readPointer } from '../config/path.ts'
 import { compileRegex, RegexLimitError } from '../regex/regex.ts'
@@ -14,6 +14,15 @@ import { type CheckedSchema, checkSchema, type SchemaProblem } from './schema/pr
 import { uniqueItems } from './schema/unique-items.ts'
 import { type Dialect, dialectOf } from './schema/vocabulary.ts'
 import { describeErrors } from './schema/words.ts'
+
+/** The library is loaded for the first mapping that has a schema: it takes 40 ms and some megabytes, and a gateway may do without. */
+const require = createRequire(import.meta.url)
+
+function ajvOf(dialect: Dialect): typeof Ajv {
+  if (dialect === 'draft-07') return (require('ajv') as typeof import('ajv')).Ajv
+  // Both classes are created and used alike.
+  return (require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js')).Ajv2020 as unknown as typeof Ajv
+}
 
 /** Returns undefined for a schema that every payload satisfies, and for one that was reported. */
 export function compilePayloadSchema(
@@ -78,7 +87,7 @@ function limitOf(error: unknown): FieldError['message'] {
 
 /** Creates an Ajv for one schema, so that no `$id` conflicts with another's and nothing outlives its snapshot. */
 function createAjv(dialect: Dialect, searches: Searches): Ajv {
-  const ajv = new (dialect === 'draft-07' ? Ajv : Ajv2020)({
+  const ajv = new (ajvOf(dialect))({
     meta: false,
     validateSchema: false,
     strict: false,
@@ -87,7 +96,7 @@ function createAjv(dialect: Dialect, searches: Searches): Ajv {
     formats,
     code: { regExp: searches.regExp },
     logger: false,
-  }) as Ajv
+  })
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword(uniqueItems)
   return ajv
@@ -121,7 +130,7 @@ function brokenRule(schema: unknown, dialect: Dialect): SchemaProblem | undefine
   if (typeof schema === 'boolean') return undefined
   if (!isRecord(schema))
     return { path: [], message: 'must be a JSON Schema: true, false or a map of keywords' }
-  rulebooks[dialect] ??= new (dialect === 'draft-07' ? Ajv : Ajv2020)({ logger: false }) as Ajv
+  rulebooks[dialect] ??= new (ajvOf(dialect))({ logger: false })
   const rulebook = rulebooks[dialect]
   if (rulebook.validateSchema(schema) === true) return undefined
   const error = rulebook.errors?.at(-1)
@@ -132,9 +141,13 @@ function brokenRule(schema: unknown, dialect: Dialect): SchemaProblem | undefine
 
 const types = 'string, number, integer, boolean, null, object or array'
 
+function isMissingRef(error: unknown): error is MissingRefError {
+  return typeof (error as Partial<MissingRefError>).missingRef === 'string'
+}
+
 /** Finds the mistakes that Ajv detects only when it follows references. */
 function compileProblem(error: unknown, { references }: CheckedSchema): SchemaProblem {
-  if (!(error instanceof MissingRefError)) {
+  if (!isMissingRef(error)) {
     return {
       path: [],
       message: `cannot be compiled: ${error instanceof Error ? error.message : 'unknown error'}`,

@@ -17,6 +17,7 @@ async function createClone(t: TestContext) {
   }
   const says = (what: string) => `console.log(${JSON.stringify(what)}, ...process.argv.slice(2))`
   await write('package.json', '{"type":"module"}')
+  await write('runtime/package.json', '{"type":"module","version":"1.2.3"}')
   await write('runtime/main.ts', says('sources'))
   await cp(import.meta.dirname, path.join(folder, 'runtime/bin'), { recursive: true })
   return {
@@ -57,4 +58,11 @@ test('a published command runs the JavaScript beside it, whatever lies in a fold
   await clone.build()
   await clone.write('runtime/main.js', clone.says('published'))
   assert.equal(await clone.run('status'), 'published status')
+})
+
+test('the version is answered without loading what else there is', async (t) => {
+  const clone = await createClone(t)
+  assert.equal(await clone.run('--version'), '1.2.3')
+  assert.equal(await clone.run('-V'), '1.2.3')
+  assert.equal(await clone.run('status', '--version'), 'sources status --version')
 })

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPaint, type Paint } from '../observe/paint.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
+import { createGatewayFetch, type GatewayFetch } from './gateway-fetch.ts'
 import type { Prompts } from './prompts.ts'
 import type { Signals } from './signals.ts'
 import { createLineReader } from './standard-input.ts'
@@ -31,6 +32,8 @@ export interface Io {
   /** Resolves so many milliseconds from now. */
   pause(ms: number): Promise<void>
   readonly fetch: typeof fetch
+  /** Asks a gateway. Default: `fetch`. */
+  readonly askGateway?: GatewayFetch
   /** Standard input, to its end. Absent: there is none. */
   readonly input?: () => Promise<Uint8Array>
   /** One line of standard input, which may stay open; after its end it never settles, but for its signal. Absent: a terminal. */
@@ -75,6 +78,7 @@ export function processIo(): Io {
     now: Date.now,
     pause: (ms) => pause(ms),
     fetch,
+    askGateway: createGatewayFetch(fetch),
     input: () => buffer(process.stdin),
     ...(process.stdin.isTTY ? {} : { line: createLineReader(process.stdin) }),
     browse: (url) => import('open').then(({ default: open }) => open(url)).then(() => true),

@@ -1,12 +1,10 @@
 /** Checks a value against its schema, fills in defaults and returns findings. */
 
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import { parseDuration } from '../duration.ts'
 import { type Path, touches } from '../path.ts'
-import { keywords } from './keywords.ts'
-import { expectedValue } from './test-schema.ts'
+import { validatorOf } from './validators.ts'
 import { describeViolation } from './violation.ts'
 
 /** Fills in the value's defaults in place. {@link describeErrors} describes the errors. */
@@ -35,56 +33,4 @@ function worthSaying(findings: readonly Finding[]): Finding[] {
 
 function covers(outer: Finding['path'], inner: Finding['path']): boolean {
   return outer.length <= inner.length && touches(outer, inner)
-}
-
-/** Schemas never change, so each is compiled once, when it is first needed. */
-const validators = new WeakMap<TSchema, ValidateFunction>()
-let ajv: Ajv | undefined
-
-function validatorOf(schema: TSchema): ValidateFunction {
-  let validate = validators.get(schema)
-  if (!validate) {
-    ajv ??= createAjv()
-    validate = ajv.compile(schema)
-    validators.set(schema, validate)
-  }
-  return validate
-}
-
-function createAjv(): Ajv {
-  const created = new Ajv({
-    // Optimising the code and checking the schemas would take longer at each start than it saves. Tests check the schemas.
-    code: { optimize: false },
-    validateSchema: false,
-    meta: false,
-    // An inlined definition would be compiled once for each place that refers to it.
-    inlineRefs: false,
-    allErrors: true,
-    verbose: true,
-    useDefaults: true,
-    allowUnionTypes: true,
-  })
-  for (const keyword of keywords) created.addKeyword(keyword)
-  created.addKeyword({
-    keyword: 'later',
-    validate: (_: true, value: unknown) => isEmpty(value),
-  })
-  created.addSchema(expectedValue)
-  created.addKeyword({
-    keyword: 'atMostMs',
-    type: 'string',
-    validate: (limit: number, value: string) => {
-      try {
-        return parseDuration(value) <= limit
-      } catch {
-        return true
-      }
-    },
-  })
-  return created
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === false) return true
-  return typeof value === 'object' && Object.keys(value).length === 0
 }

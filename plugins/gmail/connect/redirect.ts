@@ -37,7 +37,9 @@ function safeWord(error: string | undefined): string {
 
 /** Tolerates whatever a terminal, a chat or a mail put around the pasted text. */
 export function readPasted(text: string, state: string): Redirect {
-  const bare = text.replaceAll(/\s+/g, '').replaceAll(/^["'`<(“‘«]+|["'`>)”’»,;]+$/g, '')
+  const bare = text
+    .replaceAll(/\s+/g, '')
+    .replaceAll(/^["'`<(\u201c\u2018\xab]+|["'`>)\u201d\u2019\xbb,;]+$/g, '')
   if (!/[?&]|:\/\/|^\w+=/.test(bare)) return readCode(bare)
   const query = bare.replace(/^[^?]*\?/, '').replace(/#.*$/, '')
   return readRedirect(new URLSearchParams(query), state, false)

@@ -100,7 +100,7 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
 /** Returns Google's message as the end of a sentence. */
 export function quoted(text: string, redact: Redact): string {
   const line = oneLine(redact(text), longestQuote)
-  return line === '' ? '.' : `: ${line}${/[.!?…]$/.test(line) ? '' : '.'}`
+  return line === '' ? '.' : `: ${line}${/[.!?\u2026]$/.test(line) ? '' : '.'}`
 }
 
 /** `what` says what the service did, in the past tense: `gave no history id`. */

@@ -5,6 +5,7 @@ import { addressOf, findGateway } from '../../gateway-file.ts'
 import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, loadOrFail, shownPath } from '../configuration.ts'
+import type { GatewayAnswer, GatewayFetch, GatewayRequest } from '../gateway-fetch.ts'
 import { type Io, wrapText } from '../io.ts'
 import { programName } from '../pasted.ts'
 
@@ -14,6 +15,8 @@ const answerMs = 10_000
 const doneMs = 300_000
 
 export type Query = Readonly<Record<string, string | number | undefined>>
+
+type Request = Omit<GatewayRequest, 'signal'>
 
 export type Admin = ReturnType<typeof createAdmin>
 
@@ -43,9 +46,11 @@ export async function openAdmin(options: { config?: string }, io: Io): Promise<A
 }
 
 export function createAdmin({ address, token, tokenSource, pid, endedPid }: Connection, io: Io) {
-  async function ask(path: string, request: RequestInit, ms = answerMs): Promise<Response> {
+  const askGateway: GatewayFetch = io.askGateway ?? io.fetch
+
+  async function ask(path: string, request: Request, ms = answerMs): Promise<GatewayAnswer> {
     try {
-      return await io.fetch(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
+      return await askGateway(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
     } catch (cause) {
       const isLate = cause instanceof Error && cause.name === 'TimeoutError'
       const message = isLate
@@ -57,7 +62,7 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
 
   async function askAsAdmin(
     path: string,
-    request: RequestInit,
+    request: Request,
     { ms, accepted = [] }: { ms?: number; accepted?: readonly number[] } = {},
   ): Promise<unknown> {
     if (token === undefined) {
@@ -173,7 +178,7 @@ function search(query: Query): string {
   return given.size === 0 ? '' : `?${given}`
 }
 
-function bodyOf(response: Response): Promise<unknown> {
+function bodyOf(response: GatewayAnswer): Promise<unknown> {
   return response.json().catch(() => undefined)
 }
 

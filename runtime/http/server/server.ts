@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { clientOf } from '../clients/client.ts'
 import { createProxyTrust, type Proxies, type ProxyTrust } from '../clients/proxies.ts'
 import { isWellFormed, refuseMalformed } from './malformed.ts'
+import { compileQuery } from './query.ts'
 
 /** The time for a whole request. Any sensible `hooks.bodyTimeoutMs` is shorter, and has the better reply. */
 const requestTimeout = 300_000
@@ -58,7 +59,7 @@ export function createApp(trustedProxies: () => Proxies, timers: Timers = realTi
   // A query that a route does not know is an error: Fastify must not remove it silently.
   const app: FastifyInstance = Fastify({
     ...fastifyOptions,
-    ajv: { customOptions: { removeAdditional: false as const, ...quickStart } },
+    schemaController: { compilersFactory },
     // An address may hold a whole session key; the limit on the request line is the only one that it needs.
     routerOptions: { maxParamLength: 65_536 },
     trustProxy: trust.trusts,
@@ -88,8 +89,12 @@ function endConnectionsOnClose(app: FastifyInstance, sockets: ReadonlySet<Socket
   })
 }
 
-/** Fastify would optimise and check the few schemas of its routes at each start for longer than they are used. */
-const quickStart = { code: { optimize: false }, validateSchema: false, meta: false }
+/** Fastify loads its own compilers only where it is given none. No route has a schema of its answer. */
+const compilersFactory = {
+  // The types know only the library's own compilers here.
+  buildValidator: (() => compileQuery) as never,
+  buildSerializer: () => () => JSON.stringify,
+}
 
 type Route = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { freezeDeep, nearestName } from '@reveille/engine'
 import { BoundedMap, oneLine } from '@reveille/kit'
-import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { Ajv2020, AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import { collectSecrets, createCompiler } from './create-compiler.ts'
+import { knownValidator } from './known-validators.ts'
 import { mapJoined, type PluginProblem, PluginSetupError, withoutRepeats } from './setup-error.ts'
 import { oneAccountHint, type Specification } from './specify.ts'
 
@@ -20,39 +22,8 @@ const accountKeys = new Set(['account', 'accounts', 'accountId', 'defaultAccount
 /** The longest reason why a schema cannot be used. Characters. */
 const longestReason = 200
 
-/** `none` is written for services that want a credential and check none. */
-const noSecrets = new Set(['', 'none'])
-
 /** One compiler serves the whole process, because creating it costs more than compiling the schema of any plugin. */
 let compiler: Ajv2020 | undefined
-/** The secrets of the configuration that is being checked. */
-let secrets = new Set<string>()
-
-function createCompiler(): Ajv2020 {
-  const created = new Ajv2020({
-    // Formats are not validated: `format` documents a value, and `pattern` decides.
-    validateFormats: false,
-    // Optimising the code would take longer than running it.
-    code: { optimize: false },
-    allErrors: true,
-    useDefaults: true,
-    verbose: true,
-  })
-  created.addKeyword({
-    keyword: 'x-secret',
-    schemaType: 'boolean',
-    validate(isSecret: boolean, value: unknown) {
-      if (isSecret && typeof value === 'string' && !noSecrets.has(value)) secrets.add(value)
-      return true
-    },
-  })
-  // Commands that ask a person for a configuration read these two; see commands/channel-offer.ts.
-  created.addKeyword({ keyword: 'x-env', schemaType: 'string' })
-  created.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
-  // Says in words what a pattern means; see `problemOf`.
-  created.addKeyword({ keyword: 'x-form', schemaType: 'string' })
-  return created
-}
 
 /**
  * Checks what is configured. Types are strict: a text that looks like a number is not a number.
@@ -60,17 +31,15 @@ function createCompiler(): Ajv2020 {
  */
 export function parsePluginConfiguration(wanted: Specification): PluginConfiguration {
   const config = structuredClone(wanted.given)
-  secrets = new Set()
-  const { isValid, errors } = validate(wanted, config)
+  const { result, secrets } = collectSecrets(() => validate(wanted, config))
+  const { isValid, errors } = result
   if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', wanted.package.name, unique(errors, wanted))
-  return { config: freezeDeep(config), secrets: [...secrets] }
+  return { config: freezeDeep(config), secrets }
 }
 
 /** The texts under `x-secret: true`, even if the configuration is wrong. @throws PluginSetupError `PLUGIN_MANIFEST` */
 export function secretsIn(wanted: Specification): readonly string[] {
-  secrets = new Set()
-  validate(wanted, structuredClone(wanted.given))
-  return [...secrets]
+  return collectSecrets(() => validate(wanted, structuredClone(wanted.given))).secrets
 }
 
 function validate({ package: found, key }: Specification, config: unknown) {
@@ -91,12 +60,17 @@ function compile(file: string): ValidateFunction {
   const text = readFileSync(file, 'utf8')
   const known = compiled.get(file)
   if (known?.text === text) return known.check
+  const check = knownValidator(text) ?? compileText(text)
+  compiled.set(file, { text, check })
+  return check
+}
+
+function compileText(text: string): ValidateFunction {
   const schema = JSON.parse(text) as AnySchemaObject
-  compiler ??= createCompiler()
+  // Optimising the code would take longer than running it.
+  compiler ??= createCompiler({ optimize: false })
   try {
-    const check = compiler.compile(schema)
-    compiled.set(file, { text, check })
-    return check
+    return compiler.compile(schema)
   } finally {
     // Schemas must not pile up in the compiler, and the `$id` of one must not block another.
     compiler.removeSchema(schema)

@@ -26,7 +26,7 @@ export const harmless: readonly Harmless[] = [
   ]),
   ...of('engine/config/secret.ts', 'asks the name of a key', ['secretWords.test(name)']),
   ...of(
-    'runtime/plugin/configuration/configuration.ts',
+    'runtime/plugin/configuration/create-compiler.ts',
     'asks for the placeholders of a configuration, which are no secrets',
     ['noSecrets.has(value)'],
   ),
