@@ -15,7 +15,7 @@ async function createSources(t: TestContext) {
     await writeFile(path.join(folder, file), text)
   }
   await write('tools/bundle.js', '')
-  await write('tools/bundler-plugins.js', '')
+  await write('tools/bundler.js', '')
   await write('package.json', '{"type":"module"}')
   await write('package-lock.json', '{}')
   await write('tsconfig.json', '{}')

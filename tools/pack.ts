@@ -8,6 +8,7 @@ import { entriesOf, readWorkspaces } from './pack/description.ts'
 import { explainFailure } from './pack/failure.ts'
 import { findShippedSources } from './pack/sources.ts'
 import { stage } from './pack/stage.ts'
+import { stageBundle } from './pack/stage-bundle.ts'
 
 export interface Packed {
   readonly name: string
@@ -51,6 +52,7 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
     workspaces.map(async (workspace) => {
       const target = path.join(folder, path.basename(workspace.description.name))
       await stage(workspace, { root, compiled, target })
+      if (workspace.description.bin !== undefined) await stageBundle(workspaces, { root, target })
       return target
     }),
   )

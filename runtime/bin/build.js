@@ -1,6 +1,6 @@
 /**
- * Knows the folder `build` of a clone, which `tools/build.js` fills: whether it is up to date, and how it is run. Plain JavaScript without
- * dependencies, because each command in a clone loads it.
+ * Finds and runs what was built of the sources: in a clone the folder `build`, which `tools/build.js` keeps up to date, and in a published
+ * package the folder `bundle`. Plain JavaScript without dependencies, because each command loads it.
  */
 
 import { readFileSync, statSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
 /**
  * @typedef {object} Build
  * @property {string} file the entry to run
- * @property {string} cache the folder of what Node.js keeps of compiling it
+ * @property {string | undefined} cache the folder of what Node.js keeps of compiling it
  * @property {ReadonlyMap<string, string>} plugins the plugins' sources and what was built of them, as URLs
  */
 
@@ -29,13 +29,29 @@ export function findBuild(root) {
 }
 
 /**
+ * What Node.js compiled is kept beside the bundle by its owner alone: another user, even root, would leave files that the owner cannot
+ * remove, and a folder that others can write to would let them choose what runs.
+ *
+ * @param {string} home the folder of the published package
+ * @returns {Build | undefined} undefined where it is none
+ */
+export function findPublished(home) {
+  const folder = path.join(home, 'bundle')
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  const isOwner = process.getuid === undefined || process.getuid() === stats.uid
+  const cache = isOwner ? path.join(folder, 'cache') : undefined
+  return { file: path.join(folder, 'main.js'), cache, plugins: new Map() }
+}
+
+/**
  * Runs the entry in this process, which needs Node.js 24.
  *
  * @param {Build} build
  */
 export async function runBuild({ file, cache, plugins }) {
-  servePlugins(plugins)
-  enableCompileCache(cache)
+  if (plugins.size > 0) servePlugins(plugins)
+  if (cache !== undefined) enableCompileCache(cache)
   await import(pathToFileURL(file).href)
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** The command `reveille`: starts the process entry on a Node.js that is new enough. */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { findNode, runOn } from './find-node.js'
 
 try {
@@ -26,11 +27,10 @@ function ownVersion() {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
-/** Published packages hold JavaScript. The repository holds TypeScript, and what was built of it, which starts much faster. */
+/** A published package holds the bundle of this command. The repository holds its sources, and what was built of them, which starts much faster. */
 async function runEntry() {
-  const compiled = new URL('../main.js', import.meta.url)
-  if (existsSync(compiled)) return import(compiled.href)
-  const { findBuild, runBuild } = await import('./build.js')
-  const build = findBuild(fileURLToPath(new URL('../..', import.meta.url)))
-  return build === undefined ? import(new URL('../main.ts', import.meta.url).href) : runBuild(build)
+  const { findBuild, findPublished, runBuild } = await import('./build.js')
+  const home = fileURLToPath(new URL('..', import.meta.url))
+  const build = findPublished(home) ?? findBuild(path.dirname(home))
+  return build === undefined ? import(pathToFileURL(path.join(home, 'main.ts')).href) : runBuild(build)
 }

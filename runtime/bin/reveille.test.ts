@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -53,11 +53,24 @@ test('a command in a clone runs what is built of the sources, while it is up to 
   assert.equal(await clone.run(), 'sources')
 })
 
-test('a published command runs the JavaScript beside it, whatever lies in a folder called build', async (t) => {
+test('a published command runs the bundle of its package and keeps it compiled, whatever lies in a folder called build', async (t) => {
   const clone = await createClone(t)
   await clone.build()
-  await clone.write('runtime/main.js', clone.says('published'))
+  await clone.write('runtime/bundle/main.js', clone.says('published'))
   assert.equal(await clone.run('status'), 'published status')
+  assert.notDeepEqual(await readdir(path.join(clone.folder, 'runtime/bundle/cache')), [])
+})
+
+const isRoot = process.getuid?.() === 0
+
+test('nothing is written into a package of another user', {
+  skip: !isRoot && 'only root can make one',
+}, async (t) => {
+  const clone = await createClone(t)
+  await clone.write('runtime/bundle/main.js', clone.says('published'))
+  await chown(path.join(clone.folder, 'runtime/bundle'), 12_345, 12_345)
+  assert.equal(await clone.run('status'), 'published status')
+  assert.deepEqual(await readdir(path.join(clone.folder, 'runtime/bundle')), ['main.js'])
 })
 
 test('the version is answered without loading what else there is', async (t) => {

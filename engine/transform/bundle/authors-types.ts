@@ -11,8 +11,9 @@ export const authorsTypesName = '@reveille/engine/transform'
  */
 export function findAuthorsTypes(): string {
   const beside = import.meta.url.endsWith('.ts') ? '../define.ts' : '../define.js'
-  // The second leads there from the flat files in `build`, which lies beside the sources.
-  const found = [beside, '../engine/transform/define.ts']
+  // The others lead there from the bundles: the second from `build`, which lies beside the sources, the third from that of the published
+  // command, whose package lies beside this one.
+  const found = [beside, '../engine/transform/define.ts', '../../engine/transform/define.js']
     .map((place) => fileURLToPath(new URL(place, import.meta.url)))
     .find((file) => existsSync(file))
   if (found === undefined) throw new Error(`${authorsTypesName} is missing; reinstall @reveille/engine`)

@@ -1,16 +1,78 @@
-/** What the bundler does to sources besides bundling them. */
+/**
+ * Bundles the process entry with what it loads when needed, and the entries of workers, each as one file. It writes nothing.
+ */
 
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { build } from 'esbuild'
 
 /**
+ * Where bundles are published, the libraries stay packages of their own, which users update and whose licences come with them.
+ *
+ * @typedef {{ outdir: string, entries?: Record<string, string>, isPublished?: boolean }} Given `entries`: more of them, each to be one file
  * @param {string} root
- * @returns {{ plugins: import('esbuild').Plugin[], inputs: string[] }} `inputs`: files that went into generated modules, relative to the
- *   root; complete after the build
+ * @param {Given & import('esbuild').BuildOptions} given
+ * @returns {Promise<{ outputFiles: import('esbuild').OutputFile[], inputs: string[] }>} `inputs`: the sources, relative to the root
  */
-export function bundlerPlugins(root) {
-  const inputs = ['tools/bundler-plugins.js']
-  return { plugins: [generatedValidators(root, inputs), directImports(root), lazyBuiltins()], inputs }
+export async function bundle(root, { entries = {}, isPublished = false, ...given }) {
+  const generatedFrom = []
+  const plugins = [generatedValidators(root, generatedFrom), directImports(root), lazyBuiltins()]
+  if (isPublished) plugins.push(separateLibraries())
+  const options = {
+    absWorkingDir: root,
+    plugins,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    // Names stay, because people read them in stack traces.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Plugins are found by name at run time, as a user's own are; see `servePlugins` in runtime/bin/build.js.
+    // The bundler of transforms is a program of its own. The others are rarely used, and every gateway would hold their text.
+    external: [
+      ...['@reveille/plugin-*', 'esbuild', 'open', 'prom-client'],
+      ...['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],
+    ],
+    // Bundled CommonJS packages still ask for Node's own modules with `require`.
+    banner: {
+      js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
+    },
+    legalComments: 'external',
+    metafile: true,
+    write: false,
+    logLevel: 'error',
+    ...given,
+  }
+  const results = await Promise.all([
+    // Each command loads its own part alone.
+    build({
+      ...options,
+      entryPoints: { main: 'runtime/main.ts' },
+      splitting: true,
+      chunkNames: 'part-[hash]',
+    }),
+    build({
+      ...options,
+      entryPoints: {
+        'sqlite-writer': 'runtime/store/sqlite/writer/sqlite-writer.ts',
+        'sqlite-reader': 'runtime/store/sqlite/reader/sqlite-reader.ts',
+        'transform-worker': 'engine/transform/worker/transform-worker.ts',
+        'parse-thread': 'engine/config/file/parse-thread.ts',
+        'evaluator-thread': 'engine/evaluator/evaluator-thread.ts',
+        'builder-thread': 'engine/transform/bundle/builder-thread.ts',
+        ...entries,
+      },
+    }),
+  ])
+  // Packages change with the lock file only.
+  const sources = results.flatMap(({ metafile }) =>
+    Object.keys(metafile.inputs).filter((input) => !/node_modules\/|^builtin:/.test(input)),
+  )
+  return {
+    outputFiles: results.flatMap(({ outputFiles }) => outputFiles),
+    inputs: [...new Set([...sources, ...generatedFrom])],
+  }
 }
 
 /** Puts generated validators in the place of the modules that compile them; see `validators.ts`. */
@@ -97,6 +159,18 @@ function lazyBuiltins() {
         contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)})`,
         loader: 'js',
       }))
+    },
+  }
+}
+
+function separateLibraries() {
+  const ours = /^(node:|@reveille\/(engine|kit)(\/|$))/
+  return {
+    name: 'separate-libraries',
+    setup({ onResolve }) {
+      onResolve({ filter: /^[a-z@]/ }, ({ path: name, kind }) =>
+        kind === 'entry-point' || ours.test(name) ? undefined : { path: name, external: true },
+      )
     },
   }
 }
