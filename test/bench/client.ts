@@ -4,6 +4,7 @@
  */
 
 import { connect } from 'node:net'
+import { BenchError } from './bench-error.ts'
 import { processCpu } from './kernel.ts'
 
 export interface Shot {
@@ -69,7 +70,9 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
         onread: { buffer: Buffer.allocUnsafe(64 * 1024), callback: onData },
       })
       socket.on('error', reject)
-      socket.on('close', () => reject(new Error(`${shot.url} closed a connection in the middle of a burst`)))
+      socket.on('close', () =>
+        reject(new BenchError(`${shot.url} closed a connection in the middle of a burst`)),
+      )
       socket.on('connect', next)
 
       function next(): void {
@@ -88,7 +91,7 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
         }
         unread = ''
         if (text[9] !== '2') {
-          reject(new Error(`${shot.url} answered ${text.slice(0, 600)}`))
+          reject(new BenchError(`${shot.url} answered ${text.slice(0, 600)}`))
           socket.destroy()
           return true
         }

@@ -59,6 +59,11 @@ function kindOf(name: string): ThreadKind {
   return threadKinds.find((kind) => kind === name) ?? 'others'
 }
 
+/** Microseconds of CPU of a process since its start. */
+export function cpuSinceStart(pid: number): number {
+  return [...readCpu(pid).threads.values()].reduce((total, { ns }) => total + ns / 1000, 0)
+}
+
 /** Microseconds of CPU of this process so far. */
 export function processCpu(): number {
   const { user, system } = process.cpuUsage()
@@ -70,6 +75,25 @@ export function childrenCpu(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[13]) + Number(fields[14])) * microsecondsPerTick
+}
+
+/**
+ * Returns a function that returns how many cores, on average since this call, were taken by what is neither this process nor one of its ended
+ * children. The kernel's own threads count too.
+ */
+export function startForeignCount(): () => number {
+  const start = performance.now()
+  const before = foreignCpu()
+  return () => (foreignCpu() - before) / ((performance.now() - start) * 1000)
+}
+
+/** Microseconds that all cores were busy for others. */
+function foreignCpu(): number {
+  const [total = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  // cpu user nice system idle iowait irq softirq steal; a guest's time is in the user's.
+  const [, user, nice, system, , , irq, softirq] = total.split(/\s+/).map(Number)
+  const busy = [user, nice, system, irq, softirq].reduce((sum: number, ticks) => sum + (ticks ?? 0), 0)
+  return busy * microsecondsPerTick - processCpu() - childrenCpu()
 }
 
 /** Resident memory in millions of bytes. */

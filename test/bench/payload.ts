@@ -7,11 +7,17 @@ const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as
   readonly examples: readonly { readonly action?: string }[]
 }[]
 
-/** A pull request was opened. */
-export const pullRequest = JSON.stringify(
-  examples.find(({ name }) => name === 'pull_request')?.examples.find(({ action }) => action === 'opened'),
-)
+const ofPullRequests = examples.find(({ name }) => name === 'pull_request')?.examples ?? []
 
+/** A pull request was opened. */
+export const pullRequest = JSON.stringify(ofPullRequests.find(({ action }) => action === 'opened'))
+
+/** A pull request got a label, which is the largest of GitHub's examples. */
+export const labeledPullRequest = ofPullRequests
+  .map((example) => JSON.stringify(example))
+  .reduce((largest, body) => (body.length > largest.length ? body : largest))
+
+/** Thousands of bytes. */
 export function kilobytes(text: string): string {
-  return (Buffer.byteLength(text) / 1024).toFixed(0)
+  return (Buffer.byteLength(text) / 1000).toFixed(0)
 }

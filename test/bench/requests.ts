@@ -6,6 +6,7 @@ import { type Burst, fire, type Shot } from './client.ts'
 import { startCpuCount, type ThreadKind, threadKinds } from './kernel.ts'
 import type { Bed, Comparison, Sample } from './measure.ts'
 import { kilobytes, pullRequest } from './payload.ts'
+import { echo } from './report.ts'
 import {
   type Checkout,
   type GatewayOptions,
@@ -110,9 +111,9 @@ export function requestComparisons(
 }
 
 function scenarioComparison(scenario: Scenario, burst: Burst, checkouts: readonly Checkout[]): Comparison {
-  const echo = { name: 'Fastify echo', start: startEcho, shot: shotAt('/echo', scenario) }
+  const bare = { name: echo, start: startEcho, shot: shotAt('/echo', scenario) }
   const gateways = checkouts.map((checkout) => gatewayTarget(checkout.name, checkout, scenario))
-  return burstComparison(`${scenario.name}, ${words(burst)}`, [echo, ...gateways], burst, scenario.fresh)
+  return burstComparison(`${scenario.name}, ${words(burst)}`, [bare, ...gateways], burst, scenario.fresh)
 }
 
 function logComparison(checkouts: readonly Checkout[], burst: Burst): Comparison {

@@ -1,79 +1,142 @@
 /**
- * Runs `npm run bench`: what accepting and performing cost, beside a bare Fastify echo and, with `--base`, another checkout of Reveille in
- * the same run; resolving and reloading by the number of mappings; and verifying a signature.
+ * Runs `npm run bench`: what accepting and performing cost, beside a bare Fastify echo and, if they are named, another checkout of Reveille
+ * and OpenClaw's gateway in the same run; starting and memory; resolving and reloading by the number of mappings; and verifying a signature.
  */
 
 import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { BenchError } from './bench-error.ts'
+import { startForeignCount } from './kernel.ts'
+import { commitOf, describeMachine } from './machine.ts'
 import { type Comparison, expectedSeconds, measureAll, type Progress, sampleCount } from './measure.ts'
+import { memoryComparisons } from './memory.ts'
+import { findOpenClaw, openClawComparisons } from './openclaw.ts'
+import { publish } from './publish.ts'
 import { reloadComparison } from './reload.ts'
-import { inWords, render } from './report.ts'
+import { baseName, inWords, type Report, renderPage } from './report.ts'
 import { requestComparisons } from './requests.ts'
 import { resolveComparisons } from './resolve.ts'
 import { runComparisons } from './runs.ts'
-import { baseName, type Checkout, here } from './server.ts'
+import { type Checkout, here, workFolder } from './server.ts'
+import { startComparisons } from './start.ts'
 
-const { values } = parseArgs({
-  options: {
-    base: { type: 'string' },
-    connections: { type: 'string', default: '1,32,128' },
-    only: { type: 'string', multiple: true, default: [''] },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '2' },
-    json: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-})
+const reportName = path.join(here.root, 'build/bench-report')
 
 const usage = `Usage: npm run bench -- [options]
 
-  --only TEXT         measure only what has this in its name; may be repeated
-  --base FOLDER       measure another checkout of Reveille too, in turns with this one
-  --rounds 5          samples of each variant
-  --seconds 2         length of a burst of requests
+Measures, and writes build/bench-report.json and build/bench-report.md.
+
+  --only TEXT           measure only what has this in its name, such as /wake, /agent, GitHub, runs, start, memory,
+                        resolve, reload, verify, OpenClaw; may be repeated
+  --base FOLDER         measure another checkout of Reveille too, in turns with this one
+  --openclaw FOLDER     measure OpenClaw's gateway too; FOLDER is where \`npm install openclaw\` was run
+  --rounds 5            samples of each variant
+  --seconds 2           length of a burst of requests
   --connections 1,32,128
-  --json              print the report as JSON
+  --json                print the report as JSON, not as Markdown
+  --publish [FILE]      measure nothing; make a report the one that the README quotes (default: build/bench-report.json)
 `
 
-if (values.help) {
-  process.stdout.write(usage)
-  process.exit(0)
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof BenchError) && !isUsageError(error)) throw error
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = 1
 }
 
-const rounds = wholeNumber('rounds', values.rounds)
-const seconds = wholeNumber('seconds', values.seconds)
-const connections = values.connections.split(',').map((each) => wholeNumber('connections', each))
-const checkouts = [here, ...(values.base === undefined ? [] : [checkoutAt(values.base)])]
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: {
+      base: { type: 'string' },
+      connections: { type: 'string', default: '1,32,128' },
+      openclaw: { type: 'string' },
+      only: { type: 'string', multiple: true, default: [''] },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '2' },
+      json: { type: 'boolean', default: false },
+      publish: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+    allowPositionals: true,
+  })
+  if (values.help) return void process.stdout.write(usage)
+  if (values.publish) return publish(path.resolve(positionals[0] ?? `${reportName}.json`))
+  if (positionals.length > 0) throw new BenchError(`${positionals[0]} is no option. --help lists them.`)
 
-const comparisons: readonly Comparison[] = [
-  ...requestComparisons(checkouts, connections, seconds),
-  ...runComparisons(checkouts),
-  ...resolveComparisons(),
-  reloadComparison,
-].filter(({ name }) => values.only.some((text) => name.includes(text)))
+  const rounds = wholeNumber('rounds', values.rounds)
+  const seconds = wholeNumber('seconds', values.seconds)
+  const connections = values.connections.split(',').map((each) => wholeNumber('connections', each))
+  const base = values.base === undefined ? undefined : checkoutAt(values.base)
+  const openClaw = values.openclaw === undefined ? undefined : findOpenClaw(values.openclaw)
+  const checkouts = [here, ...(base ? [base] : [])]
+  const comparisons: readonly Comparison[] = [
+    ...requestComparisons(checkouts, connections, seconds),
+    ...(openClaw ? openClawComparisons(openClaw, checkouts, seconds) : []),
+    ...runComparisons(checkouts),
+    ...startComparisons(checkouts),
+    ...memoryComparisons(checkouts, rounds),
+    ...resolveComparisons(),
+    reloadComparison,
+  ].filter(({ name }) => values.only.some((text) => name.includes(text)))
+  if (comparisons.length === 0)
+    throw new BenchError(`--only ${values.only.join(' ')}: nothing has this in its name`)
 
-if (comparisons.length === 0) fail(`--only ${values.only.join(' ')}: nothing has this in its name`)
-const minutes = Math.ceil(expectedSeconds(comparisons, rounds) / 60)
-process.stderr.write(`${sampleCount(comparisons, rounds)} samples, about ${minutes} minutes\n`)
-const measures = await measureAll(comparisons, rounds, progress)
-process.stdout.write(values.json ? `${JSON.stringify({ measures }, null, 2)}\n` : render(measures))
+  const machine = describeMachine()
+  const start = performance.now()
+  const foreign = startForeignCount()
+  const expected = Math.ceil(expectedSeconds(comparisons, rounds) / 60)
+  process.stderr.write(
+    `${sampleCount(comparisons, rounds)} samples, about ${expected} ${expected === 1 ? 'minute' : 'minutes'}\n`,
+  )
+  const measures = await measureAll(comparisons, rounds, progress).finally(() =>
+    rm(workFolder, { recursive: true, force: true, maxRetries: 3 }),
+  )
+  const report: Report = {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commitOf(here),
+    ...(base && { base: commitOf(base) }),
+    ...(openClaw && { openClaw: openClaw.version }),
+    machine,
+    rounds,
+    burstSeconds: seconds,
+    minutes: Math.ceil((performance.now() - start) / 60_000),
+    foreignCores: foreign(),
+    measures,
+  }
+  const json = `${JSON.stringify(report, rounded, 1)}\n`
+  // The page is rendered from what the file holds, so that it is the same whenever it is rendered.
+  const page = renderPage(JSON.parse(json) as Report)
+  await mkdir(path.dirname(reportName), { recursive: true })
+  await writeFile(`${reportName}.json`, json)
+  await writeFile(`${reportName}.md`, page)
+  process.stdout.write(values.json ? json : page)
+}
 
 function checkoutAt(folder: string): Checkout {
   const root = path.resolve(folder)
   for (const name of ['tools/run.js', 'node_modules'])
-    if (!existsSync(path.join(root, name))) fail(`--base ${folder}: there is no ${path.join(root, name)}`)
+    if (!existsSync(path.join(root, name)))
+      throw new BenchError(`--base ${folder}: there is no ${path.join(root, name)}`)
   return { name: baseName, root }
 }
 
 function wholeNumber(option: string, text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) fail(`--${option} takes whole numbers, not "${text}"`)
+  if (!/^[1-9]\d*$/.test(text))
+    throw new BenchError(`--${option} takes whole numbers from 1 on, not "${text}"`)
   return Number(text)
 }
 
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`)
-  process.exit(1)
+/** Thrown by the reader of arguments, whose messages say what is wrong. */
+function isUsageError(error: unknown): boolean {
+  return String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
+}
+
+/** More digits would say nothing. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value
 }
 
 function progress({ number, of, comparison, variant, sample }: Parameters<Progress>[0]): void {

@@ -8,12 +8,16 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { BenchError } from './bench-error.ts'
+import { reveille } from './report.ts'
 
 export interface Server {
   readonly url: string
   readonly pid: number
   /** Milliseconds from the start of the process until it was ready. */
   readonly readyMs: number
+  /** The folder of the gateway's configuration. */
+  readonly home?: string
   stop(): Promise<void>
 }
 
@@ -23,10 +27,7 @@ export interface Checkout {
   readonly root: string
 }
 
-export const here: Checkout = { name: 'Reveille', root: pathOf('../..') }
-
-/** The name of the other checkout in `--base`. */
-export const baseName = 'base'
+export const here: Checkout = { name: reveille, root: pathOf('../..') }
 
 export const hookToken = 'bench-hook-token-0123456789abcdef'
 /** The secret of the endpoint `signed`, which verifies signatures of GitHub. */
@@ -73,12 +74,13 @@ channels: { terminal: {} }
 agents: { defaults: { ${defaults.join(', ')} }, route: { channel: terminal, to: stdout } }
 `,
   })
-  return serve({
+  const server = await serve({
     args: [join(checkout.root, 'tools/run.js'), 'start', '--config', join(home, 'reveille.yaml')],
     port,
     probe: '/readyz',
     folder,
   })
+  return { ...server, home }
 }
 
 interface Start {
@@ -90,14 +92,19 @@ interface Start {
   readonly folder?: string
   readonly env?: NodeJS.ProcessEnv
   readonly deadlineMs?: number
+  /** Whether the process is asked to end before it is killed. */
+  readonly endsGracefully?: boolean
 }
+
+const endMs = 20_000
 
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-export async function serve({ args, port, probe, folder, env, deadlineMs = 60_000 }: Start): Promise<Server> {
+export async function serve(start: Start): Promise<Server> {
+  const { args, port, probe, folder, env, deadlineMs = 60_000, endsGracefully = false } = start
   const logFile = folder && join(folder, 'log')
   const output = logFile ? openSync(logFile, 'w') : 'inherit'
   const url = `http://127.0.0.1:${port}`
@@ -109,6 +116,10 @@ export async function serve({ args, port, probe, folder, env, deadlineMs = 60_00
   running.add(child)
   const ended = once(child, 'exit')
   const stop = async () => {
+    if (endsGracefully) {
+      child.kill('SIGTERM')
+      await Promise.race([ended, pause(endMs, undefined, { ref: false })])
+    }
     child.kill('SIGKILL')
     await ended
     running.delete(child)
@@ -123,7 +134,7 @@ export async function serve({ args, port, probe, folder, env, deadlineMs = 60_00
   }
   const log = logFile ? readFileSync(logFile, 'utf8').slice(-4000) : ''
   await stop()
-  throw new Error(`${args.join(' ')} did not become ready:\n${log}`)
+  throw new BenchError(`${args.join(' ')} did not become ready:\n${log}`)
 }
 
 async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
