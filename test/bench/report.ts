@@ -93,9 +93,13 @@ ${draftNote(report)}
 ${report.measures.map(renderMeasure).join('\n')}`
 }
 
-function draftNote({ foreignCores }: Report): string {
-  if (foreignCores < quietCores) return ''
-  return `- **A draft:** other processes took ${number(foreignCores, 1)} cores meanwhile, so the figures are partly theirs.\n`
+function draftNote(report: Report): string {
+  if (isQuiet(report)) return ''
+  return `- **A draft:** other processes took ${number(report.foreignCores, 1)} cores meanwhile, so the figures are partly theirs.\n`
+}
+
+function isQuiet({ foreignCores }: Report): boolean {
+  return foreignCores < quietCores
 }
 
 function renderMeasure(measure: Measure): string {
@@ -138,106 +142,61 @@ function clientNote({ variants }: Measure): readonly string[] {
   ]
 }
 
-/** A figure of the short table. */
-interface Line {
-  readonly label: string
-  /** What the name of the measure begins with. */
-  readonly measure: string
-  readonly cells: (measure: Measure) => readonly string[]
-}
+/** The rows of the short table, and what the names of their measures begin with. */
+const rowsOfTable = [
+  ['`/wake`', '/wake, 32 '],
+  ['`/agent`', '/agent, its run held back, 32 '],
+  ['a mapped payload of 21 KB, one of 100 mappings', 'GitHub mapping'],
+] as const
 
-/** Figures that tell how many requests a second there were beside the echo. */
-function throughput(measure: Measure): readonly string[] {
-  const ours = find(measure, reveille)
-  const ratio = ratioCell(measure, ours)
-  return [
-    `${number(median(ours, 'perSecond'), 0)}/s`,
-    `${number(median(find(measure, echo), 'perSecond'), 0)}/s`,
-    ratio,
-  ]
-}
-
-/** A figure of Reveille alone, or beside the echo where it has that too. */
-function figure(name: string, unit: string, digits: number): Line['cells'] {
-  return (measure) => {
-    const reference = measure.variants.find((variant) => variant.name === echo)
-    const ours = spreadCell(
-      find(measure, reveille).samples.map((sample) => sample[name] ?? Number.NaN),
-      digits,
-    )
-    return [`${ours} ${unit}`, reference ? `${number(median(reference, name), digits)} ${unit}` : '', '']
-  }
-}
-
-const lines: readonly Line[] = [
-  { label: 'durable `/wake`, 32 connections', measure: '/wake, 32 ', cells: throughput },
-  { label: '— CPU of all threads for each', measure: '/wake, 32 ', cells: figure('cpu', 'µs', 0) },
-  { label: '— p50', measure: '/wake, 32 ', cells: figure('p50Ms', 'ms', 2) },
-  { label: '— p99', measure: '/wake, 32 ', cells: figure('p99Ms', 'ms', 2) },
-  { label: 'durable `/wake`, 128 connections', measure: '/wake, 128 ', cells: throughput },
-  { label: 'a log line for each request', measure: '/wake with a log line', cells: logLine },
-  {
-    label: '`/agent` accepted, CPU',
-    measure: '/agent, its run held back, 32 ',
-    cells: figure('cpu', 'µs', 0),
-  },
-  {
-    label: 'a mapped payload of 21 KB accepted, one of 100 mappings, CPU',
-    measure: 'GitHub mapping, 21 KB, one of 100 mappings, its run held back, 32 ',
-    cells: figure('cpu', 'µs', 0),
-  },
-  {
-    label: 'a run performed, 4 at a time, CPU',
-    measure: 'runs, no session key',
-    cells: figure('cpu', 'µs', 0),
-  },
-  {
-    label: 'runs of one session',
-    measure: 'runs, one session key',
-    cells: figure('performedPerSecond', 'runs/s', 0),
-  },
-  { label: 'ready after a start', measure: 'start, from the bundle', cells: figure('ms', 'ms', 0) },
-  { label: '`reveille status`', measure: 'start, reveille status', cells: figure('ms', 'ms', 0) },
-  { label: 'memory, idle', measure: 'memory, idle', cells: figure('megabytes', 'MB', 0) },
-  {
-    label: 'memory, a minute after 120,000 wakes',
-    measure: 'memory, a minute after',
-    cells: figure('megabytes', 'MB', 0),
-  },
-]
-
-/** What a log line adds to the CPU of a request. */
-function logLine(measure: Measure): readonly string[] {
-  const [without, each] = [
-    find(measure, `${reveille}, no log line`),
-    find(measure, `${reveille}, a log line each`),
-  ]
-  const added = each.samples.map(
-    (sample, round) => (sample['cpu'] ?? 0) - (without.samples[round]?.['cpu'] ?? 0),
-  )
-  return [`${spreadCell(added, 1)} µs more`, '', '']
-}
-
-/** The main figures of a report. What it does not hold is left out. */
+/** The main figures of a report: a table of what accepting costs, and a paragraph of other figures. What it does not hold is left out. */
 export function renderTable(report: Report): string {
-  const rows = lines.flatMap(({ label, measure, cells }) => {
-    const found = report.measures.find(({ name }) => name.startsWith(measure))
-    return found ? [[label, ...cells(found)]] : []
+  const { machine, openClaw } = report
+  const measured = (start: string) => report.measures.find(({ name }) => name.startsWith(start))
+  const rows = rowsOfTable.flatMap(([label, start]) => {
+    const measure = report.measures.find(({ name }) => name.startsWith(start) && name.includes(' 32 '))
+    return measure ? [[label, ...acceptingCells(measure)]] : []
   })
-  const openClaw = report.measures
-    .filter(({ name }) => name.startsWith(openClawName))
-    .map((measure) => {
-      const ratio = ratioCell(measure, find(measure, reveille))
-      return `${measure.name.split(', ')[1]} ${ratio} times`
-    })
-  const against =
-    openClaw.length > 0
-      ? `\nRequests per second beside OpenClaw ${report.openClaw}, which keeps nothing: ${openClaw.join('; ')}.\n`
-      : ''
-  const { machine } = report
-  return `${table([['', 'Reveille', 'bare Fastify', 'ratio'], ...rows])}${against}
-- Measured on ${report.date} on ${machine.cores} cores (${machine.cpu}), server and client together.
-${draftNote(report)}`.trimEnd()
+  const say = (start: string, words: (variant: Variant, measure: Measure) => string) => {
+    const measure = measured(start)
+    return measure ? [words(find(measure, reveille), measure)] : []
+  }
+  const others = [
+    ...say(
+      'runs, no session key',
+      (runs) => `a run performed takes ${number(median(runs, 'cpu'), 0)} µs of CPU`,
+    ),
+    ...say('start, from the bundle', (start) => `a start ${number(median(start, 'ms') / 1000, 2)} s`),
+    ...say('memory, idle', (idle) => `idle memory is ${number(median(idle, 'megabytes'), 0)} MB`),
+    ...say(
+      'memory, a minute',
+      (rested) => `${number(median(rested, 'megabytes'), 0)} MB a minute after 120,000 wakes`,
+    ),
+    ...say(
+      openClawName,
+      (ours, measure) => `${ratioCell(measure, ours)} times the wakes per second of OpenClaw ${openClaw}`,
+    ),
+    ...say(
+      `${openClawName}, mapped`,
+      (ours, measure) => `${ratioCell(measure, ours)} times its mapped ones of 27 KB`,
+    ),
+  ]
+  return `${table([['accepted, 32 connections', 'requests/s', 'bare Fastify', 'ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'bare Fastify'], ...rows])}
+Besides: ${others.join('; ')}. Medians (least–greatest) of one run on ${report.date}, ${machine.cores} cores of ${machine.cpu}, the client included.
+${isQuiet(report) ? '' : '**A draft, measured beside other work.** '}All figures: **[What it costs](docs/benchmark.md)**`
+}
+
+function acceptingCells(measure: Measure): readonly string[] {
+  const [ours, bare] = [find(measure, reveille), find(measure, echo)]
+  return [
+    number(median(ours, 'perSecond'), 0),
+    number(median(bare, 'perSecond'), 0),
+    ratioCell(measure, ours),
+    number(median(ours, 'p50Ms'), 2),
+    number(median(ours, 'p99Ms'), 2),
+    number(median(ours, 'cpu'), 0),
+    number(median(bare, 'cpu'), 0),
+  ]
 }
 
 function find(measure: Measure, name: string): Variant {

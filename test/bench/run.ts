@@ -3,8 +3,8 @@
  * and OpenClaw's gateway in the same run; starting and memory; resolving and reloading by the number of mappings; and verifying a signature.
  */
 
-import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { existsSync, rmSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { BenchError } from './bench-error.ts'
@@ -91,9 +91,10 @@ async function main(): Promise<void> {
   process.stderr.write(
     `${sampleCount(comparisons, rounds)} samples, about ${expected} ${expected === 1 ? 'minute' : 'minutes'}\n`,
   )
-  const measures = await measureAll(comparisons, rounds, progress).finally(() =>
-    rm(workFolder, { recursive: true, force: true, maxRetries: 3 }),
-  )
+  // Servers end with this process, however it ends.
+  process.on('exit', () => rmSync(workFolder, { recursive: true, force: true, maxRetries: 3 }))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
+  const measures = await measureAll(comparisons, rounds, progress)
   const report: Report = {
     date: new Date().toISOString().slice(0, 10),
     commit: commitOf(here),

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -113,6 +113,7 @@ export async function serve(start: Start): Promise<Server> {
     stdio: ['ignore', output, output],
     env: env ?? process.env,
   })
+  if (typeof output === 'number') closeSync(output)
   running.add(child)
   const ended = once(child, 'exit')
   const stop = async () => {
