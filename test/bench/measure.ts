@@ -3,6 +3,12 @@
  * affects all of them.
  */
 
+/** Names of variants. */
+export const reveille = 'Reveille'
+export const baseName = 'base'
+export const echo = 'Fastify echo'
+export const openClawName = 'OpenClaw'
+
 /** Figures by name. */
 export type Sample = Readonly<Record<string, number>>
 

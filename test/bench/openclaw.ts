@@ -6,9 +6,8 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { BenchError } from './bench-error.ts'
 import { cpuSinceStart } from './kernel.ts'
-import type { Comparison } from './measure.ts'
+import { type Comparison, openClawName } from './measure.ts'
 import { kilobytes, labeledPullRequest } from './payload.ts'
-import { openClawName } from './report.ts'
 import { burstComparison, type Target } from './requests.ts'
 import {
   type Checkout,

@@ -1,7 +1,18 @@
 /** Writes a report as a page, and its main figures as a table. A report is data; all that is computed of it is computed here. */
 
 import type { Machine } from './machine.ts'
-import { type Measure, quantile, ratios, type Sample, spreadOf, type Variant } from './measure.ts'
+import {
+  baseName,
+  echo,
+  type Measure,
+  openClawName,
+  quantile,
+  ratios,
+  reveille,
+  type Sample,
+  spreadOf,
+  type Variant,
+} from './measure.ts'
 
 export interface Report {
   /** The day on which it was measured, as ISO 8601 writes it. */
@@ -18,12 +29,6 @@ export interface Report {
   readonly foreignCores: number
   readonly measures: readonly Measure[]
 }
-
-/** Names of variants. */
-export const reveille = 'Reveille'
-export const baseName = 'base'
-export const echo = 'Fastify echo'
-export const openClawName = 'OpenClaw'
 
 interface Column {
   readonly title: string

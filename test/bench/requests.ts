@@ -4,9 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { signedByGitHub } from '../signed.ts'
 import { type Burst, fire, type Shot } from './client.ts'
 import { startCpuCount, type ThreadKind, threadKinds } from './kernel.ts'
-import type { Bed, Comparison, Sample } from './measure.ts'
+import { type Bed, type Comparison, echo, type Sample } from './measure.ts'
 import { kilobytes, pullRequest } from './payload.ts'
-import { echo } from './report.ts'
 import {
   type Checkout,
   type GatewayOptions,

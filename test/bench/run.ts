@@ -10,12 +10,19 @@ import { parseArgs } from 'node:util'
 import { BenchError } from './bench-error.ts'
 import { startForeignCount } from './kernel.ts'
 import { commitOf, describeMachine } from './machine.ts'
-import { type Comparison, expectedSeconds, measureAll, type Progress, sampleCount } from './measure.ts'
+import {
+  baseName,
+  type Comparison,
+  expectedSeconds,
+  measureAll,
+  type Progress,
+  sampleCount,
+} from './measure.ts'
 import { memoryComparisons } from './memory.ts'
 import { findOpenClaw, openClawComparisons } from './openclaw.ts'
 import { publish } from './publish.ts'
 import { reloadComparison } from './reload.ts'
-import { baseName, inWords, type Report, renderPage } from './report.ts'
+import { inWords, type Report, renderPage } from './report.ts'
 import { requestComparisons } from './requests.ts'
 import { resolveComparisons } from './resolve.ts'
 import { runComparisons } from './runs.ts'
@@ -107,7 +114,7 @@ async function main(): Promise<void> {
     foreignCores: foreign(),
     measures,
   }
-  const json = `${JSON.stringify(report, rounded, 1)}\n`
+  const json = `${JSON.stringify(report, rounded, 2)}\n`
   // The page is rendered from what the file holds, so that it is the same whenever it is rendered.
   const page = renderPage(JSON.parse(json) as Report)
   await mkdir(path.dirname(reportName), { recursive: true })

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { BenchError } from './bench-error.ts'
-import { reveille } from './report.ts'
+import { reveille } from './measure.ts'
 
 export interface Server {
   readonly url: string
