@@ -74,18 +74,29 @@ function word(bytes: Uint8Array, at: number): number {
 export type PlaceFinder = (id: Uint8Array) => number | undefined
 
 /**
- * Finds the place of a record. It is nearly always the one that the id names. A record that was copied from another store may
- * be at any place of the same millisecond, because its own was taken.
+ * Finds columns of a record. Its place is nearly always the one that the id names. A record that was copied from another store
+ * may be at any place of the same millisecond, because its own was taken.
  */
-export function createPlaceFinder(db: DatabaseSync, table: string): PlaceFinder {
-  const exact = db.prepare(`SELECT place FROM ${table} WHERE place = ? AND id = ?`)
-  const near = db.prepare(`SELECT place FROM ${table} WHERE place >= ? AND place < ? AND id = ?`)
+export function createRowFinder<Row>(
+  db: DatabaseSync,
+  table: string,
+  columns: readonly string[],
+): (id: Uint8Array) => Row | undefined {
+  const select = `SELECT ${columns.join(', ')} FROM ${table}`
+  const exact = db.prepare(`${select} WHERE place = ? AND id = ?`)
+  const near = db.prepare(`${select} WHERE place >= ? AND place < ? AND id = ?`)
   return (id) => {
     const place = placeOfBlob(id)
+    const found = exact.get(place, id)
+    if (found !== undefined) return found as Row
     const first = placeOfTime(timeOfPlace(place))
-    const row = exact.get(place, id) ?? near.get(first, first + placesInMs, id)
-    return row?.['place'] as number | undefined
+    return near.get(first, first + placesInMs, id) as Row | undefined
   }
+}
+
+export function createPlaceFinder(db: DatabaseSync, table: string): PlaceFinder {
+  const find = createRowFinder<{ readonly place: number }>(db, table, ['place'])
+  return (id) => find(id)?.place
 }
 
 /** Returns a place for a copied record: its own, or a free one of the same millisecond. */

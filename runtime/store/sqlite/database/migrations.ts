@@ -131,6 +131,14 @@ export const migrations: readonly Migration[] = [
   CREATE INDEX requests_with_spare_body ON requests (id) WHERE body IS NOT NULL AND outcome <> 'accepted';
   `,
   migrateToSchema6,
+  // Fewer indexes that every run pays for. Claimed tasks are searched only at open. One index leads to the newest sessions, and to
+  // the oldest with a generated key.
+  `
+  DROP INDEX tasks_claimed;
+  DROP INDEX sessions_by_time;
+  DROP INDEX sessions_made_up;
+  CREATE INDEX sessions_in_order ON sessions (made_up, last_at, session);
+  `,
 ]
 
 /** Returns the number of the newest migration that was applied; 0 for an empty database. */

@@ -156,14 +156,16 @@ export function createQueries(db: DatabaseSync) {
   }
 
   function sessions(limit: number, before?: SessionPlace): SessionSummary[] {
-    const [where, values] =
-      before === undefined ? ['', []] : ['WHERE (last_at, session) < (?, ?)', [before.lastAt, before.key]]
+    // The index has the sessions with a generated key apart from the others.
+    const newest = (madeUp: 0 | 1) =>
+      `SELECT * FROM (SELECT session, turns, last_at FROM sessions
+       WHERE made_up = ${madeUp} AND (last_at, session) < (?1, ?2) ORDER BY last_at DESC, session DESC LIMIT ?3)`
     return db
       .prepare(
-        `SELECT session AS key, turns, last_at AS lastAt FROM sessions ${where}
-         ORDER BY last_at DESC, session DESC LIMIT ?`,
+        `SELECT session AS key, turns, last_at AS lastAt FROM (${newest(0)} UNION ALL ${newest(1)})
+         ORDER BY last_at DESC, session DESC LIMIT ?3`,
       )
-      .all(...values, limit) as unknown as SessionSummary[]
+      .all(before?.lastAt ?? Number.MAX_SAFE_INTEGER, before?.key ?? '', limit) as unknown as SessionSummary[]
   }
 
   /** Walks once through the open part of an index, which is in the order of the groups. */

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { DeliveryRecord, Id, NewTask, Route, RunRecord, Work } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
-import { blobOfId, createPlaceFinder } from '../database/ids.ts'
+import { blobOfId, createRowFinder } from '../database/ids.ts'
 import { createJoinedReader } from './coalescing.ts'
 import type { Counters } from './counters.ts'
 import { type EventRow, eventColumns, eventOf } from './events.ts'
@@ -41,8 +41,7 @@ const shownEvents = 50
 const mostUnits = 2_097_152
 
 export function createLoading(db: DatabaseSync, counters: Counters, historyMessages: number): LoadWork {
-  const findRun = createPlaceFinder(db, 'runs')
-  const selectRun = db.prepare(`SELECT id, ${runColumns.join(', ')} FROM runs WHERE place = ?`)
+  const findRun = createRowFinder<RunRow>(db, 'runs', ['id', ...runColumns])
   const selectDelivery = db.prepare('SELECT record FROM deliveries WHERE id = ?')
   const selectPending = db.prepare(
     `SELECT id, ${eventColumns.join(', ')} FROM events
@@ -54,10 +53,7 @@ export function createLoading(db: DatabaseSync, counters: Counters, historyMessa
   const joined = createJoinedReader(db)
   const readRoute = createRouteReader(db)
 
-  function rowOf(id: Id): RunRow | undefined {
-    const place = findRun(blobOfId(id))
-    return place === undefined ? undefined : (selectRun.get(place) as unknown as RunRow)
-  }
+  const rowOf = (id: Id) => findRun(blobOfId(id))
 
   return ({ kind, subject }, now) => {
     const common = { pending: { all: counters.pending, now: counters.pendingNow }, route: readRoute() }

@@ -5,7 +5,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Id, RunRecord } from '../../port.ts'
-import { blobOfId, createPlaceFinder, idOfBlob, isId, placeOfBlob } from '../database/ids.ts'
+import { blobOfId, createRowFinder, idOfBlob, isId, placeOfBlob } from '../database/ids.ts'
 import { createRowWriter, type Flat } from '../database/rows.ts'
 import type { NoteChange } from './change-list.ts'
 import { columnsOfPrompt, type PromptColumns, promptOf } from './prompts.ts'
@@ -87,21 +87,24 @@ export function runOf(row: RunRow): RunRecord {
   return run
 }
 
+interface Changes extends Pick<RunRow, 'state' | 'changes'> {
+  readonly place: number
+}
+
 const stateAt = runColumns.indexOf('state')
 
 export type Runs = ReturnType<typeof createRuns>
 
 export function createRuns(db: DatabaseSync, changed: NoteChange) {
-  const findPlace = createPlaceFinder(db, 'runs')
   const rows = createRowWriter(db, 'runs', ['place', 'id', ...runColumns])
-  const select = db.prepare(`SELECT id, ${runColumns.join(', ')} FROM runs WHERE place = ?`)
+  const findRow = createRowFinder<RunRow>(db, 'runs', ['id', ...runColumns])
+  const findChanges = createRowFinder<Changes>(db, 'runs', ['place', 'state', 'changes'])
   const update = db.prepare('UPDATE runs SET state = ?, changes = ? WHERE place = ?')
   const updatePrompt = db.prepare('UPDATE runs SET text = ?, prompt = ?, text_at = ? WHERE place = ?')
-  const selectChanges = db.prepare('SELECT state, changes FROM runs WHERE place = ?')
 
   function find(id: Id): RunRecord | undefined {
-    const place = isId(id) ? findPlace(blobOfId(id)) : undefined
-    return place === undefined ? undefined : runOf(select.get(place) as unknown as RunRow)
+    const row = isId(id) ? findRow(blobOfId(id)) : undefined
+    return row && runOf(row)
   }
 
   return {
@@ -125,16 +128,16 @@ export function createRuns(db: DatabaseSync, changed: NoteChange) {
 
     /** Writes the fields of the patch. A field that is undefined is removed. Returns false if there is no such run. */
     change({ id, ...patch }: Partial<RunRecord> & { readonly id: Id }): boolean {
-      const place = findPlace(blobOfId(id))
-      if (place === undefined) return false
+      const row = findChanges(blobOfId(id))
+      if (row === undefined) return false
       const { message, prompt, state: _state, ...fields } = patch
-      const row = selectChanges.get(place) as unknown as Pick<RunRow, 'state' | 'changes'>
+      const { place } = row
       const changes = row.changes === null ? {} : JSON.parse(row.changes)
       for (const [name, value] of Object.entries(fields)) changes[name] = value ?? null
       const state = patch.state ?? row.state
       update.run(state, JSON.stringify(changes), place)
       if (message !== undefined || prompt !== undefined) {
-        const old = runOf(select.get(place) as unknown as RunRow)
+        const old = find(id) as RunRecord
         updatePrompt.run(...columnsOfPrompt(message ?? old.message, prompt ?? old.prompt), place)
       }
       changed('run', id, state, changes.stage ?? begun.stage)
