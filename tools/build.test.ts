@@ -108,6 +108,24 @@ test('built-in modules are not read as a whole for what is imported of them', as
   assert.equal(await output(file), 'function false')
 })
 
+test('a built-in module that is seldom needed is loaded when something of it is used, however it is named', async (t) => {
+  const { folder, write, output } = await createSources(t)
+  const loaded = 'process.moduleLoadList.includes("NativeModule inspector")'
+  await write(
+    'runtime/old.cjs',
+    'const inspector = require("node:inspector"); exports.url = () => inspector.url()',
+  )
+  await write(
+    'runtime/main.ts',
+    `import inspector, { url } from "node:inspector"
+    import old from "./old.cjs"
+    const before = ${loaded}
+    console.log(before, url(), inspector.url(), old.url(), ${loaded})`,
+  )
+  const { file } = await ensureBuilt(folder)
+  assert.equal(await output(file), 'false undefined undefined undefined true')
+})
+
 test('nothing is built while no source has changed', async (t) => {
   const { folder, write } = await createSources(t)
   await ensureBuilt(folder)

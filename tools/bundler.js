@@ -144,21 +144,29 @@ function valuesIn(names) {
     .filter((name) => name !== '' && !name.startsWith('type '))
 }
 
+/** Modules of Node.js that a gateway needs seldom or never, though it names them. Fastify names `http2`, which alone takes 8 MB. */
+const seldom = new Set(['http2', 'https', 'child_process', 'inspector', 'readline', 'vm'])
+
 /**
- * Gives Node's own modules as `require` does. An import of `node:http` reads all that the module exports, and with that loads what implements
- * WebSockets and `fetch`: 60 ms of processor time and 12 MB for nothing.
+ * Gives Node's own modules as `require` does, and those of `seldom` when something of them is used. An import of `node:http` reads all that the
+ * module exports, and with that loads what implements WebSockets and `fetch`: 60 ms of processor time and 12 MB for nothing.
  */
 function lazyBuiltins() {
   return {
     name: 'lazy-builtins',
     setup({ onLoad, onResolve }) {
       onResolve({ filter: /^node:/ }, ({ path: name, kind }) =>
-        kind === 'import-statement' ? { path: name, namespace: 'builtin' } : undefined,
+        kind === 'import-statement' || (kind === 'require-call' && seldom.has(name.slice('node:'.length)))
+          ? { path: name, namespace: 'builtin' }
+          : undefined,
       )
-      onLoad({ filter: /^node:/, namespace: 'builtin' }, ({ path: name }) => ({
-        contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)})`,
-        loader: 'js',
-      }))
+      onLoad({ filter: /^node:/, namespace: 'builtin' }, ({ path: name }) => {
+        const module = `process.getBuiltinModule(${JSON.stringify(name)})`
+        // The bundler looks names up in the prototype too, and copies none of a Proxy.
+        const late = `Object.create(new Proxy({}, { get: (_, key) => key === '__esModule' ? undefined : ${module}[key] }))`
+        const contents = `module.exports = ${seldom.has(name.slice('node:'.length)) ? late : module}`
+        return { contents, loader: 'js' }
+      })
     },
   }
 }

@@ -3,7 +3,6 @@
  * need. This file is plain JavaScript that Node.js 18 can read, without dependencies.
  */
 
-import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -194,7 +193,9 @@ async function withFasterLock(root, { machine }, run) {
 }
 
 /** @returns {Promise<{ code: number | null, output: string }>} `output`: what npm wrote to standard error */
-function runNpm(root, args, env) {
+async function runNpm(root, args, env) {
+  // Each start loads this file, and few install.
+  const { spawn } = await import('node:child_process')
   const [file, before] = npmCommand(env)
   const child = spawn(file, [...before, ...args], {
     cwd: root,

@@ -3,7 +3,6 @@
  * locked optional package. Plain JavaScript that Node.js 18 can read; imports nothing outside of this folder.
  */
 
-import { execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { launchedEnvironment } from './parent.js'
@@ -112,6 +111,9 @@ export function thisEnvironment() {
       return { file: path.join(path.dirname(manifest), bin.node), version }
     },
     /** @param {string} file */
-    ask: (file) => execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim(),
+    ask: (file) =>
+      require('node:child_process')
+        .execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 10_000 })
+        .trim(),
   }
 }

@@ -3,7 +3,9 @@
  * decides how this process ends. Plain JavaScript that Node.js 18 can read.
  */
 
-import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
@@ -22,7 +24,8 @@ const sameSignalMs = 1000
  */
 export function relay(file, args, { notForwarded = [], ...options } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { stdio: 'inherit', ...options })
+    // Loaded here, because every command loads this file, and few start a process.
+    const child = require('node:child_process').spawn(file, args, { stdio: 'inherit', ...options })
     const last = new Map()
     /** @param {NodeJS.Signals} signal */
     function forward(signal) {
