@@ -130,7 +130,7 @@ function againstBase({ variants, compared }: Measure): readonly string[] {
   return variants.flatMap((variant) => {
     const base = variants.find(({ name }) => name === variant.name.replace(reveille, baseName))
     if (base === undefined || base === variant) return []
-    const figures = [compared, 'cpu'].filter((figure) => variant.samples[0]?.[figure] !== undefined)
+    const figures = [compared, 'cpu', 'cpuMs'].filter((figure) => variant.samples[0]?.[figure] !== undefined)
     const compare = (figure: string) => {
       const title = columns.find((column) => column.figure === figure)?.title ?? figure
       return `${title} ${spreadCell(ratios(variant, base, figure), 2)}`

@@ -35,7 +35,7 @@ export const signingSecret = 'bench-signing-secret-0123456789abcdef'
 export const gatewayToken = 'bench-gateway-token-0123456789abc'
 
 /** Everything that a gateway stores lies here, on the disk of the checkout, because a folder for temporary files may be in memory. */
-export const workFolder = pathOf('../../build/bench')
+export const workFolder = pathOf(`../../build/bench/${process.pid}`)
 
 export interface GatewayOptions {
   readonly checkout?: Checkout
