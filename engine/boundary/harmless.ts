@@ -81,8 +81,11 @@ function wordsOf(text: string): readonly string[] {
   })
 }
 
+const lastName = /[A-Za-z_-]+(?=[^A-Za-z_-]*$)/
+
 /** `commit_message`, `bodyText` and `comments.3` are as free as `text`. */
 function isFreeText(path: string): boolean {
-  const name = /[A-Za-z_-]+(?=[^A-Za-z_-]*$)/.exec(path)?.[0] ?? ''
+  // The name mostly stands behind the last dot, where it is found in half the time.
+  const name = (lastName.exec(path.slice(path.lastIndexOf('.') + 1)) ?? lastName.exec(path))?.[0] ?? ''
   return freeText.test(name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase())
 }
