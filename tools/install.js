@@ -8,6 +8,11 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { neededPackage, nodePackages } from '../runtime/bin/find-node.js'
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+/** One Ctrl-C arrives twice, as npm forwards it. Milliseconds. */
+const sameSignalMs = 1000
+
 /** Thrown where npm failed, after it said why. */
 export class InstallFailed extends Error {
   code = 'INSTALL_FAILED'
@@ -153,11 +158,12 @@ async function npm(root, command, wanted, env) {
   const spawned = (more) => runNpm(root, [...command, ...options, ...more], env)
   let end = await withFasterLock(root, wanted, () => spawned(['--replace-registry-host=always']))
   // Some registries keep tarballs at other addresses, which npm then has to ask for.
-  if (/^npm (error|ERR!) code E4\d\d/m.test(end.output)) end = await spawned([])
+  if (!end.signal && /^npm (error|ERR!) code E4\d\d/m.test(end.output)) end = await spawned([])
   process.stderr.write(end.output)
-  if (end.code === 0) return
+  if (end.code === 0 && !end.signal) return
   // An npm that fails takes its changes back; one that is killed cannot.
-  if (end.code === null) rmSync(installedFile(root), { force: true })
+  if (end.code === null || end.signal) rmSync(installedFile(root), { force: true })
+  if (end.signal) process.kill(process.pid, end.signal)
   throw new InstallFailed(`npm ${command[0]} failed; its message is above. Nothing was started.`)
 }
 
@@ -176,23 +182,20 @@ async function withFasterLock(root, { machine }, run) {
       entry.os = ['none']
   }
   const copy = path.join(root, 'npm-shrinkwrap.json')
-  const remove = () => rmSync(copy, { force: true })
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-  const end = (signal) => {
-    remove()
-    process.kill(process.pid, signal)
-  }
-  for (const signal of signals) process.once(signal, end)
   try {
     writeFileSync(copy, JSON.stringify(lock))
     return await run()
   } finally {
-    for (const signal of signals) process.off(signal, end)
-    remove()
+    rmSync(copy, { force: true })
   }
 }
 
-/** @returns {Promise<{ code: number | null, output: string }>} `output`: what npm wrote to standard error */
+/**
+ * A signal goes to npm, which then takes its changes back, so that the next install does not begin in the middle of that.
+ *
+ * @returns {Promise<{ code: number | null, output: string, signal?: NodeJS.Signals }>} `output`: what npm wrote to standard error;
+ *   `signal`: the one that this process got meanwhile
+ */
 async function runNpm(root, args, env) {
   // Each start loads this file, and few install.
   const { spawn } = await import('node:child_process')
@@ -207,11 +210,24 @@ async function runNpm(root, args, env) {
   child.stderr.setEncoding('utf8').on('data', (text) => {
     output += text
   })
+  let received
+  let receivedAt = 0
+  const forward = (signal) => {
+    if (received === undefined) {
+      sayOnStandardError('Waiting for npm to take back what it began; a second signal ends it at once …')
+      received = signal
+      receivedAt = performance.now()
+      child.kill(signal)
+    } else if (performance.now() - receivedAt > sameSignalMs) child.kill('SIGKILL')
+  }
+  for (const signal of signals) process.on(signal, forward)
   return new Promise((resolve, reject) => {
     child.once('error', (cause) => {
       reject(new InstallFailed(`npm cannot be run: ${cause.message}`, { cause }))
     })
-    child.once('close', (code) => resolve({ code, output }))
+    child.once('close', (code) => resolve({ code, output, signal: received }))
+  }).finally(() => {
+    for (const signal of signals) process.off(signal, forward)
   })
 }
 

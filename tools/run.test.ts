@@ -224,15 +224,19 @@ test('npm asks for the addresses itself where the registry keeps packages elsewh
   assert.doesNotMatch(await readFile(clone.at('npm-calls'), 'utf8'), /replace-registry-host/)
 })
 
-test('a command that is ended while npm installs leaves no lock file of its own', posix, async (t) => {
-  const npm =
-    '[ -e first ] && exec node fake-npm.cjs "$@"; touch first; kill -TERM $PPID; while kill -0 $PPID; do :; done'
-  const clone = await createClone(t, { npm })
-  await assert.rejects(clone.run('start'), { signal: 'SIGTERM' })
-  assert.deepEqual(await clone.calls(), [])
-  assert.equal((await clone.run('start')).stdout, 'started\n')
-  assert.deepEqual(await clone.calls(), ['ci --omit=dev'])
-})
+test(
+  'a command that is ended while npm installs waits for npm to end, and leaves no lock file of its own',
+  posix,
+  async (t) => {
+    const npm = `[ -e first ] && exec node fake-npm.cjs "$@"; trap 'echo >taken-back; exit 1' TERM; touch first; kill -TERM $PPID; while :; do :; done`
+    const clone = await createClone(t, { npm })
+    await assert.rejects(clone.run('start'), { signal: 'SIGTERM' })
+    assert.ok(existsSync(clone.at('taken-back')))
+    assert.deepEqual(await clone.calls(), [])
+    assert.equal((await clone.run('start')).stdout, 'started\n')
+    assert.deepEqual(await clone.calls(), ['ci --omit=dev'])
+  },
+)
 
 test('a Node.js is installed only on a machine whose own is too old, and then stays', posix, async (t) => {
   const { folder, env, calls, lock } = await createClone(t)
