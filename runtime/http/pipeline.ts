@@ -168,6 +168,7 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
       id: context.requestId,
       sender: context.client,
     }
+    context.deliveryId = verify?.value.deliveryIdOf(request)?.trim() || undefined
     const caused = options.loopIn(request)
     const loop = caused && (await caused)
     if (loop !== undefined) return { outcome: 'ignored', reason: loop }

@@ -30,6 +30,8 @@ export interface RequestContext {
   body?: Buffer
   /** The SHA-256 of the body; present where the sender gave an idempotency key. */
   bodyDigest?: string
+  /** The id that the sender gave the delivery, where the endpoint's provider names one. */
+  deliveryId?: string | undefined
   /** Whether the token came as `?token=`. */
   deprecated: boolean
 }

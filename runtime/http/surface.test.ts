@@ -598,7 +598,7 @@ test('a run is kept whole, and has a lane only if its session key was given', as
   })
 })
 
-test('the request record names its client, generation, timings and actions', async (t) => {
+test('the request record names its client, generation with its digest, timings and actions', async (t) => {
   const { post, entries, state } = await openSurface(t)
   await post('wake', { text: 'x' })
   const { request, actions } = entries[0] ?? assert.fail()
@@ -611,6 +611,7 @@ test('the request record names its client, generation, timings and actions', asy
     status: 200,
     mapping: undefined,
     client: '127.0.0.1',
+    generationDigest: 'digest',
     bodyBytes: 12,
     receivedAt: state.now,
     actions: [{ kind: 'wake', id: actions[0]?.record.id }],

@@ -300,9 +300,23 @@ export interface PageOptions {
   readonly cursor?: string
 }
 
+/** What a request must have, each exactly, to be in a list. */
+export interface RequestFilters {
+  readonly outcome?: string
+  readonly endpoint?: string
+  readonly code?: string
+  readonly mapping?: string
+  readonly client?: string
+  readonly deliveryId?: string
+  readonly replayOf?: Id
+  readonly generation?: number
+  readonly generationDigest?: string
+  readonly node?: string
+}
+
 /** Reads records. Lists are newest first. */
 export interface Reader {
-  requests(options?: PageOptions & { outcome?: string; endpoint?: string }): Promise<Page<RequestRecord>>
+  requests(options?: PageOptions & RequestFilters): Promise<Page<RequestRecord>>
   request(id: Id): Promise<RequestRecord | undefined>
   /**
    * Returns the newest requests whose bodies are kept, whole. `limit`: 1 to 1,000, default 100. There are fewer if they are

@@ -1,6 +1,7 @@
 /** Composes what the store keeps of a request: its record, its runs and its events. */
 
 import type { Action, AgentAction, WakeAction } from '@reveille/engine'
+import { cut } from '../../cut.ts'
 import type { Acceptance, Dedupe, Entry, NewAction, RequestRecord, RunRecord } from '../../store/port.ts'
 import { generatedSessionKey, heartbeatBurstMs, heartbeatTask, runTask } from '../../store/tasks.ts'
 import { statusOf } from '../errors.ts'
@@ -83,6 +84,11 @@ export function sessionKeyOf(
   return disposition === 'joined' && !sessionKeyGiven ? generatedSessionKey(id) : sessionKey
 }
 
+/** Longer ids of deliveries are cut. Characters. */
+const longestDeliveryId = 255
+/** 64 bits tell the generations of all nodes apart. Hexadecimal digits. */
+const shownOfDigest = 16
+
 /** The record of a duplicate is made by the store, which alone knows the original. */
 export function composeRecord(
   context: RequestContext,
@@ -97,6 +103,8 @@ export function composeRecord(
     status: statusOfOutcome(result),
     mapping: result.mapping,
     client: context.client,
+    ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, longestDeliveryId) }),
+    generationDigest: live.snapshot.digest.slice(0, shownOfDigest),
     bodyBytes: body?.length ?? 0,
     receivedAt: context.receivedAt,
     timings,

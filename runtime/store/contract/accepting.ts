@@ -41,7 +41,7 @@ export function acceptingContract(subject: ContractSubject): void {
       ]
       for (const text of texts) {
         for (const prompt of [text, `before ${text} after`, `\ud83d${text}\ude00`, 'another one']) {
-          const run = sample.runAction({ message: text, prompt, sessionKey: text, name: text })
+          const run = sample.runAction({ message: text, prompt, name: text })
           const event = sample.eventAction({ text, prompt })
           const entry = sample.entry(run, event)
           await bench.store.accept(entry)

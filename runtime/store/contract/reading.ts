@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Page, PageOptions, RequestRecord } from '../port.ts'
+import type { Page, PageOptions, RequestFilters, RequestRecord } from '../port.ts'
 import { type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -59,6 +59,41 @@ export function readingContract(subject: ContractSubject): void {
       await assert.rejects(bench.store.read.runs({ cursor: "' OR 1=1" }), { code: 'BAD_CURSOR' })
     })
 
+    test('requests are found by each fact of theirs, on disk and in memory', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const original = sample.request({ mapping: 'm1', client: '10.0.0.1' })
+      const facts = {
+        code: 'IDEMPOTENCY_CONFLICT',
+        mapping: 'm2',
+        client: '10.0.0.2',
+        deliveryId: 'd-2',
+        replayOf: original.id,
+        generation: 7,
+        generationDigest: 'abc',
+        node: 'n2',
+      } as const
+      const request = sample.request(facts)
+      await bench.store.accept({ request: original, actions: [] })
+      await bench.store.accept({ request, actions: [] })
+      const refused = sample.request({
+        outcome: 'refused',
+        status: 401,
+        code: 'UNAUTHORIZED',
+        client: '10.0.0.2',
+      })
+      bench.store.note(refused)
+      const { read } = bench.store
+      const ids = async (filters: RequestFilters) => (await read.requests(filters)).items.map(({ id }) => id)
+      for (const [name, value] of Object.entries(facts)) {
+        const found = name === 'client' ? [refused.id, request.id] : [request.id]
+        assert.deepEqual(await ids({ [name]: value }), found, name)
+      }
+      assert.deepEqual(await ids({ mapping: 'm1', client: '10.0.0.2' }), [])
+      assert.deepEqual(await ids({ code: 'UNAUTHORIZED' }), [refused.id])
+      assert.deepEqual(await ids({ replayOf: 'no id' }), [])
+    })
+
     test('lists are filtered by outcome, endpoint, state, session and kind', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
@@ -75,6 +110,7 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await ids(read.requests({ outcome: 'failed' })), [failed.id])
       assert.deepEqual(await ids(read.requests({ outcome: 'accepted' })), [accepted.request.id])
       assert.deepEqual(await ids(read.requests({ endpoint: 'stripe' })), [failed.id])
+      assert.deepEqual(await ids(read.requests({ endpoint: 'stripe', outcome: 'accepted' })), [])
       assert.deepEqual(await ids(read.runs({ state: 'running' })), [running])
       assert.deepEqual(await ids(read.runs({ state: 'queued' })), [idOf(two)])
       assert.deepEqual(await ids(read.runs({ sessionKey: 'pr:1' })), [idOf(one)])

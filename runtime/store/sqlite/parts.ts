@@ -7,6 +7,7 @@ import type { Coalescing } from './records/coalescing.ts'
 import type { Counters } from './records/counters.ts'
 import type { Deliveries } from './records/deliveries.ts'
 import type { Events } from './records/events.ts'
+import type { Lookups } from './records/lookups.ts'
 import type { Requests } from './records/requests.ts'
 import type { Runs } from './records/runs.ts'
 import type { Schedule } from './schedule/schedule.ts'
@@ -16,6 +17,7 @@ export interface Parts {
   readonly counters: Counters
   readonly schedule: Schedule
   readonly requests: Requests
+  readonly lookups: Lookups
   readonly runs: Runs
   readonly events: Events
   readonly deliveries: Deliveries

@@ -17,6 +17,7 @@ type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void)
  * - `requests`   a column for each fact by which requests are found; `more` is JSON of the rare ones
  * - `runs`       what was asked in `text`, `prompt` and `draft`, and how it goes in `changes`
  * - `events`     the pending ones have `pending` = 1; urgency 0 asked for `now`
+ * - `lookups`    in which blocks of requests a value occurs; written in the background, up to `lookups_until`
  * - `tasks`      what is still to be done; its row goes when it settles as done
  * - `alarms`     the tasks that may be claimed once due: those without a lane, and the heads of lanes
  * - `lanes`      the order within a lane, by acceptance

@@ -35,7 +35,13 @@ const tables = `
     text ANY NOT NULL, prompt ANY NOT NULL, text_at INTEGER, trusted INTEGER NOT NULL, session TEXT NOT NULL,
     request BLOB, run BLOB, endpoint TEXT, mapping TEXT, generation INTEGER NOT NULL, created_at INTEGER NOT NULL,
     consumed_at INTEGER, consumed_by BLOB
-  ) STRICT;`
+  ) STRICT;
+  CREATE TABLE lookups (
+    name TEXT NOT NULL, value ANY NOT NULL, block INTEGER NOT NULL, PRIMARY KEY (name, value, block)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX lookups_by_block ON lookups (block);
+  CREATE TABLE lookups_until (place INTEGER NOT NULL) STRICT;
+  INSERT INTO lookups_until VALUES (-9007199254740991);`
 
 const indexes = `
   CREATE INDEX requests_by_outcome ON requests (outcome) WHERE outcome <> 'accepted';

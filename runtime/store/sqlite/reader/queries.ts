@@ -7,6 +7,7 @@ import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob } from '../d
 import { type Coalesced, createJoinedReader } from '../records/coalescing.ts'
 import { eventColumns, eventOf } from '../records/events.ts'
 import { createRouteReader } from '../records/loading.ts'
+import { type LookupColumn, lookupColumns, rangesWith } from '../records/lookups.ts'
 import { listedColumns, type RequestRow, requestOf } from '../records/requests.ts'
 import { runColumns, runOf } from '../records/runs.ts'
 import { createTurnReader, messagesOf } from '../records/sessions.ts'
@@ -60,7 +61,12 @@ interface Form {
 }
 
 const forms: Readonly<Record<Listed, Form>> = {
-  requests: { columns: listedColumns, filters: ['outcome', 'endpoint'], order: 'place', recordOf: requestOf },
+  requests: {
+    columns: listedColumns,
+    filters: ['outcome', ...lookupColumns],
+    order: 'place',
+    recordOf: requestOf,
+  },
   runs: {
     columns: ['id', ...runColumns].join(', '),
     filters: ['state', 'session', 'kind'],
@@ -88,6 +94,19 @@ const unindexed: Readonly<Record<string, readonly string[]>> = {
   'deliveries.state': ['delivered'],
 }
 
+/** A search goes by the fact that is likely to occur least. */
+const rarestFirst: readonly LookupColumn[] = [
+  'delivery',
+  'replay_of',
+  'code',
+  'mapping',
+  'client',
+  'endpoint',
+  'generation',
+  'digest',
+  'node',
+]
+
 export function createQueries(db: DatabaseSync) {
   const readTurns = createTurnReader(db, mostUnits)
   const joined = createJoinedReader(db)
@@ -97,8 +116,40 @@ export function createQueries(db: DatabaseSync) {
     events: createPlaceFinder(db, 'events'),
   }
 
-  function list({ table, filters, before, limit }: ListQuery): GotPage {
-    const { columns, filters: known, order, recordOf } = forms[table]
+  function list(query: ListQuery): GotPage {
+    const { table, limit, filters } = query
+    const { columns, order, recordOf } = forms[table]
+    const { conditions, values } = conditionsOf(query)
+    const lookup = table === 'requests' && !isRareOutcome(filters) ? lookupIn(filters) : undefined
+    if (lookup !== undefined) return pageOf(requestsWith(lookup, query), requestOf)
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+    const found = db
+      .prepare(`SELECT ${columns} FROM ${table} ${where} ORDER BY ${order} DESC LIMIT ?`)
+      .iterate(...values, limit) as Iterable<never>
+    return pageOf(found, recordOf)
+  }
+
+  /** Walks through the parts of the table that may hold the value, the newest first. */
+  function* requestsWith(lookup: LookupColumn, query: ListQuery): Iterable<RequestRow> {
+    const { conditions, values } = conditionsOf(query)
+    const select = db.prepare(
+      `SELECT ${listedColumns} FROM requests WHERE ${conditions.join(' AND ')} AND place >= ? AND place < ?
+       ORDER BY place DESC LIMIT ?`,
+    )
+    const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : placeOf('requests', query.before)
+    const wanted = columnValue(lookup, query.filters[lookup] ?? '')
+    let left = query.limit
+    for (const [from, until] of rangesWith(db, lookup, wanted, before)) {
+      for (const row of select.iterate(...values, from, until, left) as unknown as Iterable<RequestRow>) {
+        left -= 1
+        yield row
+      }
+      if (left === 0) return
+    }
+  }
+
+  function conditionsOf({ table, filters, before }: ListQuery) {
+    const { filters: known, order } = forms[table]
     const conditions: string[] = []
     const values: SQLInputValue[] = []
     for (const column of known) {
@@ -109,22 +160,20 @@ export function createQueries(db: DatabaseSync) {
         continue
       }
       conditions.push(`${column} = ?`)
-      values.push(value)
+      values.push(columnValue(column, value))
       const left = unindexed[`${table}.${column}`] ?? []
       if (!left.includes(value)) conditions.push(...left.map((state) => `${column} <> '${state}'`))
     }
     if (before !== undefined) {
-      const id = blobOfId(before)
       conditions.push(`${order} < ?`)
-      values.push(order === 'id' ? id : (find[table]?.(id) ?? placeOfBlob(id)))
+      values.push(order === 'id' ? blobOfId(before) : placeOf(table, before))
     }
-    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    const found = db
-      .prepare(`SELECT ${columns} FROM ${table} ${where} ORDER BY ${order} DESC LIMIT ?`)
-      .iterate(...values, limit) as Iterable<never>
-    const texts = Iterator.from(found).map((row) => JSON.stringify(recordOf(row)))
-    const { rows, isCut } = takeRows(texts, (text) => text.length, mostUnits)
-    return { records: rows, isCut }
+    return { conditions, values }
+  }
+
+  function placeOf(table: Listed, text: string): number {
+    const id = blobOfId(text)
+    return find[table]?.(id) ?? placeOfBlob(id)
   }
 
   function rowOf(table: Listed, id: Uint8Array): unknown {
@@ -198,6 +247,26 @@ export function createQueries(db: DatabaseSync) {
 
 /** The queries, each of which the main thread calls by its name. */
 export type Queries = ReturnType<typeof createQueries>
+
+function pageOf<Row>(rows: Iterable<Row>, recordOf: (row: Row) => unknown): GotPage {
+  const texts = Iterator.from(rows).map((row) => JSON.stringify(recordOf(row)))
+  const { rows: records, isCut } = takeRows(texts, (text) => text.length, mostUnits)
+  return { records, isCut }
+}
+
+/** Requests with such an outcome are found by an index of their own. */
+function isRareOutcome({ outcome }: Filters): boolean {
+  return outcome !== undefined && outcome !== 'accepted'
+}
+
+function lookupIn(filters: Filters): LookupColumn | undefined {
+  return rarestFirst.find((name) => filters[name] !== undefined)
+}
+
+function columnValue(column: string, value: string): SQLInputValue {
+  if (column === 'replay_of') return blobOfId(value)
+  return column === 'generation' ? Number(value) : value
+}
 
 interface WholeRow extends RequestRow {
   readonly body: Uint8Array | null

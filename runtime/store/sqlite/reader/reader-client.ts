@@ -135,13 +135,22 @@ export function createReaderClient(
   }
 
   const read: Reader = {
-    requests({ outcome, endpoint, ...page } = {}) {
+    requests({ limit, cursor, ...filters } = {}) {
+      const { outcome, deliveryId, replayOf, generation, generationDigest, ...same } = filters
+      if (replayOf !== undefined && !isId(replayOf)) return Promise.resolve({ items: [] })
       return list<RequestRecord>(
         'requests',
-        page,
-        { outcome, endpoint },
+        { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) },
         {
-          inMemory: (limit) => refused.list(limit, { cursor: page.cursor, outcome, endpoint }),
+          ...same,
+          outcome,
+          delivery: deliveryId,
+          replay_of: replayOf,
+          digest: generationDigest,
+          generation: generation?.toString(),
+        },
+        {
+          inMemory: (most) => refused.list(most, filters, cursor),
           onDisk: outcome === undefined || !refused.takes(outcome),
         },
       )

@@ -4,9 +4,7 @@
  */
 
 import { cut } from '../../../cut.ts'
-import type { Id, Reader, RequestRecord } from '../../port.ts'
-
-type RequestFilters = NonNullable<Parameters<Reader['requests']>[0]>
+import type { Id, RequestFilters, RequestRecord } from '../../port.ts'
 
 export type RefusedRequests = ReturnType<typeof createRefusedRequests>
 
@@ -60,11 +58,12 @@ export function createRefusedRequests() {
     },
     get: (id: Id): RequestRecord | undefined => ring.get(id),
     /** Newest first, older than the cursor. */
-    list(limit: number, { cursor, outcome, endpoint }: RequestFilters): RequestRecord[] {
+    list(limit: number, filters: RequestFilters, cursor?: Id): RequestRecord[] {
+      const wanted = Object.entries(filters).filter(([, value]) => value !== undefined)
+      const matches = (request: Readonly<Record<string, unknown>>) =>
+        wanted.every(([name, value]) => request[name] === value)
       return [...ring.values()]
-        .filter((request) => outcome === undefined || request.outcome === outcome)
-        .filter((request) => cursor === undefined || request.id < cursor)
-        .filter((request) => endpoint === undefined || request.endpoint === endpoint)
+        .filter((request) => (cursor === undefined || request.id < cursor) && matches({ ...request }))
         .sort((a, b) => (a.id < b.id ? 1 : -1))
         .slice(0, limit)
     },

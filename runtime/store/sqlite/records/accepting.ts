@@ -19,7 +19,7 @@ interface DedupeRow {
 }
 
 export function createAccepting(parts: Parts) {
-  const { db, counters, requests, runs, events, coalescing, changed, limits } = parts
+  const { db, counters, requests, lookups, runs, events, coalescing, changed, limits } = parts
   const countStored = createWithoutEffect(db, counters, limits)
   const insertion = createInsertion(parts)
   const selectDedupe = db.prepare(
@@ -32,9 +32,12 @@ export function createAccepting(parts: Parts) {
   )
   /** Requests without effect that the next flush writes. */
   let uncounted: { readonly outcome: string; readonly bytes: number }[] = []
+  /** Places of requests whose neighbours are indexed already. */
+  let late: number[] = []
 
   function addRequest(id: Uint8Array, entry: Pick<PlainEntry, 'id' | 'outcome' | 'values'>): void {
-    requests.add(id, entry.values)
+    const place = requests.add(id, entry.values)
+    if (lookups.covers(place)) late.push(place)
     if (entry.outcome !== 'accepted') uncounted.push({ outcome: entry.outcome, bytes: bytesOf(entry.values) })
     changed('request', entry.id, entry.outcome)
   }
@@ -89,8 +92,10 @@ export function createAccepting(parts: Parts) {
     runs.rows.flush()
     events.rows.flush()
     requests.rows.flush()
-    const stored = uncounted
+    const [stored, unindexed] = [uncounted, late]
     uncounted = []
+    late = []
+    for (const place of unindexed) lookups.indexLate(place)
     for (const { outcome, bytes } of stored) countStored(outcome, bytes)
   }
 
@@ -131,7 +136,9 @@ export function createAccepting(parts: Parts) {
     /** Forgets the rows that were collected, because their transaction was undone. */
     forget() {
       for (const { rows } of [runs, events, requests]) rows.forget()
+      lookups.forget()
       uncounted = []
+      late = []
     },
 
     /** Notes on the record that its sender was answered 503 before the commit that kept it ended. */

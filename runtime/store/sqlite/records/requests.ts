@@ -153,12 +153,14 @@ export function createRequests(db: DatabaseSync) {
       const place = findPlace(id)
       return place === undefined ? undefined : requestOf(select.get(place) as unknown as RequestRow)
     },
-    /** The row is written with the next flush. */
-    add(id: Uint8Array, values: RequestValues) {
+    /** Returns the place of the row, which is written with the next flush. */
+    add(id: Uint8Array, values: RequestValues): number {
+      const place = placeOfBlob(id)
       const original = values[replayOfAt]
       const own: readonly SQLInputValue[] =
         typeof original === 'string' ? values.with(replayOfAt, blobOfId(original)) : values
-      rows.add(placeOfBlob(id), id, ...own)
+      rows.add(place, id, ...own)
+      return place
     },
   }
 }

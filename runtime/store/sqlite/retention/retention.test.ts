@@ -10,12 +10,17 @@ import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
 import { createEvents } from '../records/events.ts'
+import { createLookups } from '../records/lookups.ts'
 import { createRequests, valuesOfRequest } from '../records/requests.ts'
 import { createRuns } from '../records/runs.ts'
 import { createSchedule } from '../schedule/schedule.ts'
 import { createRetention } from './retention.ts'
 
 const day = 86_400_000
+
+function partsOf(db: DatabaseSync) {
+  return { db, counters: readCounters(db), lookups: createLookups(db) }
+}
 
 /** Opens a store with old ignored requests, and a stopwatch that moves with each look at it. */
 function openOldStore({ requests, msPerLook }: { requests: number; msPerLook: number }) {
@@ -29,7 +34,7 @@ function openOldStore({ requests, msPerLook }: { requests: number; msPerLook: nu
   }
   stored.rows.flush()
   let elapsed = 0
-  const retention = createRetention(db, readCounters(db), {
+  const retention = createRetention(partsOf(db), {
     keepMs: day,
     now: 10 * day,
     elapsed: () => {
@@ -84,7 +89,7 @@ test('the requests that joined a run are deleted with it, and not before', () =>
     insertJoined.run(blobOfId(mintId()), blobOfId(id), blobOfId(mintId()), 'm', 'p')
   }
   const count = (table: string) => db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']
-  const retention = createRetention(db, readCounters(db), { keepMs: day, now: 10 * day, elapsed: () => 0 })
+  const retention = createRetention(partsOf(db), { keepMs: day, now: 10 * day, elapsed: () => 0 })
   retention.sweep(retention.nextAt)
   assert.deepEqual(['runs', 'coalesced', 'joined'].map(count), [1, 1, 1])
 })
@@ -135,6 +140,6 @@ function openWithEffects({ keepMs }: { keepMs: number }) {
   const events = createEvents(db, counters, changed)
   const deliveries = createDeliveries(db, changed)
   const apply = createEffects({ db, schedule, runs, events, deliveries })
-  const retention = createRetention(db, readCounters(db), { keepMs, now: 0, elapsed: () => 0 })
+  const retention = createRetention(partsOf(db), { keepMs, now: 0, elapsed: () => 0 })
   return { db, apply, sweep: retention.sweep }
 }

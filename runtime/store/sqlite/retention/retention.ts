@@ -1,5 +1,5 @@
 /**
- * Deletes ended history older than `keepMs`, in slices of a couple of milliseconds inside transactions that are due anyway.
+ * Deletes ended history older than `keepMs` and indexes newer requests, in slices of a couple of milliseconds inside transactions that are due anyway.
  *
  * A pass walks every table from its oldest row, by key, and stops at the age limit. It skips rows that are old and still
  * open. A request is deleted when nothing that it caused is left.
@@ -9,8 +9,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { dayMs, dayOf } from '../../day.ts'
 import type { DeliveryRecord, RequestRecord, RunRecord } from '../../port.ts'
 import { blobOfId, blobOfTime, createPlaceFinder, placeOfTime } from '../database/ids.ts'
+import type { Parts } from '../parts.ts'
 import { bytesInRow, type Counters } from '../records/counters.ts'
 import type { EventRow } from '../records/events.ts'
+import type { Lookups } from '../records/lookups.ts'
 import type { RequestRow } from '../records/requests.ts'
 import { type RunRow, runColumns, runOf } from '../records/runs.ts'
 import { countWithoutEffect } from '../records/without-effect.ts'
@@ -33,7 +35,10 @@ export interface RetentionOptions {
   readonly elapsed?: () => number
 }
 
-export function createRetention(db: DatabaseSync, counters: Counters, options: RetentionOptions) {
+export function createRetention(
+  { db, counters, lookups }: Pick<Parts, 'db' | 'counters' | 'lookups'>,
+  options: RetentionOptions,
+) {
   const { elapsed = () => performance.now() } = options
   // A record is deleted before what it belongs to: deliveries before their run, runs and events before their request.
   const steps: readonly Step[] = [
@@ -46,6 +51,7 @@ export function createRetention(db: DatabaseSync, counters: Counters, options: R
     runnerStateStep(db),
     dedupeStep(db),
     spentStep(db),
+    lookupStep(lookups),
   ]
   let index = 0
   let after: Key | undefined
@@ -180,6 +186,11 @@ function dedupeStep(db: DatabaseSync): Step {
     const last = rows.at(-1)
     return rows.length < stride || last === undefined ? undefined : [last.scope, last.key]
   }
+}
+
+/** Indexes the requests of the last minutes, and forgets what leads to deleted ones. */
+function lookupStep(lookups: Lookups): Step {
+  return (_after, _cutoff, now) => (lookups.indexSome(now) || lookups.forgetSome() ? [] : undefined)
 }
 
 /** Deletes old days. Two days always stay, for a clock that is set back. */

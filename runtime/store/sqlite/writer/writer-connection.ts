@@ -15,6 +15,7 @@ import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
 import { createEvents } from '../records/events.ts'
 import { createLoading } from '../records/loading.ts'
+import { createLookups } from '../records/lookups.ts'
 import { createRequests } from '../records/requests.ts'
 import { createRuns } from '../records/runs.ts'
 import { createRetention } from '../retention/retention.ts'
@@ -56,6 +57,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     counters,
     schedule,
     requests: createRequests(db),
+    lookups: createLookups(db),
     runs: createRuns(db, changed),
     events: createEvents(db, counters, changed),
     deliveries: createDeliveries(db, changed),
@@ -79,7 +81,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     accepting: createAccepting(parts),
     applyEffects: createEffects(parts),
     loadWork: createLoading(db, counters, data.historyMessages),
-    retention: createRetention(db, counters, data),
+    retention: createRetention(parts, data),
     runCommand: createCommands(parts),
     /** The clock was set back to `now`, by `ms` milliseconds. */
     shift(ms: number, now: number) {
