@@ -96,6 +96,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     [
       'cut.ts',
       'exclusive-lock.ts',
+      'memory-release.ts',
       'once-for-each.ts',
       'random-id.ts',
       'write-whole.ts',

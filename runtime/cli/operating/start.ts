@@ -1,10 +1,13 @@
 /** `reveille start`: runs the gateway in the foreground until it is stopped. */
 
+import { subscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
 import inspector from 'node:inspector'
 import { constants } from 'node:os'
 import path from 'node:path'
 import { createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
+import { releaseMemory, releaseMemoryAtRest } from '../../memory-release.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
 import { StoreError } from '../../store/port.ts'
@@ -15,7 +18,6 @@ import { pasted } from '../pasted.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
 import { scaffoldInto } from './init.ts'
-import { releaseMemory } from './release-memory.ts'
 
 export interface StartOptions {
   readonly config?: string
@@ -67,6 +69,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
       `${formatBanner(await bannerFacts(gateway, { address, configFile, watch: options.watch ?? true }, io))}\n`,
     )
   releaseMemory()
+  releaseMemoryAtRest({ requests: countRequests() })
   // A supervisor restarts a gateway whose exit code is not 0.
   const end = await Promise.race([stop.first, gateway.failed])
   const isFailure = typeof end !== 'string'
@@ -77,6 +80,16 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   if (!isClosed || gateway.isStuck()) process.kill(process.pid, isFailure ? 'SIGKILL' : end)
   setTimeout(() => process.exit(), lastOutputMs).unref()
   return isFailure ? 1 : 0
+}
+
+/** Counts the requests of this process from now on, except for probes, which come all the time. */
+function countRequests(): () => number {
+  let count = 0
+  subscribe('http.server.request.start', (message) => {
+    const { url } = (message as { request: IncomingMessage }).request
+    if (url !== '/healthz' && url !== '/readyz') count += 1
+  })
+  return () => count
 }
 
 /** The grace period of running turns, and the time that the rest of a close takes unless a disk hangs. Milliseconds. */

@@ -7,6 +7,7 @@
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { ExclusiveLock } from '../../../exclusive-lock.ts'
+import { releaseMemoryAtRest } from '../../../memory-release.ts'
 import { StoreError } from '../../port.ts'
 import { reasonOf } from '../database/failure.ts'
 import { lockFolder, prepareFolder } from '../database/folder.ts'
@@ -40,6 +41,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
   let entries: PlainEntry[] = []
   let notes: PlainEntry[] = []
   let orders: Order[] = []
+  let requests = 0
 
   const collect = (post: Post) => {
     now = post.now
@@ -47,6 +49,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
     if (post.entryCount > 0) entries = entries.concat(readEntries(post.entries, post.entryCount))
     if (post.noteCount > 0) notes = notes.concat(readEntries(post.notes, post.noteCount))
     if (post.orders.length > 0) orders = orders.concat(post.orders)
+    requests += post.entryCount + post.noteCount
   }
 
   const collectWaiting = () => {
@@ -77,6 +80,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
       }
     } while (entries.length + notes.length + orders.length > 0)
   })
+  releaseMemoryAtRest({ requests: () => requests })
   send({ type: 'ready', state: writer.state(), newestAt: writer.newestAt })
 }
 
