@@ -44,6 +44,9 @@ const ownCommands: ReadonlySet<string> = new Set(['offer-route', 'schedule', 'ex
  */
 const mostUnanswered = 2
 
+/** A post waits for no more turns of the event loop while each brings further requests. */
+const mostTurns = 4
+
 /** Notes that may be on their way to the disk at one time. More are dropped. */
 const mostNotes = 2_000
 
@@ -67,7 +70,16 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
   function postSoon(): void {
     if (posting || posted - answered >= mostUnanswered) return
     posting = true
-    setImmediate(post)
+    gather(outgoing.entryCount, mostTurns)
+  }
+
+  /** Posts at the end of the turn, or of the first further one that brings no more entries. */
+  function gather(seen: number, turns: number): void {
+    setImmediate(() => {
+      const count = outgoing.entryCount
+      if (count > seen && turns > 1) gather(count, turns - 1)
+      else post()
+    })
   }
 
   function post(): void {

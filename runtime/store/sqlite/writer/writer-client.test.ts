@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createSampler } from '../../contract/bench/samples.ts'
+import { createIdMinter } from '../../id.ts'
+import type { Post } from './protocol.ts'
+import { createWriterClient } from './writer-client.ts'
+
+function openClient() {
+  const posts: Post[] = []
+  const now = () => 1_000
+  const client = createWriterClient({
+    worker: { postMessage: (post: Post) => void posts.push(post) },
+    now,
+    onLate: () => undefined,
+    onStalled: () => undefined,
+  })
+  const sample = createSampler({ mintId: createIdMinter(now), clock: { now } })
+  const accept = (count: number) => {
+    for (let i = 0; i < count; i++) void client.accept(sample.entry(sample.eventAction()))
+  }
+  return { accept, sizes: () => posts.map(({ entryCount }) => entryCount) }
+}
+
+test('a request that comes alone is posted at the end of its turn of the event loop', async () => {
+  const { accept, sizes } = openClient()
+  accept(1)
+  await turn()
+  assert.deepEqual(sizes(), [1])
+})
+
+test('requests that come in successive turns are posted together, as soon as a turn brings none', async () => {
+  const { accept, sizes } = openClient()
+  for (const count of [5, 4]) {
+    accept(count)
+    await turn()
+  }
+  assert.deepEqual(sizes(), [])
+  await turn()
+  assert.deepEqual(sizes(), [9])
+})
+
+test('requests that never end to come are posted after a few turns', async () => {
+  const { accept, sizes } = openClient()
+  for (let i = 0; i < 8; i++) {
+    accept(2)
+    await turn()
+  }
+  assert.deepEqual(sizes(), [8, 8])
+})
