@@ -1,10 +1,12 @@
 /** Tests what the bundle of this repository costs an idle gateway. */
 
 import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { test } from 'node:test'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { createFolder, gatewayToken, hookToken, writeInto } from '../installation.ts'
 import { build, limit, startReveille } from './reveille-process.ts'
 
@@ -15,6 +17,27 @@ test('the bundle is ASCII, because for any other character Node keeps two bytes 
     const found = text.match(/.{0,40}[^\0-\x7f].{0,40}/)?.[0]
     assert.equal(found, undefined, `${name}: write it as \\u in regular expressions and tagged templates`)
   }
+})
+
+test('what is loaded later from a CommonJS package is taken from its default export, as a bundle gives no other', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const sources = globSync(['engine/**/*.ts', 'runtime/**/*.ts', 'plugins/**/*.ts'], {
+    cwd: root,
+    exclude: (name) => name === 'node_modules' || name.endsWith('.test.ts'),
+  })
+  const taken: string[] = []
+  for (const source of sources) {
+    const text = await readFile(path.join(root, source), 'utf8')
+    for (const [, names = '', name = ''] of text.matchAll(
+      /const \{([^}]*)\} = await import\('([^.'][^']*)'\)/g,
+    )) {
+      if (name.startsWith('node:') || name.startsWith('@reveille/')) continue
+      const file = createRequire(path.join(root, source)).resolve(name)
+      const isCommonJs = await import(pathToFileURL(file).href).then((module) => 'module.exports' in module)
+      if (isCommonJs && !/^\s*default: \w+\s*$/.test(names)) taken.push(`${source}: {${names}} of ${name}`)
+    }
+  }
+  assert.deepEqual(taken, [])
 })
 
 /** A module that writes, at the end of a process, what it has loaded. */

@@ -36,7 +36,7 @@ export function createInternalPost(
     const { body, signal } = request
     signal?.throwIfAborted()
     // Most gateways have no source, so the library is loaded with the first request.
-    const { inject } = await import('light-my-request')
+    const { default: inject } = await import('light-my-request')
     signal?.throwIfAborted()
     const { promise: aborted, reject } = Promise.withResolvers<never>()
     let sent: IncomingMessage | undefined

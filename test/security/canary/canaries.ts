@@ -46,6 +46,9 @@ export const credentials = canaries(
   'foreign-token',
 )
 
+/** Ids that senders gave their deliveries. Operators look for requests by them. */
+export const ids = canaries('delivery-id')
+
 /** Other headers of a request. They are stored with the body for a replay, and never shown. */
 export const heads = canaries('header', 'signature', 'query-note', 'query-name', 'user-agent', 'delivery')
 

@@ -10,6 +10,7 @@ import type { Output } from './outputs.ts'
 export const tellingFields: readonly string[] = [
   ...['deliveries', 'deliveries.reason', 'deliveries.text'],
   ...['events', 'events.prompt', 'events.text'],
+  'requests.deliveryId',
   // For a request: why a mapping did not match it, shortened, with secrets hidden.
   'requests.trace.candidates[].clause.actual',
   ...[

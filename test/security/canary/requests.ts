@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import { hmacOf, signedByGitHub } from '../../signed.ts'
 import { say } from '../raw/dial.ts'
-import { bodies, configured, credentials, heads } from './canaries.ts'
+import { bodies, configured, credentials, heads, ids } from './canaries.ts'
 
 export interface Sent {
   readonly name: string
@@ -134,7 +134,7 @@ export async function sendAll(address: string): Promise<Sent[]> {
 
   await send('signed', 'github', {
     ...signedByGitHub(payload, configured['github-secret']),
-    'x-github-delivery': heads.delivery,
+    'x-github-delivery': ids['delivery-id'],
   })
   await send('signed', 'custom', { 'x-custom-signature': hmacOf(payload, configured['hmac-secret']) })
   await send('a token of the provider', 'gitlab', { 'x-gitlab-token': configured['gitlab-token'] })

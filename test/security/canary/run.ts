@@ -6,14 +6,14 @@ import type { TestContext } from 'node:test'
 import { renderErrorTable } from '../../../runtime/http/index.ts'
 import { createPrettyStream } from '../../../runtime/observe/pretty.ts'
 import { until } from '../../installation.ts'
-import { bodies, type Canaries, configured, credentials, found, heads, literal } from './canaries.ts'
+import { bodies, type Canaries, configured, credentials, found, heads, ids, literal } from './canaries.ts'
 import { installCanaries } from './installation.ts'
 import { readApi, readCommands, readDisk, readStart } from './outputs.ts'
 import { placesIn, tellingFields } from './places.ts'
 import { sendAll } from './requests.ts'
 
 const secrets: Canaries = { ...configured, ...credentials, ...heads }
-const everything: Canaries = { ...secrets, ...bodies }
+const everything: Canaries = { ...secrets, ...bodies, ...ids }
 
 /** Codes that no request can cause by its content. */
 const outOfReach = new Set([
@@ -89,7 +89,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
           ? { ...secrets, hidden }
           : { ...secrets, hidden, key, malformed }
         assert.deepEqual(found(output.text, absent), [], `${output.from}: ${output.text}`)
-        if (!isItsReaders) for (const place of placesIn(output, bodies)) places.add(place)
+        if (!isItsReaders) for (const place of placesIn(output, { ...bodies, ...ids })) places.add(place)
       }
       assert.deepEqual([...places].toSorted(), tellingFields.toSorted())
     },
@@ -103,7 +103,8 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
       const isArchive = /^generations.\d+.configuration.reveille\.yaml$/.test(file)
       const known = archived.reduce((text, value) => text.replaceAll(value, ''), bytes)
       assert.deepEqual(found(isArchive ? known : bytes, { ...configured, ...credentials }), [], file)
-      if (!file.startsWith('reveille.db')) assert.deepEqual(found(bytes, { ...heads, ...bodies }), [], file)
+      if (!file.startsWith('reveille.db'))
+        assert.deepEqual(found(bytes, { ...heads, ...bodies, ...ids }), [], file)
     }
     assert.ok(
       disk.some(({ bytes }) => found(bytes, bodies).length > 0),
