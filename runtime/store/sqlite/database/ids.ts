@@ -9,9 +9,9 @@ import type { Id } from '../../port.ts'
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Places count from the beginning of 2020, and stay exact in a number until 2089. */
-const epoch = Date.UTC(2020)
+export const epoch = Date.UTC(2020)
 /** How many ids a process mints in one millisecond: UUIDv7 has 12 bits for their counter (RFC 9562, section 6.2). */
-const placesInMs = 4096
+export const placesInMs = 4096
 const lastTime = epoch + Number.MAX_SAFE_INTEGER / placesInMs - 1
 
 export function isId(text: string): boolean {

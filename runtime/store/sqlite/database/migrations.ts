@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
+import { epoch, placesInMs } from './ids.ts'
 import { migrateToSchema6, type OnCopied } from './schema-6.ts'
 
 /** SQL, or a function that copies rows. */
@@ -23,6 +24,7 @@ type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void)
  * - `lanes`      the order within a lane, by acceptance
  * - `coalesced`  runs that requests may join, by key and in order; without `deadline` none joins any more
  * - `joined`     the requests that joined a run: the newest 1,000, with as much of their content as is kept
+ * - `turns`      at places of their time, in the order in which they were appended
  * - `sessions`   one row for the turns of each session: how many, and when the last one was
  * - `spent`      what runs cost by day (UTC) and scope: '' is all of them, else the policy
  * - `pulse`      one row: the commit number, by which a commit with an unknown outcome is settled, and the last sequence number
@@ -133,12 +135,28 @@ export const migrations: readonly Migration[] = [
   `,
   migrateToSchema6,
   // Fewer indexes that every run pays for. Claimed tasks are searched only at open. One index leads to the newest sessions, and to
-  // the oldest with a generated key.
+  // the oldest with a generated key. Turns lie in the order in which they were appended, at places of their time. A summary lies
+  // before turns that are older than itself, so a turn's place is made of the earliest time of all that follow it.
   `
   DROP INDEX tasks_claimed;
   DROP INDEX sessions_by_time;
   DROP INDEX sessions_made_up;
   CREATE INDEX sessions_in_order ON sessions (made_up, last_at, session);
+
+  ALTER TABLE turns RENAME TO turns_6;
+  CREATE TABLE turns (
+    place INTEGER PRIMARY KEY, session TEXT NOT NULL, turn BLOB NOT NULL, at INTEGER NOT NULL, messages TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO turns
+    SELECT max((since - ${epoch}) * ${placesInMs} - nth) OVER (ORDER BY nth) + nth, session, turn, at, messages FROM (
+      SELECT *, row_number() OVER (ORDER BY since, session, number) AS nth FROM (
+        SELECT *, min(at) OVER (
+          PARTITION BY session ORDER BY number ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+        ) AS since FROM turns_6
+      )
+    );
+  CREATE INDEX turns_by_session ON turns (session);
+  DROP TABLE turns_6;
   `,
 ]
 

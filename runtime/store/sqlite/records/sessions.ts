@@ -8,24 +8,23 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Effects, SessionMessage } from '../../port.ts'
 import { firstRunOf } from '../../tasks.ts'
 import { takeRows } from '../database/bounded-rows.ts'
-import { blobOfId } from '../database/ids.ts'
+import { blobOfId, placeOfBlob, placeOfTime, timeOfPlace } from '../database/ids.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
 
 export function createSessions(db: DatabaseSync) {
+  // A turn lies behind the place of its own id, so a search for it passes only what was appended to its session since.
   const insertTurn = db.prepare(
-    `INSERT INTO turns VALUES (?1, (SELECT ifnull(max(number), 0) + 1 FROM turns WHERE session = ?1), ?2, ?3, ?4)
-     ON CONFLICT (session, turn) DO NOTHING`,
+    `INSERT INTO turns SELECT max(?1, (SELECT ifnull(max(place) + 1, ?1) FROM turns)), ?2, ?3, ?4, ?5
+     WHERE NOT EXISTS (SELECT 1 FROM turns WHERE session = ?2 AND place >= ?6 AND turn = ?3)`,
   )
   const countTurn = db.prepare(
     `INSERT INTO sessions VALUES (?, 1, ?, ?)
      ON CONFLICT (session) DO UPDATE SET turns = turns + 1, last_at = excluded.last_at`,
   )
-  const selectNumber = db.prepare('SELECT number FROM turns WHERE session = ? AND turn = ?')
-  const deleteThrough = db.prepare('DELETE FROM turns WHERE session = ? AND number <= ?')
-  const insertSummary = db.prepare(
-    'INSERT INTO turns VALUES (?, ?, ?, ?, ?) ON CONFLICT (session, turn) DO NOTHING',
-  )
+  const selectPlace = db.prepare('SELECT place FROM turns WHERE session = ? AND turn = ? ORDER BY place')
+  const deleteThrough = db.prepare('DELETE FROM turns WHERE session = ? AND place <= ?')
+  const insertSummary = db.prepare('INSERT INTO turns VALUES (?, ?, ?, ?, ?)')
   const subtractTurns = db.prepare('UPDATE sessions SET turns = turns - ? WHERE session = ?')
   const deleteEmpty = db.prepare('DELETE FROM sessions WHERE session = ? AND turns <= 0')
   const upsertState = db.prepare('INSERT OR REPLACE INTO runner_states VALUES (?, ?, ?, ?)')
@@ -36,20 +35,23 @@ export function createSessions(db: DatabaseSync) {
     append({ session, turn, messages }: Turn) {
       const at = messages.at(-1)?.at
       if (at === undefined) return
-      const { changes } = insertTurn.run(session, blobOfId(turn), at, JSON.stringify(messages))
+      const blob = blobOfId(turn)
+      const place = placeOfBlob(blob)
+      const since = placeOfTime(timeOfPlace(place))
+      const { changes } = insertTurn.run(place, session, blob, at, JSON.stringify(messages), since)
       if (changes > 0) countTurn.run(session, at, firstRunOf(session) === undefined ? 0 : 1)
     },
 
     /** Has no effect if the session has no such turn, or no longer has it. */
     compact({ session, through, summary }: NonNullable<Effects['compact']>) {
-      const row = selectNumber.get(session, blobOfId(through)) as { number: number } | undefined
+      const row = selectPlace.get(session, blobOfId(through)) as { place: number } | undefined
       if (row === undefined) return
-      let removed = Number(deleteThrough.run(session, row.number).changes)
+      let removed = Number(deleteThrough.run(session, row.place).changes)
       const at = summary?.messages.at(-1)?.at
       if (summary !== undefined && at !== undefined) {
-        const [turn, messages] = [blobOfId(summary.turn), JSON.stringify(summary.messages)]
-        // The number that just became free comes before all others.
-        removed -= Number(insertSummary.run(session, row.number, turn, at, messages).changes)
+        // The place that just became free comes before all others.
+        insertSummary.run(row.place, session, blobOfId(summary.turn), at, JSON.stringify(summary.messages))
+        removed -= 1
       }
       subtractTurns.run(removed, session)
       deleteEmpty.run(session)
@@ -79,7 +81,7 @@ const turnsInSlice = 32
  */
 export function createTurnReader(db: DatabaseSync, most: number) {
   const select = db.prepare(
-    `SELECT number, messages FROM turns WHERE session = ? AND number < ? ORDER BY number DESC LIMIT ${turnsInSlice}`,
+    `SELECT place, messages FROM turns WHERE session = ? AND place < ? ORDER BY place DESC LIMIT ${turnsInSlice}`,
   )
 
   // Slices, because an iterator costs ten times as much as reading a session that has no turn yet.
@@ -87,10 +89,10 @@ export function createTurnReader(db: DatabaseSync, most: number) {
     let before = Number.MAX_SAFE_INTEGER
     // A turn holds at least one message, so `limit` turns are enough.
     for (let left = limit; left > 0; ) {
-      const rows = select.all(session, before) as { number: number; messages: string }[]
-      for (const { number, messages } of rows) {
+      const rows = select.all(session, before) as { place: number; messages: string }[]
+      for (const { place, messages } of rows) {
         yield messages
-        before = number
+        before = place
       }
       left = rows.length < turnsInSlice ? 0 : left - rows.length
     }

@@ -4,6 +4,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { placeOfTime } from '../database/ids.ts'
 import { firstTaskOf, laneOf } from '../../tasks.ts'
 
 export type Key = readonly (string | number | Uint8Array)[]
@@ -17,6 +18,12 @@ export const stride = 20
 /** How many turns are deleted at one time: a session may have very many, each with long messages. */
 const mostTurns = 100
 
+interface TurnRow {
+  readonly place: number
+  readonly session: string
+  readonly at: number
+}
+
 interface SessionRow {
   readonly session: string
   readonly last_at: number
@@ -26,15 +33,22 @@ interface SessionRow {
 type ForgetTurns = (session: string) => boolean
 
 export function turnStep(db: DatabaseSync): Step {
-  const remove = db.prepare(
-    `DELETE FROM turns WHERE (session, number) IN (SELECT session, number FROM turns WHERE at < ? ORDER BY at LIMIT ${stride})
-     RETURNING session`,
+  // A summary lies before turns that are older than itself, and stays.
+  const select = db.prepare(
+    `SELECT place, session, at FROM turns WHERE place > ? AND place < ? ORDER BY place LIMIT ${stride}`,
   )
+  const remove = db.prepare('DELETE FROM turns WHERE place = ?')
   const subtract = createSubtract(db)
-  return (_after, cutoff) => {
-    const removed = remove.all(cutoff) as unknown as { session: string }[]
-    for (const { session } of removed) subtract(session, 1)
-    return removed.length < stride ? undefined : []
+  return (after, cutoff) => {
+    const from = after?.[0] ?? Number.MIN_SAFE_INTEGER
+    const rows = select.all(from, placeOfTime(cutoff)) as unknown as TurnRow[]
+    for (const { place, session, at } of rows) {
+      if (at >= cutoff) continue
+      remove.run(place)
+      subtract(session, 1)
+    }
+    const last = rows.at(-1)
+    return rows.length < stride || last === undefined ? undefined : [last.place]
   }
 }
 
@@ -93,8 +107,8 @@ export function runnerStateStep(db: DatabaseSync): Step {
 
 function createForgetTurns(db: DatabaseSync): ForgetTurns {
   const remove = db.prepare(
-    `DELETE FROM turns WHERE (session, number) IN
-     (SELECT session, number FROM turns WHERE session = ? ORDER BY number LIMIT ${mostTurns})`,
+    `DELETE FROM turns WHERE place IN
+     (SELECT place FROM turns WHERE session = ? ORDER BY place LIMIT ${mostTurns})`,
   )
   const subtract = createSubtract(db)
   return (session) => {
