@@ -66,6 +66,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     limits: data,
   }
   const begin = db.prepare('BEGIN IMMEDIATE')
+  const beginReading = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
   const savepoint = db.prepare('SAVEPOINT entry')
   const release = db.prepare('RELEASE entry')
@@ -93,6 +94,15 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     /** Undoes everything since `begin`, if SQLite has not done so by itself. */
     rollback() {
       if (db.isTransaction) db.exec('ROLLBACK')
+    },
+    /** Runs a function that only reads. One transaction for all reads costs less than one for each. */
+    reading<Result>(run: () => Result): Result {
+      beginReading.run()
+      try {
+        return run()
+      } finally {
+        commit.run()
+      }
     },
     /** Runs a function inside a savepoint of its own. If it throws, only what it did is undone. */
     nested(run: () => void) {

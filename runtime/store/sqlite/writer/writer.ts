@@ -307,7 +307,10 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
       if (order.type === 'close') answer(pending, order, { ok: true, value: undefined })
     }
     lastState = stateOf(connection)
-    const loaded = given.map((each) => withWork(connection, each, batch.now))
+    const loaded =
+      given.length === 0
+        ? []
+        : connection.reading(() => given.map((each) => withWork(connection, each, batch.now)))
     return replyTo(batch, { ...pending, claims: loaded, cancelled, changes: changes.take() })
   }
 
