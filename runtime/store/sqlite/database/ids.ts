@@ -99,6 +99,15 @@ export function createPlaceFinder(db: DatabaseSync, table: string): PlaceFinder 
   return (id) => find(id)?.place
 }
 
+/** Says whether a record is there. For one that is not, which is nearly always so, it asks once where a finder asks twice. */
+export function createPresence(db: DatabaseSync, table: string): (id: Uint8Array) => boolean {
+  const near = db.prepare(`SELECT 1 FROM ${table} WHERE place >= ? AND place < ? AND id = ?`)
+  return (id) => {
+    const first = placeOfTime(timeOfPlace(placeOfBlob(id)))
+    return near.get(first, first + placesInMs, id) !== undefined
+  }
+}
+
 /** Returns a place for a copied record: its own, or a free one of the same millisecond. */
 export function createFreePlaces(db: DatabaseSync, table: string): (id: Uint8Array) => number {
   const taken = db.prepare(`SELECT 1 FROM ${table} WHERE place = ?`)

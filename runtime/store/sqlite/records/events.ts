@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Effects, EventRecord, Id } from '../../port.ts'
-import { blobOfId, createPlaceFinder, idOfBlob, placeOfBlob } from '../database/ids.ts'
+import { blobOfId, createPlaceFinder, createPresence, idOfBlob, placeOfBlob } from '../database/ids.ts'
 import { createRowWriter, type Flat } from '../database/rows.ts'
 import type { NoteChange } from './change-list.ts'
 import type { Counters } from './counters.ts'
@@ -102,6 +102,7 @@ const idsAt = (['request', 'run', 'consumed_by'] as const).map((name) => eventCo
 
 export function createEvents(db: DatabaseSync, counters: Counters, changed: NoteChange) {
   const findPlace = createPlaceFinder(db, 'events')
+  const isThere = createPresence(db, 'events')
   const rows = createRowWriter(db, 'events', ['place', 'id', ...eventColumns])
   const consume = db.prepare(
     `UPDATE events SET pending = NULL, consumed_at = ?, consumed_by = ?
@@ -115,7 +116,7 @@ export function createEvents(db: DatabaseSync, counters: Counters, changed: Note
 
   return {
     rows,
-    has: (id: Uint8Array): boolean => findPlace(id) !== undefined,
+    has: isThere,
 
     /** Takes the values of `eventColumns`. The row is written with the next flush. */
     add(id: Id, values: EventValues, ownRequest?: Uint8Array) {
@@ -134,7 +135,7 @@ export function createEvents(db: DatabaseSync, counters: Counters, changed: Note
 
     /** Writes an event at once. Does nothing if it is there already. */
     insert(event: EventRecord) {
-      if (this.has(blobOfId(event.id))) return
+      if (isThere(blobOfId(event.id))) return
       const values: Flat = []
       flattenEvent(values, event)
       this.add(event.id, values as EventValues)

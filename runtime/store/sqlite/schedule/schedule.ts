@@ -71,7 +71,9 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
   const deleteTask = db.prepare('DELETE FROM tasks WHERE key = ?')
   const updateDue = db.prepare('UPDATE tasks SET due_at = ? WHERE key = ?')
   const updateSecondDueTime = db.prepare('UPDATE tasks SET rearm_at = ? WHERE key = ?')
-  const updateClaimed = db.prepare('UPDATE tasks SET claimed = 1, claims = ?, held = 0 WHERE key = ?')
+  const updateClaimed = db.prepare(
+    'UPDATE tasks SET claimed = 1, claims = claims + 1, held = 0 WHERE key = ? RETURNING *',
+  )
   const updatePostponed = db.prepare(
     `UPDATE tasks SET claimed = 0, interrupted = 0, held = 1, rearm_at = NULL, due_at = ?, attempt = attempt + ?
      WHERE key = ? RETURNING *`,
@@ -210,10 +212,9 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
 
     claim(key: string): ClaimedTask {
       const fresh = collected.get(key)
-      const open = fresh ?? find(key)
-      const row = { ...open, claimed: 1, claims: open.claims + 1, held: 0 }
-      if (fresh === undefined) updateClaimed.run(row.claims, key)
-      else collected.set(key, row)
+      const row = fresh === undefined ? (updateClaimed.get(key) as TaskRow | undefined) : claimed(fresh)
+      if (row === undefined) throw new Error(`the task ${key} is gone`)
+      if (fresh !== undefined) collected.set(key, row)
       known.set(key, row)
       alarms.remove(row)
       return claimedTask(row)
@@ -308,6 +309,11 @@ export function createSchedule(db: DatabaseSync, counters: Counters) {
       alarms.forget()
     },
   }
+}
+
+/** What the statement that claims a task makes of its row. */
+function claimed(row: TaskRow): TaskRow {
+  return { ...row, claimed: 1, claims: row.claims + 1, held: 0 }
 }
 
 function isBacklog(kind: TaskKind): boolean {
