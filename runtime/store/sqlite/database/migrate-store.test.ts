@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createSampler } from '../../contract/bench/samples.ts'
 import { createIdMinter } from '../../id.ts'
-import type { EventRecord, Migration, RequestRecord, RunRecord, Store } from '../../port.ts'
+import type { EventRecord, Migration, RequestRecord, RunRecord, SessionMessage, Store } from '../../port.ts'
 import { openSqliteStore } from '../store.ts'
 import { databaseFile } from './folder.ts'
 import { blobOfId } from './ids.ts'
@@ -22,6 +22,8 @@ interface Records {
   readonly requests: readonly RequestRecord[]
   readonly runs: readonly RunRecord[]
   readonly events: readonly EventRecord[]
+  /** The messages of a session that was summarised while it had newer turns. */
+  readonly messages: readonly SessionMessage[]
 }
 
 /** Makes a data folder as schema 5 kept it, and returns what is in it. */
@@ -49,6 +51,15 @@ function createOldFolder(t: TestContext): { folder: string; records: Records } {
     event.run(blobOfId(record.id), record.state, JSON.stringify(record))
     if (record.state === 'pending') inbox.run(record.mode === 'now' ? 0 : 1, blobOfId(record.id))
   }
+  const { messages } = records
+  const turn = db.prepare('INSERT INTO turns VALUES (?, ?, ?, ?, ?)')
+  for (const [index, message] of messages.entries()) {
+    turn.run('pr:1', index + 3, blobOfId(message.turn), message.at, JSON.stringify([message]))
+  }
+  turn.run('pr:2', 1, blobOfId(messages[1]?.turn ?? ''), start + 2, '[]')
+  db.prepare('INSERT INTO sessions VALUES (?, ?, ?, 0)').run('pr:1', messages.length, start + 3)
+  db.prepare('INSERT INTO sessions VALUES (?, 1, ?, 0)').run('pr:2', start + 2)
+  db.prepare('INSERT INTO runner_states VALUES (?, ?, ?, ?)').run('pr:1', 'claude', start, 'kept')
   db.exec('COMMIT')
   db.close()
   return { folder, records }
@@ -73,7 +84,13 @@ function sampleRecords(): Records {
   runs.push(sample.run({ message: 'half \ud83d', prompt: 'of half \ud83d', sessionKey: 'a\0b' }))
   const last = sample.event({ state: 'consumed', consumedAt: now, consumedBy: runs[0]?.id ?? '' })
   events.push(last, { ...last, id: `${last.id.slice(0, -4)}${last.id.endsWith('ffff') ? '0000' : 'ffff'}` })
-  return { requests, runs, events }
+  // The summary is younger than the turns behind it, of which two have the same time.
+  const mintId = createIdMinter(clock.now)
+  const said = (role: 'summary' | 'user', ms: number): SessionMessage => {
+    return { role, text: `${role} ${ms}`, at: start + ms, turn: mintId() }
+  }
+  const messages = [said('summary', 4), said('user', 2), said('user', 2), said('user', 3)]
+  return { requests, runs, events, messages }
 }
 
 async function openIn(folder: string, onMigration?: (migration: Migration) => void): Promise<Store> {
@@ -98,7 +115,7 @@ async function all<Item>(page: (cursor?: string) => Promise<{ items: readonly It
 }
 
 /** Fails unless the store holds the records, in lists and one by one. */
-async function assertHolds(store: Store, { requests, runs, events }: Records): Promise<void> {
+async function assertHolds(store: Store, { requests, runs, events, messages }: Records): Promise<void> {
   const inOrder = <Item extends { id: string }>(items: readonly Item[]) =>
     items.toSorted((a, b) => (a.id < b.id ? 1 : -1))
   const listed = requests.map(({ body: _body, head: _head, ...request }) => request)
@@ -109,6 +126,11 @@ async function assertHolds(store: Store, { requests, runs, events }: Records): P
   for (const request of requests.slice(0, 10)) assert.deepEqual(await store.read.request(request.id), request)
   for (const run of runs.slice(-10)) assert.deepEqual(await store.read.run(run.id), run)
   for (const event of events.slice(-10)) assert.deepEqual(await store.read.event(event.id), event)
+  assert.deepEqual((await store.read.session('pr:1'))?.messages, messages)
+  assert.deepEqual((await store.read.sessions()).items, [
+    { key: 'pr:1', turns: 4, lastAt: start + 3 },
+    { key: 'pr:2', turns: 1, lastAt: start + 2 },
+  ])
   const pending = events.filter(({ state }) => state === 'pending').length
   assert.equal(store.health().events, pending)
 }

@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import { createIdMinter } from '../../id.ts'
 import { createQueries, type Filters } from '../reader/queries.ts'
 import { readCounters } from '../records/counters.ts'
+import { createRunnerStateReader, createSessions } from '../records/sessions.ts'
 import { createSchedule } from '../schedule/schedule.ts'
+import { blobOfId, placeOfTime, placesInMs } from './ids.ts'
 import { migrate, migrations } from './migrations.ts'
 
 const versionOf = (db: DatabaseSync) => db.prepare('PRAGMA user_version').get()?.['user_version']
@@ -70,6 +72,48 @@ test('a store of a version without pools and sessions keeps its tasks, and its s
       ['hook:mine', 1, 15, 0],
     ],
   )
+})
+
+test('turns of a version that numbered them keep their order, and new ones come behind them', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db, migrations.slice(0, 5))
+  const time = Date.UTC(2026, 0, 1)
+  const mintId = createIdMinter(() => time)
+  const ids = Array.from({ length: 5 }, mintId)
+  const insertTurn = db.prepare('INSERT INTO turns VALUES (?, ?, ?, ?, ?)')
+  // The first turn of `a` is a summary, which is younger than what follows it. One of `b` lies between the others.
+  for (const [index, [session, number, ms]] of (
+    [
+      ['a', 7, 9],
+      ['a', 8, 3],
+      ['b', 1, 4],
+      ['a', 9, 5],
+    ] as const
+  ).entries()) {
+    const messages = [{ role: 'user', text: `${session}${number}`, at: time + ms, turn: ids[index] }]
+    insertTurn.run(session, number, blobOfId(ids[index] ?? ''), time + ms, JSON.stringify(messages))
+  }
+  db.exec(`INSERT INTO runner_states VALUES ('a', 'claude', ${time}, 'kept')`)
+  migrate(db)
+  const places = () => db.prepare('SELECT place FROM turns ORDER BY place').all()
+  assert.deepEqual(
+    places().map((row) => Number(row['place']) - placeOfTime(time)),
+    [3 * placesInMs, 3 * placesInMs + 1, 4 * placesInMs, 5 * placesInMs],
+  )
+  const { append, compact } = createSessions(db)
+  const texts = () =>
+    createQueries(db)
+      .turns('a')
+      .map(({ text }) => text)
+  const turn = (id = '', text = '') => {
+    append({ session: 'a', turn: id, messages: [{ role: 'user', text, at: time + 9, turn: id }] })
+  }
+  turn(ids[3], 'sent again')
+  turn(ids[4], 'new')
+  assert.deepEqual(texts(), ['a7', 'a8', 'a9', 'new'])
+  compact({ session: 'a', through: ids[1] ?? '' })
+  assert.deepEqual(texts(), ['a9', 'new'])
+  assert.deepEqual(createRunnerStateReader(db)('a'), { claude: 'kept' })
 })
 
 test('deliveries of a version without a channel column are found by their channel', () => {

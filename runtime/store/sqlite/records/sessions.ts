@@ -14,9 +14,9 @@ type Turn = NonNullable<Effects['append']>[number]
 
 export function createSessions(db: DatabaseSync) {
   // A turn lies behind the place of its own id, so a search for it passes only what was appended to its session since.
+  const selectSame = db.prepare('SELECT 1 FROM turns WHERE session = ? AND place >= ? AND turn = ?')
   const insertTurn = db.prepare(
-    `INSERT INTO turns SELECT max(?1, (SELECT ifnull(max(place) + 1, ?1) FROM turns)), ?2, ?3, ?4, ?5
-     WHERE NOT EXISTS (SELECT 1 FROM turns WHERE session = ?2 AND place >= ?6 AND turn = ?3)`,
+    'INSERT INTO turns VALUES (max(?1, (SELECT ifnull(max(place) + 1, ?1) FROM turns)), ?2, ?3, ?4, ?5)',
   )
   const countTurn = db.prepare(
     `INSERT INTO sessions VALUES (?, 1, ?, ?)
@@ -35,11 +35,11 @@ export function createSessions(db: DatabaseSync) {
     append({ session, turn, messages }: Turn) {
       const at = messages.at(-1)?.at
       if (at === undefined) return
-      const blob = blobOfId(turn)
-      const place = placeOfBlob(blob)
-      const since = placeOfTime(timeOfPlace(place))
-      const { changes } = insertTurn.run(place, session, blob, at, JSON.stringify(messages), since)
-      if (changes > 0) countTurn.run(session, at, firstRunOf(session) === undefined ? 0 : 1)
+      const id = blobOfId(turn)
+      const place = placeOfBlob(id)
+      if (selectSame.get(session, placeOfTime(timeOfPlace(place)), id) !== undefined) return
+      insertTurn.run(place, session, id, at, JSON.stringify(messages))
+      countTurn.run(session, at, firstRunOf(session) === undefined ? 0 : 1)
     },
 
     /** Has no effect if the session has no such turn, or no longer has it. */

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createSampler } from '../../contract/bench/samples.ts'
 import { createIdMinter } from '../../id.ts'
-import { blobOfId } from '../database/ids.ts'
+import { blobOfId, idOfBlob } from '../database/ids.ts'
 import { migrate } from '../database/migrations.ts'
 import { createCoalescing } from '../records/coalescing.ts'
 import { readCounters } from '../records/counters.ts'
@@ -128,6 +128,32 @@ test("a runner's state is deleted when it is old and its session has no turn lef
   assert.deepEqual(left(), ['with-turns', 'young'])
   sweep(12 * day)
   assert.deepEqual(left(), [])
+})
+
+test('a summary that is younger than the turns behind it stays when they are deleted', () => {
+  const { db, apply, sweep } = openWithEffects({ keepMs: day })
+  let now = day
+  const mintId = createIdMinter(() => now)
+  const turns = Array.from({ length: 50 }, () => {
+    const turn = mintId()
+    apply({ append: [{ session: 'a', turn, messages: [{ role: 'user', text: 'hi', at: now, turn }] }] }, now)
+    return turn
+  })
+  now = 3 * day
+  const turn = mintId()
+  const summary = { turn, messages: [{ role: 'summary' as const, text: 'hi', at: now, turn }] }
+  apply({ compact: { session: 'a', through: turns[9] ?? '', summary } }, now)
+  const left = () => db.prepare('SELECT turn FROM turns').all()
+  sweep(2 * day)
+  assert.equal(left().length, 41)
+  sweep(2 * day + 1)
+  assert.deepEqual(
+    left().map((row) => idOfBlob(row['turn'] as Uint8Array)),
+    [turn],
+  )
+  assert.deepEqual(db.prepare('SELECT turns FROM sessions').all().map(Object.values), [[1]])
+  sweep(5 * day)
+  assert.deepEqual([left().length, db.prepare('SELECT * FROM sessions').all().length], [0, 0])
 })
 
 function openWithEffects({ keepMs }: { keepMs: number }) {

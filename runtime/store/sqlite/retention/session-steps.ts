@@ -4,8 +4,8 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { placeOfTime } from '../database/ids.ts'
 import { firstTaskOf, laneOf } from '../../tasks.ts'
+import { placeOfTime } from '../database/ids.ts'
 
 export type Key = readonly (string | number | Uint8Array)[]
 
