@@ -7,6 +7,7 @@ import type { Coalescing } from './records/coalescing.ts'
 import type { Counters } from './records/counters.ts'
 import type { Deliveries } from './records/deliveries.ts'
 import type { Events } from './records/events.ts'
+import type { Histories } from './records/histories.ts'
 import type { Lookups } from './records/lookups.ts'
 import type { Requests } from './records/requests.ts'
 import type { Runs } from './records/runs.ts'
@@ -21,6 +22,7 @@ export interface Parts {
   readonly runs: Runs
   readonly events: Events
   readonly deliveries: Deliveries
+  readonly histories: Histories
   readonly coalescing: Coalescing
   readonly changed: NoteChange
   /** They are read whenever they matter, because a reload changes them. */

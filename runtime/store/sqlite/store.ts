@@ -12,6 +12,7 @@ import {
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
 import { createReaderClient } from './reader/reader-client.ts'
 import { createRefusedRequests } from './reader/refused-requests.ts'
+import { createHistoryParser } from './records/histories.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
 import type { Fault } from './writer/faulty-disk.ts'
@@ -57,6 +58,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
 function createStore(options: StoreOptions, { worker, state: opened, newestAt }: StartedWriter): FaultyStore {
   const { now, setTimer = setSystemTimer, setWatchTimer = setSystemTimer, location } = options
   const refused = createRefusedRequests()
+  const parseHistory = createHistoryParser(options.historyMessages)
   const client = createWriterClient({
     worker,
     now,
@@ -182,7 +184,7 @@ function createStore(options: StoreOptions, { worker, state: opened, newestAt }:
         id: workerPools.length,
         options: workOptions,
         client,
-        historyMessages: options.historyMessages,
+        parseHistory,
         now,
         setTimer,
       })

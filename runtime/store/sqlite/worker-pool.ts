@@ -4,6 +4,7 @@
  */
 
 import { type Claim, type SetTimer, type Settlement, StoreError, type WorkOptions } from '../port.ts'
+import type { ParseHistory } from './records/histories.ts'
 import { type PlainWork, workOf } from './records/loading.ts'
 import type { LoadedClaim } from './writer/protocol.ts'
 import type { WriterClient } from './writer/writer-client.ts'
@@ -12,7 +13,7 @@ export interface WorkerPoolParts {
   readonly id: number
   readonly options: WorkOptions
   readonly client: WriterClient
-  readonly historyMessages: number
+  readonly parseHistory: ParseHistory
   readonly now: () => number
   readonly setTimer: SetTimer
 }
@@ -34,7 +35,7 @@ const faultPause = 5_000
 /** Milliseconds between two tries to write a settlement. */
 const settlePause = 1_000
 
-export function createWorkerPool({ id, options, client, historyMessages, now, setTimer }: WorkerPoolParts) {
+export function createWorkerPool({ id, options, client, parseHistory, now, setTimer }: WorkerPoolParts) {
   const leases = new Map<number, Lease>()
   let whenIdle: (() => void) | undefined
 
@@ -69,10 +70,7 @@ export function createWorkerPool({ id, options, client, historyMessages, now, se
       lease: lease.abort.signal,
       cancel: lease.cancel.signal,
       async load() {
-        return workOf(
-          lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork),
-          historyMessages,
-        )
+        return workOf(lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork), parseHistory)
       },
       async checkpoint(effects) {
         await client.call({ type: 'checkpoint', claim, effects })

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createIdMinter } from '../../id.ts'
 import { createQueries, type Filters } from '../reader/queries.ts'
 import { readCounters } from '../records/counters.ts'
+import { createHistories } from '../records/histories.ts'
 import { createRunnerStateReader, createSessions } from '../records/sessions.ts'
 import { createSchedule } from '../schedule/schedule.ts'
 import { blobOfId, placeOfTime, placesInMs } from './ids.ts'
@@ -100,7 +101,7 @@ test('turns of a version that numbered them keep their order, and new ones come 
     places().map((row) => Number(row['place']) - placeOfTime(time)),
     [3 * placesInMs, 3 * placesInMs + 1, 4 * placesInMs, 5 * placesInMs],
   )
-  const { append, compact } = createSessions(db)
+  const { append, compact } = createSessions(db, createHistories(20))
   const texts = () =>
     createQueries(db)
       .turns('a')

@@ -1,7 +1,7 @@
 /** The queries of the reader: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { OpenDeliveries, RunRecord, SessionSummary } from '../../port.ts'
+import type { OpenDeliveries, RunRecord, SessionMessage, SessionSummary } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob } from '../database/ids.ts'
 import { type Coalesced, createJoinedReader } from '../records/coalescing.ts'
@@ -10,7 +10,7 @@ import { createRouteReader } from '../records/loading.ts'
 import { type LookupColumn, lookupColumns, rangesWith } from '../records/lookups.ts'
 import { listedColumns, type RequestRow, requestOf } from '../records/requests.ts'
 import { runColumns, runOf } from '../records/runs.ts'
-import { createTurnReader, messagesOf } from '../records/sessions.ts'
+import { createTurnReader } from '../records/sessions.ts'
 import { createDayReader } from '../records/spending.ts'
 
 export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
@@ -217,6 +217,11 @@ export function createQueries(db: DatabaseSync) {
       .all(before?.lastAt ?? Number.MAX_SAFE_INTEGER, before?.key ?? '', limit) as unknown as SessionSummary[]
   }
 
+  function newestMessages(session: string): SessionMessage[] {
+    const turns = readTurns(session, mostMessages)
+    return turns.flatMap(({ messages }): SessionMessage[] => JSON.parse(messages)).slice(-mostMessages)
+  }
+
   /** Walks once through the open part of an index, which is in the order of the groups. */
   function openDeliveries(): OpenDeliveries[] {
     const rows = db
@@ -239,7 +244,7 @@ export function createQueries(db: DatabaseSync) {
     bodies,
     sessions,
     openDeliveries,
-    turns: (session: string) => messagesOf(readTurns(session, mostMessages), mostMessages),
+    turns: (session: string) => newestMessages(session),
     route: createRouteReader(db),
     spent: createDayReader(db),
   }

@@ -9,10 +9,10 @@ import { createSpending } from './spending.ts'
 export type ApplyEffects = (effects: Effects, now: number) => void
 
 export function createEffects(
-  parts: Pick<Parts, 'db' | 'schedule' | 'runs' | 'events' | 'deliveries'>,
+  parts: Pick<Parts, 'db' | 'schedule' | 'runs' | 'events' | 'deliveries' | 'histories'>,
 ): ApplyEffects {
-  const { db, schedule, runs, events, deliveries } = parts
-  const sessions = createSessions(db)
+  const { db, schedule, runs, events, deliveries, histories } = parts
+  const sessions = createSessions(db, histories)
   const spend = createSpending(db)
   function changeRun(patch: NonNullable<Effects['run']>): void {
     if (runs.change(patch)) return

@@ -4,11 +4,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { DeliveryRecord, Id, NewTask, Route, RunRecord, Work } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId, createRowFinder } from '../database/ids.ts'
+import type { Parts } from '../parts.ts'
 import { createJoinedReader } from './coalescing.ts'
-import type { Counters } from './counters.ts'
 import { type EventRow, eventColumns, eventOf } from './events.ts'
+import type { ParseHistory } from './histories.ts'
 import { type RunRow, runColumns, runOf } from './runs.ts'
-import { createRunnerStateReader, createTurnReader, messagesOf } from './sessions.ts'
+import { createRunnerStateReader, createTurnReader } from './sessions.ts'
 import { createSpentReader } from './spending.ts'
 
 /** `Work` with its records as rows and its history as JSON, from which the main thread makes records. */
@@ -22,11 +23,11 @@ export type PlainWork = Omit<Work, 'run' | 'delivery' | 'events' | 'history'> & 
 
 export function workOf(
   { run, delivery, events, history, ...rest }: PlainWork,
-  historyMessages: number,
+  parseHistory: ParseHistory,
 ): Work {
   return {
     ...rest,
-    history: messagesOf(history, historyMessages),
+    history: parseHistory(run?.session ?? mainSession, history),
     ...(run && { run: runOf(run) }),
     ...(delivery !== undefined && { delivery: JSON.parse(delivery) }),
     events: events.map(eventOf),
@@ -35,12 +36,17 @@ export function workOf(
 
 export type LoadWork = (task: NewTask, now: number) => PlainWork
 
+/** The session in which heartbeats go on. */
+const mainSession = 'main'
 /** The most events that one heartbeat shows. */
 const shownEvents = 50
 /** The most UTF-16 units of JSON of events and of a session's history: far more than a turn is shown of either. */
 const mostUnits = 2_097_152
 
-export function createLoading(db: DatabaseSync, counters: Counters, historyMessages: number): LoadWork {
+export function createLoading(
+  { db, counters, histories }: Pick<Parts, 'db' | 'counters' | 'histories'>,
+  historyMessages: number,
+): LoadWork {
   const findRun = createRowFinder<RunRow>(db, 'runs', ['id', ...runColumns])
   const selectDelivery = db.prepare('SELECT record FROM deliveries WHERE id = ?')
   const selectPending = db.prepare(
@@ -53,6 +59,8 @@ export function createLoading(db: DatabaseSync, counters: Counters, historyMessa
   const joined = createJoinedReader(db)
   const readRoute = createRouteReader(db)
 
+  const readNewest = (session: string) => readTurns(session, historyMessages)
+  const historyOf = (session: string) => histories.read(session, readNewest).map(({ messages }) => messages)
   const rowOf = (id: Id) => findRun(blobOfId(id))
 
   return ({ kind, subject }, now) => {
@@ -63,8 +71,8 @@ export function createLoading(db: DatabaseSync, counters: Counters, historyMessa
       return {
         ...common,
         events,
-        history: readTurns('main', historyMessages),
-        runnerState: readRunnerStates('main'),
+        history: historyOf(mainSession),
+        runnerState: readRunnerStates(mainSession),
         spent: readSpent(now),
       }
     }
@@ -81,7 +89,7 @@ export function createLoading(db: DatabaseSync, counters: Counters, historyMessa
     return {
       ...none,
       run,
-      history: readTurns(run.session, historyMessages),
+      history: historyOf(run.session),
       runnerState: readRunnerStates(run.session),
       spent: readSpent(now, budgetOf(run.draft)),
       ...(run.draft.includes('"coalesce":') && { ...joined.joined(subject), ofKey: joined.ofKey(subject) }),

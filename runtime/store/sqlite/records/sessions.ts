@@ -5,14 +5,15 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Effects, SessionMessage } from '../../port.ts'
+import type { Effects } from '../../port.ts'
 import { firstRunOf } from '../../tasks.ts'
 import { takeRows } from '../database/bounded-rows.ts'
-import { blobOfId, placeOfBlob, placeOfTime, timeOfPlace } from '../database/ids.ts'
+import { blobOfId, idOfBlob, placeOfBlob, placeOfTime, timeOfPlace } from '../database/ids.ts'
+import type { Histories, KeptTurn } from './histories.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
 
-export function createSessions(db: DatabaseSync) {
+export function createSessions(db: DatabaseSync, histories: Histories) {
   // A turn lies behind the place of its own id, so a search for it passes only what was appended to its session since.
   const selectSame = db.prepare('SELECT 1 FROM turns WHERE session = ? AND place >= ? AND turn = ?')
   const insertTurn = db.prepare(
@@ -38,7 +39,9 @@ export function createSessions(db: DatabaseSync) {
       const id = blobOfId(turn)
       const place = placeOfBlob(id)
       if (selectSame.get(session, placeOfTime(timeOfPlace(place)), id) !== undefined) return
-      insertTurn.run(place, session, id, at, JSON.stringify(messages))
+      const text = JSON.stringify(messages)
+      insertTurn.run(place, session, id, at, text)
+      histories.append(session, { turn, messages: text })
       countTurn.run(session, at, firstRunOf(session) === undefined ? 0 : 1)
     },
 
@@ -48,11 +51,14 @@ export function createSessions(db: DatabaseSync) {
       if (row === undefined) return
       let removed = Number(deleteThrough.run(session, row.place).changes)
       const at = summary?.messages.at(-1)?.at
+      let kept: KeptTurn | undefined
       if (summary !== undefined && at !== undefined) {
+        kept = { turn: summary.turn, messages: JSON.stringify(summary.messages) }
         // The place that just became free comes before all others.
-        insertSummary.run(row.place, session, blobOfId(summary.turn), at, JSON.stringify(summary.messages))
+        insertSummary.run(row.place, session, blobOfId(kept.turn), at, kept.messages)
         removed -= 1
       }
+      histories.compact(session, through, kept)
       subtractTurns.run(removed, session)
       deleteEmpty.run(session)
     },
@@ -76,36 +82,33 @@ export function createRunnerStateReader(db: DatabaseSync) {
 const turnsInSlice = 32
 
 /**
- * Returns the messages of a session's newest turns as JSON, oldest turn first, as far as they fit `most` UTF-16 units. They
+ * Returns a session's newest turns with their messages as JSON, the oldest turn first, as far as they fit `most` UTF-16 units. They
  * hold at least `limit` messages, if there are as many.
  */
 export function createTurnReader(db: DatabaseSync, most: number) {
   const select = db.prepare(
-    `SELECT place, messages FROM turns WHERE session = ? AND place < ? ORDER BY place DESC LIMIT ${turnsInSlice}`,
+    `SELECT place, turn, messages FROM turns WHERE session = ? AND place < ? ORDER BY place DESC LIMIT ${turnsInSlice}`,
   )
 
   // Slices, because an iterator costs ten times as much as reading a session that has no turn yet.
-  function* newestFirst(session: string, limit: number): Generator<string> {
+  function* newestFirst(session: string, limit: number): Generator<KeptTurn> {
     let before = Number.MAX_SAFE_INTEGER
     // A turn holds at least one message, so `limit` turns are enough.
     for (let left = limit; left > 0; ) {
-      const rows = select.all(session, before) as { place: number; messages: string }[]
-      for (const { place, messages } of rows) {
-        yield messages
+      const rows = select.all(session, before) as unknown as (Omit<KeptTurn, 'turn'> & {
+        place: number
+        turn: Uint8Array
+      })[]
+      for (const { place, turn, messages } of rows) {
+        yield { turn: idOfBlob(turn), messages }
         before = place
       }
       left = rows.length < turnsInSlice ? 0 : left - rows.length
     }
   }
 
-  return (session: string, limit: number): string[] => {
-    const { rows } = takeRows(newestFirst(session, limit), (messages) => messages.length, most)
+  return (session: string, limit: number): KeptTurn[] => {
+    const { rows } = takeRows(newestFirst(session, limit), ({ messages }) => messages.length, most)
     return rows.reverse()
   }
-}
-
-/** Returns the newest `limit` messages of turns, oldest first. */
-export function messagesOf(turns: readonly string[], limit: number): SessionMessage[] {
-  const messages: SessionMessage[] = turns.flatMap((turn) => JSON.parse(turn))
-  return messages.slice(Math.max(0, messages.length - limit))
 }

@@ -10,6 +10,7 @@ import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
 import { createEvents } from '../records/events.ts'
+import { createHistories } from '../records/histories.ts'
 import { createLookups } from '../records/lookups.ts'
 import { createRequests, valuesOfRequest } from '../records/requests.ts'
 import { createRuns } from '../records/runs.ts'
@@ -19,7 +20,7 @@ import { createRetention } from './retention.ts'
 const day = 86_400_000
 
 function partsOf(db: DatabaseSync) {
-  return { db, counters: readCounters(db), lookups: createLookups(db) }
+  return { db, counters: readCounters(db), lookups: createLookups(db), histories: createHistories(20) }
 }
 
 /** Opens a store with old ignored requests, and a stopwatch that moves with each look at it. */
@@ -165,7 +166,7 @@ function openWithEffects({ keepMs }: { keepMs: number }) {
   const runs = createRuns(db, changed)
   const events = createEvents(db, counters, changed)
   const deliveries = createDeliveries(db, changed)
-  const apply = createEffects({ db, schedule, runs, events, deliveries })
+  const apply = createEffects({ ...partsOf(db), schedule, runs, events, deliveries })
   const retention = createRetention(partsOf(db), { keepMs, now: 0, elapsed: () => 0 })
   return { db, apply, sweep: retention.sweep }
 }

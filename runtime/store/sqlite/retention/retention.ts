@@ -36,7 +36,7 @@ export interface RetentionOptions {
 }
 
 export function createRetention(
-  { db, counters, lookups }: Pick<Parts, 'db' | 'counters' | 'lookups'>,
+  { db, counters, lookups, histories }: Pick<Parts, 'db' | 'counters' | 'lookups' | 'histories'>,
   options: RetentionOptions,
 ) {
   const { elapsed = () => performance.now() } = options
@@ -46,8 +46,8 @@ export function createRetention(
     runStep(db),
     eventStep(db),
     requestStep(db, counters),
-    turnStep(db),
-    idleStep(db, options),
+    turnStep(db, histories),
+    idleStep(db, histories, options),
     runnerStateStep(db),
     dedupeStep(db),
     spentStep(db),

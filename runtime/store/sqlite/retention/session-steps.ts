@@ -6,6 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { firstTaskOf, laneOf } from '../../tasks.ts'
 import { placeOfTime } from '../database/ids.ts'
+import type { Histories } from '../records/histories.ts'
 
 export type Key = readonly (string | number | Uint8Array)[]
 
@@ -32,7 +33,7 @@ interface SessionRow {
 /** Deletes turns of a session. Returns whether it has none left. */
 type ForgetTurns = (session: string) => boolean
 
-export function turnStep(db: DatabaseSync): Step {
+export function turnStep(db: DatabaseSync, histories: Histories): Step {
   // A summary lies before turns that are older than itself, and stays.
   const select = db.prepare(
     `SELECT place, session, at FROM turns WHERE place > ? AND place < ? ORDER BY place LIMIT ${stride}`,
@@ -46,6 +47,7 @@ export function turnStep(db: DatabaseSync): Step {
       if (at >= cutoff) continue
       remove.run(place)
       subtract(session, 1)
+      histories.clear()
     }
     const last = rows.at(-1)
     return rows.length < stride || last === undefined ? undefined : [last.place]
@@ -56,7 +58,11 @@ export function turnStep(db: DatabaseSync): Step {
  * Deletes a session with a generated key whole, once its last turn is older than `sessionIdleMs`. A session with a queued or
  * running run stays. The walk goes by the time of the last turn.
  */
-export function idleStep(db: DatabaseSync, options: { readonly sessionIdleMs?: number }): Step {
+export function idleStep(
+  db: DatabaseSync,
+  histories: Histories,
+  options: { readonly sessionIdleMs?: number },
+): Step {
   const select = db.prepare(
     `SELECT session, last_at FROM sessions
      WHERE made_up = 1 AND (last_at, session) > (?, ?) AND last_at < ? ORDER BY last_at, session LIMIT ${stride}`,
@@ -76,6 +82,7 @@ export function idleStep(db: DatabaseSync, options: { readonly sessionIdleMs?: n
     const rows = select.all(lastAt, last, now - sessionIdleMs) as unknown as SessionRow[]
     for (const row of rows) {
       if (!isOpen(laneOf(row.session))) {
+        histories.clear()
         if (!forgetTurns(row.session)) return [lastAt, last]
         removeStates.run(row.session)
       }

@@ -14,6 +14,7 @@ import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
 import { createEvents } from '../records/events.ts'
+import { createHistories } from '../records/histories.ts'
 import { createLoading } from '../records/loading.ts'
 import { createLookups } from '../records/lookups.ts'
 import { createRequests } from '../records/requests.ts'
@@ -61,6 +62,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     runs: createRuns(db, changed),
     events: createEvents(db, counters, changed),
     deliveries: createDeliveries(db, changed),
+    histories: createHistories(data.historyMessages),
     coalescing,
     changed,
     limits: data,
@@ -81,7 +83,8 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     schedule,
     accepting: createAccepting(parts),
     applyEffects: createEffects(parts),
-    loadWork: createLoading(db, counters, data.historyMessages),
+    loadWork: createLoading(parts, data.historyMessages),
+    histories: parts.histories,
     retention: createRetention(parts, data),
     runCommand: createCommands(parts),
     /** The clock was set back to `now`, by `ms` milliseconds. */

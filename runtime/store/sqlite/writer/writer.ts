@@ -202,6 +202,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
     Object.assign(connection.counters, counters)
     connection.schedule.forget()
     connection.accepting.forget()
+    connection.histories.clear()
   }
 
   function commit(connection: WriterConnection): void {
