@@ -125,6 +125,37 @@ export function failingContract(subject: ContractSubject): void {
       claim.done()
     })
 
+    test('a history that was loaded before holds no turn of a commit that failed, and each turn once', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction({ sessionKey: 'pr:1' })))
+      const claim = await startManualWorker(bench.store, ['run']).next()
+      const turnOf = (text: string) => {
+        const turn = bench.mintId()
+        return {
+          session: 'pr:1',
+          turn,
+          messages: [{ role: 'user' as const, text, at: bench.clock.now(), turn }],
+        }
+      }
+      const texts = async () => (await claim.load()).history.map(({ text }) => text)
+      const [a, b] = [turnOf('a'), turnOf('b')]
+      await claim.checkpoint({ append: [a] })
+      assert.deepEqual(await texts(), ['a'])
+      await bench.fault('commit-fails')
+      const summary = turnOf('summary')
+      const compact = { session: 'pr:1', through: a.turn, summary }
+      await assert.rejects(claim.checkpoint({ append: [b], compact }), { code: 'STORE_UNAVAILABLE' })
+      assert.deepEqual(await texts(), ['a'])
+      await assert.rejects(claim.checkpoint({ append: [b], delivery: { id: bench.mintId() } }), {
+        code: 'BAD_ENTRY',
+      })
+      assert.deepEqual(await texts(), ['a'])
+      for (let time = 0; time < 2; time++) await claim.checkpoint({ append: [b] })
+      assert.deepEqual(await texts(), ['a', 'b'])
+      assert.deepEqual((await bench.store.read.session('pr:1'))?.messages, (await claim.load()).history)
+    })
+
     test('a commit whose answer was lost is found, and its callers hear of success', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -157,7 +157,25 @@ test('a summary that is younger than the turns behind it stays when they are del
   assert.deepEqual([left().length, db.prepare('SELECT * FROM sessions').all().length], [0, 0])
 })
 
-function openWithEffects({ keepMs }: { keepMs: number }) {
+test('histories are read again once turns were deleted for age, or a whole idle session was', () => {
+  for (const [session, limits] of [
+    ['pr:1', { keepMs: day }],
+    [`hook:${createIdMinter(() => day)()}`, { keepMs: 100 * day, sessionIdleMs: day }],
+  ] as const) {
+    const { apply, sweep, histories } = openWithEffects(limits)
+    const turn = createIdMinter(() => day)()
+    const messages = [{ role: 'user' as const, text: 'hi', at: day, turn }]
+    apply({ append: [{ session, turn, messages }] }, day)
+    const read = (turns: string) => histories.read(session, () => [{ turn, messages: turns }])[0]?.messages
+    assert.equal(read('before'), 'before')
+    sweep(2 * day)
+    assert.equal(read('after'), 'before')
+    sweep(2 * day + 1)
+    assert.equal(read('after'), 'after')
+  }
+})
+
+function openWithEffects({ keepMs, sessionIdleMs = keepMs }: { keepMs: number; sessionIdleMs?: number }) {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const counters = readCounters(db)
@@ -166,7 +184,8 @@ function openWithEffects({ keepMs }: { keepMs: number }) {
   const runs = createRuns(db, changed)
   const events = createEvents(db, counters, changed)
   const deliveries = createDeliveries(db, changed)
-  const apply = createEffects({ ...partsOf(db), schedule, runs, events, deliveries })
-  const retention = createRetention(partsOf(db), { keepMs, now: 0, elapsed: () => 0 })
-  return { db, apply, sweep: retention.sweep }
+  const parts = partsOf(db)
+  const apply = createEffects({ ...parts, schedule, runs, events, deliveries })
+  const retention = createRetention(parts, { keepMs, sessionIdleMs, now: 0, elapsed: () => 0 })
+  return { db, apply, sweep: retention.sweep, histories: parts.histories }
 }
