@@ -148,13 +148,15 @@ export const migrations: readonly Migration[] = [
     place INTEGER PRIMARY KEY, session TEXT NOT NULL, turn BLOB NOT NULL, at INTEGER NOT NULL, messages TEXT NOT NULL
   ) STRICT;
   INSERT INTO turns
-    SELECT max((since - ${epoch}) * ${placesInMs} - nth) OVER (ORDER BY nth) + nth, session, turn, at, messages FROM (
-      SELECT *, row_number() OVER (ORDER BY since, session, number) AS nth FROM (
-        SELECT *, min(at) OVER (
-          PARTITION BY session ORDER BY number ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
-        ) AS since FROM turns_6
+    SELECT place, session, turn, at, messages FROM (
+      SELECT max((since - ${epoch}) * ${placesInMs} - nth) OVER (ORDER BY nth) + nth AS place, session, number FROM (
+        SELECT session, number, since, row_number() OVER (ORDER BY since, session, number) AS nth FROM (
+          SELECT session, number, min(at) OVER (
+            PARTITION BY session ORDER BY number ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+          ) AS since FROM turns_6
+        )
       )
-    );
+    ) CROSS JOIN turns_6 USING (session, number);
   CREATE INDEX turns_by_session ON turns (session);
   DROP TABLE turns_6;
   `,
