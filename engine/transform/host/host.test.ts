@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { appendFile, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { backgroundTimers, type Timers } from '../../timers.ts'
 import { callOne, createHosted, createServing, failureOf, type Hosted, shownPlace } from './fixture.ts'
 
@@ -245,7 +245,8 @@ async function createWitness(hosted: Hosted) {
   return { file, threads: async () => (await readFile(file, 'utf8')).trim().split(' ').filter(Boolean) }
 }
 
-test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
+/** Starts three modules, each of which notes the thread that loads it. */
+async function startThree(t: TestContext) {
   const hosted = await createHosted(
     t,
     { 'placeholder.ts': 'export default () => null' },
@@ -256,6 +257,11 @@ test('several modules are loaded in one thread, which is then ended, and the fir
   await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
   const open = await hosted.open(names)
   assert.deepEqual(await open.start(), [])
+  return { threads, names, open }
+}
+
+test('several modules are loaded in one thread, which is then ended, and the first call starts a worker', async (t) => {
+  const { threads, open } = await startThree(t)
   const [first, ...others] = await threads()
   assert.deepEqual(others, [first, first], 'each was loaded, in one thread')
 
@@ -342,16 +348,7 @@ test('a worker that no request has called ends after half a minute', async (t) =
 })
 
 test('the tests of many modules have one worker at a time, and leave those of requests alone', async (t) => {
-  const hosted = await createHosted(
-    t,
-    { 'placeholder.ts': 'export default () => null' },
-    { timers: neverSlow },
-  )
-  const { file, threads } = await createWitness(hosted)
-  const names = ['a.ts', 'b.ts', 'c.ts']
-  await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
-  const open = await hosted.open(names)
-  assert.deepEqual(await open.start(), [])
+  const { threads, names, open } = await startThree(t)
   const asTest = { onCall() {} }
   await callOne(open, 'c.ts')
   for (const name of names) {
