@@ -94,19 +94,6 @@ const unindexed: Readonly<Record<string, readonly string[]>> = {
   'deliveries.state': ['delivered'],
 }
 
-/** A search goes by the fact that is likely to occur least. */
-const rarestFirst: readonly LookupColumn[] = [
-  'delivery',
-  'replay_of',
-  'code',
-  'mapping',
-  'client',
-  'endpoint',
-  'generation',
-  'digest',
-  'node',
-]
-
 export function createQueries(db: DatabaseSync) {
   const readTurns = createTurnReader(db, mostUnits)
   const joined = createJoinedReader(db)
@@ -119,9 +106,9 @@ export function createQueries(db: DatabaseSync) {
   function list(query: ListQuery): GotPage {
     const { table, limit, filters } = query
     const { columns, order, recordOf } = forms[table]
-    const { conditions, values } = conditionsOf(query)
     const lookup = table === 'requests' && !isRareOutcome(filters) ? lookupIn(filters) : undefined
     if (lookup !== undefined) return pageOf(requestsWith(lookup, query), requestOf)
+    const { conditions, values } = conditionsOf(query)
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const found = db
       .prepare(`SELECT ${columns} FROM ${table} ${where} ORDER BY ${order} DESC LIMIT ?`)
@@ -265,7 +252,7 @@ function isRareOutcome({ outcome }: Filters): boolean {
 }
 
 function lookupIn(filters: Filters): LookupColumn | undefined {
-  return rarestFirst.find((name) => filters[name] !== undefined)
+  return lookupColumns.find((name) => filters[name] !== undefined)
 }
 
 function columnValue(column: string, value: string): SQLInputValue {

@@ -7,14 +7,14 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { placeOfTime } from '../database/ids.ts'
 
-/** The columns of a request that the index covers. */
+/** The columns of a request that the index covers. A search goes by the first of them, whose values are likely to occur least. */
 export const lookupColumns = [
-  'endpoint',
+  'delivery',
+  'replay_of',
   'code',
   'mapping',
   'client',
-  'delivery',
-  'replay_of',
+  'endpoint',
   'generation',
   'digest',
   'node',
