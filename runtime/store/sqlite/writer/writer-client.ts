@@ -44,7 +44,7 @@ const ownCommands: ReadonlySet<string> = new Set(['offer-route', 'schedule', 'ex
  */
 const mostUnanswered = 2
 
-/** A post waits for no more turns of the event loop while each brings further requests. */
+/** While the writer is busy, a post waits for no more turns of the event loop than this, as long as each brings further requests. */
 const mostTurns = 4
 
 /** Notes that may be on their way to the disk at one time. More are dropped. */
@@ -70,7 +70,7 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
   function postSoon(): void {
     if (posting || posted - answered >= mostUnanswered) return
     posting = true
-    gather(outgoing.entryCount, mostTurns)
+    gather(outgoing.entryCount, posted > answered ? mostTurns : 1)
   }
 
   /** Posts at the end of the turn, or of the first further one that brings no more entries. */
