@@ -53,6 +53,11 @@ const errorTable = {
     5,
   ),
   IDEMPOTENCY_CONFLICT: row(409, 'The idempotency key was used before, with another body.'),
+  BODY_NOT_KEPT: row(409, 'The body of the request is not kept, so that it cannot be shown or replayed.'),
+  NOT_REPLAYABLE: row(
+    409,
+    'The request was refused or is no event, or nothing takes such requests any more.',
+  ),
   WRONG_STATE: row(409, 'What it is about is in a state that does not allow this.'),
   MALFORMED_HTTP: row(400, 'The request is not valid HTTP.'),
   HEADERS_TOO_LARGE: row(431, 'The request line and headers are too large.'),

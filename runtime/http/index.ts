@@ -12,5 +12,11 @@ export { answerNotReady } from './server/not-ready.ts'
 export { createApp, ListenError, type ListenErrorCode, listen } from './server/server.ts'
 export { type InternalRequest, type PostInternally, postLimitsOf } from './sources/internal-request.ts'
 export type { PushHandler } from './sources/push-handling.ts'
-export { createHookSurface, type HookSurfaceOptions } from './surface.ts'
+export {
+  type AskedReplay,
+  createHookSurface,
+  type HookSurfaceOptions,
+  type Replayed,
+  type ReplayRequest,
+} from './surface.ts'
 export { trySurface } from './try-surface.ts'

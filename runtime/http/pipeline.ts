@@ -3,6 +3,7 @@
  * earlier one has checked, and nothing before `readBody` costs more than a lookup, as strangers get that far.
  */
 
+import type { ServerResponse } from 'node:http'
 import {
   type Action,
   type Fields,
@@ -38,6 +39,7 @@ import {
   type Accepted,
   elapsed,
   type RequestContext,
+  type RequestFacts,
   type RequestOutcome,
   refused,
 } from './request-context.ts'
@@ -88,10 +90,17 @@ type Authenticated =
   | Exclude<AuthResult, { kind: 'failed' }>
   | { readonly kind: 'internal'; readonly token?: never }
 
-/** @throws RequestError, StoreError, UnavailableError, SenderGone; any other error is a fault of the gateway */
-export type HandleRequest = (context: RequestContext) => Promise<RequestOutcome>
+/** Each method throws RequestError, StoreError, UnavailableError, SenderGone; any other error is a fault of the gateway. */
+export interface RequestPipeline {
+  handle(context: RequestContext): Promise<RequestOutcome>
+  /**
+   * Takes a stored request through the steps that follow authentication. No rate counts it, as an operator asked for it, and its
+   * body was decompressed when it came.
+   */
+  replay(facts: RequestFacts, body: Buffer): Promise<RequestOutcome>
+}
 
-export function createRequestPipeline(options: RequestPipelineOptions): HandleRequest {
+export function createRequestPipeline(options: RequestPipelineOptions): RequestPipeline {
   const { store, log, now, clock, mintId, timers, draining, throttle } = options
   const { verifyDependencies, performHandshakeEffects } = options
   const warnings = createSenderWarnings(log, now)
@@ -106,11 +115,10 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
   const handlePush = createPushHandling({ timers, draining })
   const waits = createOutcomeWaits({ store, timers, draining })
 
-  return async function handle(context) {
-    const { incoming, outgoing, endpoint, isInternal } = context
-    const { headers } = incoming
+  async function handle(context: RequestContext): Promise<RequestOutcome> {
+    const { incoming, outgoing, headers, endpoint, isInternal } = context
     const { snapshot } = context.live
-    const { hooks, sources } = snapshot.settings
+    const { hooks } = snapshot.settings
 
     if (!hooks.enabled) return refused('NOT_FOUND')
     const endpointAuth = options.authTableOf(snapshot).authFor(endpoint)
@@ -128,9 +136,8 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     const counted = isSigned ? undefined : overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
     const limited = counted && (await counted)
     if (limited) return limited
-    if (draining.aborted) return refused('DRAINING')
-    const { full, fullOfEvents } = store.health()
-    if (full || (fullOfEvents && endpoint === 'wake')) return refused('BACKLOG')
+    const unable = inabilityToTake(endpoint)
+    if (unable) return unable
 
     const maxBytes = maxBytesFor(snapshot, endpoint)
     const sent = await readBody(incoming, outgoing, { maxBytes, timeoutMs: hooks.bodyTimeoutMs, timers })
@@ -158,11 +165,46 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
       if (result) return result
     }
     if (pushHandler) return handlePush(context, pushHandler, decodeJson(body))
+    return decide(context, endpointAuth, query, body, decode())
+  }
+
+  async function replay(facts: RequestFacts, body: Buffer): Promise<RequestOutcome> {
+    const { endpoint, headers, live } = facts
+    const { snapshot } = live
+    if (endpoint === undefined || !snapshot.settings.hooks.enabled || !snapshot.covers(endpoint))
+      return refused('NOT_FOUND')
+    const unable = inabilityToTake(endpoint)
+    if (unable) return unable
+    if (body.length > maxBytesFor(snapshot, endpoint)) return refused('BODY_TOO_LARGE')
+    facts.body = body
+    const endpointAuth = options.authTableOf(snapshot).authFor(endpoint)
+    const decoded = decodeFor(endpoint, body, headers['content-type'])
+    return decide(facts, endpointAuth, parseFields(facts.query), body, decoded)
+  }
+
+  /** Why no request is taken at this moment. */
+  function inabilityToTake(endpoint: string): RequestOutcome | undefined {
+    if (draining.aborted) return refused('DRAINING')
+    const { full, fullOfEvents } = store.health()
+    return full || (fullOfEvents && endpoint === 'wake') ? refused('BACKLOG') : undefined
+  }
+
+  /** The steps that every request takes: the engine decides, and the store commits. */
+  async function decide(
+    context: RequestFacts,
+    { verify }: EndpointAuth,
+    query: Readonly<Fields>,
+    body: Buffer,
+    decoded: Decoded,
+  ): Promise<RequestOutcome> {
+    const { endpoint = '', isInternal } = context
+    const { snapshot } = context.live
+    const { hooks, sources } = snapshot.settings
     const request: HookRequest = {
       endpoint,
-      headers: withoutTokens(headers, verify?.value.tokenHeaders ?? []),
+      headers: withoutTokens(context.headers, verify?.value.tokenHeaders ?? []),
       query: hooks.allowQueryToken ? withoutToken(query) : query,
-      ...decode(),
+      ...decoded,
       rawBody: body,
       now: context.receivedAt,
       id: context.requestId,
@@ -199,8 +241,7 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     endpointAuth: EndpointAuth,
     query: Readonly<Fields>,
   ): Promise<Authenticated | RequestOutcome> {
-    const { incoming, client } = context
-    const { headers } = incoming
+    const { incoming, headers, client } = context
     const { auth, rate, verify } = endpointAuth
     const { hooks } = context.live.snapshot.settings
     if (incoming.method !== 'POST') return handshakes.ofMethod(context, endpointAuth)
@@ -224,27 +265,26 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
   }
 
   /** @throws StoreError */
-  async function accept(context: RequestContext, accepted: Accepted): Promise<RequestOutcome> {
-    const waiting = beginWaiting(context, accepted)
+  async function accept(context: RequestFacts, accepted: Accepted): Promise<RequestOutcome> {
+    const outgoing = hasSender(context) ? context.outgoing : undefined
+    const waiting = outgoing && beginWaiting(context, outgoing, accepted)
     const accepting = store.accept(composeEntry(context, accepted, now(), options.relaysEvents))
     if (waiting) accepting.catch(waiting.cut)
     const result = withDispositions(await accepting, accepted)
-    if (waiting === undefined) return result
+    if (waiting === undefined || outgoing === undefined) return result
     if (result.outcome === 'accepted') return { ...result, waiting }
     waiting.cut()
     const original = 'actions' in result ? result.actions[0] : undefined
     // The original may be over by now, or may have been for days.
-    return original
-      ? { ...result, waiting: waits.join(original.id, waiting.seconds, context.outgoing) }
-      : result
+    return original ? { ...result, waiting: waits.join(original.id, waiting.seconds, outgoing) } : result
   }
 
   /** Waiting begins before the commit, because the run may be over at any moment after it. */
   function beginWaiting(
-    { endpoint, incoming, outgoing }: RequestContext,
+    { endpoint, headers: { prefer } }: RequestFacts,
+    outgoing: ServerResponse,
     { actions: [first] }: Accepted,
   ): Waiting | undefined {
-    const { prefer } = incoming.headers
     if (prefer === undefined || endpoint !== 'agent' || first === undefined) return undefined
     const seconds = waitSecondsOf(prefer)
     return seconds === undefined ? undefined : waits.begin(first.id, seconds, outgoing)
@@ -254,6 +294,12 @@ export function createRequestPipeline(options: RequestPipelineOptions): HandleRe
     if (context.deprecated) warnings.ofQueryToken(context)
     if (index > 0) warnings.ofOldToken(context, list, index)
   }
+
+  return { handle, replay }
+}
+
+function hasSender(context: RequestFacts): context is RequestContext {
+  return 'outgoing' in context
 }
 
 /** A generated session key holds the id of the session's first run, so that the next run can wait for it. */

@@ -1,19 +1,25 @@
 /** Defines what is known about one request on its way through the pipeline, and how a request can end. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Action, FieldError, Handshake, Live, Reply } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
 import type { AuthFailureCode } from './auth/auth-failure.ts'
 import { type ErrorCode, errorRow } from './errors.ts'
 import type { Waiting } from './reply/outcome-waits.ts'
 
-export interface RequestContext {
-  readonly incoming: IncomingMessage
-  readonly outgoing: ServerResponse
-  /** The address of the sender behind trusted proxies. For an internal request it names the source. */
+/** What is known about a request, whether it has a sender that waits for a reply or is a replay of one that is stored. */
+export interface RequestFacts {
+  /** The names are in lower case. */
+  readonly headers: IncomingHttpHeaders
+  /** The address of the sender behind trusted proxies. For an internal request it names the source, for a replay its original's client. */
   readonly client: string
-  /** A source of this process made the request, which is trusted. Only `sources/internal-request.ts` makes such requests. */
+  /**
+   * A source of this process made the request, or an operator asked for it, so that it is trusted. Only
+   * `sources/internal-request.ts` and replays make such requests.
+   */
   readonly isInternal: boolean
+  /** Present for a replay. */
+  readonly replay?: ReplayTerms | undefined
   readonly requestId: Id
   /** The snapshot is pinned once: a reload does not touch requests that are on their way. */
   readonly live: Live
@@ -32,8 +38,27 @@ export interface RequestContext {
   bodyDigest?: string
   /** The id that the sender gave the delivery, where the endpoint's provider names one. */
   deliveryId?: string | undefined
+}
+
+/** A request with a sender that waits for a reply. */
+export interface RequestContext extends RequestFacts {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
   /** Whether the token came as `?token=`. */
   deprecated: boolean
+}
+
+/** What a replay may do again. */
+export interface ReplayTerms {
+  /** The original: the first request of all that repeat each other. */
+  readonly of: Id
+  /**
+   * `own`: its actions are duplicates of those with the same keys, and later ones are duplicates of them, because nothing came of the
+   * original. `apart`: they count whatever came before.
+   */
+  readonly dedupe: 'own' | 'apart'
+  /** Why replies of its runs are not delivered, as a sentence for the record. Absent: they are, as the mapping says. */
+  readonly undelivered?: string | undefined
 }
 
 /** An action as the store has it, with the id of its run or event. */
@@ -110,6 +135,6 @@ export function reasonOf({ reason, sentence, code }: Refused): string {
 }
 
 /** The time since the head of the request, in milliseconds with two decimals. `clock` is monotonic. */
-export function elapsed({ startedAt }: RequestContext, clock: () => number): number {
+export function elapsed({ startedAt }: Pick<RequestFacts, 'startedAt'>, clock: () => number): number {
   return Math.round((clock() - startedAt) * 100) / 100
 }

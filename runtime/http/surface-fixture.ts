@@ -7,7 +7,7 @@ import type { Action, Decision, EffectivePolicy, HookRequest, Live, Snapshot, Ti
 import type { FastifyInstance } from 'fastify'
 import { createIdMinter } from '../store/id.ts'
 import type { Acceptance, Entry, RequestRecord, Store } from '../store/port.ts'
-import { createApp, createHookSurface, type HookSurfaceOptions } from './index.ts'
+import { createApp, createHookSurface, type HookSurfaceOptions, type ReplayRequest } from './index.ts'
 
 export const token = 'right-token'
 export const bearer = { authorization: `Bearer ${token}` }
@@ -63,6 +63,7 @@ export interface SurfaceFixture {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; headers: Record<string, unknown>; body: ReplyBody; text: string }>
+  readonly replay: ReplayRequest
   /** On a port of this machine. */
   dial(): Promise<Sender>
 }
@@ -161,7 +162,7 @@ export async function openSurface(
   }
   app.get('/healthz', async () => ({ ok: true }))
   app.post('/other', async (request) => request.body)
-  createHookSurface(app, {
+  const { replay } = createHookSurface(app, {
     current: () => state.live,
     store: store as unknown as Store,
     log: lines,
@@ -189,6 +190,7 @@ export async function openSurface(
     timers,
     state,
     draining,
+    replay,
     async post(endpoint, body, headers = bearer) {
       const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
       const answer = await app.inject({ method: 'POST', url: `/hooks/${endpoint}`, headers, payload })

@@ -9,24 +9,27 @@ import {
   type VerifyDependencies,
 } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
-import { StoreError } from '../store/port.ts'
+import { type Id, type RequestHead, type RequestRecord, StoreError } from '../store/port.ts'
 import { createEndpointAuthTables } from './auth/endpoint-auth.ts'
 import { SenderGone } from './body/read-body.ts'
 import { clientOf } from './clients/client.ts'
 import { createThrottle } from './clients/throttle.ts'
-import { isErrorCode, RequestError } from './errors.ts'
+import { type ErrorCode, isErrorCode, RequestError } from './errors.ts'
 import { describeFault } from './log/fault.ts'
 import { createLogLimiter } from './log/log-limiter.ts'
 import { logOutcome, logRequest } from './log/request-log.ts'
 import { createRequestPipeline, type RequestPipelineOptions } from './pipeline.ts'
-import { composeRecord } from './record/entry.ts'
+import { composeRecord, reasonToKeep, statusOfOutcome } from './record/entry.ts'
+import { searchOf } from './record/replayable-request.ts'
 import type { Waiting } from './reply/outcome-waits.ts'
 import { reply, replyNotFound, replyWithOutcome } from './reply/reply.ts'
 import {
   type Accepted,
   type Duplicate,
   elapsed,
+  type ReplayTerms,
   type RequestContext,
+  type RequestFacts,
   type RequestOutcome,
   refused,
 } from './request-context.ts'
@@ -61,6 +64,72 @@ export interface HookSurface {
    * says.
    */
   readonly post: PostInternally
+  readonly replay: ReplayRequest
+}
+
+/** Repeats a stored request as a new one, without asking for a token or a signature. Never rejects. */
+export type ReplayRequest = (asked: AskedReplay) => Promise<Replayed>
+
+export interface AskedReplay {
+  readonly record: RequestRecord & { readonly head: RequestHead }
+  /** The body of the record, or what an operator made of it. */
+  readonly body: Buffer
+  readonly terms: ReplayTerms
+  /** The id of the new request. With the id of one that is stored already nothing is changed. */
+  readonly requestId: Id
+}
+
+export interface Replayed {
+  readonly outcome: RequestRecord['outcome']
+  /** The status that a sender would have been answered. */
+  readonly status: number
+  readonly code?: ErrorCode
+  readonly reason?: string
+  readonly mapping?: string
+  readonly actions: readonly {
+    readonly kind: 'wake' | 'agent'
+    /** The id of the run or event. */
+    readonly id: Id
+    /** What the store made of the action, unless it is a run or event of its own. */
+    readonly became?: 'joined' | 'busy' | 'duplicate'
+    readonly duplicateOf?: Id
+  }[]
+  /** False: the gateway could take no request at that moment, or this one no more, so that nothing was recorded. */
+  readonly isRecorded: boolean
+}
+
+/** Codes that say something about the gateway at that moment, and nothing about the request. */
+const inabilities: ReadonlySet<string> = new Set([
+  'NOT_FOUND',
+  'DRAINING',
+  'BACKLOG',
+  'STORE_FULL',
+  'STORE_UNAVAILABLE',
+])
+
+function isOfGateway(result: RequestOutcome): boolean {
+  return 'code' in result && inabilities.has(result.code)
+}
+
+function replayedOf(facts: RequestFacts, result: RequestOutcome): Replayed {
+  const { outcome, mapping } = result
+  const actions = 'actions' in result ? result.actions : []
+  const reason =
+    result.outcome === 'duplicate' && !('code' in result) ? undefined : reasonToKeep(facts, result)
+  return {
+    outcome,
+    status: statusOfOutcome(result),
+    ...('code' in result && { code: result.code }),
+    ...(reason !== undefined && { reason }),
+    ...(mapping !== undefined && { mapping }),
+    actions: actions.map(({ id, action: { kind }, disposition: became, originalRequest }) => ({
+      kind,
+      id,
+      ...(became !== undefined && { became }),
+      ...(originalRequest !== undefined && { duplicateOf: originalRequest }),
+    })),
+    isRecorded: !isOfGateway(result),
+  }
 }
 
 /**
@@ -73,7 +142,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   const timers: Timers = options.timers ?? realTimers
   const authTableOf = createEndpointAuthTables()
   const logLimiter = createLogLimiter({ log, clock, timers })
-  const handle = createRequestPipeline({
+  const pipeline = createRequestPipeline({
     throttle: createThrottle(),
     loopIn: () => undefined,
     relaysEvents: () => false,
@@ -98,11 +167,13 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     const target = parseTarget(incoming.url ?? '', authTableOf(live.snapshot).prefix)
     if (target === undefined) return replyNotFound(incoming, outgoing, requestId, timers)
     const { endpoint, query } = target
-    begin({ incoming, outgoing, client, isInternal: false, requestId, live, endpoint, query })
+    const { headers } = incoming
+    begin({ incoming, outgoing, headers, client, isInternal: false, requestId, live, endpoint, query })
   }
 
   const post = createInternalPost(({ endpoint, by }, incoming, outgoing) => {
-    const head = { client: by, isInternal: true, requestId: mintId(), live: current() }
+    const { headers } = incoming
+    const head = { headers, client: by, isInternal: true, requestId: mintId(), live: current() }
     begin({ incoming, outgoing, ...head, endpoint, query: '' })
   })
 
@@ -123,7 +194,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   async function answer(context: RequestContext): Promise<void> {
     let result: RequestOutcome | undefined
     try {
-      result = await handle(context)
+      result = await pipeline.handle(context)
     } catch (error) {
       result = outcomeOfError(error)
     }
@@ -135,6 +206,40 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
       log.error({ event: 'reply-failed', requestId: context.requestId, err: describeFault(error) })
       context.outgoing.destroy()
     }
+  }
+
+  const replay: ReplayRequest = async ({ record, body, terms, requestId }) => {
+    const { endpoint, head, client = '' } = record
+    const facts: RequestFacts = {
+      headers: { ...head.headers } as RequestFacts['headers'],
+      client,
+      isInternal: true,
+      replay: terms,
+      requestId,
+      live: current(),
+      endpoint,
+      query: searchOf(head.query),
+      receivedAt: now(),
+      startedAt: clock(),
+      timings: {},
+      body: undefined,
+    }
+    const result = await pipeline
+      .replay(facts, body)
+      .then((outcome) => keepReplay(facts, outcome))
+      .catch((error) => outcomeOfError(error) ?? refused('INTERNAL'))
+    const replayed = replayedOf(facts, result)
+    if (replayed.isRecorded) logRequest(log, facts, result, elapsed(facts, clock))
+    return replayed
+  }
+
+  /** Commits the record of a replay that made no action. The record of a sender's request may be lost in a flood. */
+  async function keepReplay(facts: RequestFacts, result: RequestOutcome): Promise<RequestOutcome> {
+    if (result.outcome === 'accepted' || result.outcome === 'duplicate' || isOfGateway(result)) return result
+    const request = composeRecord(facts, result)
+    if (result.outcome === 'refused') store.note(request)
+    else await store.accept({ request, actions: [] })
+    return result
   }
 
   /** Replies unless the sender waits, and notes what the store has no record of yet. */
@@ -172,7 +277,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     log.debug({ event: 'sender-gone', requestId, endpoint })
   }
 
-  const surface = { takes, receive, post }
+  const surface = { takes, receive, post, replay }
   app.decorate('hookSurface', surface)
   app.addHook('onClose', async () => logLimiter.close())
   app.server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {

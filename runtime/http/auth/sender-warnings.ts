@@ -2,7 +2,7 @@
 
 import type { FieldError } from '@reveille/engine'
 import type { HookLog } from '../log/request-log.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { RequestFacts } from '../request-context.ts'
 
 export type SenderWarnings = ReturnType<typeof createSenderWarnings>
 
@@ -25,7 +25,7 @@ export function createSenderWarnings(log: HookLog, now: () => number) {
   /** The name of the event is written out by the caller, so that a search for it in the code finds it. */
   function ofOld(kind: 'token' | 'secret', event: string) {
     const hint = `Give this sender the newest ${kind}; once nobody uses the old one, take it out of the list.`
-    return ({ endpoint = '', client }: RequestContext, list: string, index: number): void => {
+    return ({ endpoint = '', client }: RequestFacts, list: string, index: number): void => {
       if (!isDue(kind, endpoint)) return
       log.warn({ event, endpoint, list, position: index + 1, client, hint })
     }
@@ -33,7 +33,7 @@ export function createSenderWarnings(log: HookLog, now: () => number) {
 
   return {
     /** The token came in the address. */
-    ofQueryToken({ endpoint = '' }: RequestContext): void {
+    ofQueryToken({ endpoint = '' }: RequestFacts): void {
       if (!isDue('query', endpoint)) return
       const hint = 'Send the token as "Authorization: Bearer"; addresses end up in the logs of proxies.'
       log.warn({ event: 'query-token-used', endpoint, hint })
@@ -46,10 +46,7 @@ export function createSenderWarnings(log: HookLog, now: () => number) {
      * Some fields of the body have no effect. The sender chose their names, so only its own reply names them; the log says how
      * many there are and what was probably meant.
      */
-    ofUnknownFields(
-      { endpoint = '', client, requestId }: RequestContext,
-      fields: readonly FieldError[],
-    ): void {
+    ofUnknownFields({ endpoint = '', client, requestId }: RequestFacts, fields: readonly FieldError[]): void {
       if (!isDue('fields', endpoint)) return
       const problems = [...new Set(fields.map(({ message }) => message))]
       log.warn({ event: 'unknown-fields', requestId, endpoint, client, fields: fields.length, problems })

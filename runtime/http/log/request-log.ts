@@ -8,6 +8,7 @@ import type { WaitEnd } from '../reply/outcome-waits.ts'
 import {
   type PersistedAction,
   type RequestContext,
+  type RequestFacts,
   type RequestOutcome,
   reasonOf,
 } from '../request-context.ts'
@@ -36,7 +37,7 @@ export function isOperatorProblem(code: ErrorCode): boolean {
 }
 
 /** `ms` is the time from the head of the request to its reply, commit included. */
-export function logRequest(log: HookLog, context: RequestContext, result: RequestOutcome, ms: number): void {
+export function logRequest(log: HookLog, context: RequestFacts, result: RequestOutcome, ms: number): void {
   const facts = {
     event: `request-${result.outcome}`,
     requestId: context.requestId,
@@ -47,6 +48,7 @@ export function logRequest(log: HookLog, context: RequestContext, result: Reques
     generation: context.live.generation,
     ms,
     client: context.client,
+    ...(context.replay && { replayOf: context.replay.of }),
   }
   if ('actions' in result) log.info({ ...facts, actions: result.actions.map(actionFacts) })
   else if (result.outcome === 'handshake') log.info({ ...facts, reason: result.handshake.reason })

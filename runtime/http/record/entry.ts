@@ -10,7 +10,8 @@ import {
   type Duplicate,
   type PersistedAction,
   type Refused,
-  type RequestContext,
+  type ReplayTerms,
+  type RequestFacts,
   type RequestOutcome,
   reasonOf,
 } from '../request-context.ts'
@@ -21,13 +22,15 @@ import { replayableRequest } from './replayable-request.ts'
  * whether the main session lives in another system, which is given every event at once, whatever its mode.
  */
 export function composeEntry(
-  context: RequestContext,
+  context: RequestFacts,
   result: Accepted,
   now: number,
   relaysEvents: () => boolean,
 ): Entry {
   const request = composeRecord(context, result)
-  const actions = result.actions.map(({ id, action }) => {
+  const { replay } = context
+  const actions = result.actions.map(({ id, action: decided }) => {
+    const action = replay === undefined ? decided : underTerms(decided, replay)
     const composed =
       action.kind === 'wake'
         ? composeEvent(request, id, action, now, relaysEvents)
@@ -40,9 +43,18 @@ export function composeEntry(
   return { request, actions }
 }
 
+/** A run whose reply is not delivered stands alone: a request that joined it would get no reply either. */
+function underTerms(action: Action, { dedupe, undelivered }: ReplayTerms): Action {
+  const { dedupe: key, ...apart } = action
+  const recognised = dedupe === 'own' ? action : apart
+  if (undelivered === undefined || recognised.kind === 'wake') return recognised
+  const { coalesce: _coalesce, ...alone } = recognised
+  return { ...alone, deliver: false }
+}
+
 /** Equal keys are the same only within one endpoint and one mapping. */
 function composeDedupe(
-  { endpoint = '', bodyDigest }: RequestContext,
+  { endpoint = '', bodyDigest }: RequestFacts,
   { mapping = '' }: Action,
   { key, windowMs, isGiven }: NonNullable<Action['dedupe']>,
   now: number,
@@ -91,10 +103,10 @@ const shownOfDigest = 16
 
 /** The record of a duplicate is made by the store, which alone knows the original. */
 export function composeRecord(
-  context: RequestContext,
+  context: RequestFacts,
   result: Exclude<RequestOutcome, Duplicate>,
 ): RequestRecord {
-  const { live, body, timings } = context
+  const { live, body, timings, replay } = context
   const record = {
     id: context.requestId,
     endpoint: endpointToKeep(context, result),
@@ -104,6 +116,7 @@ export function composeRecord(
     mapping: result.mapping,
     client: context.client,
     ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, longestDeliveryId) }),
+    ...(replay !== undefined && { replayOf: replay.of }),
     generationDigest: live.snapshot.digest.slice(0, shownOfDigest),
     bodyBytes: body?.length ?? 0,
     receivedAt: context.receivedAt,
@@ -114,19 +127,35 @@ export function composeRecord(
         : [],
     ...(keepsBody(live.snapshot.settings.history.bodies, result.outcome) && replayableRequest(context)),
   }
+  const reason = reasonToKeep(context, result)
   if ('code' in result) {
     const { code, failure } = result
-    return { ...record, code, reason: reasonOf(result), ...(failure && { failure }) }
+    return { ...record, code, reason, ...(failure && { failure }) }
   }
-  if (result.outcome === 'handshake') return { ...record, reason: result.handshake.reason }
-  return result.outcome === 'accepted' ? record : { ...record, reason: result.reason }
+  return reason === undefined ? record : { ...record, reason }
+}
+
+/** Why a request ended as it did, as its record says it. */
+export function reasonToKeep(
+  { replay }: RequestFacts,
+  result: Exclude<RequestOutcome, Duplicate>,
+): string | undefined {
+  if ('code' in result) return reasonOf(result)
+  if (result.outcome === 'handshake') return result.handshake.reason
+  if (result.outcome !== 'accepted') return result.reason
+  return replay?.undelivered !== undefined && isDelivered(result) ? replay.undelivered : undefined
+}
+
+/** Whether a reply would be delivered, if it were no replay. */
+function isDelivered({ actions }: Accepted): boolean {
+  return actions.some(({ action }) => action.kind === 'agent' && action.deliver)
 }
 
 /** The codes that a sender may be answered without knowing anything. */
 const ofStrangers: ReadonlySet<string> = new Set(['METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'TOO_MANY_TRIES'])
 
 /** A name that a stranger made up is not worth keeping, and an unlimited number of names could not be summed up. */
-function endpointToKeep({ live, endpoint = '' }: RequestContext, result: RequestOutcome): string {
+function endpointToKeep({ live, endpoint = '' }: RequestFacts, result: RequestOutcome): string {
   if (!('code' in result) || !ofStrangers.has(result.code)) return endpoint
   return live.snapshot.covers(endpoint) ? endpoint : ''
 }

@@ -1,23 +1,23 @@
 /** Keeps what is needed to try a request again, and makes a request of it later. */
 
 import { parseFields, type ReceivedRequest } from '@reveille/engine'
-import type { RequestRecord } from '../../store/port.ts'
+import type { RequestHead, RequestRecord } from '../../store/port.ts'
 import { tokenHeadersOf, withoutToken, withoutTokens } from '../auth/presented-token.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { RequestFacts } from '../request-context.ts'
 
 /** Further headers that hold credentials; no mapping has a reason to read them. */
 const credentials = ['cookie', 'proxy-authorization'] as const
 
 /** Returns nothing where no body was read. A `token` of the query is removed, whichever system it is for. */
 export function replayableRequest({
-  incoming,
+  headers: received,
   live,
   endpoint,
   query,
   body,
-}: RequestContext): Pick<RequestRecord, 'body' | 'head'> {
+}: RequestFacts): Pick<RequestRecord, 'body' | 'head'> {
   if (body === undefined || endpoint === undefined) return {}
-  const headers = withoutTokens(incoming.headers, tokenHeadersOf(live.snapshot, endpoint))
+  const headers = withoutTokens(received, tokenHeadersOf(live.snapshot, endpoint))
   for (const name of credentials) delete headers[name]
   // A chunk is a view of a larger read buffer, which would be sent to the thread of the store whole.
   return { body: new Uint8Array(body), head: { headers, query: withoutToken(parseFields(query)) } }
@@ -34,4 +34,13 @@ export function restoreRequest({
   // Like a query that was just parsed, it has no prototype.
   const query = Object.assign(Object.create(null), head.query)
   return { endpoint, headers: head.headers, query, body, now: receivedAt }
+}
+
+/** The query as it stands in an address, of which `parseFields` makes the same fields. */
+export function searchOf(query: RequestHead['query']): string {
+  const fields = Object.entries(query).flatMap(([name, values]) => {
+    const list = values === undefined ? [] : [values].flat()
+    return list.map((value): [string, string] => [name, value])
+  })
+  return String(new URLSearchParams(fields))
 }
