@@ -53,7 +53,7 @@ function readEntries(root: string): ReadonlyMap<string, string> {
   )
   const entries = new Map<string, string>()
   for (const folder of folders) {
-    const { name, exports } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+    const { name, exports = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
     for (const [path, file] of Object.entries(exports as Record<string, unknown>)) {
       if (typeof file === 'string') entries.set(join(name, path), join(folder, file))
     }
