@@ -12,6 +12,10 @@ const root = resolve(import.meta.dirname, '..')
 test('no file of the repository breaks a rule of who may import whom', () => {
   const imports = readImports(root)
   assert.ok(imports.length > 100, 'the imports were found')
+  assert.ok(
+    imports.some(({ from }) => from === 'console/main.tsx'),
+    'those of the console too',
+  )
   assert.deepEqual(findViolations(imports), [])
 })
 
@@ -32,6 +36,8 @@ test('an import that the rules allow is no violation', () => {
     type('engine/compile/expression/a.ts', 'engine/compile/template/b.ts'),
     value('plugins/gmail/google/libraries.ts', 'node_modules/google-auth-library'),
     type('plugins/gmail/mail/body.ts', 'plugins/gmail/google/port.ts'),
+    type('console/data/types.ts', 'runtime/store/records.ts'),
+    value('console/pages/live.tsx', 'console/parts/list.tsx'),
   ]
   assert.deepEqual(findViolations(allowed), [])
 })
@@ -84,6 +90,9 @@ const planted = [
   ],
   [type('engine/compile/match/pattern.ts', 'engine/index.ts'), 'engine/index.ts is on a higher floor'],
   [value('runtime/gateway.ts', 'runtime/cli/index.ts'), 'runtime/cli/ is on a higher floor'],
+  [value('console/data/types.ts', 'runtime/store/records.ts'), 'console imports nothing of this repository'],
+  [type('console/data/types.ts', 'engine/index.ts'), 'console imports nothing of this repository'],
+  [value('console/parts/list.tsx', 'console/pages/live.tsx'), 'console/pages/ is on a higher floor'],
 ] as const
 
 for (const [violation, rule] of planted) {

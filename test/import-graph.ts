@@ -1,6 +1,6 @@
 /** Lists which file imports which. TypeScript parses the files, so that no comment, string or unusual import is misread. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path/posix'
 import type { Node } from 'typescript/unstable/ast'
@@ -15,6 +15,9 @@ export interface Import {
   readonly isType: boolean
 }
 
+/** What a browser runs knows no Node.js, and is a project of its own. */
+const projects = ['tsconfig.json', 'console/tsconfig.json']
+
 /** The prefix of the name of a package that is not in this repository. */
 export const library = 'node_modules/'
 
@@ -26,16 +29,25 @@ export function readImports(root: string): Import[] {
   const entries = readEntries(root)
   const api = new API({ cwd: root })
   try {
-    const project = api.updateSnapshot({ openProject: join(root, 'tsconfig.json') }).getProjects()[0]
-    if (project === undefined) throw new Error(`There is no tsconfig.json in ${root}.`)
-    const { program } = project
-    const files = program.getSourceFileNames().map((file) => relative(root, file))
-    const ours = files.filter((file) => !file.startsWith('..') && !file.split('/').includes('node_modules'))
-    return ours.flatMap((from) => {
-      const imports = program.getSourceFile(join(root, from))?.imports ?? []
-      return imports.flatMap((node) => {
-        const to = resolve(from, (node as Node & { readonly text: string }).text, entries)
-        return to === undefined ? [] : [{ from, to, isType: isTypeOnly(node) }]
+    const openProjects = projects.map((file) => join(root, file)).filter((file) => existsSync(file))
+    const programs = api
+      .updateSnapshot({ openProjects })
+      .getProjects()
+      .map(({ program }) => program)
+    // The console reads types of files that are in the other project too.
+    const seen = new Set<string>()
+    return programs.flatMap((program) => {
+      const files = program.getSourceFileNames().map((file) => relative(root, file))
+      const ours = files.filter(
+        (file) => !file.startsWith('..') && !file.split('/').includes('node_modules') && !seen.has(file),
+      )
+      for (const file of ours) seen.add(file)
+      return ours.flatMap((from) => {
+        const imports = program.getSourceFile(join(root, from))?.imports ?? []
+        return imports.flatMap((node) => {
+          const to = resolve(from, (node as Node & { readonly text: string }).text, entries)
+          return to === undefined ? [] : [{ from, to, isType: isTypeOnly(node) }]
+        })
       })
     })
   } finally {

@@ -15,7 +15,7 @@ async function createSources(t: TestContext) {
     await writeFile(path.join(folder, file), text)
   }
   await write('tools/bundle.js', '')
-  await write('tools/bundler.js', '')
+  for (const file of ['bundler', 'console', 'replace-file']) await write(`tools/${file}.js`, '')
   await write('package.json', '{"type":"module"}')
   await write('package-lock.json', '{}')
   await write('tsconfig.json', '{}')
@@ -28,6 +28,11 @@ async function createSources(t: TestContext) {
   await write('engine/config/file/parse-thread.ts', 'export {}')
   await write('engine/transform/bundle/builder-thread.ts', 'export {}')
   await write('engine/evaluator/evaluator-thread.ts', 'export {}')
+  await write('console/tsconfig.json', '{}')
+  await write('console/index.html', '<link href="__STYLE__"><script src="__SCRIPT__">')
+  await write('console/icon.svg', '<svg/>')
+  await write('console/main.css', 'p { color: red }')
+  await write('console/main.tsx', 'import "./main.css"; document.title = "Reveille"')
   const output = async (file: string) => (await promisify(execFile)(process.execPath, [file])).stdout.trim()
   return { folder, write, output }
 }

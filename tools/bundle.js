@@ -1,12 +1,17 @@
 /** Fills the folder `build`. Run as `node tools/bundle.js ROOT`. */
 
-import { globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { globSync, readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { mark, stampFile } from '../runtime/bin/build.js'
 import { bundle } from './bundler.js'
+import { bundleConsole } from './console.js'
+import { replaceFile } from './replace-file.js'
 
 /** Files that the bundler does not list as inputs, and whose changes change the bundle. */
-const silentInputs = ['tools/bundle.js', 'tools/bundler.js', 'package-lock.json', 'tsconfig.json', 'plugins']
+const silentInputs = [
+  ...['tools/bundle.js', 'tools/bundler.js', 'tools/console.js', 'tools/replace-file.js'],
+  ...['package-lock.json', 'tsconfig.json', 'plugins'],
+]
 
 /** A gateway that runs may still load what an earlier build has split off. Milliseconds. */
 const keepMs = 24 * 60 * 60 * 1000
@@ -21,21 +26,26 @@ const pluginFiles = Object.fromEntries(
   }),
 )
 const startedAt = Date.now()
-const made = await bundle(root, {
-  outdir: folder,
-  sourcemap: 'linked',
-  sourcesContent: false,
-  entries: Object.fromEntries(
-    Object.entries(pluginFiles).map(([source, file]) => [file.slice(0, -'.js'.length), source]),
-  ),
-}).catch(() => undefined)
+const made = await Promise.all([
+  bundle(root, {
+    outdir: folder,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    entries: Object.fromEntries(
+      Object.entries(pluginFiles).map(([source, file]) => [file.slice(0, -'.js'.length), source]),
+    ),
+  }),
+  bundleConsole(root, path.join(folder, 'console')),
+]).catch(() => undefined)
 
 if (made === undefined) process.exitCode = 1
 else {
-  mkdirSync(folder, { recursive: true })
-  for (const { path: file, contents } of made.outputFiles) replaceFile(file, contents)
-  replaceFile(stampFile(root), JSON.stringify({ marks: marksOf(made.inputs), pluginFiles }))
+  for (const { path: file, contents } of made.flatMap(({ outputFiles }) => outputFiles))
+    replaceFile(file, contents)
+  const inputs = new Set(made.flatMap((each) => each.inputs))
+  replaceFile(stampFile(root), JSON.stringify({ marks: marksOf([...inputs]), pluginFiles }))
   removeOld(path.join(folder, 'cache'), () => true)
+  removeOld(path.join(folder, 'console', 'assets'), () => true)
   removeOld(folder, (name) => name.startsWith('part-'))
 }
 
@@ -43,17 +53,6 @@ function marksOf(inputs) {
   return Object.fromEntries(
     [...inputs, ...silentInputs].map((input) => [input, mark(path.join(root, input), startedAt)]),
   )
-}
-
-/** A running gateway, or a build beside this one, sees the old file or the new one. */
-function replaceFile(file, content) {
-  const next = `${file}.${process.pid}.next`
-  try {
-    writeFileSync(next, content)
-    renameSync(next, file)
-  } finally {
-    rmSync(next, { force: true })
-  }
 }
 
 /** Removes what no build or run has written for a while: each change of a source makes new names. */

@@ -12,7 +12,7 @@ interface End {
 }
 type Job = (root: string, args: readonly string[]) => Promise<End>
 
-const workspaces = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'tools', 'test']
+const workspaces = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'console', 'tools', 'test']
 
 /** Runs lint, types and tests, or only the tests of some paths. All of them run, so that one run shows every problem. */
 export const test: Job = async (root, args) => {
@@ -41,8 +41,11 @@ export const check: Job = async (root) => {
   const plain = process.stdout.isTTY ? [] : ['--colors=off']
   const lint = await runTool(root, '@biomejs/biome/bin/biome', ['ci', ...plain])
   if (lint.signal) return lint
-  const types = await runTool(root, 'typescript/bin/tsc', ['-p', '.'])
-  return types.code === 0 ? lint : types
+  for (const project of ['.', 'console']) {
+    const types = await runTool(root, 'typescript/bin/tsc', ['-p', project])
+    if (types.code !== 0) return types
+  }
+  return lint
 }
 
 export const format: Job = (root, args) =>
@@ -52,6 +55,8 @@ export const bench: Job = (root, args) => runNode(root, ['test/bench/run.ts', ..
 
 export const dev: Job = async (root, args) => {
   const { startArguments } = await import('./start.js')
+  const { buildConsole } = await import('./console.js')
+  await buildConsole(root)
   const options = startArguments(args, 'local/reveille.yaml')
   const watch = ['watch', '--clear-screen=false', 'runtime/main.ts', 'start', ...options]
   // A second signal makes tsx kill the gateway in the middle of its drain.

@@ -20,6 +20,7 @@ const jobs = new Map([
   ['bench', './jobs.ts'],
   ['soak', './jobs.ts'],
   ['test:cli', './jobs.ts'],
+  ['setup:browser', './browser.ts'],
   ['pack', './pack.ts'],
   ['release', './release.ts'],
   ['schemas', './schemas.ts'],

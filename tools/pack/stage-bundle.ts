@@ -1,8 +1,10 @@
 /** Adds the bundle of the command to the folder from which its workspace is packed. */
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { bundle } from '../bundler.js'
+import { bundleConsole } from '../console.js'
+import { replaceFile } from '../replace-file.js'
 import type { Workspace } from './description.ts'
 import { explainFailure } from './failure.ts'
 import type { Places } from './stage.ts'
@@ -15,13 +17,17 @@ export async function stageBundle(
   const outdir = path.join(target, 'bundle')
   const bundling = bundle(root, { outdir, isPublished: true })
   const { outputFiles, inputs } = await explainFailure('The command cannot be bundled', bundling)
-  await mkdir(outdir, { recursive: true })
-  for (const { path: file, contents } of outputFiles) await writeFile(file, contents)
+  const console = await explainFailure(
+    'The console cannot be bundled',
+    bundleConsole(root, path.join(target, 'console')),
+  )
+  for (const { path: file, contents } of [...outputFiles, ...console.outputFiles]) replaceFile(file, contents)
 
   const bundled = workspaces.filter(({ folder }) => inputs.some((input) => input.startsWith(`${folder}/`)))
   const added = bundled.map(({ description }) => description.dependencies ?? {})
   const manifest = path.join(target, 'package.json')
   const published = JSON.parse(await readFile(manifest, 'utf8'))
   const dependencies = Object.assign({}, ...added, published.dependencies)
-  await writeFile(manifest, `${JSON.stringify({ ...published, dependencies }, null, 2)}\n`)
+  const files = [...published.files, 'console']
+  await writeFile(manifest, `${JSON.stringify({ ...published, files, dependencies }, null, 2)}\n`)
 }

@@ -1,0 +1,103 @@
+/** Signing in and out. A page that was open stays open behind the form, so that nothing typed is lost when a session ends. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { announce } from '../browser/announce.tsx'
+import { ApiError, ask, get, post, session } from '../data/api.ts'
+import { asApiError } from '../data/load.ts'
+import { followSession } from '../data/stream.ts'
+import { Logo } from '../parts/icons.tsx'
+
+const retryMs = 3_000
+
+/** Finds out whether this browser is signed in, and goes on asking while the gateway does not answer. */
+export async function checkSession(): Promise<void> {
+  followSession()
+  for (;;) {
+    try {
+      await get('/health')
+      session.value = 'open'
+      return
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return
+      if (error instanceof ApiError && error.status !== 0 && error.status < 500) {
+        session.value = 'none'
+        return
+      }
+      session.value = 'unreachable'
+    }
+    await new Promise((resolve) => setTimeout(resolve, retryMs))
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await ask('DELETE', '/session').catch(() => undefined)
+  session.value = 'none'
+}
+
+export function SignIn() {
+  const [token, setToken] = useState('')
+  const [error, setError] = useState<string>()
+  const [isAsking, setAsking] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+
+  async function signIn(event: Event) {
+    event.preventDefault()
+    if (isAsking) return
+    setAsking(true)
+    setError(undefined)
+    try {
+      await post('/session', { token: token.trim() })
+      setToken('')
+      session.value = 'open'
+      announce('You are signed in.')
+    } catch (cause) {
+      setError(sentenceOf(asApiError(cause)))
+      field.current?.focus()
+      field.current?.select()
+    }
+    setAsking(false)
+  }
+
+  return (
+    <main class="sign-in" id="main">
+      <form onSubmit={signIn}>
+        <h1 class="wordmark">
+          <Logo /> Reveille
+        </h1>
+        <label for="token">Gateway token</label>
+        <input
+          ref={field}
+          id="token"
+          type="password"
+          autocomplete="current-password"
+          spellcheck={false}
+          required
+          value={token}
+          aria-describedby={error === undefined ? 'token-help' : 'token-error token-help'}
+          aria-invalid={error !== undefined}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+        {error !== undefined && (
+          <p class="problem-text" id="token-error" role="alert">
+            {error}
+          </p>
+        )}
+        <button class="button primary wide" type="submit" disabled={isAsking}>
+          {isAsking ? 'Signing in …' : 'Sign in'}
+        </button>
+        <p class="quiet" id="token-help">
+          It is <code>REVEILLE_GATEWAY_TOKEN</code> in the <code>.env</code> beside <code>reveille.yaml</code>
+          . The session lasts twelve hours.
+        </p>
+      </form>
+    </main>
+  )
+}
+
+function sentenceOf(error: ApiError): string {
+  if (error.status === 401) return 'This is not the gateway token.'
+  if (error.code === 'TOO_MANY_TRIES')
+    return 'There were too many wrong tries. Wait a minute, then try again.'
+  return error.message
+}

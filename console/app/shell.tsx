@@ -1,0 +1,266 @@
+/** The frame around each page: name, search, navigation, theme, the state of the connection, and the page of the address. */
+
+import { computed, signal } from '@preact/signals'
+import type { ComponentChildren, ComponentType } from 'preact'
+import { Component } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { announce, LiveRegion } from '../browser/announce.tsx'
+import { address, go, hrefOf, type PageProps, path } from '../browser/router.ts'
+import { setTheme, type Theme, theme } from '../browser/theme.ts'
+import { session } from '../data/api.ts'
+import { useLoaded, useReloadOn } from '../data/load.ts'
+import { connection } from '../data/stream.ts'
+import type { IssueRecord, Page } from '../data/types.ts'
+import { Icon, Logo } from '../parts/icons.tsx'
+import { Empty, Loading } from '../parts/notice.tsx'
+import { findPage, type PageEntry, sections } from './pages.ts'
+import { SignIn, signOut } from './session.tsx'
+import { openHelp, openSearch, ShortcutsHelp, useShortcuts } from './shortcuts.tsx'
+
+const opened = computed(() => findPage(path.value))
+
+/** How many problems are open, for the navigation. */
+const openIssues = signal<number | undefined>(undefined)
+
+export function Shell() {
+  useShortcuts()
+  const state = session.value
+  if (state === 'unknown') return <LiveRegion />
+  if (state === 'unreachable') {
+    return (
+      <main class="sign-in" id="main">
+        <Empty title="The gateway cannot be reached.">It is asked again every few seconds.</Empty>
+      </main>
+    )
+  }
+  // Once it was open, a page stays while the form is shown over it.
+  return (
+    <>
+      {state === 'none' && <SignIn />}
+      <Frame isShown={state === 'open'} />
+      <LiveRegion />
+      <ShortcutsHelp />
+    </>
+  )
+}
+
+function Frame({ isShown }: { readonly isShown: boolean }) {
+  const wasShown = useRef(false)
+  if (isShown) wasShown.current = true
+  if (!wasShown.current) return null
+  return (
+    <div class="frame" hidden={!isShown}>
+      <a class="skip-link" href="#main">
+        Skip to the page
+      </a>
+      <Head />
+      <Navigation />
+      <OpenPage />
+      {isShown && <IssueCount />}
+    </div>
+  )
+}
+
+function Head() {
+  return (
+    <header class="head">
+      <a class="wordmark" href={hrefOf('/live')} aria-label="Reveille: Live">
+        <Logo />
+        <span>Reveille</span>
+      </a>
+      <search class="search">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            const asked = new FormData(event.currentTarget).get('q')
+            if (typeof asked === 'string' && asked.trim() !== '') go(hrefOf('/search', { q: asked.trim() }))
+          }}
+        >
+          <Icon name="search" />
+          <input
+            id="search"
+            name="q"
+            type="search"
+            placeholder="Paste any id"
+            aria-label="Search by any id"
+            aria-keyshortcuts="/"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+          />
+          <kbd>/</kbd>
+        </form>
+      </search>
+      <Connection />
+      <button type="button" class="icon-button only-phone" aria-label="Search" onClick={openSearch}>
+        <Icon name="search" />
+      </button>
+      <ThemeSwitch />
+      <button type="button" class="icon-button not-phone" aria-label="Keyboard shortcuts" onClick={openHelp}>
+        <kbd>?</kbd>
+      </button>
+      <button type="button" class="button ghost small" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </header>
+  )
+}
+
+const words = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Reconnecting',
+  off: 'No live updates',
+} as const
+
+function Connection() {
+  const state = connection.value
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (!isFirst.current && state !== 'connecting')
+      announce(state === 'live' ? 'Connected again.' : `${words[state]}.`)
+    if (state === 'live') isFirst.current = false
+  }, [state])
+  return (
+    <span class={`connection is-${state}`} title={words[state]}>
+      <span class="pulse" aria-hidden="true" />
+      <span class="connection-text">{words[state]}</span>
+    </span>
+  )
+}
+
+const nextTheme: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' }
+
+function ThemeSwitch() {
+  const current = theme.value
+  const say = (name: Theme) => (name === 'system' ? 'as the system' : name)
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Colours: ${say(current)}. Change to ${say(nextTheme[current])}`}
+      onClick={() => {
+        setTheme(nextTheme[current])
+        announce(`Colours: ${say(theme.value)}.`)
+      }}
+    >
+      <Icon name={current} />
+    </button>
+  )
+}
+
+function Navigation() {
+  const current = opened.value?.entry.section
+  return (
+    <nav class="navigation" aria-label="Pages">
+      <ul>
+        {sections.map(({ path: to, title, icon }) => (
+          <li key={to}>
+            <a href={hrefOf(to)} aria-current={current === to ? 'page' : undefined}>
+              <Icon name={icon} />
+              <span>{title}</span>
+              {to === '/issues' && openIssues.value !== undefined && openIssues.value > 0 && (
+                <span class="bubble">
+                  {openIssues.value > 99 ? '99+' : openIssues.value}
+                  <span class="visually-hidden"> open</span>
+                </span>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+function IssueCount() {
+  const { data, reload } = useLoaded<Page<IssueRecord>>('/issues', { state: 'open', limit: 100 })
+  useReloadOn(({ issues }) => issues === true, reload)
+  useEffect(() => {
+    openIssues.value = data?.items.length
+  }, [data])
+  return null
+}
+
+function OpenPage() {
+  const found = opened.value
+  const main = useRef<HTMLElement>(null)
+  const isFirst = useRef(true)
+  const title = found?.entry.title ?? 'No such page'
+  const place = path.value
+  // A new page begins at its heading, for those who do not see that it changed.
+  useEffect(() => {
+    document.title = `${title} · Reveille`
+    if (isFirst.current) isFirst.current = false
+    else if (
+      document.activeElement === document.body ||
+      main.current?.contains(document.activeElement) === false
+    )
+      main.current?.focus({ preventScroll: true })
+  }, [place, title])
+  return (
+    <main class="main" id="main" ref={main} tabIndex={-1}>
+      {found === undefined ? (
+        <Empty title="There is no such page.">
+          <a href={hrefOf('/live')}>Go to Live</a>
+        </Empty>
+      ) : (
+        <Contained key={found.entry.pattern}>
+          <Loaded entry={found.entry} params={found.params} query={address.value.query} />
+        </Contained>
+      )}
+    </main>
+  )
+}
+
+const pages = new Map<PageEntry, ComponentType<PageProps>>()
+
+function Loaded({ entry, ...props }: { readonly entry: PageEntry } & PageProps) {
+  const [, setTurn] = useState(0)
+  const [failed, setFailed] = useState(false)
+  const Page = entry.isLazy === undefined ? (entry.load as ComponentType<PageProps>) : pages.get(entry)
+  useEffect(() => {
+    if (Page !== undefined) return
+    const load = entry.load as () => Promise<{ readonly default: ComponentType<PageProps> }>
+    load().then(
+      (module) => {
+        pages.set(entry, module.default)
+        setTurn((turn) => turn + 1)
+      },
+      () => setFailed(true),
+    )
+  }, [entry, Page])
+  if (Page !== undefined) return <Page {...props} />
+  if (!failed) return <Loading what="the page" />
+  return (
+    <Empty title="This page cannot be loaded.">
+      The gateway may have been replaced by another version.{' '}
+      <button type="button" class="button" onClick={() => window.location.reload()}>
+        Load the console again
+      </button>
+    </Empty>
+  )
+}
+
+/** A mistake in one page must not take the navigation away. */
+class Contained extends Component<{ readonly children: ComponentChildren }, { readonly failed: boolean }> {
+  override state = { failed: false }
+
+  override componentDidCatch(error: unknown) {
+    this.setState({ failed: true })
+    // The console of the browser is where an operator can find what to report.
+    reportError(error)
+  }
+
+  override render() {
+    if (!this.state.failed) return this.props.children
+    return (
+      <Empty title="This page failed.">
+        That is a mistake in the console, not in what you did. The browser's own console has the details.{' '}
+        <button type="button" class="button" onClick={() => this.setState({ failed: false })}>
+          Try again
+        </button>
+      </Empty>
+    )
+  }
+}

@@ -1,0 +1,122 @@
+/** The keyboard: one key or two, never while something is typed. Single keys can be switched off, as voice control may press them. */
+
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { remember, remembered } from '../browser/remembered.ts'
+import { go, goBack, hrefOf, path } from '../browser/router.ts'
+import { session } from '../data/api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { pressed } from '../parts/keys.ts'
+import { sections } from './pages.ts'
+
+const isHelpOpen = signal(false)
+const areOn = signal(remembered('shortcuts') !== 'off')
+
+/** How long `g` waits for its second key. Milliseconds. */
+const chordMs = 1_500
+
+const shown: readonly (readonly [keys: string, what: string])[] = [
+  ['/', 'search: paste any id'],
+  ['?', 'this list'],
+  ['Esc', 'close, leave a field, or go back to the list'],
+  ['p', 'pause the live feed, or let it go on'],
+  ['↓ ↑', 'the next and the previous row of a list'],
+  ['Enter', 'open the row'],
+  ['r', 'replay the open request'],
+  ...sections.map(({ key, title }) => [`g ${key}`, `go to ${title}`] as const),
+]
+
+export function useShortcuts(): void {
+  useEffect(() => {
+    let chordUntil = 0
+    function onKey(event: KeyboardEvent) {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+      if (session.value === 'none' || document.querySelector('dialog[open]') !== null) return
+      const { key, target } = event
+      if (isField(target)) {
+        if (key === 'Escape' && target instanceof HTMLElement && !target.closest('.cm-editor')) target.blur()
+        return
+      }
+      if (key === 'Escape') {
+        leave(event)
+        return
+      }
+      if (!areOn.value) return
+      if (event.timeStamp < chordUntil) {
+        chordUntil = 0
+        const section = sections.find((each) => each.key === key.toLowerCase())
+        if (section === undefined) return
+        event.preventDefault()
+        go(hrefOf(section.path))
+      } else if (key === 'g') chordUntil = event.timeStamp + chordMs
+      else if (key === '?') openHelp()
+      else if (key === '/') {
+        event.preventDefault()
+        openSearch()
+      } else if (pressed(key)) event.preventDefault()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+/** A page that shows one record goes back to its list. */
+function leave(event: Event): void {
+  const [, list = '', one] = path.value.split('/')
+  if (one === undefined) return
+  event.preventDefault()
+  goBack(list === 'requests' ? '/live' : list === 'events' ? '/runs' : `/${list}`)
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(fields))
+}
+
+const fields = 'input:not([type=radio], [type=checkbox], [type=button]), textarea, select'
+
+export function openHelp(): void {
+  isHelpOpen.value = true
+}
+
+/** On a phone there is no room for the field in the head of each page. */
+export function openSearch(): void {
+  const field = document.querySelector<HTMLInputElement>('#search')
+  if (field?.checkVisibility()) {
+    field.focus()
+    field.select()
+  } else go(hrefOf('/search'))
+}
+
+export function ShortcutsHelp() {
+  if (!isHelpOpen.value) return null
+  const close = () => {
+    isHelpOpen.value = false
+  }
+  return (
+    <Dialog title="Keyboard" onClose={close}>
+      <dl class="keys">
+        {shown.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={areOn.value}
+          onChange={(event) => {
+            areOn.value = event.currentTarget.checked
+            remember('shortcuts', areOn.value ? 'on' : 'off')
+          }}
+        />
+        Keys without Esc and arrows are on
+      </label>
+    </Dialog>
+  )
+}

@@ -1,0 +1,163 @@
+/** Issues: each open problem once, with its cause and the one next step. */
+
+import { useState } from 'preact/hooks'
+import { hrefOf, type PageProps } from '../browser/router.ts'
+import { useLoadedList, useReloadOn } from '../data/load.ts'
+import type { IssueRecord } from '../data/types.ts'
+import { Badge } from '../parts/badge.tsx'
+import { Command } from '../parts/copy.tsx'
+import { Choices } from '../parts/filters.tsx'
+import { Marked } from '../parts/marked.tsx'
+import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { OrderButton } from '../parts/order.tsx'
+import { Ago, Time } from '../parts/time.tsx'
+
+export default function Issues({ query }: PageProps) {
+  const state = query.get('state') ?? 'open'
+  const { data, error, loadMore, reload } = useLoadedList<IssueRecord>('/issues', {
+    state: state === 'all' ? '' : state,
+    limit: 50,
+  })
+  useReloadOn(({ issues }) => issues === true, reload)
+  return (
+    <>
+      <h1>Issues</h1>
+      <div class="toolbar">
+        <Choices
+          name="state"
+          label="State"
+          value={state}
+          choices={['open', 'muted', 'resolved', 'all'].map((value) => ({ value, label: value }))}
+        />
+      </div>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {data === undefined && error === undefined && <Loading what="issues" />}
+      {data?.length === 0 && (
+        <Empty title={state === 'open' ? 'No problem is open.' : 'There is none.'}>
+          {state === 'open' &&
+            'A problem shows here once, however many requests it costs, and goes when it is over.'}
+        </Empty>
+      )}
+      <ul class="issues">
+        {data?.map((issue) => (
+          <Issue key={issue.key} issue={issue} reload={reload} />
+        ))}
+      </ul>
+      {loadMore !== undefined && (
+        <button type="button" class="button more" onClick={loadMore}>
+          Show more
+        </button>
+      )}
+    </>
+  )
+}
+
+function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload: () => void }) {
+  const { key, code, subject, cause, next, count, first, last, state, mutedUntil } = issue
+  return (
+    <li class={`issue is-${state}`}>
+      <article>
+        <header class="issue-head">
+          <h2>
+            <Marked text={cause} />
+          </h2>
+          <p class="quiet">
+            <code>{code}</code> {subject !== undefined && subject !== '' && <Marked text={subject} />} ·{' '}
+            {count} {count === 1 ? 'time' : 'times'} · first <Time at={first} />, last <Ago at={last} />
+            {state !== 'open' && (
+              <>
+                {' '}
+                · <Badge state={state} />
+              </>
+            )}
+            {mutedUntil !== undefined && state === 'muted' && (
+              <>
+                {' '}
+                until <Time at={mutedUntil} />
+              </>
+            )}
+          </p>
+        </header>
+        <div class="next-step">
+          <p>
+            <span class="next-label">Next</span> <Marked text={next.label} />
+          </p>
+          {next.action !== undefined && (
+            <OrderButton
+              path={next.action.path.replace(/^\/api(?=\/)/, '')}
+              method={next.action.method}
+              body={next.action.body}
+              label={next.label}
+              question="Do it now?"
+              done="Done."
+              after={reload}
+              isPrimary
+            />
+          )}
+          {next.command !== undefined && <Command text={next.command} />}
+          <NextPage issue={issue} />
+        </div>
+        <div class="issue-orders">
+          {state === 'open' ? (
+            <>
+              <OrderButton
+                path="/issues/resolve"
+                body={{ key }}
+                label="Resolve"
+                done="Resolved."
+                after={reload}
+              />
+              <Mute issueKey={key} reload={reload} />
+            </>
+          ) : (
+            <OrderButton
+              path="/issues/reopen"
+              body={{ key }}
+              label="Open again"
+              done="It is open again."
+              after={reload}
+            />
+          )}
+        </div>
+      </article>
+    </li>
+  )
+}
+
+/** A request that the command names can be opened here. */
+function NextPage({ issue: { next } }: { readonly issue: IssueRecord }) {
+  const id = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/.exec(
+    next.command ?? '',
+  )?.[0]
+  if (id === undefined) return null
+  return (
+    <a class="button" href={hrefOf('/search', { q: id })}>
+      Open it here
+    </a>
+  )
+}
+
+const dayMs = 86_400_000
+
+function Mute({ issueKey, reload }: { readonly issueKey: string; readonly reload: () => void }) {
+  const [days, setDays] = useState(1)
+  return (
+    <span class="mute">
+      <OrderButton
+        path="/issues/mute"
+        body={{ key: issueKey, until: Date.now() + days * dayMs }}
+        label="Mute"
+        done="Muted."
+        after={reload}
+      />
+      <label>
+        <span class="visually-hidden">For how long</span>
+        <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
+          <option value={1}>a day</option>
+          <option value={7}>a week</option>
+          <option value={30}>30 days</option>
+        </select>
+      </label>
+    </span>
+  )
+}

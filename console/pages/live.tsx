@@ -1,0 +1,310 @@
+/** Live: what arrives, newest first, with how it ended and why. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { announce } from '../browser/announce.tsx'
+import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
+import { useFrames, useLoaded, useLoadedList } from '../data/load.ts'
+import type { Page, RequestRow } from '../data/types.ts'
+import { Badge, outcomes, toneOf } from '../parts/badge.tsx'
+import { Choices, TextFilter } from '../parts/filters.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { useKey } from '../parts/keys.ts'
+import { type Row, RowList } from '../parts/list.tsx'
+import { Marked } from '../parts/marked.tsx'
+import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { counted, Time } from '../parts/time.tsx'
+
+/** Rows of the first page, and as many as a page holds that stays open for days. */
+const pageRows = 100
+const mostRows = 500
+/** Rows are announced together, at most this often. Milliseconds. */
+const announceMs = 5_000
+
+const filterNames = [
+  'outcome',
+  'endpoint',
+  'code',
+  'mapping',
+  'client',
+  'deliveryId',
+  'since',
+  'until',
+] as const
+type Filters = Readonly<Partial<Record<(typeof filterNames)[number], string>>>
+
+export function Live({ query }: PageProps) {
+  const filters: Filters = Object.fromEntries(
+    filterNames.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])),
+  )
+  // Another filter is another feed, which begins again.
+  return (
+    <>
+      <h1>Live</h1>
+      <Feed key={JSON.stringify(filters)} filters={filters} />
+    </>
+  )
+}
+
+function Feed({ filters }: { readonly filters: Filters }) {
+  const { data, error, loadMore, reload } = useLoadedList<RequestRow>('/requests', {
+    ...filters,
+    limit: pageRows,
+  })
+  const [arrived, setArrived] = useState<readonly RequestRow[]>([])
+  const [isPaused, setPaused] = useState(false)
+  const [waiting, setWaiting] = useState<readonly RequestRow[]>([])
+  const [missed, setMissed] = useState(0)
+  const say = useAnnouncer()
+  const counts = useCounts()
+
+  useFrames((frame) => {
+    if (frame === 'gap') {
+      if (!isPaused) again()
+      return
+    }
+    const rows = (frame.requests ?? []).filter((row) => passes(row, filters)).toReversed()
+    counts.add(frame.requests ?? [])
+    if (frame.skipped) setMissed((count) => count + (frame.skipped ?? 0))
+    if (rows.length === 0) return
+    const add = (known: readonly RequestRow[]) => merged(rows, known)
+    if (isPaused) setWaiting(add)
+    else {
+      setArrived(add)
+      say(rows)
+    }
+  })
+
+  function again() {
+    setArrived([])
+    setWaiting([])
+    setMissed(0)
+    reload()
+  }
+
+  function togglePause() {
+    announce(isPaused ? 'The feed goes on.' : 'The feed is paused.')
+    setArrived((known) => merged(waiting, known))
+    setWaiting([])
+    setPaused(!isPaused)
+  }
+  useKey('p', togglePause)
+
+  const rows = data && merged(arrived, data)
+  return (
+    <>
+      <div class="toolbar">
+        <Choices
+          name="outcome"
+          label="Outcome"
+          value={filters.outcome ?? ''}
+          choices={[
+            { value: '', label: 'all', count: counts.all },
+            ...outcomes.map((value) => ({ value, label: value, count: counts.of(value) })),
+          ]}
+        />
+        <MoreFilters filters={filters} />
+        <button
+          type="button"
+          class={`button pause ${isPaused ? 'primary' : ''}`}
+          aria-pressed={isPaused}
+          aria-keyshortcuts="p"
+          onClick={togglePause}
+        >
+          <Icon name={isPaused ? 'play' : 'pause'} />
+          <span>{isPaused ? 'Go on' : 'Pause'}</span>
+        </button>
+      </div>
+      {isPaused && waiting.length > 0 && (
+        <button type="button" class="button arrivals" onClick={togglePause}>
+          {counted(waiting.length, 'new request')}: show and go on
+        </button>
+      )}
+      {missed > 0 && (
+        <p class="notice quiet">
+          {counted(missed, 'request')} came faster than this page shows them.{' '}
+          <button type="button" class="button small" onClick={again}>
+            Read the list again
+          </button>
+        </p>
+      )}
+      {error !== undefined && <Problem error={error} retry={again} />}
+      {rows === undefined && error === undefined && <Loading what="requests" />}
+      {rows !== undefined && rows.length === 0 && <NothingYet isFiltered={Object.keys(filters).length > 0} />}
+      {rows !== undefined && rows.length > 0 && (
+        <RowList label="Requests, newest first" rows={rows.map(rowOf)} />
+      )}
+      {loadMore !== undefined && (
+        <button type="button" class="button more" onClick={loadMore}>
+          Show older requests
+        </button>
+      )}
+    </>
+  )
+}
+
+function MoreFilters({ filters }: { readonly filters: Filters }) {
+  const { data } = useLoaded<Page<{ readonly name: string }>>('/endpoints')
+  const set = filterNames.filter((name) => name !== 'outcome' && filters[name] !== undefined)
+  return (
+    <details class="more-filters" open={set.length > 0}>
+      <summary>Filters{set.length > 0 && <span class="count">{set.length}</span>}</summary>
+      <div class="filter-fields">
+        <TextFilter
+          name="endpoint"
+          label="Endpoint"
+          value={filters.endpoint ?? ''}
+          options={data?.items.map(({ name }) => name)}
+        />
+        <TextFilter name="mapping" label="Mapping" value={filters.mapping ?? ''} />
+        <TextFilter name="code" label="Error code" value={filters.code ?? ''} />
+        <TextFilter name="client" label="Client address" value={filters.client ?? ''} />
+        <TextFilter name="deliveryId" label="Sender's delivery id" value={filters.deliveryId ?? ''} />
+        <label class="text-filter">
+          <span>Since</span>
+          <select
+            value={sinceValue(filters.since)}
+            onChange={(event) => setQuery({ since: timeBefore(event.currentTarget.value) })}
+          >
+            <option value="">ever</option>
+            <option value="1">the last hour</option>
+            <option value="8">the last 8 hours</option>
+            <option value="24">the last day</option>
+            <option value="168">the last week</option>
+            {sinceValue(filters.since) === 'other' && <option value="other">{filters.since}</option>}
+          </select>
+        </label>
+        {set.length > 0 && (
+          <button
+            type="button"
+            class="button ghost"
+            onClick={() => setQuery(Object.fromEntries(set.map((name) => [name, undefined])))}
+          >
+            Clear
+          </button>
+        )}
+      </div>
+    </details>
+  )
+}
+
+const hourMs = 3_600_000
+
+/** A time, and no span, so that a link to a filtered list shows the same requests tomorrow. */
+function timeBefore(hours: string): string | undefined {
+  return hours === '' || hours === 'other'
+    ? undefined
+    : new Date(Date.now() - Number(hours) * hourMs).toISOString()
+}
+
+function sinceValue(since: string | undefined): string {
+  return since === undefined ? '' : 'other'
+}
+
+function NothingYet({ isFiltered }: { readonly isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty title="No request passes these filters.">
+      <a href={hrefOf('/live')}>Show all</a>
+    </Empty>
+  ) : (
+    <Empty title="Nothing has arrived yet.">
+      Each request to a hook shows here as it comes, with how it ended.
+    </Empty>
+  )
+}
+
+function rowOf(request: RequestRow): Row {
+  const { id, endpoint, outcome, status, receivedAt, count, replayOf } = request
+  return {
+    id,
+    href: hrefOf(`/requests/${id}`),
+    tone: toneOf(outcome),
+    content: (
+      <>
+        <span class="row-time">
+          <Time at={receivedAt} />
+        </span>
+        <Badge state={outcome} />
+        <span class="row-name">
+          <Marked text={`/${endpoint}`} />
+        </span>
+        <span class="row-status">{status}</span>
+        <span class="row-about">
+          {replayOf !== undefined && <span class="tag">replay</span>}
+          {count !== undefined && count > 1 && <span class="tag">× {count}</span>}
+          <Marked text={about(request)} />
+        </span>
+      </>
+    ),
+  }
+}
+
+/** Why it ended so, or what it caused. */
+function about({ reason, code, failure, mapping, actions }: RequestRow): string {
+  if (reason !== undefined)
+    return [failure ?? (code === undefined ? undefined : code), reason].filter(Boolean).join(': ')
+  const caused = actions.map(({ kind }) => (kind === 'agent' ? 'run' : 'event'))
+  const parts = [mapping, caused.length > 2 ? `${caused.length} actions` : caused.join(', ')]
+  return parts.filter(Boolean).join(' → ')
+}
+
+/** Newest first, each once, and no more than a page can hold. */
+function merged(newer: readonly RequestRow[], older: readonly RequestRow[]): readonly RequestRow[] {
+  if (newer.length === 0) return older
+  const ids = new Set(newer.map(({ id }) => id))
+  return [...newer, ...older.filter(({ id }) => !ids.has(id))].slice(0, Math.max(mostRows, older.length))
+}
+
+/** The same filters as those of the list in the API. */
+function passes(row: RequestRow, filters: Filters): boolean {
+  const { since, until, ...same } = filters
+  if (since !== undefined && row.receivedAt < timeOf(since)) return false
+  if (until !== undefined && row.receivedAt >= timeOf(until)) return false
+  return Object.entries(same).every(([name, value]) => row[name as keyof RequestRow] === value)
+}
+
+function timeOf(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : Date.parse(text)
+}
+
+/** Says how many requests came, not each of them. */
+function useAnnouncer(): (rows: readonly RequestRow[]) => void {
+  const waiting = useRef<RequestRow[]>([])
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return (rows) => {
+    waiting.current.push(...rows)
+    timer.current ??= setTimeout(() => {
+      const failed = waiting.current.filter(({ outcome }) => outcome === 'failed').length
+      announce(`${counted(waiting.current.length, 'new request')}${failed > 0 ? `, ${failed} failed` : ''}.`)
+      waiting.current = []
+      timer.current = undefined
+    }, announceMs)
+  }
+}
+
+/** How the requests of the last hour ended; what arrives is added. */
+function useCounts() {
+  const { data } = useLoaded<{ readonly outcomes?: Readonly<Record<string, readonly number[]>> }>('/series', {
+    minutes: 60,
+  })
+  const [added, setAdded] = useState<Readonly<Record<string, number>>>({})
+  const known = data?.outcomes
+  const of = (outcome: string): number | undefined =>
+    known && sum(known[outcome] ?? []) + (Object.hasOwn(added, outcome) ? (added[outcome] ?? 0) : 0)
+  return {
+    of,
+    all: known && outcomes.reduce((total, outcome) => total + (of(outcome) ?? 0), 0),
+    add(rows: readonly RequestRow[]) {
+      if (rows.length === 0) return
+      setAdded((last) => {
+        const next: Record<string, number> = { ...last }
+        for (const { outcome, count = 1 } of rows) next[outcome] = (next[outcome] ?? 0) + count
+        return next
+      })
+    },
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

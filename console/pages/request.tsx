@@ -1,0 +1,312 @@
+/** One request, from its bytes to what became of it: why it ended so, what it caused, what was sent, and doing it again. */
+
+import { useState } from 'preact/hooks'
+import { goBack, hrefOf, type PageProps } from '../browser/router.ts'
+import { useLoaded, useReloadOn, useText } from '../data/load.ts'
+import type { Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
+import { Badge } from '../parts/badge.tsx'
+import { CopyButton, IdText } from '../parts/copy.tsx'
+import { Facts } from '../parts/facts.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { useKey } from '../parts/keys.ts'
+import { Marked, TextBlock } from '../parts/marked.tsx'
+import { Loading, Problem } from '../parts/notice.tsx'
+import { RunOutcome } from '../parts/run-outcome.tsx'
+import { bytes, duration, Time } from '../parts/time.tsx'
+import { Trace } from '../parts/trace.tsx'
+import { Payload } from './request/payload.tsx'
+import { Replay } from './request/replay.tsx'
+
+export function Request({ params }: PageProps) {
+  const { id = '' } = params
+  const { data, error, reload } = useLoaded<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
+  if (error !== undefined && data === undefined) {
+    return (
+      <>
+        <BackLink />
+        <h1>Request</h1>
+        <Problem error={error} retry={reload} />
+      </>
+    )
+  }
+  if (data === undefined) return <Loading what="the request" />
+  return <Shown key={data.id} request={data} reload={reload} />
+}
+
+function BackLink() {
+  return (
+    <button type="button" class="back" onClick={() => goBack('/live')}>
+      <Icon name="back" /> Live
+    </button>
+  )
+}
+
+type ReplayMode = 'closed' | 'as-it-was' | 'edited'
+
+function Shown({ request, reload }: { readonly request: RequestDetail; readonly reload: () => void }) {
+  const [mode, setMode] = useState<ReplayMode>('closed')
+  const { id, endpoint, outcome, status, bodyKept, forgottenAt } = request
+  const canReplay = bodyKept === true && forgottenAt === undefined
+  useKey('r', () => canReplay && setMode('as-it-was'))
+  useReloadOn(({ requests = [] }) => requests.some(({ replayOf }) => replayOf === id), reload)
+  return (
+    <article>
+      <BackLink />
+      <header class="record-head">
+        <h1>
+          <Marked text={`/${endpoint}`} />
+        </h1>
+        <Badge state={outcome} />
+        <span class="status">{status}</span>
+        <div class="actions">
+          <button
+            type="button"
+            class={`button ${mode === 'closed' ? 'primary' : ''}`}
+            disabled={!canReplay}
+            aria-keyshortcuts="r"
+            onClick={() => setMode('as-it-was')}
+          >
+            <Icon name="replay" /> Replay
+          </button>
+          <button type="button" class="button" disabled={!canReplay} onClick={() => setMode('edited')}>
+            Edit and replay
+          </button>
+        </div>
+      </header>
+      <Reason request={request} />
+      {!canReplay && <p class="quiet">{whyNoReplay(request)}</p>}
+      {mode !== 'closed' && (
+        <Replay key={mode} request={request} isEdited={mode === 'edited'} close={() => setMode('closed')} />
+      )}
+      <Why request={request} />
+      <Caused request={request} />
+      <Received request={request} />
+      <Payload request={request} />
+      {canReplay && <AsTest id={id} />}
+    </article>
+  )
+}
+
+function Reason({ request: { reason, code, failure, mapping } }: { readonly request: RequestDetail }) {
+  if (reason === undefined && code === undefined && failure === undefined) {
+    return mapping === undefined ? null : (
+      <p class="lead">
+        Decided by <Marked text={mapping} />.
+      </p>
+    )
+  }
+  return (
+    <p class="lead">
+      {reason !== undefined && <Marked text={reason} />}{' '}
+      <span class="codes">
+        {[code, failure]
+          .filter((each) => each !== undefined)
+          .map((each) => (
+            <code key={each}>
+              <Marked text={each} />
+            </code>
+          ))}
+      </span>
+    </p>
+  )
+}
+
+function whyNoReplay({ outcome, failure, forgottenAt }: RequestDetail): string {
+  if (forgottenAt !== undefined)
+    return 'It was forgotten: body, headers and prompts are erased, so it cannot be replayed.'
+  if (outcome === 'refused' || failure !== undefined)
+    return 'It was refused before its sender was known, so nothing of it was kept, and it cannot be replayed.'
+  return 'Its body is not kept, so it cannot be replayed. `history.bodies: all` keeps the bodies of accepted requests too.'
+}
+
+/** The trace as it was when the request came, and by the mappings of today where the body is kept. */
+function Why({ request }: { readonly request: RequestDetail }) {
+  const { id, trace, bodyKept, failure, outcome, endpoint } = request
+  const [by, setBy] = useState<'stored' | 'live'>(trace === undefined ? 'live' : 'stored')
+  const explained = useLoaded<Explained>(
+    by === 'live' && bodyKept === true ? `/requests/${id}/explain` : undefined,
+    { generation: 'live' },
+  )
+  if (trace === undefined && bodyKept !== true) {
+    return failure === undefined ? null : (
+      <section>
+        <h2>Why</h2>
+        <p>No mapping was asked: its sender was not authenticated.</p>
+      </section>
+    )
+  }
+  const stored: Explanation | undefined = trace && { endpoint, candidates: trace.candidates }
+  return (
+    <section>
+      <header class="section-head">
+        <h2>Why {outcome === 'accepted' ? 'it matched' : 'it ended so'}</h2>
+        {trace !== undefined && bodyKept === true && (
+          <fieldset class="choices">
+            <legend class="visually-hidden">Explained by</legend>
+            {(['stored', 'live'] as const).map((value) => (
+              <label key={value} class="choice">
+                <input type="radio" name="by" checked={by === value} onChange={() => setBy(value)} />
+                <span>{value === 'stored' ? 'as it was' : "by today's mappings"}</span>
+              </label>
+            ))}
+          </fieldset>
+        )}
+      </header>
+      {by === 'stored' && stored !== undefined && (
+        <>
+          <Trace explanation={stored} />
+          {trace !== undefined && trace.more > 0 && <p class="quiet">… and {trace.more} more.</p>}
+          {trace?.isForm === true && <p class="quiet">Its body was read as a form.</p>}
+        </>
+      )}
+      {by === 'live' && explained.data !== undefined && (
+        <>
+          {explained.data.by !== 'stored' && trace === undefined && (
+            <p class="quiet">By today's mappings, as no trace was stored with it.</p>
+          )}
+          <Trace explanation={explained.data.explanation} stops={explained.data.stops} />
+        </>
+      )}
+      {by === 'live' && explained.error !== undefined && (
+        <Problem error={explained.error} retry={explained.reload} />
+      )}
+      {by === 'live' && explained.isLoading && explained.data === undefined && (
+        <Loading what="the explanation" />
+      )}
+    </section>
+  )
+}
+
+/** The runs and events that it caused, and what became of them. */
+function Caused({ request: { actions, replays = [] } }: { readonly request: RequestDetail }) {
+  return (
+    <>
+      {actions.length > 0 && (
+        <section>
+          <h2>What it caused</h2>
+          {actions.map(({ kind, id, duplicateOf }) => (
+            <div key={id} class="caused">
+              {duplicateOf !== undefined && (
+                <p class="quiet">
+                  Came before, with request{' '}
+                  <a href={hrefOf(`/requests/${duplicateOf}`)}>{duplicateOf.slice(-8)}</a>.
+                </p>
+              )}
+              {kind === 'agent' ? <CausedRun id={id} /> : <CausedEvent id={id} />}
+            </div>
+          ))}
+        </section>
+      )}
+      {replays.length > 0 && (
+        <section>
+          <h2>Replays of it</h2>
+          <ul class="plain">
+            {replays.map((each) => {
+              const replay = typeof each === 'string' ? each : each.id
+              return (
+                <li key={replay}>
+                  <a href={hrefOf(`/requests/${replay}`)}>{replay}</a>
+                </li>
+              )
+            })}
+          </ul>
+        </section>
+      )}
+    </>
+  )
+}
+
+function CausedRun({ id }: { readonly id: string }) {
+  const { data, error, reload } = useLoaded<RunDetail>(`/runs/${id}`)
+  useReloadOn(({ runs = [] }) => runs.some((run) => run.id === id), reload)
+  if (data === undefined)
+    return error === undefined ? <Loading what="the run" /> : <Problem error={error} retry={reload} />
+  return <RunOutcome run={data} reload={reload} isLinked />
+}
+
+function CausedEvent({ id }: { readonly id: string }) {
+  const { data, error, reload } = useLoaded<{ state: string; text: string; createdAt: number; mode: string }>(
+    `/events/${id}`,
+  )
+  useReloadOn(({ events = [] }) => events.some((event) => event.id === id), reload)
+  if (data === undefined)
+    return error === undefined ? <Loading what="the event" /> : <Problem error={error} retry={reload} />
+  return (
+    <>
+      <p>
+        <a href={hrefOf(`/events/${id}`)}>Event for the main session</a> <Badge state={data.state} />
+      </p>
+      <TextBlock label="Text of the event" text={data.text} />
+    </>
+  )
+}
+
+function Received({ request }: { readonly request: RequestDetail }) {
+  const {
+    id,
+    receivedAt,
+    client,
+    deliveryId,
+    mapping,
+    generation,
+    generationDigest,
+    bodyBytes,
+    timings,
+    replayOf,
+    node,
+  } = request
+  const spent = Object.entries(timings ?? {}).flatMap(([name, ms]) =>
+    typeof ms === 'number' ? [`${name} ${duration(ms)}`] : [],
+  )
+  return (
+    <section>
+      <h2>Received</h2>
+      <Facts
+        facts={[
+          ['id', <IdText key="id" id={id} />],
+          ['at', <Time key="at" at={receivedAt} />],
+          ['replay of', replayOf && <a href={hrefOf(`/requests/${replayOf}`)}>{replayOf}</a>],
+          ["sender's delivery id", deliveryId && <IdText id={deliveryId} />],
+          ['client', client && <a href={hrefOf('/live', { client })}>{<Marked text={client} />}</a>],
+          ['mapping', mapping && <a href={hrefOf('/live', { mapping })}>{<Marked text={mapping} />}</a>],
+          [
+            'generation',
+            <a key="generation" href={hrefOf('/changes', { generation: String(generation) })}>
+              {generation}
+              {generationDigest !== undefined && ` (${generationDigest.slice(0, 8)})`}
+            </a>,
+          ],
+          ['body', bytes(bodyBytes)],
+          ['took', spent.join(', ')],
+          ['node', node],
+          ['forgotten', request.forgottenAt && <Time at={request.forgottenAt} />],
+        ]}
+      />
+    </section>
+  )
+}
+
+function AsTest({ id }: { readonly id: string }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>As a test case</summary>
+      {isOpen && <TestText id={id} />}
+    </details>
+  )
+}
+
+function TestText({ id }: { readonly id: string }) {
+  const { text, error, reload } = useText(`/requests/${id}/as-test`)
+  if (error !== undefined) return <Problem error={error} retry={reload} />
+  if (text === undefined) return <Loading what="the test case" />
+  return (
+    <>
+      <p class="quiet">Put this below `tests:` in the file of the mapping.</p>
+      <div class="with-copy">
+        <TextBlock label="Test case" text={text} />
+        <CopyButton text={text} what="the test case" />
+      </div>
+    </>
+  )
+}

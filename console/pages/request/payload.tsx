@@ -1,0 +1,103 @@
+/** What was sent: headers, query and body, as text whatever they hold. */
+
+import { useState } from 'preact/hooks'
+import { hrefOf } from '../../browser/router.ts'
+import { useText } from '../../data/load.ts'
+import type { RequestDetail } from '../../data/types.ts'
+import { CopyButton } from '../../parts/copy.tsx'
+import { Icon } from '../../parts/icons.tsx'
+import { layOut } from '../../parts/json-layout.ts'
+import { Marked, TextBlock } from '../../parts/marked.tsx'
+import { Loading, Problem } from '../../parts/notice.tsx'
+
+export function Payload({ request }: { readonly request: RequestDetail }) {
+  const { bodyKept, bodyBytes, forgottenAt } = request
+  return (
+    <>
+      <Headers request={request} />
+      <section>
+        <h2>Body</h2>
+        {bodyKept === true ? (
+          <Body request={request} />
+        ) : (
+          <p class="quiet">
+            {forgottenAt !== undefined
+              ? 'It was erased on request.'
+              : bodyBytes === 0
+                ? 'It had none.'
+                : 'It is not kept. Bodies of failed requests are; `history.bodies: all` keeps the others too.'}
+          </p>
+        )}
+      </section>
+    </>
+  )
+}
+
+function Headers({ request: { headers, head } }: { readonly request: RequestDetail }) {
+  const lists = [
+    ['Headers', headers ?? head?.headers],
+    ['Query', head?.query],
+  ] as const
+  return (
+    <>
+      {lists.map(([title, values]) => {
+        const rows = Object.entries(values ?? {}).flatMap(([name, value]) =>
+          value === undefined ? [] : [value].flat().map((each) => [name, String(each)] as const),
+        )
+        if (rows.length === 0) return null
+        return (
+          <section key={title}>
+            <h2>{title}</h2>
+            <dl class="facts tight">
+              {rows.map(([name, value], index) => (
+                <div key={index}>
+                  <dt>
+                    <Marked text={name} />
+                  </dt>
+                  <dd>
+                    <code>
+                      <Marked text={value} />
+                    </code>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        )
+      })}
+    </>
+  )
+}
+
+function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }) {
+  const { text, isCut, error, reload } = useText(`/requests/${id}/body`)
+  const [isRaw, setRaw] = useState(false)
+  if (error !== undefined) return <Problem error={error} retry={reload} />
+  if (text === undefined) return <Loading what="the body" />
+  const laidOut = isCut ? undefined : layOut(text)
+  return (
+    <>
+      <div class="toolbar">
+        <CopyButton text={text} what="the body" />
+        <a class="button" href={`/api/requests/${id}/body?raw=true`} download={`${id}.body`}>
+          <Icon name="download" /> Raw
+        </a>
+        <a class="button" href={hrefOf('/playground', { request: id })}>
+          Open in the playground
+        </a>
+        {laidOut !== undefined && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isRaw}
+              onChange={(event) => setRaw(event.currentTarget.checked)}
+            />
+            as it came
+          </label>
+        )}
+      </div>
+      <TextBlock label={`Body of the request to /${endpoint}`} text={isRaw ? text : (laidOut ?? text)} />
+      {isCut && <p class="quiet">Only the beginning is shown. The raw file has all of it.</p>}
+    </>
+  )
+}

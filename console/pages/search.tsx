@@ -1,0 +1,95 @@
+/** Search: any id that is pasted finds its record, whatever its kind. */
+
+import { useEffect, useRef } from 'preact/hooks'
+import { announce } from '../browser/announce.tsx'
+import { go, hrefOf, type PageProps } from '../browser/router.ts'
+import { useLoaded } from '../data/load.ts'
+import type { FoundRecord, Page } from '../data/types.ts'
+import { RowList } from '../parts/list.tsx'
+import { Marked } from '../parts/marked.tsx'
+import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { counted } from '../parts/time.tsx'
+
+const pages: Readonly<Record<FoundRecord['kind'], (id: string) => string>> = {
+  request: (id) => hrefOf(`/requests/${id}`),
+  run: (id) => hrefOf(`/runs/${id}`),
+  event: (id) => hrefOf(`/events/${id}`),
+  delivery: (id) => hrefOf(`/deliveries/${id}`),
+  session: (key) => hrefOf(`/sessions/${encodeURIComponent(key)}`),
+  generation: (number) => hrefOf('/changes', { generation: number }),
+}
+
+export default function Search({ query }: PageProps) {
+  const asked = query.get('q')?.trim() ?? ''
+  const { data, error, reload } = useLoaded<Page<FoundRecord> | readonly FoundRecord[]>(
+    asked === '' ? undefined : '/find',
+    {
+      q: asked,
+    },
+  )
+  const found = data === undefined ? undefined : 'items' in data ? data.items : data
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (asked === '') field.current?.focus()
+  }, [asked])
+  useEffect(() => {
+    const [first] = found ?? []
+    // What is found alone is what was meant.
+    if (found?.length === 1 && first !== undefined) go(pages[first.kind](first.id), { replace: true })
+    else if (found !== undefined) announce(`${counted(found.length, 'record')} found.`)
+  }, [found])
+  return (
+    <>
+      <h1>Search</h1>
+      <search>
+        <form
+          class="search-page"
+          onSubmit={(event) => {
+            event.preventDefault()
+            go(hrefOf('/search', { q: field.current?.value.trim() }), { replace: true })
+          }}
+        >
+          <label class="field">
+            <span>An id, its end, a sender's delivery id, or a session</span>
+            <input
+              ref={field}
+              type="search"
+              key={asked}
+              defaultValue={asked}
+              autocomplete="off"
+              autocapitalize="off"
+              spellcheck={false}
+            />
+          </label>
+          <button type="submit" class="button primary">
+            Find
+          </button>
+        </form>
+      </search>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {asked !== '' && found === undefined && error === undefined && <Loading what="what is found" />}
+      {found?.length === 0 && (
+        <Empty title="Nothing has this id.">
+          The end of an id finds the newest records only, and needs at least four characters.
+        </Empty>
+      )}
+      {found !== undefined && found.length > 1 && (
+        <RowList
+          label="Records that were found"
+          rows={found.map(({ kind, id }) => ({
+            id: `${kind} ${id}`,
+            href: pages[kind](id),
+            content: (
+              <>
+                <span class="badge tone-quiet">{kind}</span>
+                <span class="row-name">
+                  <Marked text={id} />
+                </span>
+              </>
+            ),
+          }))}
+        />
+      )}
+    </>
+  )
+}

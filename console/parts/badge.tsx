@@ -1,0 +1,67 @@
+/** States as words with a colour, so that no state is known by its colour alone. */
+
+import type { RequestOutcome, RunState } from '../data/types.ts'
+
+/** The colour of a state, by what it asks of the operator. */
+export type Tone = 'good' | 'quiet' | 'busy' | 'warn' | 'bad'
+
+export const outcomes: readonly RequestOutcome[] = [
+  'accepted',
+  'ignored',
+  'skipped',
+  'duplicate',
+  'handshake',
+  'failed',
+  'refused',
+]
+
+export const runStates: readonly RunState[] = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'timed-out',
+  'cancelled',
+  'parked',
+]
+
+export const deliveryStates = ['pending', 'delivered', 'skipped', 'parked'] as const
+
+const tones: Readonly<Record<string, Tone>> = {
+  accepted: 'good',
+  ignored: 'quiet',
+  skipped: 'quiet',
+  duplicate: 'quiet',
+  handshake: 'busy',
+  failed: 'bad',
+  refused: 'warn',
+  queued: 'busy',
+  running: 'busy',
+  succeeded: 'good',
+  'timed-out': 'bad',
+  cancelled: 'quiet',
+  parked: 'warn',
+  pending: 'busy',
+  delivered: 'good',
+  consumed: 'good',
+  open: 'warn',
+  resolved: 'good',
+  muted: 'quiet',
+  done: 'good',
+  live: 'good',
+  retired: 'quiet',
+  rejected: 'bad',
+  matched: 'good',
+  disabled: 'quiet',
+  'not-reached': 'quiet',
+  interrupted: 'warn',
+}
+
+export function toneOf(state: string): Tone {
+  return tones[state] ?? 'quiet'
+}
+
+/** `tone` replaces the usual one of a state. */
+export function Badge({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
+  return <span class={`badge tone-${tone ?? toneOf(state)}`}>{state}</span>
+}

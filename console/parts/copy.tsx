@@ -1,0 +1,84 @@
+/** Copies a text, such as a command or an id, and says that it did. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { announce } from '../browser/announce.tsx'
+import { Icon } from './icons.tsx'
+import { Marked } from './marked.tsx'
+
+const shownMs = 2_000
+
+/** `what` completes "Copy …": `the command`. */
+export function CopyButton({ text, what, isSmall }: { text: string; what: string; isSmall?: boolean }) {
+  const [isDone, setDone] = useState(false)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  async function copy() {
+    const isCopied = await copyText(text)
+    announce(
+      isCopied
+        ? `Copied ${what}.`
+        : `This browser does not let a page copy. Select ${what} and copy it yourself.`,
+    )
+    setDone(isCopied)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setDone(false), shownMs)
+  }
+  return (
+    <button
+      type="button"
+      class={`button ${isSmall ? 'icon-button small' : ''}`}
+      aria-label={`Copy ${what}`}
+      onClick={copy}
+    >
+      <Icon name={isDone ? 'check' : 'copy'} />
+      {isSmall ? null : <span>{isDone ? 'Copied' : 'Copy'}</span>}
+    </button>
+  )
+}
+
+/** Over plain HTTP a browser has no clipboard for pages, but on this machine itself. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copyBySelection(text)
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const field = document.createElement('textarea')
+  field.value = text
+  field.className = 'visually-hidden'
+  document.body.append(field)
+  const before = document.activeElement
+  field.select()
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  if (before instanceof HTMLElement) before.focus()
+  return isCopied
+}
+
+/** A command line to copy. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div class="command">
+      <code>
+        <Marked text={text} />
+      </code>
+      <CopyButton text={text} what="the command" isSmall />
+    </div>
+  )
+}
+
+/** An id in full, to copy. */
+export function IdText({ id }: { readonly id: string }) {
+  return (
+    <span class="id">
+      <code>
+        <Marked text={id} />
+      </code>
+      <CopyButton text={id} what="the id" isSmall />
+    </span>
+  )
+}

@@ -1,0 +1,90 @@
+/** Filters that live in the address, so that a filtered list can be sent to a colleague. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { setQuery } from '../browser/router.ts'
+
+export interface Choice {
+  readonly value: string
+  readonly label: string
+  readonly count?: number
+}
+
+/** A row of choices of which one holds; the first stands for all. */
+export function Choices({
+  name,
+  label,
+  value,
+  choices,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly value: string
+  readonly choices: readonly Choice[]
+}) {
+  return (
+    <fieldset class="choices">
+      <legend class="visually-hidden">{label}</legend>
+      {choices.map((choice) => (
+        <label key={choice.value} class="choice">
+          <input
+            type="radio"
+            name={name}
+            value={choice.value}
+            checked={choice.value === value}
+            onChange={() => setQuery({ [name]: choice.value, cursor: undefined })}
+          />
+          <span>
+            {choice.label}
+            {choice.count !== undefined && <span class="count">{choice.count.toLocaleString('en')}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+const pauseMs = 300
+
+/** A text to filter by, which is taken over when typing pauses. `options`: values that are known. */
+export function TextFilter({
+  name,
+  label,
+  value,
+  options = [],
+}: {
+  readonly name: string
+  readonly label: string
+  readonly value: string
+  readonly options?: readonly string[]
+}) {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const take = (text: string) => {
+    setTyped(text)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setQuery({ [name]: text.trim() }), pauseMs)
+  }
+  return (
+    <label class="text-filter">
+      <span>{label}</span>
+      <input
+        type="search"
+        value={typed}
+        list={options.length > 0 ? `known-${name}` : undefined}
+        spellcheck={false}
+        autocapitalize="off"
+        autocomplete="off"
+        onInput={(event) => take(event.currentTarget.value)}
+      />
+      {options.length > 0 && (
+        <datalist id={`known-${name}`}>
+          {options.map((option) => (
+            <option key={option} value={option} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  )
+}

@@ -1,0 +1,54 @@
+/** What is said instead of a list or a record: that it is loading, that there is none, or what went wrong and what to do. */
+
+import type { ComponentChildren } from 'preact'
+import type { ApiError } from '../data/api.ts'
+import { Marked } from './marked.tsx'
+
+export function Loading({ what }: { readonly what: string }) {
+  return <p class="notice quiet">Loading {what} …</p>
+}
+
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string
+  readonly children?: ComponentChildren
+}) {
+  return (
+    <div class="notice">
+      <p class="notice-title">{title}</p>
+      {children !== undefined && <div class="quiet">{children}</div>}
+    </div>
+  )
+}
+
+export function Problem({ error, retry }: { readonly error: ApiError; readonly retry?: () => void }) {
+  return (
+    <div class="notice problem" role="alert">
+      <p class="notice-title">
+        <Marked text={error.message} />
+      </p>
+      {error.details.length > 0 && (
+        <ul>
+          {error.details.map(({ pointer, message }) => (
+            <li key={pointer}>
+              <code>
+                <Marked text={pointer} />
+              </code>{' '}
+              <Marked text={message} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="quiet">
+        {[error.code, error.requestId && `request ${error.requestId}`].filter(Boolean).join(' · ')}
+      </p>
+      {retry !== undefined && (
+        <button type="button" class="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}

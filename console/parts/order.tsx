@@ -1,0 +1,89 @@
+/** A button that orders something of the gateway, asks first where that cannot be taken back, and says how it went. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { announce } from '../browser/announce.tsx'
+import { type ApiError, ask, type Method } from '../data/api.ts'
+import { asApiError } from '../data/load.ts'
+import { Marked } from './marked.tsx'
+
+export interface OrderProps {
+  readonly path: string
+  readonly method?: Method
+  readonly body?: unknown
+  readonly label: string
+  /** Asked before; without it the order goes at once. */
+  readonly question?: string
+  /** Said after it went well. */
+  readonly done: string
+  readonly after?: () => void
+  readonly isPrimary?: boolean
+}
+
+export function OrderButton({
+  path,
+  method = 'POST',
+  body,
+  label,
+  question,
+  done,
+  after,
+  isPrimary,
+}: OrderProps) {
+  const [state, setState] = useState<'ready' | 'asking' | 'ordering'>('ready')
+  const [error, setError] = useState<ApiError>()
+  const yes = useRef<HTMLButtonElement>(null)
+  const isAsking = state === 'asking'
+  useEffect(() => {
+    if (isAsking) yes.current?.focus()
+  }, [isAsking])
+
+  async function order() {
+    setState('ordering')
+    setError(undefined)
+    try {
+      await ask(method, path, { body })
+      announce(done)
+      after?.()
+    } catch (cause) {
+      const problem = asApiError(cause)
+      setError(problem)
+      announce(problem.message)
+    }
+    setState('ready')
+  }
+
+  if (isAsking) {
+    return (
+      <span class="order">
+        <span>{question}</span>
+        <button type="button" class="button primary" ref={yes} onClick={() => void order()}>
+          {label}
+        </button>
+        <button type="button" class="button ghost" onClick={() => setState('ready')}>
+          No
+        </button>
+      </span>
+    )
+  }
+  return (
+    <span class="order">
+      <button
+        type="button"
+        class={`button ${isPrimary ? 'primary' : ''}`}
+        aria-disabled={state === 'ordering'}
+        onClick={() => {
+          if (state === 'ordering') return
+          if (question === undefined) void order()
+          else setState('asking')
+        }}
+      >
+        {label}
+      </button>
+      {error !== undefined && (
+        <span class="problem-text">
+          <Marked text={error.message} />
+        </span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,171 @@
+/** Opens the console of a real gateway in a real browser, and closes both at the end of the test. */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { after, type TestContext } from 'node:test'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
+import { findBrowser } from '../../tools/browser.ts'
+import { buildConsole } from '../../tools/console.js'
+import { atEnd } from '../at-end.ts'
+import { type Files, gatewayToken, type Installation, type InstallOptions, install } from '../installation.ts'
+
+export const root = join(import.meta.dirname, '..', '..')
+
+const executablePath = findBrowser()
+
+/** The options of every test in this folder: without a browser it is skipped, and says so. */
+export const inBrowser =
+  executablePath === undefined
+    ? { skip: 'there is no Chromium here; npm run setup:browser installs one' }
+    : { timeout: 120_000 }
+
+export const phone = { width: 390, height: 844 }
+export const desktop = { width: 1280, height: 800 }
+
+let building: Promise<unknown> | undefined
+let launching: Promise<Browser> | undefined
+
+/** One browser for all tests of a file; each has a context of its own, which shares nothing. */
+function launch(): Promise<Browser> {
+  launching ??= chromium.launch({
+    executablePath,
+    // The sandbox of Chromium refuses to work for root, as which containers run tests.
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  })
+  return launching
+}
+after(async () => (await launching)?.close())
+
+export interface Console extends Installation {
+  readonly page: Page
+  /** `http://127.0.0.1:12345`. */
+  readonly address: string
+  /** Opens a page of the console: `/runs`. */
+  open(path: string): Promise<void>
+  /** Enters the token, by keyboard. */
+  signIn(token?: string): Promise<void>
+  /** What the browser reported: errors of scripts, and what the policy refused. */
+  browserErrors(): readonly string[]
+}
+
+/** Starts a gateway on these files, and opens its console, which asks for the token. */
+export async function openConsole(
+  t: TestContext,
+  files: Files = {},
+  options: InstallOptions & { readonly browser?: BrowserContextOptions } = {},
+): Promise<Console> {
+  building ??= buildConsole(root)
+  await building
+  const installed = await install(t, files, options)
+  const address = await installed.gateway.listen()
+  const context = await (await launch()).newContext({ viewport: desktop, ...options.browser })
+  atEnd(t, () => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const browserErrors: string[] = []
+  page.on('pageerror', (error) => browserErrors.push(String(error.stack ?? error)))
+  page.on('console', (message) => {
+    // The answer to the question whether this browser is signed in is an error until it is.
+    if (message.type() === 'error' && !/status of 401/.test(message.text()))
+      browserErrors.push(message.text())
+  })
+  page.on('dialog', (dialog) => {
+    browserErrors.push(`a script of the page said ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  return {
+    ...installed,
+    page,
+    address,
+    browserErrors: () => browserErrors,
+    async open(path) {
+      await page.goto(`${address}/console${path}`)
+    },
+    async signIn(token = gatewayToken) {
+      await page.getByLabel('Gateway token').waitFor()
+      await page.keyboard.type(token)
+      await page.keyboard.press('Enter')
+    },
+  }
+}
+
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe-core finds of weight on the page as it is. It is read in by the tools of the browser, which no policy of a page concerns. */
+export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(await readFile(axeFile, 'utf8'))
+  return page.evaluate(async () => {
+    const axe = (globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }).axe
+    const { violations } = await axe.run()
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
+      )
+  })
+}
+
+interface AxeViolation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[]
+}
+
+/** Presses keys until the target has the focus: Tab, and arrows inside of a list. */
+export async function reach(page: Page, target: Locator): Promise<void> {
+  await target.waitFor()
+  for (let presses = 0; presses < 200; presses += 1) {
+    const key = await target.evaluate((element) => {
+      const active = element.ownerDocument.activeElement
+      if (active === element) return ''
+      const group = element.closest('.rows, fieldset')
+      if (group === null || active === null || !group.contains(active)) return 'Tab'
+      const isBelow = (active.compareDocumentPosition(element) & 4) !== 0
+      return isBelow ? 'ArrowDown' : 'ArrowUp'
+    })
+    if (key === '') return
+    await page.keyboard.press(key)
+  }
+  throw new Error(`The keyboard does not reach ${target}.`)
+}
+
+/** How an operator works the console. */
+export interface Operator {
+  readonly name: string
+  /** Follows a link, presses a button. */
+  use(page: Page, target: Locator): Promise<void>
+}
+
+export const pointer: Operator = { name: 'by pointer', use: (_page, target) => target.click() }
+export const keyboard: Operator = {
+  name: 'by keyboard alone',
+  async use(page, target) {
+    await reach(page, target)
+    await page.keyboard.press('Enter')
+  },
+}
+
+/** Screenshots are for people to look at: each page at phone and desktop width, in both themes. */
+export async function takeScreenshots(page: Page, name: string): Promise<void> {
+  for (const [size, viewport] of Object.entries({ phone, desktop })) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const file = join(root, 'build', 'screenshots', `${name}-${size}-${colorScheme}.png`)
+      await page.screenshot({ path: file, fullPage: true })
+    }
+  }
+  await page.setViewportSize(desktop)
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** No page may be wider than the screen. */
+export async function assertFits(page: Page, width: number): Promise<void> {
+  const { viewport } = { viewport: page.viewportSize() }
+  await page.setViewportSize({ width, height: 700 })
+  const over = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+  assert.ok(over <= 0, `${page.url()} is ${over} pixels wider than a screen of ${width}`)
+  if (viewport) await page.setViewportSize(viewport)
+}

@@ -1,0 +1,258 @@
+/** Operates a real gateway through its console: with a pointer, and again by keyboard alone. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
+import { octokitSamples } from '../sample-data.ts'
+import { inBrowser, keyboard, type Operator, openConsole, pointer } from './browser.ts'
+
+const files = {
+  'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+hooks:
+  enabled: true
+  token: ${hookToken}
+plugins: ["${rehearsalPlugin}"]
+channels: { terminal: {}, board: { folder: "{folder}" } }
+`,
+  'mappings/all.yaml': `mappings:
+  - id: review
+    match:
+      path: github
+      headers: { x-github-event: pull_request }
+      body: { action: opened }
+    action: agent
+    name: Review
+    deliver: false
+    message: "Review {{pull_request.title}}"
+  - id: orders
+    match: { path: orders }
+    message: "Order {{order.id}}"
+    deliver: false
+    transform: { module: orders.ts }
+  - id: news
+    match: { path: news }
+    message: "News: {{title}}"
+`,
+  'transforms/orders.ts': transform("throw new Error('the shop is closed')"),
+}
+
+function transform(body: string): string {
+  return `import { defineTransform } from '@reveille/engine/transform'
+export default defineTransform(() => {
+  ${body}
+})
+`
+}
+
+const synchronized = octokitSamples().find(({ body }) => /^\{"action":"synchronize"/.test(body))
+
+for (const operator of [pointer, keyboard]) {
+  test(
+    `an operator signs in, sees what GitHub sent arrive, and why nothing matched, ${operator.name}`,
+    inBrowser,
+    async (t) => {
+      const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
+      await open('')
+      await signIn()
+      await page.getByRole('heading', { name: 'Live' }).waitFor()
+      await page.getByText('Nothing has arrived yet.').waitFor()
+      await page.locator('.connection.is-live').waitFor()
+
+      const answer = await post('/hooks/github', synchronized?.body, synchronized?.headers)
+      assert.equal(answer.body['outcome'] ?? answer.status, answer.body['outcome'] ?? 200)
+      const row = page.getByRole('link', { name: /ignored.*\/github/ })
+      await row.waitFor()
+      await operator.use(page, row)
+
+      await page.getByRole('heading', { name: '/github' }).waitFor()
+      const failed = page.locator('.candidate', { hasText: 'review' })
+      for (const said of ['match.body.action', '"opened"', '"synchronize"'])
+        await failed.getByText(said).first().waitFor()
+      await page.getByText('x-github-event').first().waitFor()
+      assert.deepEqual(browserErrors(), [])
+    },
+  )
+
+  test(
+    `a failed request is tried and then replayed once its mapping is mended, ${operator.name}`,
+    inBrowser,
+    async (t) => {
+      const { page, open, signIn, post, write, gateway, read, browserErrors } = await openConsole(t, files)
+      const failed = await post('/hooks/orders', { order: { id: 'A-17' } })
+      assert.equal(failed.status, 500)
+      await open('')
+      await signIn()
+      await write('transforms/orders.ts', transform('return {}'))
+      assert.equal((await gateway.reload()).ok, true)
+
+      await operator.use(page, page.getByRole('link', { name: /failed.*\/orders/ }))
+      await operator.use(page, page.getByRole('button', { name: 'Replay', exact: true }))
+      await page.getByText('A dry run, which changed nothing').waitFor()
+      const before = await read<{ items: unknown[] }>('/api/requests')
+      assert.equal(before.items.length, 1, 'a dry run leaves no record')
+
+      await operator.use(page, page.getByRole('button', { name: 'Replay now' }))
+      await operator.use(page, page.getByRole('link', { name: 'Open the replay' }))
+      await page.getByText('replay of').waitFor()
+      const after = await read<{ items: { outcome: string; replayOf?: string; id: string }[] }>(
+        '/api/requests',
+      )
+      const [replay, original] = after.items
+      assert.deepEqual([replay?.outcome, replay?.replayOf], ['accepted', original?.id])
+      assert.equal(original?.outcome, 'failed', 'the original stays as it was')
+      assert.deepEqual(browserErrors(), [])
+    },
+  )
+
+  test(`a payload is edited, tried and replayed, ${operator.name}`, inBrowser, async (t) => {
+    const { page, open, signIn, post, read, browserErrors } = await openConsole(t, files)
+    const failed = await post('/hooks/orders', { order: { id: 'A-18' } })
+    await open(`/requests/${failed.body['requestId']}`)
+    await signIn()
+    await operator.use(page, page.getByRole('button', { name: 'Edit and replay' }))
+    const field = page.getByLabel('Payload')
+    await field.waitFor()
+    assert.match(await field.inputValue(), /"A-18"/)
+    await page.waitForFunction(`document.activeElement?.textContent === 'Edit and replay'`)
+    if (operator === keyboard) await reachAndReplace(page, field, '{"order":')
+    else await field.fill('{"order":')
+    await operator.use(page, page.getByRole('button', { name: 'Dry run' }))
+    await page.locator('.tried').getByText('failed').first().waitFor()
+    const { items } = await read<{ items: unknown[] }>('/api/requests')
+    assert.equal(items.length, 1)
+    assert.deepEqual(browserErrors(), [])
+  })
+
+  test(
+    `a parked delivery is sent again once it has somewhere to go, ${operator.name}`,
+    inBrowser,
+    async (t) => {
+      const { page, open, signIn, post, ask, board, read, browserErrors } = await openConsole(t, files)
+      await post('/hooks/news', { title: 'It rains' })
+      await until(async () => {
+        const { items } = await read<{ items: { state: string }[] }>('/api/deliveries')
+        return items[0]?.state === 'parked' ? true : undefined
+      }, 'the parked delivery')
+      await ask('/api/route', { method: 'PUT', payload: JSON.stringify({ channel: 'board', to: 'ada' }) })
+
+      await open('/runs')
+      await signIn()
+      await operator.use(page, page.getByRole('link', { name: 'Deliveries' }))
+      await operator.use(page, page.getByRole('link', { name: /parked/ }))
+      await operator.use(page, page.getByRole('button', { name: 'Send again' }))
+      await page.locator('.record-head .badge', { hasText: 'delivered' }).waitFor()
+      assert.deepEqual(
+        (await board()).map(({ to }) => to),
+        ['ada'],
+      )
+      assert.deepEqual(browserErrors(), [])
+    },
+  )
+}
+
+test('a wrong token is refused with a sentence, and signing out ends the session', inBrowser, async (t) => {
+  const { page, open, signIn, browserErrors } = await openConsole(t, files)
+  await open('/runs')
+  await signIn('wrong')
+  await page.getByRole('alert').getByText('This is not the gateway token.').waitFor()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(gatewayToken)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Runs' }).waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Gateway token').waitFor()
+  await page.reload()
+  await page.getByLabel('Gateway token').waitFor()
+  assert.deepEqual(browserErrors(), [])
+})
+
+test(
+  'the feed is paused, goes on with what came meanwhile, and keeps focus and place when rows arrive',
+  inBrowser,
+  async (t) => {
+    const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
+    for (const title of ['one', 'two', 'three']) await post('/hooks/news', { title })
+    await open('/live')
+    await signIn()
+    const rows = page.locator('a.row')
+    await page.locator('.connection.is-live').waitFor()
+    assert.equal(await rows.count(), 3)
+    await rows.nth(1).focus()
+    const focused = () =>
+      page.evaluate<[string, number]>(
+        `[document.activeElement.getAttribute('data-id'), document.activeElement.getBoundingClientRect().top]`,
+      )
+    const [id, top] = await focused()
+    await post('/hooks/news', { title: 'four' })
+    await page.waitForFunction(`document.querySelectorAll('a.row').length === 4`)
+    const [sameId] = await focused()
+    assert.equal(sameId, id)
+    assert.equal(typeof top, 'number')
+
+    await page.keyboard.press('p')
+    await page.getByRole('button', { name: 'Go on' }).waitFor()
+    await post('/hooks/news', { title: 'five' })
+    await page.getByText('1 new request').waitFor()
+    assert.equal(await rows.count(), 4)
+    await page.keyboard.press('p')
+    await page.waitForFunction(`document.querySelectorAll('a.row').length === 5`)
+    await page.locator('#live-region', { hasText: 'new request' }).waitFor({ state: 'attached' })
+    assert.deepEqual(browserErrors(), [])
+  },
+)
+
+test('filters are in the address, and what arrives passes them too', inBrowser, async (t) => {
+  const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
+  await post('/hooks/news', { title: 'one' })
+  await post('/hooks/orders', { order: {} })
+  await open('/live?outcome=failed')
+  await signIn()
+  await page.getByRole('link', { name: /failed.*orders/ }).waitFor()
+  await page.locator('.connection.is-live').waitFor()
+  assert.equal(await page.locator('a.row').count(), 1)
+  await post('/hooks/news', { title: 'two' })
+  await post('/hooks/orders', { order: {} })
+  await page.waitForFunction(`document.querySelectorAll('a.row').length === 2`)
+  await page.getByText('accepted', { exact: false }).first().click()
+  assert.match(page.url(), /outcome=accepted/)
+  await page.waitForFunction(`document.querySelectorAll('a.row').length === 2`)
+  assert.deepEqual(browserErrors(), [])
+})
+
+test('any id that is pasted into the search opens its record', inBrowser, async (t) => {
+  const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
+  const { body } = await post('/hooks/news', { title: 'one' })
+  await open('/issues')
+  await signIn()
+  await page.getByRole('heading', { name: 'Issues' }).waitFor()
+  for (const [id, title] of [
+    [body['requestId'], '/news'],
+    [body['runId'], 'Run'],
+  ] as const) {
+    await page.keyboard.press('/')
+    await page.keyboard.type(String(id))
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+  }
+  await page.keyboard.press('?')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await page.keyboard.press('g')
+  await page.keyboard.press('i')
+  await page.getByRole('heading', { name: 'Issues' }).waitFor()
+  assert.deepEqual(browserErrors(), [])
+})
+
+async function reachAndReplace(
+  page: Parameters<Operator['use']>[0],
+  field: Parameters<Operator['use']>[1],
+  text: string,
+) {
+  const { reach } = await import('./browser.ts')
+  await reach(page, field)
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(text)
+}
