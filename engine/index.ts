@@ -45,6 +45,7 @@ export type { Budget, LogLevel, ModelRules, QuietHours, Settings } from './confi
 export { shortTitleOf } from './config/verification/material.ts'
 export { containSnapshot } from './evaluator/contained-snapshot.ts'
 export { createEvaluators, type Evaluators } from './evaluator/evaluators.ts'
+export { compileFieldPresence, type FieldPresence } from './lint/fields/field-presence.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export type { LintCode } from './lint/warnings.ts'

@@ -111,6 +111,10 @@ function* makeSnapshot(
     mappings: Object.freeze(mappings.map(({ summary }) => summary)),
     covers: (endpoint) =>
       builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
+    entriesOf: (endpoint) => {
+      const ids = new Set(index.covering(endpoint).map(({ program }) => program.id))
+      return configuration.mappings.filter(({ id }) => ids.has(id))
+    },
     policyOf,
     effectivePolicyOf,
     resolve,

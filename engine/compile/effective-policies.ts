@@ -1,6 +1,7 @@
 /** Compiles the policies of an endpoint into one, each value with the name of the policy that sets it. */
 
 import type { Configuration, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
+import { parseDuration } from '../config/duration.ts'
 import { parseRate } from '../config/rate.ts'
 import type { EffectivePolicy, Rates } from '../resolve/effective-policy.ts'
 import { findActor } from '../resolve/match/actors.ts'
@@ -24,7 +25,7 @@ export function* indexEffectivePolicies(
 }
 
 function compilePolicy(policy: string, said: EndpointPolicy): EffectivePolicy {
-  const { timeoutSeconds, concurrency, budget, bots, auth, token, verify, rate } = said
+  const { timeoutSeconds, concurrency, budget, bots, auth, token, verify, rate, expectEvery } = said
   const policyValue = <Value>(value: Value) => Object.freeze({ value, policy })
   return {
     ...(timeoutSeconds !== undefined && { timeoutSeconds: policyValue(timeoutSeconds) }),
@@ -35,6 +36,7 @@ function compilePolicy(policy: string, said: EndpointPolicy): EffectivePolicy {
     ...(token !== undefined && { token: policyValue(typeof token === 'string' ? [token] : token) }),
     ...(verify !== undefined && { verify: policyValue(createProvider(verify)) }),
     ...(rate !== undefined && { rate: policyValue(ratesIn(rate)) }),
+    ...(expectEvery !== undefined && { expectEvery: policyValue(parseDuration(expectEvery)) }),
   }
 }
 

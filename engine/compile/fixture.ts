@@ -24,6 +24,7 @@ const fixtureSettings: Settings = {
     store: 'sqlite',
     log: { level: 'info' },
     limits: { backlog: 1_000_000 },
+    issues: { notify: true },
   },
   hooks: {
     enabled: true,

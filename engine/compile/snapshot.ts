@@ -1,6 +1,6 @@
 /** Defines the snapshot: one configuration, compiled and frozen, by which a request is handled from start to end. */
 
-import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
+import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { EffectivePolicy } from '../resolve/effective-policy.ts'
@@ -17,6 +17,8 @@ export interface Snapshot {
   readonly endpoints: Configuration['endpoints']
   /** Whether a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
   covers(endpoint: string): boolean
+  /** Returns the enabled mappings that cover the name, as they are written, in matching order. It looks at every mapping. */
+  entriesOf(endpoint: string): readonly MappingEntry[]
   /** Returns the merged policy of all policies that cover the name, or undefined if there is none. */
   policyOf(endpoint: string): EndpointPolicy | undefined
   /** Returns the compiled values of those policies, each with the policy that sets it, or undefined if they set none. */

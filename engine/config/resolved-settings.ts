@@ -34,6 +34,7 @@ export function resolveSettings(
       dataDir: resolvePath(gateway.dataDir),
       log: { ...gateway.log },
       limits: { ...gateway.limits },
+      issues: { ...gateway.issues },
     },
     hooks: {
       ...hooksRest,

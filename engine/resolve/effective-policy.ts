@@ -23,6 +23,8 @@ export interface EffectivePolicy {
   readonly token?: PolicyValue<readonly string[]>
   readonly verify?: PolicyValue<Provider>
   readonly rate?: PolicyValue<Rates>
+  /** How long the endpoint may be silent, in milliseconds. */
+  readonly expectEvery?: PolicyValue<number>
 }
 
 export interface Rates {

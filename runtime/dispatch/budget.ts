@@ -4,7 +4,7 @@ import type { Settings } from '@reveille/engine'
 import { tokensOf } from '../agent/usage.ts'
 import { dayMs, dayOf } from '../store/day.ts'
 import type { Effects, RunUsage, Spent, Work } from '../store/port.ts'
-import type { DispatchOptions } from './options.ts'
+import type { BudgetKey, DispatchOptions } from './options.ts'
 
 export type Budgets = ReturnType<typeof createBudgets>
 
@@ -24,6 +24,7 @@ export interface Exhausted {
   readonly ok: false
   /** The budget that is spent, as the start of a sentence. It quotes nothing of a sender. */
   readonly what: string
+  readonly key: BudgetKey
   /** The day for which it is spent: `2026-01-31`. */
   readonly day: string
   /** When the next day begins. Milliseconds since the Unix epoch. */
@@ -100,9 +101,11 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
         if (allowance === undefined) continue
         const isNews = !account.isReported
         account.isReported = true
+        const key = scope === 'all' ? 'agents.budget' : `endpoints.${name}.budget`
         return {
           ok: false,
-          what: `${scope === 'all' ? 'the budget of all runs (agents.budget)' : `the budget of "${name}" (endpoints.${name}.budget)`}, ${allowance} a day,`,
+          what: `the budget of ${scope === 'all' ? 'all runs' : `"${name}"`} (${key}), ${allowance} a day,`,
+          key,
           day,
           nextDayAt: Date.parse(day) + dayMs,
           ...(isNews ? { report: { ...spendOf(day, payer, 0, 0), reported: [scope] } } : {}),

@@ -3,9 +3,11 @@
 import type { CurrentLive, Timers } from '@reveille/engine'
 import type { Channel, Runner } from '@reveille/kit'
 import type { ProgressBoard } from '../agent/progress.ts'
+import type { RunResult } from '../agent/run-result.ts'
 import type { Fence } from '../session/history.ts'
 import type { MintId } from '../store/id.ts'
-import type { Store } from '../store/port.ts'
+import type { DeliveryRecord, RunError, RunRecord, Store } from '../store/port.ts'
+import type { ChannelState } from './delivery/channel-state.ts'
 
 export interface DispatchOptions {
   readonly store: Store
@@ -30,6 +32,39 @@ export interface DispatchOptions {
   relays?(runner: string): boolean
   /** Called with each part's text, and with the reply that it is a part of, just before it is sent. Must not throw. */
   onDelivered?(text: string): void
+  /** Is called at the moments that operators care about. */
+  readonly observer?: DispatchObserver
+}
+
+/** The configuration key of a budget: `agents.budget` or `endpoints.github.budget`. */
+export type BudgetKey = string
+
+/** None of these may throw. What they are told may not be on disk yet. */
+export interface DispatchObserver {
+  /** A hook's run is over. */
+  runEnded?(run: RunRecord, result: RunResult): void
+  /** A guard has stopped a run. `budget` names the budget that is spent. */
+  runParked?(run: RunRecord, error: RunError, budget: BudgetKey | undefined): void
+  /** A turn of the main session was answered, or failed. One that was interrupted is neither. */
+  heartbeatEnded?(
+    heartbeat: Pick<RunRecord, 'id' | 'runner'>,
+    failure?: { readonly code: string; readonly reason: string },
+  ): void
+  /** A delivery has ended. `why` is present unless it was delivered; its `reason` quotes nothing. */
+  deliveryEnded?(
+    delivery: DeliveryRecord,
+    state: 'delivered' | 'skipped' | 'parked',
+    why?: { readonly code: string; readonly reason: string },
+  ): void
+  /** A channel is held, or sends again. */
+  channelChanged?(state: ChannelState): void
+  /** A channel was asked whether it works. */
+  channelChecked?(check: {
+    readonly channel: string
+    readonly ok: boolean
+    readonly code?: string | undefined
+    readonly detail?: string | undefined
+  }): void
 }
 
 /** The part of pino that dispatch uses. Facts never hold a message, a prompt, a reply or a body. */

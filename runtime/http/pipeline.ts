@@ -83,6 +83,8 @@ export interface RequestPipelineOptions {
   readonly relaysEvents: () => boolean
   /** Called before the reply to a request that nothing matched. */
   readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
+  /** Called for each request that the engine has decided about. Must not throw, and costs every sender its time. */
+  readonly onResolved?: ((request: HookRequest, snapshot: Snapshot) => void) | undefined
 }
 
 /** How a request was authenticated, or that it is internal and need not be. */
@@ -213,9 +215,10 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
     context.deliveryId = verify?.value.deliveryIdOf(request)?.trim() || undefined
     const caused = options.loopIn(request)
     const loop = caused && (await caused)
-    if (loop !== undefined) return { outcome: 'ignored', reason: loop }
+    if (loop !== undefined) return { outcome: 'ignored', reason: loop, isLoop: true }
     const decision = await snapshot.resolve(request)
     context.timings.resolve = elapsed(context, clock)
+    options.onResolved?.(request, snapshot)
     if ('code' in decision) return refusedByEngine(decision)
     const source = decision.outcome === 'ignored' && !isInternal ? sourceOf(endpoint, sources) : undefined
     if (source !== undefined) return refusedWithoutSource(source)

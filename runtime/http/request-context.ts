@@ -82,6 +82,8 @@ export type RequestOutcome =
       readonly reason: string
       readonly mapping?: string
       readonly reply?: Reply
+      /** The gateway itself caused the request. */
+      readonly isLoop?: true
     }
   | { readonly outcome: 'handshake'; readonly handshake: Handshake; readonly mapping?: never }
   | Refused

@@ -121,6 +121,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     mappings: [],
     endpoints: options.endpoints ?? {},
     covers: (endpoint) => covered.has(endpoint),
+    entriesOf: () => [],
     effectivePolicyOf: (endpoint) => options.policies?.[endpoint],
     policyOf: (endpoint) => options.endpoints?.[endpoint],
     explain: async () => assert.fail('it was asked'),

@@ -46,6 +46,11 @@ type Optional = Partial<Omit<RequestPipelineOptions, keyof Required | 'authTable
 
 export interface HookSurfaceOptions extends Required, Optional {
   readonly current: CurrentLive
+  /**
+   * Called for each request once its reply was sent, or while its sender waits for the outcome. `ms` is the time since the head
+   * of the request. Must not throw.
+   */
+  readonly onConcluded?: (context: RequestContext, result: RequestOutcome, ms: number) => void
 }
 
 declare module 'fastify' {
@@ -252,7 +257,9 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     if (isProbe(context, result)) return
     if (result.outcome !== 'accepted' && result.outcome !== 'duplicate')
       store.note(composeRecord(context, result))
-    logRequest(logLimiter.logFor(context, result), context, result, elapsed(context, clock))
+    const ms = elapsed(context, clock)
+    options.onConcluded?.(context, result, ms)
+    logRequest(logLimiter.logFor(context, result), context, result, ms)
   }
 
   /** The acceptance is logged already; the sender gets its reply once there is an outcome, or the wait ends without one. */

@@ -26,8 +26,13 @@ interface Asked {
   readonly request: HookRequest
 }
 
+/** An ignored request, with why each mapping did not match. */
+export interface ExplainedRequest extends Asked {
+  readonly candidates: readonly CandidateTrace[]
+}
+
 /** Traces are kept in memory: they help to fix a mapping now, and most requests may be ignored ones. */
-export function createIgnoredTraces() {
+export function createIgnoredTraces(onExplained?: (ignored: ExplainedRequest) => void) {
   const traces = new Map<Id, IgnoredTrace>()
   const byEndpoint = new Map<string, Id[]>()
   const waiting: Asked[] = []
@@ -50,7 +55,10 @@ export function createIgnoredTraces() {
     }
     void asked.snapshot
       .explain(asked.request)
-      .then(({ candidates }) => keep(asked, candidates))
+      .then(({ candidates }) => {
+        keep(asked, candidates)
+        onExplained?.({ ...asked, candidates })
+      })
       .finally(() => setImmediate(explainNext))
   }
 

@@ -11,7 +11,7 @@ import type { BodyPattern } from './body-pattern.ts'
 import type { BodyTest } from './body-test.ts'
 import type { Scalar } from './scalar.ts'
 import { anyElement, fieldOf } from './walk.ts'
-import { withNearMiss, wordsOf } from './words.ts'
+import { expectedOf, wordsOf } from './words.ts'
 
 /** Returns undefined if the pattern matches. Tests in the same order as matching does. `undefined` is an absent field. */
 export function missOfBody(
@@ -53,8 +53,8 @@ function missOfLeaf(test: BodyTest, value: unknown, containment: Containment): F
   return { ...miss, expected: `${miss.expected}, in the nearest of ${length} alternatives` }
 }
 
-/** Counts the fields that would have to change. */
-function failuresOf(test: BodyTest, value: unknown, containment: Containment): number {
+/** Counts the fields that would have to change. @throws ClauseError */
+export function failuresOf(test: BodyTest, value: unknown, containment: Containment): number {
   if (test.holds(value, containment)) return 0
   if (test.keys === undefined) return 1
   const elements = Array.isArray(value) ? value : undefined
@@ -113,8 +113,8 @@ function valuesUnder(key: string, list: readonly unknown[]): unknown[] {
 }
 
 function missOf({ path, pattern }: BodyTest, actual: unknown): FailedClause {
-  const expected = withNearMiss(wordsOf(pattern), scalarsOf(pattern), actual)
-  return actual === undefined ? { path, expected } : { path, expected, actual }
+  const expected = expectedOf(wordsOf(pattern), scalarsOf(pattern), actual)
+  return actual === undefined ? { path, ...expected } : { path, ...expected, actual }
 }
 
 function scalarsOf(pattern: BodyPattern): readonly Scalar[] {
@@ -133,7 +133,11 @@ function withOtherCase(miss: FailedClause, inner: BodyTest, value: unknown, key:
   for (const other in value) {
     if (++searched > keysSearched) break
     if (other.length === key.length && other !== key && other.toLowerCase() === folded)
-      return { ...miss, expected: `${miss.expected} (there is ${writePath([other])}, in another case)` }
+      return {
+        ...miss,
+        expected: `${miss.expected} (there is ${writePath([other])}, in another case)`,
+        isNear: true,
+      }
   }
   return miss
 }

@@ -13,4 +13,6 @@ export interface Clause {
   readonly holds: (scope: Scope) => boolean
   /** Explains a clause that does not hold. */
   readonly miss: (scope: Scope) => FailedClause | undefined
+  /** Counts the values of a clause that does not hold which would have to change. Absent: always one. @throws ClauseError, NeedsThread */
+  readonly failures?: (scope: Scope) => number
 }

@@ -6,7 +6,7 @@ import { ClauseError, type Equality, type Matcher } from '../../resolve/program.
 import type { Scope } from '../../resolve/scope.ts'
 import { type Report, silent } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
-import { missOfBody } from './body-miss.ts'
+import { failuresOf, missOfBody } from './body-miss.ts'
 import { type BodyPattern, readBodyPattern } from './body-pattern.ts'
 import { type BodyTest, compileBodyTest } from './body-test.ts'
 import type { Clause } from './clause.ts'
@@ -14,7 +14,7 @@ import { compileHeader } from './header-clause.ts'
 import type { Scalar } from './scalar.ts'
 import { fieldOf } from './walk.ts'
 import { compileWhen, type When } from './when-clause.ts'
-import { withNearMiss, wordsOfValues } from './words.ts'
+import { expectedOf, wordsOfValues } from './words.ts'
 
 type Match = NonNullable<MappingSource['match']>
 
@@ -50,10 +50,28 @@ function createExplain(clauses: readonly Clause[], when: When | undefined): Matc
       scope.containment.checkTime()
       const outcome = decide(clause, scope)
       if (outcome === true) continue
-      if (outcome === false) return clause.miss(scope)
-      return { path: clause.path, expected: 'a decision', error: outcome.message, ...clause.miss(scope) }
+      const miss = clause.miss(scope)
+      if (outcome !== false)
+        return { path: clause.path, expected: 'a decision', error: outcome.message, ...miss }
+      return miss && (await isOnly(clause, scope)) ? { ...miss, isOnly: true } : miss
     }
-    return when?.miss(scope)
+    const miss = await when?.miss(scope)
+    return miss && { ...miss, isOnly: true }
+  }
+
+  /** Whether the clause fails by one value, and every other clause holds. */
+  async function isOnly(failed: Clause, scope: Scope): Promise<boolean> {
+    try {
+      if ((failed.failures?.(scope) ?? 1) > 1) return false
+      for (const clause of clauses) {
+        scope.containment.checkTime()
+        if (clause !== failed && !clause.holds(scope)) return false
+      }
+    } catch (error) {
+      if (error instanceof ClauseError) return false
+      throw error
+    }
+    return (await when?.miss(scope)) === undefined
   }
 }
 
@@ -76,8 +94,8 @@ function compileSource(wanted: string): Clause {
     holds: ({ request: { payload } }) => !Array.isArray(payload) && fieldOf(payload, 'source') === wanted,
     miss: ({ request: { payload } }) => {
       const actual = Array.isArray(payload) ? undefined : fieldOf(payload, 'source')
-      const expected = withNearMiss(words, [wanted], actual)
-      return actual === undefined ? { path, expected } : { path, expected, actual }
+      const expected = expectedOf(words, [wanted], actual)
+      return actual === undefined ? { path, ...expected } : { path, ...expected, actual }
     },
   }
 }
@@ -91,6 +109,7 @@ function compileBody(body: Readonly<Record<string, unknown>>, report: Report): C
     equalities: equalitiesOfBody(pattern),
     holds: holdsOfBody(compileBodyTest(pattern, path)),
     miss: missOfPattern(body, path),
+    failures: failuresOfPattern(body, path),
   }
 }
 
@@ -104,6 +123,14 @@ function missOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Cla
   return ({ request, containment }) => {
     const pattern = readBodyPattern(body, path, silent)
     return pattern && missOfBody(compileBodyTest(pattern, path), request.payload, containment)
+  }
+}
+
+/** Reads a pattern again that is known to be valid. */
+function failuresOfPattern(body: Readonly<Record<string, unknown>>, path: Path): Clause['failures'] {
+  return ({ request, containment }) => {
+    const pattern = readBodyPattern(body, path, silent)
+    return pattern ? failuresOf(compileBodyTest(pattern, path), request.payload, containment) : 0
   }
 }
 

@@ -187,3 +187,34 @@ test('explaining an enormous list takes no longer than finding that it does not 
   const items = Array.from({ length: 200_000 }, () => ({ a: 1 }))
   assert.match(String(await blameBody({ items: { a: 2 } }, { items })), /^match\.body\.items(\.a)?: /)
 })
+
+test('a clause that is the only one to fail is marked, because one other value would have matched', async () => {
+  const match = {
+    source: 'ci',
+    headers: { event: 'push' },
+    body: { action: 'opened', pull_request: { draft: false, base: { ref: 'main' } } },
+    when: 'number > 5',
+  }
+  const pull_request = { draft: false, base: { ref: 'main' } }
+  const good = { source: 'ci', action: 'opened', number: 7, pull_request }
+  const of = async (payload: object, event = 'push') => {
+    const request = requestOf(payload, { headers: { event } })
+    const clause = await programOf('a', match).matcher.explain(createScope(request))
+    return clause && `${writePath(clause.path)}${clause.isOnly ? ' alone' : ''}`
+  }
+  assert.equal(await of(good), undefined)
+  assert.equal(await of({ ...good, source: 'cd' }), 'match.source alone')
+  assert.equal(await of(good, 'ping'), 'match.headers.event alone')
+  assert.equal(await of({ ...good, action: 'closed' }), 'match.body.action alone')
+  assert.equal(await of({ ...good, number: 3 }), 'match.when alone')
+  assert.equal(
+    await of({ ...good, pull_request: { draft: true, base: { ref: 'main' } } }),
+    'match.body.pull_request.draft alone',
+  )
+  assert.equal(
+    await of({ ...good, pull_request: { draft: true, base: { ref: 'dev' } } }),
+    'match.body.pull_request.draft',
+  )
+  assert.equal(await of({ ...good, action: 'closed', number: 3 }), 'match.body.action')
+  assert.equal(await of({ ...good, source: 'cd' }, 'ping'), 'match.source')
+})

@@ -10,7 +10,7 @@ import { compileSearch } from './body-test.ts'
 import type { Clause } from './clause.ts'
 import { warnOfForeignText } from './foreign-syntax.ts'
 import { readPatternText, refusePattern } from './operators.ts'
-import { absentWords, presentWords, withNearMiss, wordsOfSearch, wordsOfValues } from './words.ts'
+import { absentWords, expectedOf, presentWords, wordsOfSearch, wordsOfValues } from './words.ts'
 
 /** Returns undefined if something was reported. */
 export function compileHeader(written: string, wanted: HeaderPattern, report: Report): Clause | undefined {
@@ -54,7 +54,7 @@ function ofValues(name: string, path: Path, values: readonly string[]): Clause {
     holds: ({ request }) => anyValue(headerOf(request, name), (value) => wanted.has(value)),
     miss: ({ request }) => {
       const actual = headerOf(request, name)
-      return { path, expected: withNearMiss(words, values, actual), ...found(actual) }
+      return { path, ...expectedOf(words, values, actual), ...found(actual) }
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Describes in words what a clause expects. The words end a sentence that begins with "expected". */
 
+import type { FailedClause } from '../../resolve/explain/trace.ts'
 import type { BodyPattern } from './body-pattern.ts'
 import type { OperatorTest } from './operators.ts'
 import type { Scalar } from './scalar.ts'
@@ -34,10 +35,14 @@ export function wordsOfSearch(source: string): string {
 export const presentWords = 'the field to be there'
 export const absentWords = 'no such field'
 
-/** Returns the words with an explanation if the value is nearly a wanted one. */
-export function withNearMiss(words: string, wanted: readonly Scalar[], actual: unknown): string {
+/** Returns what was expected, with an explanation if the value is nearly a wanted one. */
+export function expectedOf(
+  words: string,
+  wanted: readonly Scalar[],
+  actual: unknown,
+): Pick<FailedClause, 'expected' | 'isNear'> {
   const note = nearMiss(wanted, actual)
-  return note === undefined ? words : `${words}, ${note}`
+  return note === undefined ? { expected: words } : { expected: `${words}, ${note}`, isNear: true }
 }
 
 function nearMiss(wanted: readonly Scalar[], actual: unknown): string | undefined {

@@ -3,7 +3,7 @@
 import type { ErrorObject } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Finding } from '../diagnostic/diagnostic.ts'
-import { type Path, touches } from '../path.ts'
+import type { Path } from '../path.ts'
 import { validatorOf } from './validators.ts'
 import { describeViolation } from './violation.ts'
 
@@ -19,18 +19,8 @@ export function describeErrors(errors: readonly ErrorObject[], value: unknown, a
   return worthSaying(findings.filter((finding) => finding !== undefined))
 }
 
-/** Drops findings inside of a value that is refused as a whole, and merges two violations of one rule. */
+/** Merges two violations of one rule. */
 function worthSaying(findings: readonly Finding[]): Finding[] {
-  const early = findings.filter(({ code }) => code === 'NOT_YET_SUPPORTED')
   const said = new Set<string>()
-  return findings.filter((finding) => {
-    if (early.some(({ path }) => path !== finding.path && covers(path, finding.path))) {
-      if (finding.code !== 'NOT_YET_SUPPORTED') return false
-    }
-    return !said.has(finding.message) && said.add(finding.message)
-  })
-}
-
-function covers(outer: Finding['path'], inner: Finding['path']): boolean {
-  return outer.length <= inner.length && touches(outer, inner)
+  return findings.filter((finding) => !said.has(finding.message) && said.add(finding.message))
 }

@@ -73,6 +73,9 @@ const gateway = section('The process: where it listens, what it keeps, who is it
       { minimum: 1, default: 1_000_000 },
     ),
   }),
+  issues: section('The open problems that `reveille issues` lists.', {
+    notify: flag('Whether the main session gets an event about each, at most one a day.', { default: true }),
+  }),
 })
 
 const transformLimits = {

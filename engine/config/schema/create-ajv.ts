@@ -1,7 +1,7 @@
 /** Creates the compiler of our schemas. `tools/validators.ts` generates the validators of the bundle with the same one. */
 
 import { _, Ajv, type Code, type KeywordCxt, type Options } from 'ajv'
-import { isAtMost, isEmpty } from './keyword-checks.ts'
+import { isAtMost } from './keyword-checks.ts'
 import { keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 
@@ -19,10 +19,6 @@ export function createAjv(code: NonNullable<Options['code']>): Ajv {
     allowUnionTypes: true,
   })
   for (const keyword of keywords) created.addKeyword(keyword)
-  created.addKeyword({
-    keyword: 'later',
-    code: (cxt) => cxt.fail(_`!${functionIn(cxt, isEmpty, _`isEmpty`)}(${cxt.data})`),
-  })
   created.addKeyword({
     keyword: 'atMostMs',
     type: 'string',

@@ -28,7 +28,6 @@ function violations(name: keyof typeof schemas, text: string): string[] {
 }
 
 interface Ours {
-  readonly later?: true
   readonly properties?: Readonly<Record<string, Ours>>
   readonly items?: Ours
   readonly additionalProperties?: boolean | Ours
@@ -54,7 +53,7 @@ function* pairs(
   for (const [name, key] of Object.entries(ours.properties ?? {})) {
     const found = of('object')?.properties?.[name]
     yield [`${path}${name}`, key, found]
-    if (key.later !== true) yield* pairs(key, found, `${path}${name}.`)
+    yield* pairs(key, found, `${path}${name}.`)
   }
   if (ours.items) yield* pairs(ours.items, of('array')?.items, `${path}[].`)
   const rest = of('object')?.additionalProperties
@@ -75,18 +74,17 @@ test('the schemas for editors are strict JSON Schema of draft 7', () => {
   }
 })
 
-test('every key is shown with its line of documentation, and keys of later versions are hidden', () => {
+test('every key is shown with its line of documentation', () => {
   assert.ok(keys.length > 100)
-  const hidden = keys.filter(([, ours, shown]) => ours.later !== true && !shown?.description)
-  const early = keys.filter(([, ours, shown]) => ours.later === true && shown !== undefined)
+  const hidden = keys.filter(([, , shown]) => !shown?.description)
   assert.deepEqual(
-    [hidden, early].flat().map(([path]) => path),
+    hidden.map(([path]) => path),
     [],
   )
 })
 
 test('the schemas for editors hold no keyword of our own', () => {
-  const words = JSON.stringify(schemas).match(/"(expects|references|later|editor|atMostMs)":/g)
+  const words = JSON.stringify(schemas).match(/"(expects|references|editor|atMostMs)":/g)
   assert.equal(words, null)
 })
 
@@ -161,7 +159,11 @@ const wrong: Readonly<
     'mappings: [{ message: x, strict: "${A}" }]\n',
     '/mappings/0/strict',
   ],
-  'a key of a later version': ['mappings', 'endpoints: { gh: { expectEvery: 1h } }\n', '/endpoints/gh'],
+  'a number without its unit': [
+    'mappings',
+    'endpoints: { gh: { expectEvery: 60 } }\n',
+    '/endpoints/gh/expectEvery',
+  ],
   'an operand of another type': [
     'mappings',
     'mappings: [{ message: x, match: { body: { a: { numeric: 5 } } } }]\n',

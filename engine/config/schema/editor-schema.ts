@@ -85,7 +85,7 @@ function oneOrAny(found: readonly EditorSchema[]): EditorSchema {
 
 function mapKeywords(node: SchemaNode, open: boolean): EditorSchema {
   const { properties, additionalProperties: rest, propertyNames: names } = node
-  const known = Object.entries(properties ?? {}).filter(([, key]) => key.later !== true)
+  const known = Object.entries(properties ?? {})
   // A key with a default is filled in before it is required, so editors need not require it.
   const required = node.required?.filter((name) => properties?.[name]?.default === undefined) ?? []
   return {

@@ -9,8 +9,6 @@ export interface Notes {
   description?: string
   /** The end of the message "must be …". Absent: it follows from the schema. */
   expects?: string
-  /** The feature is not built yet, so that only an empty value is accepted. */
-  later?: true
   /** If false, `${…}` below this key is plain text. */
   references?: false
   /** The name of the definition that describes the value to editors. */

@@ -152,10 +152,12 @@ export const endpointPolicySchema = keys(
     bots: texts('Actors whose requests are ignored: `dependabot[bot]`; `*` stands for anything.', {
       minItems: 1,
     }),
-    expectEvery: Type.Unsafe<unknown>({
-      later: true,
-      description: 'Silence after which the endpoint counts as broken.',
-    }),
+    expectEvery: duration(
+      'How long the endpoint may be silent: without a request for longer, an issue says so.',
+      {
+        atMostMs: 2_592_000_000,
+      },
+    ),
   }),
 )
 

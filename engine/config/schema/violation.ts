@@ -40,14 +40,6 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
         hint: `Write \`${missing}:\` here; it has no default.`,
       }
     }
-    case 'later':
-      return {
-        path,
-        at: 'key',
-        code: 'NOT_YET_SUPPORTED',
-        message: `\`${writePath(path)}\` is not supported yet by this version`,
-        hint: 'Remove it: leaving it in would look as if it had an effect.',
-      }
     case 'pattern':
       // The pattern is that of a name, which `propertyNames` has reported.
       return error.propertyName === undefined ? invalid(path, schema, error.data) : undefined

@@ -103,13 +103,18 @@ function endedBy(decision: Decision | undefined, mapping: string): boolean {
   return decision !== undefined && 'code' in decision && decision.mapping === mapping
 }
 
-function shownClause({ path, expected, error, ...rest }: FailedClause, redactor: Redactor): ClauseTrace {
+function shownClause(
+  { path, expected, error, isOnly, isNear, ...rest }: FailedClause,
+  redactor: Redactor,
+): ClauseTrace {
   const actual = 'actual' in rest && rest.actual !== undefined ? redactor.value(rest.actual, path) : undefined
   return {
     path: writePath(path),
     expected,
     ...(actual !== undefined && { actual }),
     ...(error !== undefined && { error }),
+    ...(isOnly && { isOnly }),
+    ...(isNear && { isNear }),
   }
 }
 

@@ -41,6 +41,10 @@ export interface FailedClause {
   readonly actual?: unknown
   /** The error of an expression because of which the clause could not be decided. */
   readonly error?: string
+  /** Present if every other clause of the mapping holds. */
+  readonly isOnly?: true
+  /** Present if the value differs from a wanted one only in type, case or space around it. */
+  readonly isNear?: true
 }
 
 export interface ClauseTrace {
@@ -50,6 +54,10 @@ export interface ClauseTrace {
   /** The value as compact JSON, redacted and shortened. Absent if the payload has no such field. */
   readonly actual?: string
   readonly error?: string
+  /** Present if every other clause of the mapping holds, so that one other value would have made it match. */
+  readonly isOnly?: true
+  /** Present if the value differs from a wanted one only in type, case or space around it. */
+  readonly isNear?: true
 }
 
 export interface ActionTrace {

@@ -15,7 +15,9 @@ const checkTimeoutMs = 30_000
 /** The longest detail of a result, in characters. */
 const longestDetail = 1000
 
-export function createChannelChecks(options: Pick<DispatchOptions, 'channel' | 'log' | 'now' | 'timers'>) {
+export function createChannelChecks(
+  options: Pick<DispatchOptions, 'channel' | 'log' | 'now' | 'timers' | 'observer'>,
+) {
   const { log, now, timers } = options
   const closing = new AbortController()
   const asking = new Set<Promise<void>>()
@@ -32,6 +34,7 @@ export function createChannelChecks(options: Pick<DispatchOptions, 'channel' | '
     if (outcome.kind === 'answered' && outcome.answer === undefined) return
     const { ok, code, detail } = checkResultOf(outcome)
     question.health = { ok, ...(detail !== undefined && { detail }), at: now() }
+    options.observer?.channelChecked?.({ channel: name, ok, code, detail })
     if (ok) log.info({ event: 'channel-checked', channel: name, detail }, 'the channel is good')
     else
       log.warn(

@@ -28,7 +28,7 @@ export type SendPermit =
 
 export type ChannelCircuitBreaker = ReturnType<typeof createCircuitBreaker>
 
-interface BreakerOptions extends Pick<DispatchOptions, 'log' | 'now' | 'timers' | 'random'> {
+interface BreakerOptions extends Pick<DispatchOptions, 'log' | 'now' | 'timers' | 'random' | 'observer'> {
   /** Called when the limits have changed. */
   onChange(): void
 }
@@ -80,7 +80,7 @@ const longestTargetWait = 250
 /** Up to here the performer waits on the spot: no other delivery of the channel could be sent meanwhile. Milliseconds. */
 const longestChannelWait = 1000
 
-export function createCircuitBreaker({ log, now, timers, random, onChange }: BreakerOptions) {
+export function createCircuitBreaker({ log, now, timers, random, observer, onChange }: BreakerOptions) {
   let circuits = new Map<string, Circuit>()
   let lastVersion = 0
   let isStopped = false
@@ -159,6 +159,8 @@ export function createCircuitBreaker({ log, now, timers, random, onChange }: Bre
     // A probe that meets the same failure again is logged for debugging only.
     if (isSame && times > 1) log.debug({ event: 'channel-held', ...facts }, 'the channel is held still')
     else log.warn({ event: 'channel-held', ...facts }, 'nothing is sent on the channel for a while')
+    // A service that says for how long it takes nothing refuses nothing.
+    if (scope !== 'limited') observer?.channelChanged?.(stateOf(name, circuit))
     setTimer(circuit)
     onChange()
   }
@@ -174,6 +176,7 @@ export function createCircuitBreaker({ log, now, timers, random, onChange }: Bre
       { event: 'channel-opened', channel: name, code: opening.code, heldMs },
       'the channel is open again',
     )
+    observer?.channelChanged?.(stateOf(name, circuit))
     setTimer(circuit)
     onChange()
   }

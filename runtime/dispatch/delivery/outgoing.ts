@@ -5,7 +5,7 @@ import type { MintId } from '../../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
 import { deliveryTask } from '../../store/tasks.ts'
 import { names } from '../changes.ts'
-import type { DispatchLog } from '../options.ts'
+import type { DispatchOptions } from '../options.ts'
 import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
 
 interface Facts {
@@ -79,11 +79,13 @@ export function laneTo(destination: Extract<Destination, { ok: true }>): string 
 
 /** Logs a delivery that is not even tried. */
 export function reportUnsent(
-  log: DispatchLog,
+  { log, observer }: Pick<DispatchOptions, 'log' | 'observer'>,
   run: RunRecord,
-  { id: deliveryId, state, channel, to, code, reason }: DeliveryRecord,
+  delivery: DeliveryRecord,
 ): void {
+  const { id: deliveryId, state, channel, to, code = 'NO_ROUTE', reason = '' } = delivery
   const facts = { deliveryId, ...names(run), channel, to, code, reason }
+  if (state === 'skipped' || state === 'parked') observer?.deliveryEnded?.(delivery, state, { code, reason })
   if (state === 'skipped') log.info({ event: 'delivery-skipped', ...facts }, 'nothing to deliver')
   if (state === 'parked') log.warn({ event: 'delivery-parked', ...facts }, 'delivery parked')
 }

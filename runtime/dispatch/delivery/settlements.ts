@@ -26,7 +26,7 @@ const cleared = {
   firstTriedAt: undefined,
 } as const
 
-export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'now'>) {
+export function createSettlements({ log, now, observer }: Pick<DispatchOptions, 'log' | 'now' | 'observer'>) {
   return {
     /** Nothing went wrong: the delivery continues where it is, at a later time. */
     resume(again: number, delivery: DeliveryRecord, nextAt = again): Settlement {
@@ -55,18 +55,21 @@ export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'n
     delivered(delivery: DeliveryRecord, ms: number): Settlement {
       const { receipts, attempts } = delivery
       log.info({ event: 'delivery-delivered', ...names(delivery), parts: receipts.length, ms }, 'delivered')
+      observer?.deliveryEnded?.(delivery, 'delivered')
       return ended(delivery, { state: 'delivered', attempts: attempts + 1 })
     },
 
     park(delivery: DeliveryRecord, { code, message, reason }: ParkReason): Settlement {
       const { attempts } = delivery
       log.warn({ event: 'delivery-parked', ...names(delivery), code, reason, attempts }, 'delivery parked')
+      observer?.deliveryEnded?.(delivery, 'parked', { code, reason })
       return ended(delivery, { state: 'parked', code, reason: message })
     },
 
     skip(delivery: DeliveryRecord): Settlement {
       const facts = { code: 'BLANK_REPLY', reason: 'the channel renders the reply as nothing' }
       log.info({ event: 'delivery-skipped', ...names(delivery), ...facts }, 'nothing to deliver')
+      observer?.deliveryEnded?.(delivery, 'skipped', facts)
       return ended(delivery, { state: 'skipped', ...facts })
     },
   }

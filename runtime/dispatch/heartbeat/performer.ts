@@ -126,7 +126,8 @@ export function createHeartbeatPerformer(
       },
       'heartbeat succeeded',
     )
-    for (const delivery of deliveries) reportUnsent(log, run, delivery)
+    for (const delivery of deliveries) reportUnsent(options, run, delivery)
+    options.observer?.heartbeatEnded?.(run)
     return {
       effects: {
         run: {
@@ -203,6 +204,7 @@ export function createHeartbeatPerformer(
       'heartbeat failed; the main session backs off',
     )
     board.failed(at, at + waitMs, { failures, code })
+    options.observer?.heartbeatEnded?.(run, { code, reason: result.reason })
     const fields = failedFields(run, result, { outcome: result.state, reason: message }, at, usage)
     return { effects: { run: fields, spend }, again: at + waitMs, counts: true }
   }

@@ -19,11 +19,12 @@ export interface Conclusion extends Changed {
 }
 
 export function createConclude(options: PerformerOptions): (conclusion: Conclusion) => Settlement {
-  const { current, log, mintId } = options
+  const { current, log, mintId, observer } = options
 
   return function conclude(conclusion) {
     const { run, result, at } = conclusion
     reportEnd(run, result, at)
+    observer?.runEnded?.(run, result)
     const isElsewhere = result.state === 'succeeded' && result.handedOver !== undefined
     // The system that took the turn over answers, summarises and delivers.
     const nothing = { run: { stage: 'delivered', deliveredAt: at } } as const
@@ -52,7 +53,7 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
       at,
     })
     log.info({ event: 'summary-posted', ...names(run), eventId: event.id }, 'summary posted')
-    for (const delivery of deliveries) reportUnsent(log, run, delivery)
+    for (const delivery of deliveries) reportUnsent(options, run, delivery)
     return {
       run: {
         stage: open ? 'summarised' : 'delivered',

@@ -5,6 +5,7 @@ import { ownEvent } from '../../session/summary.ts'
 import type { Effects, RunError, RunRecord, Settlement, Work } from '../../store/port.ts'
 import type { Exhausted } from '../budget.ts'
 import { type Changed, changesOf, names } from '../changes.ts'
+import type { BudgetKey } from '../options.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import { heartbeatFor } from '../posting.ts'
 import { isComposed } from './coalesced.ts'
@@ -14,7 +15,7 @@ export interface ParkedRun extends Changed {
   readonly spend?: Effects['spend']
 }
 
-const hourMs = 3_600_000
+const dayMs = 86_400_000
 /** How many keys of reported loops are remembered. The oldest is dropped first. */
 const mostReported = 1000
 
@@ -23,10 +24,10 @@ export function createParking(options: PerformerOptions) {
   /** When the loop of each coalesce key was reported last. */
   const reported = new BoundedMap<string, number>(mostReported)
 
-  /** A loop goes on, so there is one event an hour for each key. The parked runs show the rest. */
+  /** A loop goes on, so there is one event a day for each key. The parked runs and the open issue show the rest. */
   function isDueForReport(key: string, at: number): boolean {
     const before = reported.get(key)
-    if (before !== undefined && at - before < hourMs) return false
+    if (before !== undefined && at - before < dayMs) return false
     reported.delete(key)
     reported.set(key, at)
     return true
@@ -36,7 +37,9 @@ export function createParking(options: PerformerOptions) {
     { claimedRun, run, at, spend }: ParkedRun,
     error: RunError,
     text: string | undefined,
+    budget?: BudgetKey,
   ): Settlement {
+    options.observer?.runParked?.(run, error, budget)
     log.warn({ event: 'run-parked', ...names(run), code: error.code, reason: error.message }, 'run parked')
     // A resumed run has all of its time again.
     const parked = { ...run, state: 'parked', stage: 'accepted', startedAt: undefined } as const
@@ -67,12 +70,12 @@ export function createParking(options: PerformerOptions) {
       return park(held, error, isDueForReport(coalesce.key, held.at) ? text : undefined)
     },
     /** Parks a run whose budget is spent. */
-    spent(held: ParkedRun, { what, day, report }: Exhausted): Settlement {
+    spent(held: ParkedRun, { what, key, day, report }: Exhausted): Settlement {
       const message = `${what} is spent for ${day} (UTC)`
       const error = { code: 'BUDGET', message, retryable: true } as const
       const text = `No more runs are performed: ${message}. ${wayOut(held.run, error.code)}`
       const spend = report ? { ...report, runs: report.runs + (held.spend?.runs ?? 0) } : held.spend
-      return park({ ...held, spend }, error, report ? text : undefined)
+      return park({ ...held, spend }, error, report ? text : undefined, key)
     },
   }
 }

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { performance } from 'node:perf_hooks'
+import { test } from 'node:test'
+import { configurationOf } from '../../compile/fixture.ts'
+import { mappingOf } from '../fixture.ts'
+import { compileFieldPresence } from './field-presence.ts'
+
+const { mappings: entries } = configurationOf([
+  mappingOf('one', {
+    match: { path: 'test', body: { action: 'opened', merged_by: { exists: false } } },
+    message: '{{pull_request.title}} {{#each commits}}{{author.name}}{{/each}} {{headers.x-any}}',
+  }),
+  mappingOf('two', { message: '{{action}} {{labels.length}} {{user.name}}' }),
+])
+
+/** Names the fields that are there, that are not there (`-`), and that cannot be known (`?`). */
+function marks(payload: unknown): string {
+  const presence = compileFieldPresence(entries)
+  const found = presence.of(payload)
+  return presence.fields
+    .map(({ path }, index) => `${found[index] === undefined ? '?' : found[index] ? '' : '-'}${path}`)
+    .join(' ')
+}
+
+test('the fields that mappings read are found in a payload, each once', () => {
+  const { fields } = compileFieldPresence(entries)
+  assert.deepEqual(
+    fields.map(({ mapping, path }) => `${mapping} ${path}`),
+    [
+      'one action',
+      'one pull_request.title',
+      'one commits',
+      'one commits.author.name',
+      'two labels',
+      'two user.name',
+    ],
+  )
+  const payload = { action: 'x', pull_request: { title: '' }, commits: [{}, { author: { name: 'Ada' } }] }
+  assert.equal(marks(payload), 'action pull_request.title commits commits.author.name -labels -user.name')
+})
+
+test('what ends at a null, an empty list or an empty object is not known', () => {
+  const payload = { pull_request: null, commits: [], user: {}, labels: null }
+  assert.equal(marks(payload), '-action ?pull_request.title commits ?commits.author.name labels ?user.name')
+  assert.equal(marks([]), '?action ?pull_request.title ?commits ?commits.author.name ?labels ?user.name')
+  assert.match(marks('text'), /^-action /)
+})
+
+test('a payload cannot make it slow', () => {
+  const wide = Array.from({ length: 100_000 }, () => ({ author: {} }))
+  let nested: unknown = []
+  for (let depth = 0; depth < 5000; depth++) nested = [nested, nested]
+  const presence = compileFieldPresence(entries)
+  const began = performance.now()
+  for (const commits of [wide, nested, [wide, wide]]) presence.of({ commits, user: nested })
+  assert.ok(performance.now() - began < 1000)
+})
