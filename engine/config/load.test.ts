@@ -72,6 +72,7 @@ test('absent keys have their documented defaults', async (context) => {
         store: 'sqlite',
         log: { level: 'info' },
         limits: { backlog: 1_000_000 },
+        issues: { notify: true },
       },
       hooks: {
         enabled: false,
@@ -321,7 +322,7 @@ test('expectEvery is a duration of at most 30 days', async (context) => {
   const { endpoints } = await loadGood(context, text('1h'))
   assert.equal(endpoints['gh']?.expectEvery, '1h')
   for (const wrong of ['31d', '0s', '60', 'daily'])
-    assert.deepEqual(summary(await loadBad(context, text(wrong))), ['INVALID_VALUE 1:40'], wrong)
+    assert.deepEqual(summary(await loadBad(context, text(wrong))), ['INVALID_VALUE 1:42'], wrong)
 })
 
 test('hooks without a token are refused', async (context) => {
