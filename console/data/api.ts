@@ -1,0 +1,111 @@
+/** Asks the admin API. The session is a cookie that scripts cannot read; an answer of 401 ends it here too. */
+
+import { signal } from '@preact/signals'
+
+/** `unknown` until the first answer. */
+export const session = signal<'unknown' | 'open' | 'none' | 'unreachable'>('unknown')
+
+export interface FieldError {
+  readonly pointer: string
+  readonly message: string
+}
+
+/** An answer of the API that is no success, or none at all: then `status` is 0. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  readonly code: string
+  readonly details: readonly FieldError[]
+  readonly requestId: string | undefined
+  /** The whole answer, for those that say more, as a refused reload does. */
+  readonly body: unknown
+
+  constructor(status: number, body: unknown) {
+    const { error, code, details, requestId } = (isObject(body) ? body : {}) as Record<string, unknown>
+    super(typeof error === 'string' ? error : `The gateway answered ${status}.`)
+    this.status = status
+    this.code = typeof code === 'string' ? code : ''
+    this.details = Array.isArray(details) ? details : []
+    this.requestId = typeof requestId === 'string' ? requestId : undefined
+    this.body = body
+  }
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+export interface AskOptions {
+  readonly query?: Query
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+}
+
+/** Asks below `/api`. @throws ApiError */
+export async function ask<Answer>(method: Method, path: string, options: AskOptions = {}): Promise<Answer> {
+  const response = await send(method, path, options)
+  const text = await response.text()
+  return (text === '' ? undefined : JSON.parse(text)) as Answer
+}
+
+export const get = <Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> =>
+  ask<Answer>('GET', path, { query, signal })
+
+export const post = <Answer>(path: string, body?: unknown, query?: Query): Promise<Answer> =>
+  ask<Answer>('POST', path, { body, query })
+
+/** Asks for something that is shown as text, whatever it holds. Reads no more than `most` bytes. @throws ApiError */
+export async function getText(
+  path: string,
+  most: number,
+  signal?: AbortSignal,
+): Promise<{ readonly text: string; readonly isCut: boolean }> {
+  const response = await send('GET', path, { signal })
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  return { text: new TextDecoder().decode(bytes.subarray(0, most)), isCut: bytes.length > most }
+}
+
+async function send(method: Method, path: string, { query, body, signal }: AskOptions): Promise<Response> {
+  const response = await reach(method, path, query, body, signal)
+  if (response.ok) return response
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (response.status === 401 && path !== '/session') session.value = 'none'
+  throw new ApiError(response.status, answer)
+}
+
+async function reach(
+  method: Method,
+  path: string,
+  query: Query = {},
+  body: unknown,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const asked = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') asked.set(name, String(value))
+  }
+  const address = `/api${path}${asked.size === 0 ? '' : `?${asked}`}`
+  try {
+    return await fetch(address, {
+      method,
+      signal,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(method !== 'GET' && { 'x-reveille-csrf': '1' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      credentials: 'same-origin',
+      cache: 'no-store',
+      redirect: 'error',
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, {
+      error: 'The gateway cannot be reached. It may be restarting.',
+      code: 'UNREACHABLE',
+    })
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,185 @@
+/** What the admin API answers, as far as the console reads it. Records are those of the store; times are milliseconds since the epoch. */
+
+import type {
+  DeliveryRecord,
+  EventRecord,
+  RequestOutcome,
+  RequestRecord,
+  RunRecord,
+  RunStage,
+  RunState,
+  SessionMessage,
+  SessionSummary,
+} from '../../runtime/store/records.ts'
+
+export type {
+  DeliveryRecord,
+  EventRecord,
+  RequestOutcome,
+  RunRecord,
+  RunState,
+  SessionMessage,
+  SessionSummary,
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly next?: string
+}
+
+/** A request as lists have it. */
+export type RequestRow = Omit<RequestRecord, 'body' | 'head' | 'trace'> & {
+  readonly bodyKept?: boolean
+  readonly forgottenAt?: number
+}
+
+/** One request with all that is kept of it. */
+export type RequestDetail = RequestRow & {
+  readonly trace?: StoredTrace
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly head?: {
+    readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+    readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
+  }
+  /** The newest requests that repeat this one. */
+  readonly replays?: readonly (string | { readonly id: string })[]
+}
+
+/** Why each mapping did or did not match, as it was when the request was received. */
+export interface StoredTrace {
+  readonly candidates: readonly CandidateTrace[]
+  readonly more: number
+  readonly isForm?: true
+  readonly cut?: true
+}
+
+export interface CandidateTrace {
+  readonly mapping: string
+  readonly place: string
+  readonly verdict: 'matched' | 'failed' | 'not-reached' | 'disabled'
+  readonly clause?: {
+    readonly path: string
+    readonly expected: string
+    readonly actual?: string
+    readonly error?: string
+  }
+  readonly params?: Readonly<Record<string, string>>
+}
+
+export interface SourceTrace {
+  readonly path: string
+  readonly value: string
+}
+
+export interface ActionTrace {
+  readonly mapping: string
+  readonly index?: number
+  readonly vars: readonly SourceTrace[]
+  readonly fields: readonly {
+    readonly field: string
+    readonly value: string
+    readonly from: string
+    readonly sources: readonly SourceTrace[]
+  }[]
+}
+
+/** How a request ends, or would end. */
+export interface Decision {
+  readonly outcome: string
+  readonly mapping?: string
+  readonly code?: string
+  readonly message?: string
+  readonly reason?: string
+  readonly details?: readonly unknown[]
+  readonly actions?: readonly unknown[]
+}
+
+export interface Explanation {
+  readonly endpoint: string
+  readonly decision?: Decision
+  readonly candidates: readonly CandidateTrace[]
+  readonly actions?: readonly ActionTrace[]
+}
+
+/** Where a dry run stopped a transform that wanted to reach out. */
+export interface Stop {
+  readonly module: string
+  readonly target: string
+  readonly place?: string
+}
+
+/** The answer of `GET /requests/:id/explain`. */
+export interface Explained {
+  readonly explanation: Explanation
+  readonly by: string | number
+  readonly stops?: readonly Stop[]
+}
+
+/** The answer of `POST /requests/:id/replay`, of a dry run and of a real one. */
+export interface Replayed {
+  readonly ok?: boolean
+  readonly requestId?: string
+  readonly outcome?: string
+  readonly status: number
+  readonly decision?: Decision
+  readonly explanation?: Explanation
+  readonly stops?: readonly Stop[]
+  readonly [fact: string]: unknown
+}
+
+export type RunDetail = RunRecord & {
+  readonly summary?: EventRecord | null
+  readonly deliveries?: readonly (DeliveryRecord | undefined)[]
+  readonly timings?: { readonly queuedMs?: number; readonly runMs?: number; readonly totalMs?: number }
+  readonly progress?: Readonly<Record<string, unknown>>
+  /** The newest requests of a burst, kept also where it was cancelled. */
+  readonly joined?: readonly { readonly requestId: string; readonly at: number; readonly message?: string }[]
+}
+
+export interface Session {
+  readonly key: string
+  readonly messages: readonly SessionMessage[]
+  readonly [fact: string]: unknown
+}
+
+export interface IssueRecord {
+  readonly key: string
+  readonly code: string
+  readonly subject?: string
+  readonly cause: string
+  readonly next: {
+    readonly label: string
+    readonly command?: string
+    readonly action?: {
+      readonly method: 'POST' | 'PUT' | 'DELETE'
+      readonly path: string
+      readonly body?: unknown
+    }
+  }
+  readonly count: number
+  readonly first: number
+  readonly last: number
+  readonly state: 'open' | 'resolved' | 'muted'
+  readonly mutedUntil?: number
+  readonly resolvedAt?: number
+}
+
+export interface FoundRecord {
+  readonly kind: 'request' | 'run' | 'event' | 'delivery' | 'session' | 'generation'
+  readonly id: string
+}
+
+/** What happened since the last frame of the stream. */
+export interface Frame {
+  readonly at: number
+  /** The newest requests, oldest first. */
+  readonly requests?: readonly RequestRow[]
+  /** How many more there were. */
+  readonly skipped?: number
+  readonly runs?: readonly { readonly id: string; readonly state: RunState; readonly stage: RunStage }[]
+  readonly events?: readonly { readonly id: string }[]
+  readonly deliveries?: readonly { readonly id: string; readonly state?: string }[]
+  readonly issues?: boolean
+  readonly generation?: number
+  readonly reload?: boolean
+}
