@@ -104,6 +104,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'exclusive-lock.ts',
       'memory-release.ts',
       'once-for-each.ts',
+      'package-folder.ts',
       'random-id.ts',
       'write-whole.ts',
       'presets-folder.ts',

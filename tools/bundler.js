@@ -77,16 +77,21 @@ export async function bundle(root, { entries = {}, isPublished = false, ...given
 
 /** Puts generated validators in the place of the modules that compile them; see `validators.ts`. */
 function generatedValidators(root, inputs) {
-  const filter = /[\\/](schema[\\/]validators|configuration[\\/]known-validators)\.ts$/
+  const filter = /[\\/](schema[\\/]validators|validation[\\/]validators|configuration[\\/]known-validators)\.ts$/
   return {
     name: 'generated-validators',
     setup({ onLoad }) {
       onLoad({ filter }, async ({ path: file }) => {
-        const { ownValidators, pluginSchemas, pluginValidators } = await import('./validators.ts')
-        const isOwn = path.basename(file) === 'validators.ts'
-        const from = isOwn ? ['engine/config/schema/create-ajv.ts'] : pluginSchemas(root)
+        const { apiValidators, ownValidators, pluginSchemas, pluginValidators } = await import(
+          './validators.ts'
+        )
+        const [makes, from] = {
+          schema: [ownValidators, ['engine/config/schema/create-ajv.ts']],
+          validation: [apiValidators, ['runtime/api/validation/create-ajv.ts']],
+          configuration: [() => pluginValidators(root), pluginSchemas(root)],
+        }[path.basename(path.dirname(file))]
         inputs.push('tools/validators.ts', ...from)
-        const contents = isOwn ? ownValidators() : pluginValidators(root)
+        const contents = makes()
         return { contents, resolveDir: path.dirname(file), loader: 'js' }
       })
     },

@@ -1,8 +1,9 @@
-/** Writes the JSON Schemas for editors: copies of the engine's, so that an editor needs no engine. */
+/** Writes the JSON Schemas for editors, copies of the engine's, so that an editor needs no engine; and the OpenAPI document. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { editorSchemas } from '../engine/config/schema/editor-schema.ts'
+import { openapiDocument } from './openapi.ts'
 
 /** The job `npm run schemas`. */
 export async function schemas(root: string): Promise<void> {
@@ -16,7 +17,7 @@ export async function schemas(root: string): Promise<void> {
 
 /** The content of each schema by its path in the repository. */
 export function schemaFiles(): Readonly<Record<string, string>> {
-  const entries = Object.entries(editorSchemas())
+  const entries = Object.entries({ ...editorSchemas(), openapi: openapiDocument() })
   return Object.fromEntries(
     entries.map(([name, schema]) => [`runtime/schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`]),
   )

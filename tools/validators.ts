@@ -13,6 +13,8 @@ import { configurationShape } from '../engine/config/schema/configuration-schema
 import { createAjv } from '../engine/config/schema/create-ajv.ts'
 import { mappingFileShape } from '../engine/config/schema/mapping-schema.ts'
 import { expectedValue } from '../engine/config/schema/test-schema.ts'
+import { schemasOfRoutes } from '../runtime/api/routes/index.ts'
+import { createApiAjv } from '../runtime/api/validation/create-ajv.ts'
 import { createCompiler } from '../runtime/plugin/configuration/create-compiler.ts'
 
 /** In place of `engine/config/schema/validators.ts`. */
@@ -56,6 +58,20 @@ export function pluginValidators(root: string): string {
     ${code}
     const validators = new Map([${entries.join(', ')}])
     export const knownValidator = (text) => validators.get(createHash('sha256').update(text).digest('hex'))`
+}
+
+/** In place of `runtime/api/validation/validators.ts`. */
+export function apiValidators(): string {
+  const ajv = createApiAjv({ source: true, esm: true })
+  const names = Object.entries(schemasOfRoutes()).map(([name, schema]) => {
+    ajv.addSchema(schema, name)
+    return name
+  })
+  return `
+    import { isWellFormed, isWithin } from './text-rules.ts'
+    ${codeOf(ajv, names)}
+    const validators = new Map(Object.entries({ ${names.join(', ')} }))
+    export const validatorOf = (name) => validators.get(name)`
 }
 
 /** The configuration schemas of the plugins, relative to the root. */

@@ -1,78 +1,51 @@
-/** Registers the routes that send a text, replay a parked delivery, and set the route of `last`. */
+/** Handles the routes that send a text, replay a parked delivery, and set the route of `last`. */
 
 import type { FieldError } from '@reveille/engine'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Unroutable } from '../dispatch/index.ts'
 import { missing, refuse } from './errors.ts'
-import { textsOf } from './json-body.ts'
+import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { idOf, postRoute, type WriteRoute } from './routes.ts'
+import type { workRoutes } from './routes/work.ts'
 
-/** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
-const longestText = 65_536
-const longestName = 1_024
-/** JSON may need six bytes for one. */
-const mostBytes = 6 * (longestText + 2 * longestName) + 1_024
+type DeliveryHandlers = Pick<Handlers<typeof workRoutes>, 'sendDelivery' | 'replayDelivery' | 'setRoute'>
 
-const address = {
-  channel: { isRequired: true, maxBytes: longestName },
-  to: { maxBytes: longestName },
-} as const
-const message = { ...address, text: { isRequired: true, maxBytes: longestText } } as const
-
-/** The handler of `POST /deliveries`. */
-export function adminSend(options: AdminOptions): WriteRoute {
-  const { deliveries, log } = options
+export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers {
+  const { deliveries, store, log } = options
   return {
-    method: 'POST',
-    maxBytes: mostBytes,
-    async answer(body, reply) {
-      const asked = textsOf(body, message)
-      const sent = await deliveries.send(asked)
-      if (!sent.ok) return refuseUnroutable(reply, sent, asked.channel, options)
+    async sendDelivery({ body, reply }) {
+      const sent = await deliveries.send(body)
+      if (!sent.ok) return refuseUnroutable(reply, sent, body.channel, options)
       const { id: deliveryId, channel, to } = sent.delivery
-      const bytes = Buffer.byteLength(asked.text)
+      const bytes = Buffer.byteLength(body.text)
       log.info({ event: 'delivery-send-asked', deliveryId, channel, to, bytes, by: 'api' })
-      return reply.code(202).send({ ok: true, deliveryId, channel, to })
+      reply.code(202)
+      return { ok: true, deliveryId, channel, to }
     },
-  }
-}
-
-/** The handler of `PUT /route`. */
-export function setRoute(options: AdminOptions): WriteRoute {
-  const { deliveries, log } = options
-  return {
-    method: 'PUT',
-    maxBytes: mostBytes,
-    async answer(body, reply) {
-      const asked = textsOf(body, address)
-      if (asked.channel === 'last') {
+    async replayDelivery({ params: { id }, reply }) {
+      const result = await deliveries.replay(id)
+      if (!result.ok) {
+        if (result.why === 'unknown') return missing(reply, 'delivery')
+        const reason = (result.reason ?? 'its state does not allow it').replace(/\.$/, '')
+        return refuse(reply, 'WRONG_STATE', { sentence: `The delivery cannot be replayed: ${reason}.` })
+      }
+      const delivery = await store.read.delivery(id)
+      if (delivery === undefined) return missing(reply, 'delivery')
+      const { state, channel, to, runId } = delivery
+      log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by: 'api' })
+      return { ok: true, deliveryId: id, state, channel, to }
+    },
+    async setRoute({ body, reply }) {
+      if (body.channel === 'last') {
         const details = [{ pointer: '/channel', message: `must be ${configuredText(options)}` }]
         return refuse(reply, 'INVALID_FIELD', { sentence: '`last` is what the route says.', details })
       }
-      const set = await deliveries.setRoute(asked)
-      if (!set.ok) return refuseUnroutable(reply, set, asked.channel, options)
+      const set = await deliveries.setRoute(body)
+      if (!set.ok) return refuseUnroutable(reply, set, body.channel, options)
       log.info({ event: 'route-set', ...set.route, by: 'api' })
       return { route: set.route }
     },
   }
-}
-
-export function registerReplay(api: FastifyInstance, { deliveries, store, log }: AdminOptions): void {
-  postRoute(api, '/deliveries/:id/replay', {}, async (request, reply) => {
-    const id = idOf(request)
-    const result = await deliveries.replay(id)
-    if (!result.ok) {
-      if (result.why === 'unknown') return missing(reply, 'delivery')
-      const reason = (result.reason ?? 'its state does not allow it').replace(/\.$/, '')
-      return refuse(reply, 'WRONG_STATE', { sentence: `The delivery cannot be replayed: ${reason}.` })
-    }
-    const delivery = await store.read.delivery(id)
-    if (delivery === undefined) return missing(reply, 'delivery')
-    const { state, channel, to, runId } = delivery
-    log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by: 'api' })
-    return { ok: true, deliveryId: id, state, channel, to }
-  })
 }
 
 function refuseUnroutable(

@@ -1,11 +1,13 @@
 /** Answers errors of the admin surface in the same shape as those of the hook surface. */
 
 import type { FieldError } from '@reveille/engine'
+import type { ErrorObject } from 'ajv'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorRow, isErrorCode, RequestError } from '../http/errors.ts'
 import { describeFault } from '../http/log/fault.ts'
 import { StoreError } from '../store/port.ts'
 import type { AdminOptions } from './options.ts'
+import type { Schema } from './routes/schema.ts'
 
 export interface RefusalOptions {
   readonly sentence?: string
@@ -48,17 +50,16 @@ export function refuseCursor(reply: FastifyReply): FastifyReply {
   })
 }
 
-/** An unknown field is more likely a mistake than meant for a later version. `within` is the pointer of its object. */
-export function unknownField(name: string, within = ''): FieldError {
-  const segment = name.replaceAll('~', '~0').replaceAll('/', '~1')
-  return { pointer: `${within}/${segment}`, message: 'is not known here' }
-}
+/** The most faults of one query or body that are answered. */
+const mostDetails = 20
 
-type Violation = NonNullable<FastifyError['validation']>[number]
+/** Says what breaks a schema, each with a pointer. A detail names the field and the rule, never the value. */
+export function detailsOf(errors: readonly ErrorObject[], schema: Schema): readonly FieldError[] {
+  return errors.slice(0, mostDetails).map((error) => detailOf(error, schema))
+}
 
 export function createFaultHandler(log: AdminOptions['log']) {
   return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
-    if (error.validation) return refuseQuery(reply, error.validation.map(detailOf))
     if (error instanceof StoreError && error.code === 'BAD_CURSOR') return refuseCursor(reply)
     if (error instanceof RequestError) {
       const { code, details } = error
@@ -72,17 +73,64 @@ export function createFaultHandler(log: AdminOptions['log']) {
   }
 }
 
-/** A detail names the field and the rule, never the value. */
-function detailOf({ instancePath, keyword, params, message }: Violation): FieldError {
+function detailOf({ instancePath, keyword, params, message = '' }: ErrorObject, schema: Schema): FieldError {
+  const at = (text: string, name?: string): FieldError => ({
+    pointer: name === undefined ? instancePath : `${instancePath}/${escaped(name)}`,
+    message: text,
+  })
+  const { node, isOptional } = nodeAt(schema, instancePath)
+  const { expects } = node
   switch (keyword) {
     case 'additionalProperties':
-      return unknownField(String(params['additionalProperty']), instancePath)
+      // An unknown field is more likely a mistake than meant for a later version.
+      return at('is not known here', params['additionalProperty'])
+    case 'required':
+      return at('is required', params['missingProperty'])
+    case 'type':
+      return at(`must be ${expects ?? typeWords[params['type'] as keyof typeof typeWords] ?? params['type']}`)
     case 'enum':
-      return {
-        pointer: instancePath,
-        message: `must be one of ${(params['allowedValues'] as unknown as string[]).join(', ')}`,
-      }
+      return at(`must be one of ${params['allowedValues'].join(', ')}`)
+    case 'pattern':
+      if (expects !== undefined) return at(`must be ${expects}`)
+      return at(isOptional ? 'must not be blank; leave it out instead' : 'must not be blank')
+    case 'x-wellFormed':
+      return at('must be well-formed Unicode text')
+    case 'x-maxBytes':
+      return at(`must have at most ${Number(node['x-maxBytes']).toLocaleString('en')} bytes of UTF-8`)
     default:
-      return { pointer: instancePath, message: message ?? `breaks the rule ${keyword}` }
+      return at(message === '' ? `breaks the rule ${keyword}` : message)
   }
+}
+
+const typeWords = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+} as const
+
+interface Node {
+  readonly expects?: string
+  readonly 'x-maxBytes'?: number
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly required?: readonly string[]
+  readonly items?: Node
+}
+
+/** Finds the schema of what a pointer leads to. */
+function nodeAt(schema: Schema, pointer: string): { readonly node: Node; readonly isOptional: boolean } {
+  let node = schema as unknown as Node
+  let isOptional = false
+  for (const segment of pointer.split('/').slice(1)) {
+    const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+    isOptional = node.required?.includes(name) !== true
+    node = node.properties?.[name] ?? node.items ?? {}
+  }
+  return { node, isOptional }
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

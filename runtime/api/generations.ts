@@ -1,19 +1,28 @@
-/** Registers the routes that list generations, reload the files, and roll back to a generation that is kept. */
+/** Handles the routes that list generations, reload the files, and roll back to a generation that is kept. */
 
 import type { GenerationRecord, ReloadResult } from '@reveille/engine'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { refuse, refuseCursor, refuseQuery } from './errors.ts'
+import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { getRoute, pageKeys, postRoute, queryOf } from './routes.ts'
+import type { gatewayRoutes } from './routes/gateway.ts'
 
 /** How many stored requests a dry run looks at by default. */
 const usualRequests = 100
-const mostRequests = 10_000
 /** More than an archive keeps. */
 const usualPage = 50
 
-export function registerGenerations(api: FastifyInstance, options: AdminOptions): void {
-  const { reloader, archive, isDraining, dryRun } = options
+type GenerationHandlers = Pick<
+  Handlers<typeof gatewayRoutes>,
+  'listGenerations' | 'readGeneration' | 'reload' | 'rollBack'
+>
+
+export function createGenerationHandlers({
+  reloader,
+  archive,
+  isDraining,
+  dryRun,
+}: AdminOptions): GenerationHandlers {
   /** The refusal of the files as they are now; a later reload without errors ends it. */
   let standing: GenerationRecord | undefined
   reloader.subscribe((event) => {
@@ -22,7 +31,7 @@ export function registerGenerations(api: FastifyInstance, options: AdminOptions)
       standing = archive.list().find(({ state }) => state === 'rejected')
   })
 
-  function itemsOf(records: readonly GenerationRecord[]): readonly object[] {
+  function itemsOf(records: readonly GenerationRecord[]) {
     const isHeld = archive.rollback() !== undefined
     return records.map((record) => ({
       ...record,
@@ -31,67 +40,70 @@ export function registerGenerations(api: FastifyInstance, options: AdminOptions)
     }))
   }
 
-  getRoute(api, '/generations', queryOf(pageKeys), async (request, reply) => {
-    const { limit = usualPage, cursor } = request.query as { limit?: number; cursor?: string }
-    const records = archive.list()
-    const start = cursor === undefined ? 0 : records.findIndex((record) => cursorOf(record) === cursor) + 1
-    if (cursor !== undefined && start === 0) return refuseCursor(reply)
-    const last = records[start + limit - 1]
-    const next = last && start + limit < records.length ? { next: cursorOf(last) } : {}
-    return { items: itemsOf(records.slice(start, start + limit)), ...next }
-  })
+  return {
+    async listGenerations({ query: { limit = usualPage, cursor }, reply }) {
+      const records = archive.list()
+      const start = cursor === undefined ? 0 : records.findIndex((record) => cursorOf(record) === cursor) + 1
+      if (cursor !== undefined && start === 0) return refuseCursor(reply)
+      const last = records[start + limit - 1]
+      const next = last && start + limit < records.length ? { next: cursorOf(last) } : {}
+      return { items: itemsOf(records.slice(start, start + limit)), ...next }
+    },
 
-  getRoute(api, '/generations/:number', {}, async (request, reply) => {
-    const number = numberOf(request)
-    const record = archive.list().find(({ generation }) => generation === number)
-    const files = number === undefined ? undefined : await archive.filesOf(number)
-    if (record === undefined || files === undefined) return missing(reply, request)
-    const [item] = itemsOf([record])
-    return { ...item, files }
-  })
+    async readGeneration({ params, reply }) {
+      const number = numberOf(params)
+      const record = archive.list().find(({ generation }) => generation === number)
+      const files = number === undefined ? undefined : await archive.filesOf(number)
+      const [item] = record === undefined ? [] : itemsOf([record])
+      return item === undefined || files === undefined ? missing(reply, params) : { ...item, files }
+    },
 
-  postRoute(api, '/reload', reloadQuery, async (request, reply) => {
-    const { dryRun: isDry = false, limit } = request.query as { dryRun?: boolean; limit?: number }
-    if (limit !== undefined && !isDry) {
-      return refuseQuery(reply, [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }])
-    }
-    if (isDraining()) return refuse(reply, 'DRAINING')
-    if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true }))
-    const tried = await dryRun(limit ?? usualRequests)
-    return reply.code(tried.reload.ok ? 200 : 409).send(tried)
-  })
+    async reload({ query: { dryRun: isDry = false, limit }, reply }) {
+      if (limit !== undefined && !isDry) {
+        return refuseQuery(reply, [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }])
+      }
+      if (isDraining()) return refuse(reply, 'DRAINING')
+      if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true }))
+      const tried = await dryRun(limit ?? usualRequests)
+      reply.code(tried.reload.ok ? 200 : 409)
+      return tried
+    },
 
-  postRoute(api, '/generations/:number/rollback', {}, async (request, reply) => {
-    const number = numberOf(request)
-    if (isDraining()) return refuse(reply, 'DRAINING')
-    if (number === undefined) return missing(reply, request)
-    const result = await reloader.rollback(number)
-    if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(reply, request)
-    // The archive is on the disk before the reply, as the gateway may be stopped right after it.
-    await archive.saved()
-    return answer(reply, result)
-  })
+    async rollBack({ params, reply }) {
+      const number = numberOf(params)
+      if (isDraining()) return refuse(reply, 'DRAINING')
+      if (number === undefined) return missing(reply, params)
+      const result = await reloader.rollback(number)
+      if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(reply, params)
+      // The archive is on the disk before the reply, as the gateway may be stopped right after it.
+      await archive.saved()
+      return answer(reply, result)
+    },
+  }
 
-  function missing(reply: FastifyReply, { params }: FastifyRequest): FastifyReply {
+  function missing(reply: FastifyReply, { number }: NumberParameter): FastifyReply {
     const numbers = archive.list().flatMap(({ generation }) => generation ?? [])
-    const { number } = params as { number: string }
     const asked = /^\d{1,15}$/.test(number) ? `Generation ${number} is not kept` : 'A generation is a number'
     return refuse(reply, 'NOT_FOUND', { sentence: `${asked}; kept are ${numbers.join(', ')}.` })
   }
 }
 
 /** A refused candidate is a conflict with what the files say; the body has its diagnostics. */
-function answer(reply: FastifyReply, result: ReloadResult): FastifyReply {
+function answer(reply: FastifyReply, result: ReloadResult): ReloadResult | FastifyReply {
   if (hasCode(result, 'RELOADER_CLOSED')) return refuse(reply, 'DRAINING')
-  return reply.code(result.ok ? 200 : 409).send(result)
+  reply.code(result.ok ? 200 : 409)
+  return result
 }
 
 function hasCode(result: ReloadResult, code: string): boolean {
   return !result.ok && result.diagnostics.some((diagnostic) => diagnostic.code === code)
 }
 
-function numberOf({ params }: FastifyRequest): number | undefined {
-  const { number } = params as { number: string }
+interface NumberParameter {
+  readonly number: string
+}
+
+function numberOf({ number }: NumberParameter): number | undefined {
   return /^\d{1,15}$/.test(number) ? Number(number) : undefined
 }
 
@@ -99,8 +111,3 @@ function numberOf({ params }: FastifyRequest): number | undefined {
 function cursorOf({ generation, digest = '', at }: GenerationRecord): string {
   return `${at}-${generation ?? digest.slice(0, 12)}`
 }
-
-const reloadQuery = queryOf({
-  dryRun: { type: 'boolean' },
-  limit: { type: 'integer', minimum: 1, maximum: mostRequests },
-})

@@ -1,15 +1,19 @@
-/** Registers the admin API: requests with their effects and outcomes, the live generation, and reloads. */
+/** Registers the admin surface: the API as it is declared in `routes/`, and the metrics. */
 
 import type { FastifyInstance } from 'fastify'
 import { createAdminAuth } from './auth.ts'
-import { registerReplay } from './deliveries.ts'
+import { createDeliveryHandlers } from './deliveries.ts'
 import { createFaultHandler } from './errors.ts'
-import { registerGenerations } from './generations.ts'
-import { registerLists } from './lists.ts'
+import { createGenerationHandlers } from './generations.ts'
+import type { Handlers } from './handlers.ts'
 import { exposeMetrics } from './metrics.ts'
+import { readOpenapi } from './openapi.ts'
 import type { AdminOptions } from './options.ts'
-import { getRoute } from './routes.ts'
-import { registerRuns } from './runs.ts'
+import { createRecordHandlers } from './records.ts'
+import { refuseOtherMethods, registerRoutes } from './register.ts'
+import { createRequestHandlers } from './requests.ts'
+import { routes } from './routes/index.ts'
+import { createRunHandlers } from './runs.ts'
 import { readStatus } from './status.ts'
 
 export type { AdminOptions } from './options.ts'
@@ -21,10 +25,11 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
   app.register(async (scope) => {
     scope.addHook('onRequest', authenticate)
     scope.setErrorHandler(createFaultHandler(options.log))
-    getRoute(scope, '/metrics', {}, async (_request, reply) => {
+    scope.get('/metrics', async (_request, reply) => {
       const { contentType, text } = await exposeMetrics(options)
       return reply.type(contentType).send(text)
     })
+    refuseOtherMethods(scope, '/metrics', ['GET', 'HEAD'])
   })
   app.register(
     async (api) => {
@@ -32,14 +37,23 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       api.setErrorHandler(createFaultHandler(options.log))
       // `authenticate` has refused the request by then, and without this handler it would not be called.
       api.setNotFoundHandler(() => {})
-      registerLists(api, options)
-      registerReplay(api, options)
-      registerRuns(api, options)
-      getRoute(api, '/status', {}, () => readStatus(options))
-      // The health comes from memory, so that this works although the store cannot be read.
-      getRoute(api, '/health', {}, async () => options.store.health())
-      registerGenerations(api, options)
+      registerRoutes(api, routes, createHandlers(options))
     },
     { prefix: '/api' },
   )
+}
+
+/** The compiler names a route without a handler. */
+function createHandlers(options: AdminOptions): Handlers<typeof routes> {
+  return {
+    ...createRequestHandlers(options),
+    ...createRecordHandlers(options),
+    ...createRunHandlers(options),
+    ...createDeliveryHandlers(options),
+    ...createGenerationHandlers(options),
+    readStatus: () => readStatus(options),
+    // The health comes from memory, so that this works although the store cannot be read.
+    readHealth: async () => options.store.health(),
+    readOpenapi,
+  }
 }

@@ -1,10 +1,11 @@
-/** Registers the routes of one run: how it ended or how far it is, cancelling it, and resuming it. */
+/** Handles the routes of one run: how it ended or how far it is, cancelling it, and resuming it. */
 
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Id, RunRecord, Store } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
+import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { getRoute, idOf, postRoute } from './routes.ts'
+import type { workRoutes } from './routes/work.ts'
 import { readBudgets } from './status.ts'
 
 const orders = {
@@ -13,22 +14,23 @@ const orders = {
 } as const
 type Order = keyof typeof orders
 
-export function registerRuns(api: FastifyInstance, options: AdminOptions): void {
+type RunHandlers = Pick<Handlers<typeof workRoutes>, 'readRun' | 'cancelRun' | 'resumeRun'>
+
+export function createRunHandlers(options: AdminOptions): RunHandlers {
   const { store, log, now, progressOf } = options
   const { read } = store
-
-  getRoute(api, '/runs/:id', {}, async (request, reply) => {
-    const run = await read.run(idOf(request))
-    if (run === undefined) return missing(reply, 'run')
-    const progress = run.state === 'running' ? progressOf(run.id) : undefined
-    return { ...(await withOutcome(read, run)), timings: timingsOf(run), ...(progress && { progress }) }
-  })
-
-  for (const type of ['cancel', 'resume'] as const) {
-    postRoute(api, `/runs/:id/${type}`, {}, (request, reply) => carryOut(type, idOf(request), reply))
+  return {
+    async readRun({ params: { id }, reply }) {
+      const run = await read.run(id)
+      if (run === undefined) return missing(reply, 'run')
+      const progress = run.state === 'running' ? progressOf(run.id) : undefined
+      return { ...(await withOutcome(read, run)), timings: timingsOf(run), ...(progress && { progress }) }
+    },
+    cancelRun: ({ params, reply }) => carryOut('cancel', params.id, reply),
+    resumeRun: ({ params, reply }) => carryOut('resume', params.id, reply),
   }
 
-  async function carryOut(type: Order, id: Id, reply: FastifyReply): Promise<unknown> {
+  async function carryOut(type: Order, id: Id, reply: FastifyReply) {
     const spent = type === 'resume' ? await spentBudgetOf(id) : undefined
     if (spent !== undefined) return refuse(reply, 'WRONG_STATE', { sentence: sentenceOf(type, spent) })
     const result = await store.command({ type, run: id, at: now() })
@@ -40,7 +42,7 @@ export function registerRuns(api: FastifyInstance, options: AdminOptions): void 
     if (run === undefined) return missing(reply, 'run')
     const { state, stage, cancelRequestedAt } = run
     log.info({ event: orders[type].event, runId: id, sessionKey: run.sessionKey, state, by: 'api' })
-    return { ok: true, runId: id, state, stage, cancelRequestedAt }
+    return { ok: true as const, runId: id, state, stage, cancelRequestedAt }
   }
 
   /** Why a run that is resumed now would be parked again at once, or undefined. */
@@ -63,7 +65,7 @@ async function withOutcome(read: Store['read'], run: RunRecord) {
     run.summaryEventId ? read.event(run.summaryEventId) : undefined,
     ...run.deliveryIds.map((id) => read.delivery(id)),
   ])
-  return { ...run, summary: summary ?? null, deliveries }
+  return { ...run, summary: summary ?? null, deliveries: deliveries.filter((found) => found !== undefined) }
 }
 
 /** Milliseconds until the runner was first called, until its turn was over, and until everything was done. */

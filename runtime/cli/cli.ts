@@ -13,7 +13,7 @@ import {
   addStartingCommands,
   addStoreCommands,
 } from './operating/commands.ts'
-import { packageVersion } from './package-folder.ts'
+import { packageVersion } from '../package-folder.ts'
 import { addReadingCommands } from './reading/commands.ts'
 import { addWebhookCommands } from './webhooks/commands.ts'
 

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { packageFile } from '../package-folder.ts'
+import { packageFile } from '../../package-folder.ts'
 
 export async function schema(
   which: 'configuration' | 'mappings',

@@ -8,7 +8,7 @@ import type { Gateway } from '../../gateway.ts'
 import { documentOf } from '../../written-document.ts'
 import { configWords, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { packageFile } from '../package-folder.ts'
+import { packageFile } from '../../package-folder.ts'
 import { programName, shellWord } from '../pasted.ts'
 
 /** The place where a command finds the hook token, so that a line to paste need not hold it. */

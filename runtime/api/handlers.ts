@@ -1,0 +1,28 @@
+/** Defines the type of the handler of each declared route, which follows from its declaration. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RouteDeclaration, Routes } from './routes/declaration.ts'
+import type { ObjectOf, Properties, ValueOf } from './routes/schema.ts'
+
+/** What a handler gets. The query and the body have passed their schemas. */
+export interface Call<Of extends RouteDeclaration> {
+  /** An `id` is in lower case. */
+  readonly params: Readonly<Record<ParameterOf<Of['path']>, string>>
+  readonly query: Of extends { readonly query: infer Query extends Properties } ? ObjectOf<Query> : unknown
+  readonly body: Of extends { readonly body: infer Body } ? ValueOf<Body> : undefined
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** Returns what is answered; for another status than 200 it calls `reply.code` before. A refusal returns the reply. */
+export type Handler<Of extends RouteDeclaration> = (call: Call<Of>) => Promise<AnswerOf<Of> | FastifyReply>
+
+export type Handlers<Of extends Routes> = { readonly [Name in keyof Of]: Handler<Of[Name]> }
+
+type AnswerOf<Of extends RouteDeclaration> = ValueOf<Of['answers'][keyof Of['answers']]>
+
+type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParameterOf<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never

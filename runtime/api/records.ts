@@ -1,0 +1,37 @@
+/** Handles the routes that list and show events, deliveries and sessions, and the route of `last`. */
+
+import { assumedRoute } from '../dispatch/index.ts'
+import { missing } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import type { AdminOptions } from './options.ts'
+import type { workRoutes } from './routes/work.ts'
+
+type Records = Pick<
+  Handlers<typeof workRoutes>,
+  | 'listRuns'
+  | 'listEvents'
+  | 'readEvent'
+  | 'listDeliveries'
+  | 'readDelivery'
+  | 'listSessions'
+  | 'readSession'
+  | 'readRoute'
+>
+
+export function createRecordHandlers({ current, store: { read } }: AdminOptions): Records {
+  return {
+    listRuns: ({ query }) => read.runs(query),
+    listEvents: ({ query }) => read.events(query),
+    readEvent: async ({ params, reply }) => (await read.event(params.id)) ?? missing(reply, 'event'),
+    listDeliveries: ({ query }) => read.deliveries(query),
+    readDelivery: async ({ params, reply }) => (await read.delivery(params.id)) ?? missing(reply, 'delivery'),
+    listSessions: ({ query }) => read.sessions(query),
+    readSession: async ({ params, reply }) => (await read.session(params.key)) ?? missing(reply, 'session'),
+    async readRoute() {
+      const route = await read.route()
+      return route === undefined
+        ? { route: null, standIn: assumedRoute(current().snapshot.settings.channels) }
+        : { route }
+    },
+  }
+}

@@ -1,0 +1,139 @@
+/** Registers the declared routes: checks queries and bodies, calls handlers, and refuses the methods that an address does not take. */
+
+import type { FieldError } from '@reveille/engine'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { decodeWhole } from '../http/body/decode.ts'
+import { RequestError } from '../http/errors.ts'
+import { detailsOf, refuse, refuseQuery } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import type { RouteDeclaration, Routes } from './routes/declaration.ts'
+import { closedObject, type Properties, type Schema } from './routes/schema.ts'
+import { validatorOf } from './validation/validators.ts'
+
+const usualBodyBytes = 65_536
+
+/** A handler of any route. */
+type AnyHandler = (call: object) => Promise<unknown>
+
+/** `scope` has the prefix of the routes. */
+export function registerRoutes<Of extends Routes>(
+  scope: FastifyInstance,
+  routes: Of,
+  handlers: Handlers<Of>,
+): void {
+  const all = Object.entries<RouteDeclaration>(routes)
+  const add = (into: FastifyInstance, name: string, route: RouteDeclaration) =>
+    addRoute(into, name, route, handlers[name] as unknown as AnyHandler)
+  scope.register(async (json) => {
+    parseBodiesAsJson(json)
+    for (const [name, route] of all) if (route.body !== undefined) add(json, name, route)
+  })
+  scope.register(async (bare) => {
+    ignoreBodies(bare)
+    for (const [name, route] of all) if (route.body === undefined) add(bare, name, route)
+  })
+  for (const [path, declared] of Map.groupBy(Object.values<RouteDeclaration>(routes), ({ path }) => path))
+    refuseOtherMethods(
+      scope,
+      path,
+      declared.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : method)),
+    )
+}
+
+function addRoute(
+  scope: FastifyInstance,
+  name: string,
+  { method, path, query, body, mostBodyBytes = usualBodyBytes }: RouteDeclaration,
+  handler: AnyHandler,
+): void {
+  const querySchema = closedObject(query ?? {})
+  scope.route({
+    method,
+    url: path,
+    bodyLimit: mostBodyBytes,
+    handler: async (request, reply) => {
+      const given = request.query as Record<string, unknown>
+      const wrong = query && faultsOfQuery(name, query, querySchema, given)
+      if (wrong !== undefined) return refuseQuery(reply, wrong)
+      const call = { params: paramsOf(request), query: request.query, request, reply }
+      return handler(body === undefined ? call : { ...call, body: checkedBody(name, body, request.body) })
+    },
+  })
+}
+
+/** Texts of the query are replaced by the numbers and flags that they stand for. Returns undefined where nothing is wrong. */
+function faultsOfQuery(
+  name: string,
+  properties: Properties,
+  schema: Schema,
+  query: Record<string, unknown>,
+): readonly FieldError[] | undefined {
+  for (const [key, { type }] of Object.entries(properties)) {
+    const given = query[key]
+    if (typeof given === 'string') query[key] = readAs(type, given)
+  }
+  const validate = validatorOf(`${name}_query`, schema)
+  return validate(query) ? undefined : detailsOf(validate.errors ?? [], schema)
+}
+
+/** A text that stands for no value of the type stays as it is, so that it breaks the schema. */
+function readAs(type: unknown, text: string): unknown {
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  return type === 'integer' && text !== '' && Number.isInteger(Number(text)) ? Number(text) : text
+}
+
+/** A field that is null counts as absent. @throws RequestError `INVALID_BODY`, or `INVALID_FIELD` with every field that is wrong */
+function checkedBody(name: string, schema: Schema, given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new RequestError('INVALID_BODY')
+  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+  const validate = validatorOf(`${name}_body`, schema)
+  if (validate(body)) return body
+  throw new RequestError('INVALID_FIELD', { details: detailsOf(validate.errors ?? [], schema) })
+}
+
+/** Ids may be copied in any case. */
+function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
+  const given = params as Readonly<Record<string, string>>
+  return given['id'] === undefined ? given : { ...given, id: given['id'].toLowerCase() }
+}
+
+/** Bodies of every content type are taken. Fastify would refuse an invalid one before it asks a parser. */
+function takeAnyType(scope: FastifyInstance): void {
+  scope.addHook('onRequest', async ({ headers }) => {
+    delete headers['content-type']
+  })
+  scope.removeAllContentTypeParsers()
+}
+
+function parseBodiesAsJson(scope: FastifyInstance): void {
+  takeAnyType(scope)
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => decodeWhole('agent', body, undefined).payload,
+  )
+}
+
+function ignoreBodies(scope: FastifyInstance): void {
+  takeAnyType(scope)
+  scope.addContentTypeParser('*', (_request, body, done) => {
+    body.resume()
+    done(null)
+  })
+}
+
+/** Refuses other methods with 405, because a 404 would say that the address is wrong. */
+export function refuseOtherMethods(scope: FastifyInstance, url: string, allowed: readonly string[]): void {
+  const named = allowed.filter((method) => method !== 'HEAD')
+  const sentence = allowed.every((method) => method === 'GET' || method === 'HEAD')
+    ? 'This address can only be read.'
+    : `This address takes ${named.join(' and ')} only.`
+  scope.route({
+    method: scope.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    // This hook runs before the body is read.
+    onRequest: async (_request, reply: FastifyReply) =>
+      refuse(reply.header('allow', allowed.join(', ')), 'METHOD_NOT_ALLOWED', { sentence }),
+    handler: () => {},
+  })
+}

@@ -1,0 +1,58 @@
+/** Declares the routes of the gateway itself: its state, its generations and this description. */
+
+import { pageOf, pageQuery, type Routes } from './declaration.ts'
+import { dryReload, generation, generationItem, health, reloadResult, status } from './records.ts'
+import { anyObject, either, flag, integer, optional } from './schema.ts'
+
+/** The most stored requests that a dry run looks at. */
+const mostRequests = 10_000
+
+export const gatewayRoutes = {
+  readStatus: {
+    method: 'GET',
+    path: '/status',
+    summary: "Shows the state of the main session, the channels and the sources, and what is left of today's budgets.",
+    answers: { 200: status },
+  },
+  readHealth: {
+    method: 'GET',
+    path: '/health',
+    summary: 'Shows the health of the store, also where it cannot be read.',
+    answers: { 200: health },
+  },
+  listGenerations: {
+    method: 'GET',
+    path: '/generations',
+    summary: 'Lists what went live and what was refused, the newest first.',
+    query: pageQuery,
+    answers: { 200: pageOf(generationItem) },
+  },
+  readGeneration: {
+    method: 'GET',
+    path: '/generations/:number',
+    summary: 'Shows one generation with the names of its files.',
+    answers: { 200: generation },
+  },
+  reload: {
+    method: 'POST',
+    path: '/reload',
+    summary: 'Reads the files again, or says what that would change.',
+    query: optional({
+      dryRun: flag('Whether nothing goes live, and stored requests are compared.'),
+      limit: integer('How many stored requests a dry run looks at.', { minimum: 1, maximum: mostRequests }),
+    }),
+    answers: { 200: either(reloadResult, dryReload), 409: either(reloadResult, dryReload) },
+  },
+  rollBack: {
+    method: 'POST',
+    path: '/generations/:number/rollback',
+    summary: 'Serves an earlier generation.',
+    answers: { 200: reloadResult, 409: reloadResult },
+  },
+  readOpenapi: {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'Describes these routes.',
+    answers: { 200: anyObject('An OpenAPI 3.1 document.') },
+  },
+} satisfies Routes

@@ -1,0 +1,20 @@
+/** The table of all routes of the API, by the names that the OpenAPI document gives them. */
+
+import type { RouteDeclaration } from './declaration.ts'
+import { gatewayRoutes } from './gateway.ts'
+import { requestRoutes } from './requests.ts'
+import { closedObject, type Schema } from './schema.ts'
+import { workRoutes } from './work.ts'
+
+export const routes = { ...requestRoutes, ...workRoutes, ...gatewayRoutes }
+
+/** The schemas of all queries and bodies, by the names of their validators. */
+export function schemasOfRoutes(): Readonly<Record<string, Schema>> {
+  const all = Object.entries<RouteDeclaration>(routes)
+  return Object.fromEntries(
+    all.flatMap(([name, { query, body }]) => [
+      ...(query ? [[`${name}_query`, closedObject(query)] as const] : []),
+      ...(body ? [[`${name}_body`, body] as const] : []),
+    ]),
+  )
+}

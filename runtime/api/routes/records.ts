@@ -1,0 +1,388 @@
+/** Describes the records that the API answers. The types of the store and of dispatch are held to them where handlers return these. */
+
+import {
+  anyObject,
+  anything,
+  exactly,
+  flag,
+  id,
+  integer,
+  list,
+  map,
+  named,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  text,
+  time,
+} from './schema.ts'
+
+export const outcomes = [
+  'accepted',
+  'ignored',
+  'skipped',
+  'duplicate',
+  'handshake',
+  'failed',
+  'refused',
+] as const
+export const runStates = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'timed-out',
+  'cancelled',
+  'parked',
+] as const
+export const runStages = ['accepted', 'running', 'ran', 'summarised', 'delivered', 'cancelled'] as const
+export const eventStates = ['pending', 'consumed'] as const
+export const deliveryStates = ['pending', 'delivered', 'skipped', 'parked'] as const
+
+export const route = named(
+  'Route',
+  object({ channel: text('The name of a channel.'), ...optional({ to: text('The recipient.') }) }),
+)
+
+const requestFields = {
+  id,
+  endpoint: text('The name behind `/hooks/`.'),
+  generation: integer('What was live.'),
+  outcome: oneOf(outcomes),
+  status: integer('The HTTP status that was answered.'),
+  bodyBytes: integer(),
+  bodyKept: flag('Whether the body is kept, so that it can be shown and replayed.'),
+  receivedAt: time,
+  timings: object(
+    optional({ read: number(), resolve: number(), accept: number() }),
+    { description: 'Milliseconds until the body was read, the decision made and the answer ready.' },
+  ),
+  actions: list(
+    object({
+      kind: oneOf(['wake', 'agent']),
+      id: text('The event of a wake, or the run.'),
+      ...optional({ duplicateOf: id }),
+    }),
+  ),
+  ...optional({
+    code: text('The stable error code.'),
+    reason: text('One sentence; it never quotes the body.'),
+    failure: text('Why authentication failed, as a stable code. The sender does not learn it.'),
+    mapping: text('The id of the mapping that decided.'),
+    client: text('The address of the client.'),
+    deliveryId: text('The id that the sender gave the delivery.'),
+    replayOf: id,
+    generationDigest: text('The beginning of the digest of the generation.'),
+    node: text(),
+    count: integer('How many requests this record stands for, where refused ones are summed up.'),
+  }),
+}
+
+export const requestItem = named('RequestItem', object(requestFields, { description: 'A request in a list.' }))
+
+export const request = named(
+  'Request',
+  object({
+    ...requestFields,
+    ...optional({ trace: anyObject('Why it was ignored: each mapping with the clause that failed.') }),
+  }),
+)
+
+const runError = object({ code: text(), message: text(), retryable: flag() })
+const attempt = object({
+  number: integer(),
+  startedAt: time,
+  ...optional({
+    endedAt: time,
+    outcome: oneOf(['succeeded', 'failed', 'timed-out', 'cancelled', 'interrupted']),
+    reason: text(),
+  }),
+})
+
+const runFields = {
+  id,
+  kind: oneOf(['run', 'heartbeat']),
+  generation: integer(),
+  sessionKey: text(),
+  state: oneOf(runStates),
+  stage: oneOf(runStages, 'How far it is; `state` is how its turn ended.'),
+  runner: text(),
+  timeoutSeconds: integer(),
+  wakeMode: oneOf(['now', 'next-heartbeat']),
+  deliver: flag(),
+  channel: text('A channel, or `last`.'),
+  message: text('The message as rendered.'),
+  prompt: text('The prompt as the runner gets it.'),
+  attempts: list(attempt),
+  createdAt: time,
+  deliveryIds: list(id),
+  ...optional({
+    requestId: id,
+    endpoint: text(),
+    mapping: text(),
+    name: text(),
+    model: text(),
+    thinking: text(),
+    to: text(),
+    deliverTo: list(route),
+    reply: text(),
+    error: runError,
+    usage: object(
+      optional({
+        inputTokens: integer(),
+        outputTokens: integer(),
+        cachedInputTokens: integer(),
+        reasoningTokens: integer(),
+      }),
+    ),
+    warnings: list(text()),
+    handedOver: text('The place in another system where the turn can be followed.'),
+    coalesce: object({
+      key: text(),
+      keep: oneOf(['latest', 'all']),
+      deadline: time,
+      mostPerHour: integer(),
+      ...optional({ count: integer(), requests: integer(), requestIds: list(id) }),
+    }),
+    pool: text('The policy whose `concurrency` limits it.'),
+    budget: text('The policy whose `budget` pays for it.'),
+    cancelRequestedAt: time,
+    startedAt: time,
+    ranAt: time,
+    summarisedAt: time,
+    deliveredAt: time,
+    cancelledAt: time,
+    summaryEventId: id,
+    eventIds: list(id, { description: 'The events that a heartbeat has shown.' }),
+  }),
+}
+
+export const runItem = named('RunItem', object(runFields, { description: 'A run in a list.' }))
+
+export const event = named(
+  'Event',
+  object({
+    id,
+    session: text(),
+    state: oneOf(eventStates),
+    text: text('The text as rendered.'),
+    prompt: text('The text as the model gets it.'),
+    mode: oneOf(['now', 'next-heartbeat']),
+    trusted: flag(),
+    origin: object(optional({ requestId: id, runId: id })),
+    generation: integer(),
+    createdAt: time,
+    ...optional({ endpoint: text(), mapping: text(), consumedAt: time, consumedBy: id }),
+  }),
+)
+
+export const delivery = named(
+  'Delivery',
+  object({
+    id,
+    state: oneOf(deliveryStates),
+    channel: text(),
+    text: text('The reply as Markdown.'),
+    receipts: list(anything('What the channel answered for one part.')),
+    attempts: integer(),
+    generation: integer(),
+    createdAt: time,
+    ...optional({
+      runId: id,
+      to: text(),
+      code: text('Why it is parked or skipped, as a stable code.'),
+      reason: text(),
+      firstTriedAt: time,
+      unsureSince: time,
+      nextAt: time,
+      endedAt: time,
+    }),
+  }),
+)
+
+export const run = named(
+  'Run',
+  object({
+    ...runFields,
+    summary: nullable(event),
+    deliveries: list(delivery),
+    timings: object(optional({ queuedMs: integer(), runMs: integer(), totalMs: integer() })),
+    ...optional({ progress: anyObject('How far its turn is, while it is under way.') }),
+  }),
+)
+
+export const sessionItem = named(
+  'SessionItem',
+  object({ key: text(), turns: integer(), lastAt: time }),
+)
+
+export const session = named(
+  'Session',
+  object({
+    key: text(),
+    messages: list(object({ role: oneOf(['user', 'assistant', 'summary']), text: text(), at: time, turn: id })),
+  }),
+)
+
+export const diagnostic = named(
+  'Diagnostic',
+  object({
+    severity: oneOf(['error', 'warning']),
+    code: text('A stable code such as `UNKNOWN_KEY`.'),
+    message: text(),
+    ...optional({
+      place: object({
+        file: text(),
+        line: integer('From 1.'),
+        column: integer('From 1.'),
+        text: text('The line, with secrets struck out.'),
+        ...optional({ calledFile: text(), caret: integer() }),
+      }),
+      hint: text('The suggested fix.'),
+    }),
+  }),
+)
+
+const difference = { added: list(text()), changed: list(text()), removed: list(text()) }
+const changes = named(
+  'Changes',
+  object({
+    mappings: object({ ...difference, reordered: flag() }),
+    endpoints: object(difference),
+    transforms: object(difference),
+    settings: list(text('A key of the configuration.')),
+    restart: list(text('A changed key that waits for a restart.')),
+  }),
+)
+
+const generationFields = {
+  state: oneOf(['live', 'retired', 'rejected']),
+  at: time,
+  tookMs: number(),
+  changes,
+  diagnostics: list(diagnostic),
+  ...optional({
+    generation: integer('Absent for one that was refused.'),
+    digest: text(),
+    mappings: integer(),
+    rolledBack: flag('Whether it is live in place of the files.'),
+    stands: flag('Whether the files are still as they were when they were refused.'),
+  }),
+}
+
+export const generationItem = named('GenerationItem', object(generationFields))
+export const generation = named(
+  'Generation',
+  object({ ...generationFields, files: list(text(), { description: 'The names of its files.' }) }),
+)
+
+export const reloadResult = named(
+  'ReloadResult',
+  object({
+    outcome: oneOf(['live', 'unchanged', 'rejected']),
+    ok: flag(),
+    tookMs: number(),
+    changes,
+    diagnostics: list(diagnostic),
+    ...optional({ generation: integer(), digest: text(), rolledBack: exactly(true) }),
+  }),
+)
+
+const shadowDecision = object({
+  outcome: text(),
+  mappings: list(text()),
+  actions: list(text()),
+  ...optional({ code: text() }),
+})
+
+export const dryReload = named(
+  'DryReload',
+  object({
+    reload: reloadResult,
+    ...optional({
+      shadow: object({
+        compared: integer('How many stored requests were compared.'),
+        same: integer(),
+        summary: list(text()),
+        differences: list(
+          object({
+            id,
+            endpoint: text(),
+            receivedAt: time,
+            change: text(),
+            before: shadowDecision,
+            after: shadowDecision,
+          }),
+        ),
+      }),
+    }),
+  }),
+)
+
+export const health = named(
+  'Health',
+  object({
+    writable: flag(),
+    backlog: integer(),
+    full: flag(),
+    events: integer(),
+    fullOfEvents: flag(),
+    commits: integer(),
+    ...optional({ reason: text('What to do about it.'), brief: text() }),
+  }),
+)
+
+export const budget = named(
+  'Budget',
+  object({
+    key: text('The key of the configuration that sets it.'),
+    limit: object(optional({ runs: integer(), tokens: integer() })),
+    runs: integer(),
+    tokens: integer(),
+    isSpent: flag(),
+  }),
+)
+
+export const status = named(
+  'Status',
+  object({
+    heartbeat: object({
+      state: oneOf(['idle', 'running', 'failing', 'quiet', 'budget']),
+      failures: integer(),
+      ...optional({ since: time, nextAt: time, code: text() }),
+    }),
+    day: text('UTC: `2026-01-31`.'),
+    budgets: list(budget),
+    backlog: object({ waiting: integer(), limit: integer() }),
+    channels: list(
+      object({
+        channel: text(),
+        state: oneOf(['open', 'held', 'probing', 'unconfigured']),
+        pending: integer(),
+        parked: integer(),
+        ...optional({
+          code: text(),
+          reason: text(),
+          since: time,
+          until: time,
+          health: object({ ok: flag(), at: time, ...optional({ detail: text() }) }),
+        }),
+      }),
+    ),
+    sources: list(
+      object({
+        source: text(),
+        state: oneOf(['starting', 'working', 'failing', 'waiting', 'held-elsewhere', 'stopped']),
+        detail: text(),
+        since: time,
+        ...optional({ times: map(time), counts: map(number()) }),
+      }),
+    ),
+    hooks: object({ enabled: flag(), path: text() }),
+    files: object({ watched: flag(), readAt: time }),
+    lastGood: nullable(object({ generation: integer(), files: list(text()) })),
+    log: object({ droppedLines: integer() }),
+  }),
+)

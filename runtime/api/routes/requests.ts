@@ -1,0 +1,42 @@
+/** Declares the routes of requests. */
+
+import { pageOf, pageQuery, type Routes } from './declaration.ts'
+import { outcomes, request, requestItem } from './records.ts'
+import { givenText, id, integer, oneOf, optional, text } from './schema.ts'
+
+const instant = (description: string) =>
+  text(description, {
+    pattern: '^(\\d{1,15}|\\d{4}-\\d\\d-\\d\\d([Tt ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:?\\d\\d)?)?)$',
+    expects: 'a time: ISO 8601 such as 2026-01-31T08:00Z, or milliseconds since the Unix epoch',
+  })
+
+/** The filters by which requests are chosen, in lists and wherever many are meant. */
+export const requestFilters = optional({
+  outcome: oneOf(outcomes),
+  endpoint: givenText('The name behind `/hooks/`.', 1_024),
+  code: givenText('The error code.', 200),
+  mapping: givenText('The id of the mapping that decided.', 1_024),
+  client: givenText('The address of the client.', 200),
+  deliveryId: givenText('The id that the sender gave the delivery.', 1_024),
+  replayOf: id,
+  generation: integer('What was live.', { minimum: 1 }),
+  generationDigest: givenText('The beginning of the digest of the generation.', 200),
+  since: instant('The earliest time.'),
+  until: instant('The time before which they came.'),
+})
+
+export const requestRoutes = {
+  listRequests: {
+    method: 'GET',
+    path: '/requests',
+    summary: 'Lists requests, the newest first.',
+    query: { ...pageQuery, ...requestFilters },
+    answers: { 200: pageOf(requestItem) },
+  },
+  readRequest: {
+    method: 'GET',
+    path: '/requests/:id',
+    summary: 'Shows one request.',
+    answers: { 200: request },
+  },
+} satisfies Routes

@@ -1,0 +1,154 @@
+/** Declares the routes of what requests cause: runs, events, deliveries and sessions. */
+
+import { pageOf, pageQuery, type Routes } from './declaration.ts'
+import {
+  delivery,
+  deliveryStates,
+  event,
+  eventStates,
+  route,
+  run,
+  runItem,
+  runStages,
+  runStates,
+  session,
+  sessionItem,
+} from './records.ts'
+import { closedObject, exactly, givenText, id, nullable, object, oneOf, optional, text, time } from './schema.ts'
+
+/** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
+const longestText = 65_536
+const longestName = 1_024
+
+const address = {
+  channel: givenText('The name of a channel.', longestName),
+  ...optional({ to: givenText('The recipient. Default: that of the channel.', longestName) }),
+}
+
+const orderedRun = object({
+  ok: exactly(true),
+  runId: id,
+  state: oneOf(runStates),
+  stage: oneOf(runStages),
+  ...optional({ cancelRequestedAt: time }),
+})
+
+export const workRoutes = {
+  listRuns: {
+    method: 'GET',
+    path: '/runs',
+    summary: 'Lists runs, the newest first.',
+    query: {
+      ...pageQuery,
+      ...optional({
+        state: oneOf(runStates),
+        sessionKey: text('The session.', { minLength: 1 }),
+        kind: oneOf(['run', 'heartbeat']),
+      }),
+    },
+    answers: { 200: pageOf(runItem) },
+  },
+  readRun: {
+    method: 'GET',
+    path: '/runs/:id',
+    summary: 'Shows one run with its summary and its deliveries.',
+    answers: { 200: run },
+  },
+  cancelRun: {
+    method: 'POST',
+    path: '/runs/:id/cancel',
+    summary: 'Ends a run that is queued, running or parked.',
+    answers: { 200: orderedRun },
+  },
+  resumeRun: {
+    method: 'POST',
+    path: '/runs/:id/resume',
+    summary: 'Queues a parked run again.',
+    answers: { 200: orderedRun },
+  },
+  listEvents: {
+    method: 'GET',
+    path: '/events',
+    summary: 'Lists events of the main session, the newest first.',
+    query: { ...pageQuery, ...optional({ state: oneOf(eventStates) }) },
+    answers: { 200: pageOf(event) },
+  },
+  readEvent: {
+    method: 'GET',
+    path: '/events/:id',
+    summary: 'Shows one event.',
+    answers: { 200: event },
+  },
+  listDeliveries: {
+    method: 'GET',
+    path: '/deliveries',
+    summary: 'Lists deliveries, the newest first.',
+    query: {
+      ...pageQuery,
+      ...optional({ state: oneOf(deliveryStates), channel: text('The channel.', { minLength: 1 }) }),
+    },
+    answers: { 200: pageOf(delivery) },
+  },
+  sendDelivery: {
+    method: 'POST',
+    path: '/deliveries',
+    summary: 'Sends a text.',
+    body: closedObject({ ...address, text: givenText('The text as Markdown.', longestText) }),
+    // JSON may need six bytes for one.
+    mostBodyBytes: 6 * (longestText + 2 * longestName) + 1_024,
+    answers: {
+      202: object({ ok: exactly(true), deliveryId: id, channel: text(), ...optional({ to: text() }) }),
+    },
+  },
+  readDelivery: {
+    method: 'GET',
+    path: '/deliveries/:id',
+    summary: 'Shows one delivery with its receipts.',
+    answers: { 200: delivery },
+  },
+  replayDelivery: {
+    method: 'POST',
+    path: '/deliveries/:id/replay',
+    summary: 'Sends a parked delivery again, from the first message without a receipt.',
+    answers: {
+      200: object({
+        ok: exactly(true),
+        deliveryId: id,
+        state: oneOf(deliveryStates),
+        channel: text(),
+        ...optional({ to: text() }),
+      }),
+    },
+  },
+  listSessions: {
+    method: 'GET',
+    path: '/sessions',
+    summary: 'Lists sessions, the one with the newest turn first.',
+    query: pageQuery,
+    answers: { 200: pageOf(sessionItem) },
+  },
+  readSession: {
+    method: 'GET',
+    path: '/sessions/:key',
+    summary: 'Shows the newest messages of a session.',
+    answers: { 200: session },
+  },
+  readRoute: {
+    method: 'GET',
+    path: '/route',
+    summary: 'Shows where replies to `last` go.',
+    answers: {
+      200: object({
+        route: nullable(route),
+        ...optional({ standIn: route }),
+      }),
+    },
+  },
+  setRoute: {
+    method: 'PUT',
+    path: '/route',
+    summary: 'Sets where replies to `last` go.',
+    body: closedObject(address),
+    answers: { 200: object({ route }) },
+  },
+} satisfies Routes
