@@ -19,7 +19,6 @@ import {
 import type { SourceClock } from '@reveille/kit'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
-import { registerProbes } from './api/probes.ts'
 import { createAdminDeliveries, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
@@ -228,13 +227,13 @@ async function assemble(
     }),
   )
   const traces = createIgnoredTraces()
-  registerProbes(app, { store, isDraining })
   registerAdminSurface(app, {
     current,
     store,
     mintId,
     log,
     now,
+    timers: backgroundTimers,
     traceOf: traces.of,
     progressOf: progress.of,
     heartbeat: dispatch.heartbeat,
@@ -247,6 +246,8 @@ async function assemble(
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
     reloader,
     archive,
+    // Nothing counts these yet.
+    activity: { countsOf: () => ({}), hitsOf: () => 0 },
     isDraining,
     dryRun: createDryRun(reloader, store.read),
   })

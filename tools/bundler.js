@@ -77,7 +77,8 @@ export async function bundle(root, { entries = {}, isPublished = false, ...given
 
 /** Puts generated validators in the place of the modules that compile them; see `validators.ts`. */
 function generatedValidators(root, inputs) {
-  const filter = /[\\/](schema[\\/]validators|validation[\\/]validators|configuration[\\/]known-validators)\.ts$/
+  const filter =
+    /[\\/](schema[\\/]validators|validation[\\/]validators|configuration[\\/]known-validators)\.ts$/
   return {
     name: 'generated-validators',
     setup({ onLoad }) {

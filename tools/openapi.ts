@@ -2,7 +2,15 @@
 
 import type { RouteDeclaration, Routes } from '../runtime/api/routes/declaration.ts'
 import { routes as allRoutes } from '../runtime/api/routes/index.ts'
-import { componentName, contentType, integer, isOptional, object, optional, text } from '../runtime/api/routes/schema.ts'
+import {
+  componentName,
+  contentType,
+  isOptional,
+  object,
+  optional,
+  type Schema,
+  text,
+} from '../runtime/api/routes/schema.ts'
 
 type Node = Readonly<Record<string | symbol, unknown>>
 
@@ -24,11 +32,12 @@ export function openapiDocument(routes: Routes = allRoutes): object {
     components.set(name, content)
     return { $ref: `#/components/schemas/${name}` }
   }
-  const answerOf = (schema: Node) => {
-    const type = schema[contentType] ?? 'application/json'
+  const answerOf = (schema: Schema) => {
+    const type = (schema as unknown as Node)[contentType] ?? 'application/json'
     const words = typeof schema['description'] === 'string' ? schema['description'] : 'The answer.'
     const { description: _description, ...own } = schema
-    const shown = type === 'application/json' ? plain(componentName in schema ? schema : own) : { type: 'string' }
+    const shown =
+      type === 'application/json' ? plain(componentName in schema ? schema : own) : { type: 'string' }
     return { description: words, content: { [String(type)]: { schema: shown } } }
   }
   const operation = (name: string, route: RouteDeclaration) => ({
@@ -43,7 +52,7 @@ export function openapiDocument(routes: Routes = allRoutes): object {
         schema: parameter === 'number' ? { type: 'integer' } : { type: 'string' },
       })),
       ...Object.entries(route.query ?? {}).map(([parameter, schema]) => {
-        const { description: words, ...own } = schema as Node
+        const { description: words, ...own } = schema
         return {
           name: parameter,
           in: 'query',
@@ -57,7 +66,9 @@ export function openapiDocument(routes: Routes = allRoutes): object {
       requestBody: { required: true, content: { 'application/json': { schema: plain(route.body) } } },
     }),
     responses: {
-      ...Object.fromEntries(Object.entries(route.answers).map(([status, schema]) => [status, answerOf(schema)])),
+      ...Object.fromEntries(
+        Object.entries(route.answers).map(([status, schema]) => [status, answerOf(schema)]),
+      ),
       default: { $ref: '#/components/responses/Error' },
     },
   })

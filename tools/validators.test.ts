@@ -12,8 +12,10 @@ import { configurationShape } from '../engine/config/schema/configuration-schema
 import type { FileShape } from '../engine/config/schema/file-shape.ts'
 import { mappingFileShape } from '../engine/config/schema/mapping-schema.ts'
 import { validatorOf } from '../engine/config/schema/validators.ts'
+import { schemasOfRoutes } from '../runtime/api/routes/index.ts'
+import { validatorOf as apiValidatorOf } from '../runtime/api/validation/validators.ts'
 import { collectSecrets, createCompiler } from '../runtime/plugin/configuration/create-compiler.ts'
-import { ownValidators, pluginSchemas, pluginValidators } from './validators.ts'
+import { apiValidators, ownValidators, pluginSchemas, pluginValidators } from './validators.ts'
 
 const root = path.join(import.meta.dirname, '..')
 
@@ -155,4 +157,16 @@ test('generated validators of plugins answer as the compiled ones, and find the 
     )
   }
   assert.equal(generated.knownValidator('{}'), undefined)
+})
+
+test("generated validators of the API's queries and bodies answer as the compiled ones", async (t) => {
+  const generated = await importGenerated<{ readonly validatorOf: typeof apiValidatorOf }>(
+    t,
+    apiValidators(),
+    'runtime/api/validation',
+  )
+  const schemas = Object.entries(schemasOfRoutes())
+  assert.ok(schemas.length > 5)
+  for (const [name, schema] of schemas)
+    assertSame(schema as Node, apiValidatorOf(name, schema), generated.validatorOf(name, schema), 100)
 })

@@ -67,6 +67,7 @@ test('absent keys have their documented defaults', async (context) => {
         host: '127.0.0.1',
         port: 8787,
         tokens: [],
+        metricsTokens: [],
         trustedProxies: [],
         dataDir: folder.at('data'),
         store: 'sqlite',
@@ -335,6 +336,24 @@ test('the hook token must differ from the gateway token, also if both are refere
   assert.deepEqual(summary(await loadBad(context, text, { ADMIN: one, HOOK: one })), ['TOKEN_SHARED 5:7'])
   const { warnings } = await loadGood(context, text, { ADMIN: one, HOOK: other.toLowerCase() })
   assert.deepEqual(warnings, [])
+})
+
+test('the token of the metrics must open nothing else', async (context) => {
+  const [one, other, third] = [
+    '4fK29sLq0ZpVx81mWnB7cRtY',
+    'p0Yt7RcB1WmX8vZq4LsK2fNd',
+    'Zr8Lw2QxVn5Tj7Kd0Ys3Pb6M',
+  ]
+  const text = (metrics: string) =>
+    `gateway: { auth: { token: ${one} }, metrics: { token: ${metrics} } }\nhooks: { token: ${other} }\n`
+  const { settings, warnings } = await loadGood(context, text(`[${third}]`))
+  assert.deepEqual([settings.gateway.metricsTokens, warnings], [[third], []])
+  for (const token of [one, other])
+    assert.deepEqual(summary(await loadBad(context, text(token))), ['TOKEN_SHARED 1:73'])
+  assert.deepEqual(summary(await loadBad(context, text('""'))), ['TOKEN_EMPTY 1:73'])
+  const policy = `hooks: { endpoints: { github: { token: ${third} } }, mappings: [{ match: { path: github }, message: x }] }`
+  const shared = await loadBad(context, `gateway: { metrics: { token: ${third} } }\n${policy}\n`)
+  assert.deepEqual(summary(shared), ['TOKEN_SHARED 2:40'])
 })
 
 test('the gateway token may be a list during rotation, and each token is checked', async (context) => {

@@ -5,7 +5,7 @@ import { parseDuration } from './duration.ts'
 import { moduleName } from './mapping/module-name.ts'
 import { wholeSubscription } from './rules/mailbox-rules.ts'
 import { modelRules, namedModel } from './rules/models.ts'
-import { gatewayTokens, hookTokens, normalHookPath } from './rules/rules.ts'
+import { gatewayTokens, hookTokens, metricsTokens, normalHookPath } from './rules/rules.ts'
 import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
 import { foreignKeys } from './schema/foreign-keys.ts'
 import type { QuietHours, Settings } from './settings.ts'
@@ -17,7 +17,7 @@ export function resolveSettings(
   resolvePath: (path: string) => string,
 ): Settings {
   const { gateway, hooks, history, agents, deliveries, channels, sources, plugins } = value
-  const { auth, ...gatewayRest } = gateway
+  const { auth, metrics, ...gatewayRest } = gateway
   const { token, bodyTimeout, transforms, reload, presets, endpoints, mappings, gmail, ...hooksRest } = hooks
   const { model, models, heartbeat, retry, ...defaults } = agents.defaults
   const { every, quietHours, ...heartbeatRest } = heartbeat
@@ -30,6 +30,7 @@ export function resolveSettings(
     gateway: {
       ...gatewayRest,
       tokens: gatewayTokens(auth.token).map(({ token }) => token),
+      metricsTokens: metricsTokens(metrics.token).map(({ token }) => token),
       trustedProxies: gateway.trustedProxies.flatMap((text) => parseAddressRange(text)),
       dataDir: resolvePath(gateway.dataDir),
       log: { ...gateway.log },

@@ -28,9 +28,11 @@ export interface Settings extends Pick<Written, 'channels' | 'plugins'> {
   /** The absolute path of the configuration file. */
   readonly file: string
   /** `dataDir` is absolute. */
-  readonly gateway: Omit<Written['gateway'], 'auth' | 'trustedProxies'> & {
+  readonly gateway: Omit<Written['gateway'], 'auth' | 'metrics' | 'trustedProxies'> & {
     /** All of them are valid, and commands use the first; several during rotation. Empty: there is no admin API. */
     readonly tokens: readonly string[]
+    /** Tokens that open the metrics alone. */
+    readonly metricsTokens: readonly string[]
     /** The proxies whose reports about their clients' addresses are trusted. */
     readonly trustedProxies: readonly AddressRange[]
   }

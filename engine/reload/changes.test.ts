@@ -135,6 +135,7 @@ const others: Readonly<Record<string, unknown>> = {
   'gateway.host': '::1',
   'gateway.port': 1,
   'gateway.auth.token': 'gateway-canary',
+  'gateway.metrics.token': 'metrics-canary',
   'gateway.trustedProxies': ['10.0.0.0/8'],
   'gateway.dataDir': './elsewhere',
   'gateway.log.level': 'warn',

@@ -8,25 +8,17 @@ import {
   hookToken,
   install,
 } from '../../test/installation.ts'
+import type { RouteDeclaration } from './routes/declaration.ts'
+import { routes } from './routes/index.ts'
 
-const addresses = [
-  '/api/requests',
-  '/api/requests/01a1fd97-8f22-7000-8029-fcfcbff544ad',
-  '/api/runs',
-  '/api/runs/x',
-  '/api/events',
-  '/api/events/x',
-  '/api/deliveries',
-  '/api/deliveries/x',
-  '/api/sessions',
-  '/api/sessions/main',
-  '/api/status',
-  '/api/route',
-  '/api/generations',
-  '/api/generations/1',
-]
-
-const actions = ['/api/reload', '/api/generations/1/rollback', '/api/runs/x/cancel', '/api/runs/x/resume']
+const pathOf = (path: string) => `/api${path.replaceAll(/:\w+/g, '1')}`
+const declared = Object.values<RouteDeclaration>(routes)
+/** The methods that each address takes. */
+const addresses = Object.entries(Object.groupBy(declared, ({ path }) => pathOf(path))).map(
+  ([address, given = []]) => ({ address, methods: given.map(({ method }) => method) }),
+)
+const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const isSignIn = (address: string, method: string) => address === '/api/session' && method === 'POST'
 
 /** Clients say who they are. */
 const behindProxy = {
@@ -72,8 +64,6 @@ test('without the gateway token every address, known or not, answers 401 before 
     assert.equal(answer.headers['www-authenticate'], 'Bearer')
   }
   const requests: [string, AskOptions][] = [
-    ...addresses.map((address): [string, AskOptions] => [address, {}]),
-    ...actions.map((address): [string, AskOptions] => [address, { method: 'POST' }]),
     ['/api', {}],
     ['/api/nowhere', {}],
     ['/api/runs?colour=red', {}],
@@ -85,6 +75,22 @@ test('without the gateway token every address, known or not, answers 401 before 
   for (const [path, options] of requests) {
     const answer = await ask(path, { ...options, headers: { 'content-type': 'application/json' } })
     assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
+  }
+})
+
+test('without the gateway token every declared address answers 401 to every method', async (t) => {
+  const { ask } = await install(t, {})
+  assert.ok(addresses.length > 20)
+  for (const { address } of addresses) {
+    for (const method of everyMethod) {
+      if (isSignIn(address, method)) continue
+      for (const path of [address, `${address}?x=1`]) {
+        const answer = await ask(path, { method, headers: {}, ...(method !== 'GET' && { payload: '{' }) })
+        assert.equal(answer.status, 401, `${method} ${path}`)
+        assert.equal(answer.headers['allow'], undefined)
+        if (method !== 'HEAD') assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
+      }
+    }
   }
 })
 
@@ -139,20 +145,13 @@ test('unknown addresses and wrong methods are refused in the same shape as by th
       assertRefused(await ask(`/api/${kind}/${id}`), { status: 404, code: 'NOT_FOUND' })
     }
   }
-  const taken: Readonly<Record<string, string>> = { '/api/deliveries': 'POST', '/api/route': 'PUT' }
-  for (const address of addresses) {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
-      if (taken[address] === method) continue
+  for (const { address, methods } of addresses) {
+    const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method))
+    for (const method of everyMethod) {
+      if (allowed.includes(method) || method === 'HEAD') continue
       const answer = await ask(address, { method, headers, payload: '{' })
       assertRefused(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' })
-      assert.equal(answer.headers['allow'], ['GET', 'HEAD', taken[address]].filter(Boolean).join(', '))
-    }
-  }
-  for (const address of actions) {
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
-      const answer = await ask(address, { method, headers })
-      assertRefused(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' })
-      assert.equal(answer.headers['allow'], 'POST')
+      assert.equal(answer.headers['allow'], allowed.join(', '), address)
     }
   }
   const head = await ask('/api/runs', { method: 'HEAD' })
@@ -166,12 +165,16 @@ test('without gateway.auth.token there is no admin surface', async (t) => {
     { authorization: `Bearer ${hookToken}` },
     { authorization: 'Bearer undefined' },
   ]
-  for (const path of [...addresses, ...actions, '/api', '/api/nowhere']) {
+  for (const path of [...addresses.map(({ address }) => address), '/api', '/api/nowhere', '/console']) {
     for (const headers of tried) {
       const answer = await ask(path, { headers })
       assertRefused(answer, { status: 404, code: 'NOT_FOUND' })
       assert.equal(answer.headers['www-authenticate'], undefined)
     }
   }
+  assertRefused(await ask('/api/session', { method: 'POST', payload: '{' }), {
+    status: 404,
+    code: 'NOT_FOUND',
+  })
   assert.equal((await ask('/healthz')).status, 200)
 })

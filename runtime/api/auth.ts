@@ -1,4 +1,4 @@
-/** Authenticates requests to the admin surface. */
+/** Decides who may use the admin surface: by the gateway token, by the cookie of a sign-in, and for the metrics by a token of their own. */
 
 import { type CurrentLive, createSecretMatcher, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -6,34 +6,148 @@ import { clientOf } from '../http/clients/client.ts'
 import { createTries } from '../http/clients/throttle.ts'
 import { onceForEach } from '../once-for-each.ts'
 import type { MintId } from '../store/id.ts'
+import { cookieOf, createCookie, readCookie, setCookie } from './cookie.ts'
 import { refuse } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import type { accessRoutes } from './routes/access.ts'
+
+export type AdminAuth = ReturnType<typeof createAdminAuth>
+
+/** What a request was let in by. */
+export interface Admission {
+  readonly token: string
+  /** When it ends by itself. Milliseconds since the Unix epoch. */
+  readonly until?: number
+}
+
+interface AuthOptions {
+  readonly current: CurrentLive
+  readonly mintId: MintId
+  readonly now: () => number
+}
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+const signInPath = '/api/session'
 
 /**
  * The token comes as `Authorization: Bearer` or `x-gateway-token`, never in the address, which proxies log. It is checked before
  * anything else, so that a stranger cannot learn which addresses there are. A client that was wrong too often has to wait, unless it
  * sends the right token in the end.
  */
-export function createAdminAuth(options: { current: CurrentLive; mintId: MintId }) {
-  const matcherOf = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
+export function createAdminAuth({ current, mintId, now }: AuthOptions) {
+  const adminMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
+  const metricsMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.metricsTokens))
   const tries = createTries()
+  const admissions = new WeakMap<FastifyRequest, Admission>()
+  const settingsOfNow = () => current().snapshot.settings
 
-  return async function authenticate(request: FastifyRequest, reply: FastifyReply) {
-    reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
-    const settings = options.current().snapshot.settings
-    if (settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
-    const matches = matcherOf(settings)
-    const given = givenToken(request)
+  function begin(reply: FastifyReply): void {
+    reply
+      .header('x-request-id', mintId())
+      .header('cache-control', 'no-store')
+      .header('x-content-type-options', 'nosniff')
+  }
+
+  async function refuseStranger(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    isGuess: boolean,
+    sentence: string,
+  ): Promise<FastifyReply> {
     const client = clientOf(request)
-    if (given === undefined || matches(given) === undefined) {
-      // A request without a token guesses nothing.
-      const retryAfter = await (given === undefined ? tries.blocked(client) : tries.wrong(client))
-      if (retryAfter !== undefined) return refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
-      reply.header('www-authenticate', 'Bearer')
-      return refuse(reply, 'UNAUTHORIZED', { sentence: 'The admin surface wants the gateway token.' })
-    }
-    tries.right(client)
-    // It is refused here, because Fastify would read the body on the way to a handler.
-    if (request.is404) return refuse(reply, 'NOT_FOUND')
+    // A request without a token guesses nothing.
+    const retryAfter = await (isGuess ? tries.wrong(client) : tries.blocked(client))
+    if (retryAfter !== undefined) return refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
+    reply.header('www-authenticate', 'Bearer')
+    return refuse(reply, 'UNAUTHORIZED', { sentence })
+  }
+
+  /** The admission by a token in the headers, or by the cookie. */
+  function admissionOf(request: FastifyRequest, settings: Settings): Admission | undefined {
+    const given = givenToken(request)
+    if (given !== undefined) return adminMatcher(settings)(given) === undefined ? undefined : { token: given }
+    const cookie = cookieOf(request)
+    return cookie === undefined ? undefined : readCookie(cookie, settings.gateway.tokens, now())
+  }
+
+  return {
+    /** Lets a request to the API pass, or refuses it. */
+    async authenticate(request: FastifyRequest, reply: FastifyReply) {
+      begin(reply)
+      const settings = settingsOfNow()
+      if (settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
+      // The body of a sign-in has the token.
+      if (request.method === 'POST' && request.routeOptions.url === signInPath) {
+        const foreign = foreignOrigin(request)
+        return foreign === undefined ? undefined : refuseForeign(reply, foreign)
+      }
+      const admission = admissionOf(request, settings)
+      if (admission === undefined) {
+        const isGuess = givenToken(request) !== undefined
+        return refuseStranger(request, reply, isGuess, 'The admin surface wants the gateway token.')
+      }
+      tries.right(clientOf(request))
+      if (admission.until !== undefined && !safeMethods.has(request.method)) {
+        const foreign = foreignOrigin(request) ?? (hasOwnHeader(request) ? undefined : missingHeader)
+        if (foreign !== undefined) return refuseForeign(reply, foreign)
+      }
+      admissions.set(request, admission)
+      // It is refused here, because Fastify would read the body on the way to a handler.
+      if (request.is404) return refuse(reply, 'NOT_FOUND')
+    },
+
+    /** Lets a request to the metrics pass, or refuses it. */
+    async authenticateMetrics(request: FastifyRequest, reply: FastifyReply) {
+      begin(reply)
+      const { gateway } = settingsOfNow()
+      if (gateway.tokens.length + gateway.metricsTokens.length === 0) return refuse(reply, 'NOT_FOUND')
+      if (mayReadMetrics(request)) tries.right(clientOf(request))
+      else
+        return refuseStranger(
+          request,
+          reply,
+          givenToken(request) !== undefined,
+          'The metrics want the gateway token, or that of `gateway.metrics`.',
+        )
+    },
+
+    /** Whether a probe may see details. A wrong token counts as a try, and the probe is answered without them. */
+    async isKnownProbe(request: FastifyRequest): Promise<boolean> {
+      if (mayReadMetrics(request)) return true
+      if (givenToken(request) !== undefined) await tries.wrong(clientOf(request))
+      return false
+    },
+
+    /** Returns a function that says whether what let a request in would still do so. */
+    admissionOf(request: FastifyRequest): () => boolean {
+      const admission = admissions.get(request)
+      return () =>
+        admission !== undefined &&
+        (admission.until ?? Number.POSITIVE_INFINITY) > now() &&
+        adminMatcher(settingsOfNow())(admission.token) !== undefined
+    },
+
+    handlers: {
+      async signIn({ body, request, reply }) {
+        if (adminMatcher(settingsOfNow())(body.token) === undefined)
+          return refuseStranger(request, reply, true, 'This is not the gateway token.')
+        tries.right(clientOf(request))
+        const { until, value, maxAgeSeconds } = createCookie(body.token, now())
+        reply.header('set-cookie', setCookie(value, maxAgeSeconds, request.protocol === 'https'))
+        return { ok: true, until }
+      },
+      async signOut({ request, reply }) {
+        reply.header('set-cookie', setCookie('', 0, request.protocol === 'https'))
+        return { ok: true }
+      },
+    } satisfies Handlers<typeof accessRoutes>,
+  }
+
+  function mayReadMetrics(request: FastifyRequest): boolean {
+    const settings = settingsOfNow()
+    const given = givenToken(request)
+    if (given === undefined) return false
+    return [adminMatcher, metricsMatcher].some((matcherOf) => matcherOf(settings)(given) !== undefined)
   }
 }
 
@@ -42,4 +156,33 @@ function givenToken(request: FastifyRequest): string | undefined {
   if (bearer) return bearer
   const header = request.headers['x-gateway-token']
   return typeof header === 'string' ? header : undefined
+}
+
+const missingHeader = 'A request with the cookie of a sign-in has to have the header x-reveille-csrf.'
+
+function hasOwnHeader({ headers }: FastifyRequest): boolean {
+  return headers['x-reveille-csrf'] !== undefined
+}
+
+/**
+ * Says why the page that sent a request is not of this gateway, or returns undefined. A browser sends `Origin` with every request that
+ * changes something, and a page cannot choose it. A proxy that is not trusted may take https for the gateway.
+ */
+function foreignOrigin(request: FastifyRequest): string | undefined {
+  const { origin } = request.headers
+  if (origin === undefined)
+    return cookieOf(request) === undefined ? undefined : 'The header Origin is missing.'
+  const own = request.host
+  const isOwn = origin === `${request.protocol}://${own}` || origin === `https://${own}`
+  if (isOwn) return undefined
+  return `The request comes from a page of ${shown(origin)}, and the address of this gateway is ${shown(own)}. A proxy has to pass on the header Host, or has to be in gateway.trustedProxies.`
+}
+
+/** What a stranger sends into a sentence. */
+function shown(text: string): string {
+  return /^[\w.:/[\]-]{1,200}$/.test(text) ? text : 'another site'
+}
+
+function refuseForeign(reply: FastifyReply, sentence: string): FastifyReply {
+  return refuse(reply, 'CROSS_SITE', { sentence })
 }

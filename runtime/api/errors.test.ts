@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { backgroundTimers } from '@reveille/engine'
 import Fastify from 'fastify'
 import { StoreError } from '../store/port.ts'
 import { type AdminOptions, registerAdminSurface } from './index.ts'
@@ -19,6 +20,7 @@ async function openOn(t: TestContext, error: Error) {
     store: { read: { runs: fail, run: fail } },
     mintId: () => 'minted',
     log: { info() {}, error: (facts: object) => lines.push(facts) },
+    timers: backgroundTimers,
     reloader: { subscribe() {} },
   } as unknown as AdminOptions)
   const ask = async (url: string) => {

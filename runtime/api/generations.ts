@@ -5,12 +5,11 @@ import type { FastifyReply } from 'fastify'
 import { refuse, refuseCursor, refuseQuery } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
+import { pageIn } from './pages.ts'
 import type { gatewayRoutes } from './routes/gateway.ts'
 
 /** How many stored requests a dry run looks at by default. */
 const usualRequests = 100
-/** More than an archive keeps. */
-const usualPage = 50
 
 type GenerationHandlers = Pick<
   Handlers<typeof gatewayRoutes>,
@@ -41,13 +40,9 @@ export function createGenerationHandlers({
   }
 
   return {
-    async listGenerations({ query: { limit = usualPage, cursor }, reply }) {
-      const records = archive.list()
-      const start = cursor === undefined ? 0 : records.findIndex((record) => cursorOf(record) === cursor) + 1
-      if (cursor !== undefined && start === 0) return refuseCursor(reply)
-      const last = records[start + limit - 1]
-      const next = last && start + limit < records.length ? { next: cursorOf(last) } : {}
-      return { items: itemsOf(records.slice(start, start + limit)), ...next }
+    async listGenerations({ query, reply }) {
+      const page = pageIn(archive.list(), query, cursorOf)
+      return page === undefined ? refuseCursor(reply) : { ...page, items: itemsOf(page.items) }
     },
 
     async readGeneration({ params, reply }) {

@@ -1,7 +1,8 @@
-/** Registers the admin surface: the API as it is declared in `routes/`, and the metrics. */
+/** Registers the admin surface: the API as it is declared in `routes/`, the console, the metrics and the probes. */
 
 import type { FastifyInstance } from 'fastify'
 import { createAdminAuth } from './auth.ts'
+import { registerConsole } from './console.ts'
 import { createDeliveryHandlers } from './deliveries.ts'
 import { createFaultHandler } from './errors.ts'
 import { createGenerationHandlers } from './generations.ts'
@@ -9,21 +10,36 @@ import type { Handlers } from './handlers.ts'
 import { exposeMetrics } from './metrics.ts'
 import { readOpenapi } from './openapi.ts'
 import type { AdminOptions } from './options.ts'
+import { createOverviewHandlers } from './overview.ts'
+import { registerProbes } from './probes.ts'
 import { createRecordHandlers } from './records.ts'
 import { refuseOtherMethods, registerRoutes } from './register.ts'
 import { createRequestHandlers } from './requests.ts'
 import { routes } from './routes/index.ts'
 import { createRunHandlers } from './runs.ts'
 import { readStatus } from './status.ts'
+import { createStream } from './stream.ts'
 
 export type { AdminOptions } from './options.ts'
 export type { BudgetStatus, ChannelStatus, GatewayStatus } from './status.ts'
 
-/** `/metrics` and everything under `/api` need the gateway token; without one in the configuration there is neither. */
+/**
+ * Everything under `/api` needs the gateway token, and `/metrics` that or a token of its own; without one in the configuration they are not
+ * there. The probes are open.
+ */
 export function registerAdminSurface(app: FastifyInstance, options: AdminOptions): void {
-  const authenticate = createAdminAuth(options)
+  const auth = createAdminAuth(options)
+  const stream = createStream({
+    ...options,
+    generation: () => options.current().generation,
+    admissionOf: auth.admissionOf,
+  })
+  options.reloader.subscribe(stream.noteReload)
+  // A stream would hold up the end, as it never ends by itself.
+  app.addHook('preClose', async () => stream.close())
+  registerProbes(app, { ...options, isKnown: auth.isKnownProbe })
   app.register(async (scope) => {
-    scope.addHook('onRequest', authenticate)
+    scope.addHook('onRequest', auth.authenticateMetrics)
     scope.setErrorHandler(createFaultHandler(options.log))
     scope.get('/metrics', async (_request, reply) => {
       const { contentType, text } = await exposeMetrics(options)
@@ -31,29 +47,30 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
     })
     refuseOtherMethods(scope, '/metrics', ['GET', 'HEAD'])
   })
+  registerConsole(app, options)
   app.register(
     async (api) => {
-      api.addHook('onRequest', authenticate)
+      api.addHook('onRequest', auth.authenticate)
       api.setErrorHandler(createFaultHandler(options.log))
       // `authenticate` has refused the request by then, and without this handler it would not be called.
       api.setNotFoundHandler(() => {})
-      registerRoutes(api, routes, createHandlers(options))
+      registerRoutes(api, routes, { ...createHandlers(options), ...auth.handlers, ...stream.handlers })
     },
     { prefix: '/api' },
   )
 }
 
-/** The compiler names a route without a handler. */
-function createHandlers(options: AdminOptions): Handlers<typeof routes> {
+function createHandlers(options: AdminOptions) {
   return {
     ...createRequestHandlers(options),
     ...createRecordHandlers(options),
     ...createRunHandlers(options),
     ...createDeliveryHandlers(options),
     ...createGenerationHandlers(options),
+    ...createOverviewHandlers(options),
     readStatus: () => readStatus(options),
     // The health comes from memory, so that this works although the store cannot be read.
     readHealth: async () => options.store.health(),
     readOpenapi,
-  }
+  } satisfies Partial<Handlers<typeof routes>>
 }

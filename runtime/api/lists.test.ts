@@ -226,8 +226,8 @@ test('an unknown or invalid query parameter of a list is refused with a pointer 
     'events?a%2Fb~c=1': ['/a~1b~0c', 'is not known here'],
     'runs?limit=0': ['/limit', 'must be >= 1'],
     'requests?limit=501': ['/limit', 'must be <= 500'],
-    'deliveries?limit=many': ['/limit', 'must be integer'],
-    'runs?limit=1&limit=2': ['/limit', 'must be integer'],
+    'deliveries?limit=many': ['/limit', 'must be an integer'],
+    'runs?limit=1&limit=2': ['/limit', 'must be an integer'],
     'events?state=asleep': ['/state', 'must be one of pending, consumed'],
     'requests?outcome=': [
       '/outcome',

@@ -71,3 +71,36 @@ test('the metrics of a source are its state, its times in seconds and its counts
   assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="watch_ends"\} 1795950106\.5$/m)
   assert.match(text, /^reveille_source_counted\{source="gmail",what="posted"\} 12$/m)
 })
+
+test('the token of the metrics opens them and the details of readiness, and nothing else', async (t) => {
+  const [token, old] = ['test-metrics-token-0123456789abc', 'test-metrics-token-before-rotation']
+  const { ask } = await install(t, {
+    'reveille.yaml': configuration.replace(
+      'gateway: {',
+      `gateway: { metrics: { token: [${token}, ${old}] },`,
+    ),
+  })
+  for (const headers of [{ authorization: `Bearer ${token}` }, { authorization: `Bearer ${old}` }]) {
+    assert.equal((await ask('/metrics', { headers })).status, 200)
+    const { status, body } = await ask('/readyz', { headers })
+    assert.equal(status, 200)
+    assert.partialDeepStrictEqual(body, { ok: true, details: { writable: true, backlog: 0 } })
+    for (const path of ['/api/status', '/api/nowhere', '/api/stream'])
+      assert.equal((await ask(path, { headers })).status, 401, path)
+    const signIn = { method: 'POST', headers: {}, payload: JSON.stringify({ token }) } as const
+    assert.equal((await ask('/api/session', signIn)).status, 401)
+  }
+  assert.equal((await ask('/metrics')).status, 200, 'so does the gateway token')
+  const others: Record<string, string>[] = [{}, { authorization: 'Bearer wrong' }]
+  for (const headers of others) assert.deepEqual((await ask('/readyz', { headers })).body, { ok: true })
+})
+
+test('metrics with a token of their own are there without an admin', async (t) => {
+  const token = 'test-metrics-token-0123456789abc'
+  const { ask } = await install(t, {
+    'reveille.yaml': configuration.replace(/auth: \{[^}]*\}/, `metrics: { token: ${token} }`),
+  })
+  assert.equal((await ask('/metrics', { headers: { authorization: `Bearer ${token}` } })).status, 200)
+  assert.equal((await ask('/metrics', { headers: {} })).status, 401)
+  assert.equal((await ask('/api/status', { headers: { authorization: `Bearer ${token}` } })).status, 404)
+})

@@ -1,6 +1,6 @@
 /** Defines what the routes of the admin surface need of the gateway. */
 
-import type { CurrentLive, Reloader } from '@reveille/engine'
+import type { CurrentLive, Reloader, Timers } from '@reveille/engine'
 import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { DiskArchive } from '../generations/index.ts'
 import type { HookLog } from '../http/index.ts'
@@ -17,6 +17,7 @@ export interface AdminOptions {
   readonly log: Pick<HookLog, 'info' | 'error'>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
+  readonly timers: Timers
   /** Why a request was ignored, while that is remembered. */
   readonly traceOf: (id: Id) => object | undefined
   /** How far the turn of a run is; undefined if none is under way in this process. */
@@ -38,7 +39,10 @@ export interface AdminOptions {
   readonly isChannel: (name: string) => boolean
   readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
   readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf'>
+  readonly activity: Activity
   readonly isDraining: () => boolean
+  /** The folder of the console's files. Default: where they are shipped, or built. */
+  readonly consoleFolder?: string
   /** Says what a reload would change for the last stored requests; nothing goes live. */
   readonly dryRun: DryRun
 }
@@ -48,4 +52,12 @@ export interface FilesStatus {
   readonly watched: boolean
   /** When the files were read last. Milliseconds since the Unix epoch. */
   readonly readAt: number
+}
+
+/** What is counted in memory since the gateway started. */
+export interface Activity {
+  /** The requests of an endpoint by outcome. */
+  readonly countsOf: (endpoint: string) => Readonly<Record<string, number>>
+  /** The requests that a mapping decided. */
+  readonly hitsOf: (mapping: string) => number
 }

@@ -29,7 +29,7 @@ test('a gateway whose backlog is full is alive, not ready, and ready again when 
   assert.equal((await ask('/readyz')).status, 200)
   assert.equal((await post('/hooks/agent', run)).status, 202)
 
-  const { status, body } = await ask('/readyz')
+  const { status, body } = await ask('/readyz', { headers: {} })
   assert.deepEqual({ status, body }, { status: 503, body: { ok: false, reason: 'the backlog is full' } })
   assert.equal((await ask('/healthz')).status, 200)
   const refused = await post('/hooks/agent', run)
@@ -74,7 +74,7 @@ test('a gateway that is not ready gives the reason', async (t) => {
   }
   let now = { health, draining: false }
   const store = { health: () => now.health } as unknown as Store
-  registerProbes(app, { store, isDraining: () => now.draining })
+  registerProbes(app, { store, isDraining: () => now.draining, isKnown: async () => false })
   const reasonNow = async (next: typeof now) => {
     now = next
     return (await app.inject('/readyz')).json().reason

@@ -1,16 +1,21 @@
-/** Registers the two addresses that a supervisor polls; they need no token and hold no secret. */
+/** Registers the two addresses that a supervisor polls; they need no token, and hold no secret unless one is given. */
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Store } from '../store/port.ts'
 
 export function registerProbes(
   app: FastifyInstance,
-  options: { readonly store: Store; isDraining(): boolean },
+  options: {
+    readonly store: Store
+    isDraining(): boolean
+    /** Whether the request has the token of the gateway or of the metrics. */
+    isKnown(request: FastifyRequest): Promise<boolean>
+  },
 ): void {
   app.get('/healthz', async () => ({ ok: true }))
 
   /** A gateway is ready while it can accept requests. */
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', async (request, reply) => {
     const health = options.store.health()
     const reason = options.isDraining()
       ? 'draining'
@@ -19,6 +24,8 @@ export function registerProbes(
         : health.full
           ? 'the backlog is full'
           : undefined
-    return reason ? reply.code(503).send({ ok: false, reason }) : { ok: true }
+    if (reason !== undefined) reply.code(503)
+    const details = (await options.isKnown(request)) ? { details: health } : {}
+    return { ok: reason === undefined, ...(reason !== undefined && { reason }), ...details }
   })
 }

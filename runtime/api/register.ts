@@ -23,7 +23,7 @@ export function registerRoutes<Of extends Routes>(
 ): void {
   const all = Object.entries<RouteDeclaration>(routes)
   const add = (into: FastifyInstance, name: string, route: RouteDeclaration) =>
-    addRoute(into, name, route, handlers[name] as unknown as AnyHandler)
+    addRoute(into, name, route, (handlers as Readonly<Record<string, unknown>>)[name] as AnyHandler)
   scope.register(async (json) => {
     parseBodiesAsJson(json)
     for (const [name, route] of all) if (route.body !== undefined) add(json, name, route)
@@ -84,7 +84,8 @@ function readAs(type: unknown, text: string): unknown {
 
 /** A field that is null counts as absent. @throws RequestError `INVALID_BODY`, or `INVALID_FIELD` with every field that is wrong */
 function checkedBody(name: string, schema: Schema, given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new RequestError('INVALID_BODY')
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new RequestError('INVALID_BODY')
   const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
   const validate = validatorOf(`${name}_body`, schema)
   if (validate(body)) return body

@@ -1,5 +1,6 @@
 /** Handles the routes that list and show requests. */
 
+import { RequestError } from '../http/errors.ts'
 import type { RequestRecord } from '../store/port.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
@@ -12,20 +13,41 @@ export function createRequestHandlers({
 }: AdminOptions): Handlers<typeof requestRoutes> {
   return {
     async listRequests({ query }) {
-      const { since: _since, until: _until, ...filters } = query
-      const page = await read.requests(filters)
-      return { ...page, items: page.items.map(withoutBody) }
+      const page = await read.requests(storeFilters(query))
+      return { ...page, items: page.items.map(shownRequest) }
     },
     async readRequest({ params: { id }, reply }) {
       const request = await read.request(id)
       if (request === undefined) return missing(reply, 'request')
       const trace = traceOf(id)
-      return { ...withoutBody(request), ...(trace && { trace }) }
+      return { ...shownRequest(request), ...(trace && { trace }) }
     },
   }
 }
 
+/** Reads the times among filters. `within` is the pointer of their object. @throws RequestError `INVALID_FIELD` */
+export function storeFilters<Of extends { readonly since?: string; readonly until?: string }>(
+  { since, until, ...filters }: Of,
+  within = '',
+) {
+  return {
+    ...filters,
+    ...(since !== undefined && { since: instantOf(since, `${within}/since`) }),
+    ...(until !== undefined && { until: instantOf(until, `${within}/until`) }),
+  }
+}
+
+/** A time without a zone is UTC. */
+function instantOf(text: string, pointer: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const isZoned = /[zZ]$|T.*[+-]\d\d:?\d\d$/i.test(text)
+  const iso = text.replace(' ', 'T').toUpperCase()
+  const at = Date.parse(iso.includes('T') && !isZoned ? `${iso}Z` : iso)
+  if (!Number.isNaN(at)) return at
+  throw new RequestError('INVALID_FIELD', { details: [{ pointer, message: 'must be a time that there is' }] })
+}
+
 /** The raw body and its head are no part of a record that is shown. */
-function withoutBody({ body, head: _head, ...record }: RequestRecord) {
+export function shownRequest({ body, head: _head, ...record }: RequestRecord) {
   return { ...record, bodyKept: body !== undefined }
 }

@@ -1,6 +1,7 @@
 /** Runs the command line and makes its exit code. The code of a command is loaded when the command is run. */
 
 import { type Command, CommanderError } from 'commander'
+import { packageVersion } from '../package-folder.ts'
 import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
 import { CliCommand, type Run } from './command-parts.ts'
@@ -13,7 +14,6 @@ import {
   addStartingCommands,
   addStoreCommands,
 } from './operating/commands.ts'
-import { packageVersion } from '../package-folder.ts'
 import { addReadingCommands } from './reading/commands.ts'
 import { addWebhookCommands } from './webhooks/commands.ts'
 

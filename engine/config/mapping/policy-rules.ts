@@ -7,7 +7,7 @@ import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Path, valueAt } from '../path.ts'
-import { gatewayTokens, hookTokens } from '../rules/rules.ts'
+import { gatewayTokens, hookTokens, metricsTokens } from '../rules/rules.ts'
 import { secretFaults, tokenFaults, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
@@ -24,8 +24,9 @@ interface RuleContext {
 }
 
 const adminKey = '`gateway.auth.token`'
+const metricsKey = '`gateway.metrics.token`'
 const hookKey = '`hooks.token`'
-type Opener = typeof adminKey | typeof hookKey
+type Opener = typeof adminKey | typeof metricsKey | typeof hookKey
 
 /** The number of policies that are checked between two yields. */
 const atOnce = 64
@@ -64,8 +65,11 @@ function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings:
   const proxies = sound(['gateway', 'trustedProxies'], () => value.gateway.trustedProxies) ?? []
   const admin = sound(['gateway', 'auth', 'token'], () => gatewayTokens(value.gateway.auth.token)) ?? []
   const tokens = sound(['hooks', 'token'], () => hookTokens(value.hooks.token)) ?? []
+  const metrics =
+    sound(['gateway', 'metrics', 'token'], () => metricsTokens(value.gateway.metrics.token)) ?? []
   const openers = new Map<string, Opener>()
   for (const { token } of tokens) openers.set(token, hookKey)
+  for (const { token } of metrics) openers.set(token, metricsKey)
   for (const { token } of admin) openers.set(token, adminKey)
   return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
 }
@@ -103,13 +107,16 @@ function* checkTokens({ auth, token, verify }: EndpointPolicy, { openers }: Rule
     for (const fault of tokenFaults(each.token)) yield { ...fault, keys, place }
     if (each.token.trim() === '') continue
     const opener = openers.get(each.token)
-    if (opener === adminKey)
+    if (opener === adminKey || opener === metricsKey)
       yield {
         keys,
         place,
         code: 'TOKEN_SHARED',
-        problem: `equals ${adminKey}`,
-        hint: 'Give them different values: a sender of hooks must not be an admin.',
+        problem: `equals ${opener}`,
+        hint:
+          opener === adminKey
+            ? 'Give them different values: a sender of hooks must not be an admin.'
+            : 'Give them different values: a sender of hooks must not read the metrics.',
       }
     else if (opener === hookKey)
       yield {

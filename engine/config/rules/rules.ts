@@ -23,6 +23,7 @@ interface Rule {
 
 const hookToken = ['hooks', 'token'] as const
 const gatewayToken = ['gateway', 'auth', 'token'] as const
+const metricsToken = ['gateway', 'metrics', 'token'] as const
 const transformModules = ['hooks', 'transforms', 'modules'] as const
 
 export const rules: readonly Rule[] = [
@@ -45,6 +46,29 @@ export const rules: readonly Rule[] = [
   {
     reads: ['gateway.auth.token'],
     check: ({ gateway }) => checkTokens(gatewayToken, gateway.auth.token),
+  },
+  {
+    reads: ['gateway.metrics.token'],
+    check: ({ gateway }) => checkTokens(metricsToken, gateway.metrics.token),
+  },
+  {
+    reads: ['hooks.token', 'gateway.auth.token', 'gateway.metrics.token'],
+    *check({ hooks, gateway }) {
+      const others = new Map([
+        ...hookTokens(hooks.token).map(({ token }) => [token, '`hooks.token`'] as const),
+        ...gatewayTokens(gateway.auth.token).map(({ token }) => [token, '`gateway.auth.token`'] as const),
+      ])
+      for (const { path, token } of metricsTokens(gateway.metrics.token)) {
+        const other = token.trim() === '' ? undefined : others.get(token)
+        if (other === undefined) continue
+        yield {
+          path,
+          code: 'TOKEN_SHARED',
+          message: `\`gateway.metrics.token\` equals ${other}`,
+          hint: 'Give them different values: who reads the metrics must open nothing else.',
+        }
+      }
+    },
   },
   {
     reads: ['hooks.token', 'gateway.auth.token'],
@@ -293,6 +317,10 @@ const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
 
 export function hookTokens(token: ConfigurationValue['hooks']['token']): { path: Path; token: string }[] {
   return tokensAt(hookToken, token)
+}
+
+export function metricsTokens(token: ConfigurationValue['gateway']['metrics']['token']) {
+  return tokensAt(metricsToken, token)
 }
 
 export function gatewayTokens(token: ConfigurationValue['gateway']['auth']['token']) {

@@ -45,7 +45,15 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     'Who may use the admin surface.',
     optional({
       token: textOrTexts(
-        'Opens the admin API and the metrics; without it there are none. A list while it is being rotated: each is taken, and the command line shows the first.',
+        'Opens the admin API, the console and the metrics; without it there is neither API nor console. A list while it is being rotated: each is taken, and the command line shows the first.',
+      ),
+    }),
+  ),
+  metrics: section(
+    'Who may read the metrics, besides the admin.',
+    optional({
+      token: textOrTexts(
+        'Opens `/metrics` and the details of `/readyz`, and nothing else. A list while it is being rotated.',
       ),
     }),
   ),

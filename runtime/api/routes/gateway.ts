@@ -1,7 +1,16 @@
 /** Declares the routes of the gateway itself: its state, its generations and this description. */
 
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import { dryReload, generation, generationItem, health, reloadResult, status } from './records.ts'
+import {
+  dryReload,
+  endpointItem,
+  generation,
+  generationItem,
+  health,
+  mappingItem,
+  reloadResult,
+  status,
+} from './records.ts'
 import { anyObject, either, flag, integer, optional } from './schema.ts'
 
 /** The most stored requests that a dry run looks at. */
@@ -11,7 +20,8 @@ export const gatewayRoutes = {
   readStatus: {
     method: 'GET',
     path: '/status',
-    summary: "Shows the state of the main session, the channels and the sources, and what is left of today's budgets.",
+    summary:
+      "Shows the state of the main session, the channels and the sources, and what is left of today's budgets.",
     answers: { 200: status },
   },
   readHealth: {
@@ -48,6 +58,20 @@ export const gatewayRoutes = {
     path: '/generations/:number/rollback',
     summary: 'Serves an earlier generation.',
     answers: { 200: reloadResult, 409: reloadResult },
+  },
+  listEndpoints: {
+    method: 'GET',
+    path: '/endpoints',
+    summary: 'Lists the endpoints with their policies, by name.',
+    query: pageQuery,
+    answers: { 200: pageOf(endpointItem) },
+  },
+  listMappings: {
+    method: 'GET',
+    path: '/mappings',
+    summary: 'Lists the mappings that are live, in matching order.',
+    query: pageQuery,
+    answers: { 200: pageOf(mappingItem) },
   },
   readOpenapi: {
     method: 'GET',

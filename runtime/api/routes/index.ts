@@ -1,12 +1,14 @@
 /** The table of all routes of the API, by the names that the OpenAPI document gives them. */
 
+import { accessRoutes } from './access.ts'
 import type { RouteDeclaration } from './declaration.ts'
 import { gatewayRoutes } from './gateway.ts'
 import { requestRoutes } from './requests.ts'
 import { closedObject, type Schema } from './schema.ts'
+import { streamRoutes } from './stream.ts'
 import { workRoutes } from './work.ts'
 
-export const routes = { ...requestRoutes, ...workRoutes, ...gatewayRoutes }
+export const routes = { ...requestRoutes, ...workRoutes, ...gatewayRoutes, ...streamRoutes, ...accessRoutes }
 
 /** The schemas of all queries and bodies, by the names of their validators. */
 export function schemasOfRoutes(): Readonly<Record<string, Schema>> {

@@ -55,10 +55,9 @@ const requestFields = {
   bodyBytes: integer(),
   bodyKept: flag('Whether the body is kept, so that it can be shown and replayed.'),
   receivedAt: time,
-  timings: object(
-    optional({ read: number(), resolve: number(), accept: number() }),
-    { description: 'Milliseconds until the body was read, the decision made and the answer ready.' },
-  ),
+  timings: object(optional({ read: number(), resolve: number(), accept: number() }), {
+    description: 'Milliseconds until the body was read, the decision made and the answer ready.',
+  }),
   actions: list(
     object({
       kind: oneOf(['wake', 'agent']),
@@ -80,7 +79,10 @@ const requestFields = {
   }),
 }
 
-export const requestItem = named('RequestItem', object(requestFields, { description: 'A request in a list.' }))
+export const requestItem = named(
+  'RequestItem',
+  object(requestFields, { description: 'A request in a list.' }),
+)
 
 export const request = named(
   'Request',
@@ -213,16 +215,15 @@ export const run = named(
   }),
 )
 
-export const sessionItem = named(
-  'SessionItem',
-  object({ key: text(), turns: integer(), lastAt: time }),
-)
+export const sessionItem = named('SessionItem', object({ key: text(), turns: integer(), lastAt: time }))
 
 export const session = named(
   'Session',
   object({
     key: text(),
-    messages: list(object({ role: oneOf(['user', 'assistant', 'summary']), text: text(), at: time, turn: id })),
+    messages: list(
+      object({ role: oneOf(['user', 'assistant', 'summary']), text: text(), at: time, turn: id }),
+    ),
   }),
 )
 
@@ -384,5 +385,79 @@ export const status = named(
     files: object({ watched: flag(), readAt: time }),
     lastGood: nullable(object({ generation: integer(), files: list(text()) })),
     log: object({ droppedLines: integer() }),
+  }),
+)
+
+const rate = object({ most: integer(), windowMs: integer() })
+
+export const endpointItem = named(
+  'EndpointItem',
+  object({
+    name: text('The text of `match.path`, or of a policy.'),
+    policy: object({
+      auth: oneOf(['token', 'signature', 'both', 'none'], 'What a sender has to show.'),
+      ...optional({
+        provider: text(),
+        rate: object(optional({ endpoint: rate, client: rate })),
+        budget: object(optional({ runs: integer(), tokens: integer() })),
+        expectEvery: text('Silence after which it counts as broken.'),
+      }),
+    }),
+    counts: map(integer(), { description: 'Requests by outcome since the gateway started.' }),
+    ...optional({
+      lastSeen: time,
+      silence: object({ expectEveryMs: integer(), silentForMs: integer(), isSilent: flag() }),
+    }),
+  }),
+)
+
+export const mappingItem = named(
+  'MappingItem',
+  object({
+    id: text(),
+    place: text('`file:line:column`.'),
+    action: oneOf(['wake', 'agent']),
+    hits: integer('Requests that it decided since the gateway started.'),
+    ...optional({
+      path: text('Absent: every endpoint.'),
+      description: text(),
+      lastMatch: time,
+    }),
+  }),
+)
+
+export const found = named(
+  'Found',
+  object({ kind: oneOf(['request', 'run', 'event', 'delivery', 'session', 'generation']), id: text() }),
+)
+
+export const issueStates = ['open', 'resolved', 'muted'] as const
+
+export const issue = named(
+  'Issue',
+  object({
+    key: text('Names it in the routes that change it.'),
+    code: text('Its kind, such as `TRANSFORM_FAILING`.'),
+    subject: text('What it is about: an endpoint, a mapping, a channel.'),
+    cause: text('One sentence.'),
+    next: object(
+      {
+        label: text(),
+        ...optional({
+          command: text('A command to copy.'),
+          action: object({
+            method: text(),
+            path: text(),
+            ...optional({ body: anyObject('The body, where it has one.') }),
+          }),
+        }),
+      },
+      { description: 'The one next step.' },
+    ),
+    count: integer(),
+    first: time,
+    last: time,
+    state: oneOf(issueStates),
+    ...optional({ mutedUntil: time, resolvedAt: time }),
   }),
 )

@@ -6,7 +6,8 @@ import { givenText, id, integer, oneOf, optional, text } from './schema.ts'
 
 const instant = (description: string) =>
   text(description, {
-    pattern: '^(\\d{1,15}|\\d{4}-\\d\\d-\\d\\d([Tt ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:?\\d\\d)?)?)$',
+    pattern:
+      '^(\\d{1,15}|\\d{4}-\\d\\d-\\d\\d([Tt ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:?\\d\\d)?)?)$',
     expects: 'a time: ISO 8601 such as 2026-01-31T08:00Z, or milliseconds since the Unix epoch',
   })
 

@@ -38,7 +38,7 @@ interface Notes {
 }
 
 function schema<Value>(node: object): Schema<Value> {
-  return node as Schema<Value>
+  return node as unknown as Schema<Value>
 }
 
 /** Makes properties that may be absent. */
@@ -73,12 +73,18 @@ export function anyObject(description: string) {
   return schema<object>({ type: 'object', description })
 }
 
-export function list<Item>(items: Schema<Item>, notes: Notes & { maxItems?: number; minItems?: number } = {}) {
+export function list<Item>(
+  items: Schema<Item>,
+  notes: Notes & { maxItems?: number; minItems?: number } = {},
+) {
   return schema<readonly Item[]>({ type: 'array', ...notes, items })
 }
 
 /** Makes any text. */
-export function text(description?: string, notes: Notes & { pattern?: string; minLength?: number; maxLength?: number } = {}) {
+export function text(
+  description?: string,
+  notes: Notes & { pattern?: string; minLength?: number; maxLength?: number } = {},
+) {
   return schema<string>({ type: 'string', ...(description !== undefined && { description }), ...notes })
 }
 
@@ -89,7 +95,11 @@ export function givenText(description: string, maxBytes: number) {
 }
 
 export function oneOf<const Names extends readonly string[]>(names: Names, description?: string) {
-  return schema<Names[number]>({ type: 'string', enum: names, ...(description !== undefined && { description }) })
+  return schema<Names[number]>({
+    type: 'string',
+    enum: names,
+    ...(description !== undefined && { description }),
+  })
 }
 
 export function integer(description?: string, notes: Notes & { minimum?: number; maximum?: number } = {}) {

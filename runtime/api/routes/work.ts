@@ -14,7 +14,18 @@ import {
   session,
   sessionItem,
 } from './records.ts'
-import { closedObject, exactly, givenText, id, nullable, object, oneOf, optional, text, time } from './schema.ts'
+import {
+  closedObject,
+  exactly,
+  givenText,
+  id,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  text,
+  time,
+} from './schema.ts'
 
 /** Far more than a chat message, and far less than a channel would need hours for. Bytes of UTF-8. */
 const longestText = 65_536

@@ -2,9 +2,9 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { packageFile } from '../../package-folder.ts'
 import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { packageFile } from '../../package-folder.ts'
 
 export async function schema(
   which: 'configuration' | 'mappings',

@@ -5,10 +5,10 @@ import path from 'node:path'
 import { authOf } from '@reveille/engine'
 import { assumedRoute } from '../../dispatch/index.ts'
 import type { Gateway } from '../../gateway.ts'
+import { packageFile } from '../../package-folder.ts'
 import { documentOf } from '../../written-document.ts'
 import { configWords, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { packageFile } from '../../package-folder.ts'
 import { programName, shellWord } from '../pasted.ts'
 
 /** The place where a command finds the hook token, so that a line to paste need not hold it. */

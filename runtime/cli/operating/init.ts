@@ -1,10 +1,10 @@
 /** `reveille init`: scaffolds a configuration. */
 
 import path from 'node:path'
+import { packageFile } from '../../package-folder.ts'
 import { scaffold } from '../../scaffold/scaffold.ts'
 import { configWords } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { packageFile } from '../../package-folder.ts'
 import { programName } from '../pasted.ts'
 
 export async function init(folder: string, options: CommandOptions, io: Io): Promise<number> {

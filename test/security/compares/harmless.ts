@@ -18,6 +18,7 @@ export const harmless: readonly Harmless[] = [
   ]),
   ...of('engine/config/rules/rules.ts', 'two configured secrets, compared when they are loaded', [
     'admin.has(token)',
+    'others.get(token)',
   ]),
   ...of('engine/config/mapping/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
     'openers.get(each.token)',

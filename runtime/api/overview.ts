@@ -1,0 +1,74 @@
+/** Handles the routes that show what is served: endpoints with their policies and mappings with their hits. */
+
+import { authOf, type Snapshot } from '@reveille/engine'
+import type { RequestFilters } from '../store/port.ts'
+import { refuseCursor } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import type { AdminOptions } from './options.ts'
+import { pageIn } from './pages.ts'
+import type { gatewayRoutes } from './routes/gateway.ts'
+
+type OverviewHandlers = Pick<Handlers<typeof gatewayRoutes>, 'listEndpoints' | 'listMappings'>
+
+export function createOverviewHandlers({ current, store, activity }: AdminOptions): OverviewHandlers {
+  const { read } = store
+
+  /** When the newest request came that has these fields. */
+  async function lastOf(filters: RequestFilters): Promise<number | undefined> {
+    const { items } = await read.requests({ ...filters, limit: 1 })
+    return items[0]?.receivedAt
+  }
+
+  return {
+    async listEndpoints({ query, reply }) {
+      const { snapshot } = current()
+      const page = pageIn(endpointNames(snapshot), query, (name) => name)
+      if (page === undefined) return refuseCursor(reply)
+      const items = await Promise.all(
+        page.items.map(async (name) => {
+          const lastSeen = await lastOf({ endpoint: name })
+          return {
+            name,
+            policy: policyText(snapshot, name),
+            counts: activity.countsOf(name),
+            ...(lastSeen !== undefined && { lastSeen }),
+          }
+        }),
+      )
+      return { ...page, items }
+    },
+
+    async listMappings({ query, reply }) {
+      const page = pageIn(current().snapshot.mappings, query, ({ id }) => id)
+      if (page === undefined) return refuseCursor(reply)
+      const items = await Promise.all(
+        page.items.map(async (mapping) => {
+          const lastMatch = await lastOf({ mapping: mapping.id })
+          const hits = activity.hitsOf(mapping.id)
+          return { ...mapping, hits, ...(lastMatch !== undefined && { lastMatch }) }
+        }),
+      )
+      return { ...page, items }
+    },
+  }
+}
+
+/** Policies, the paths of mappings, and the two endpoints that are built in. */
+function endpointNames({ endpoints, mappings }: Snapshot): readonly string[] {
+  const paths = mappings.flatMap(({ path }) => path ?? [])
+  return [...new Set(['agent', 'wake', ...Object.keys(endpoints), ...paths])].sort()
+}
+
+/** What a policy asks of senders and allows them; no secret is in it. */
+function policyText(snapshot: Snapshot, name: string) {
+  const effective = snapshot.effectivePolicyOf(name) ?? {}
+  const written = snapshot.policyOf(name)
+  const { rate, budget } = effective
+  return {
+    auth: authOf(effective),
+    ...(written?.verify?.provider !== undefined && { provider: written.verify.provider }),
+    ...(rate && { rate: rate.value }),
+    ...(budget && { budget: budget.value }),
+    ...(typeof written?.expectEvery === 'string' && { expectEvery: written.expectEvery }),
+  }
+}

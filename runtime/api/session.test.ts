@@ -1,0 +1,177 @@
+/** A browser that signs in, what its cookie opens, and what other sites can do with it. */
+
+import assert from 'node:assert/strict'
+import { createHmac, hkdfSync } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import {
+  type Answer,
+  configuration,
+  gatewayToken,
+  type Installation,
+  install,
+} from '../../test/installation.ts'
+
+const origin = 'http://localhost:80'
+const own = { origin, 'x-reveille-csrf': '1' }
+const old = 'test-gateway-token-before-rotation'
+
+async function signIn(
+  { ask }: Pick<Installation, 'ask'>,
+  token: unknown = gatewayToken,
+  headers: Record<string, string> = { origin },
+): Promise<Answer & { readonly cookie: string; readonly attributes: readonly string[] }> {
+  const answer = await ask('/api/session', { method: 'POST', headers, payload: JSON.stringify({ token }) })
+  const [cookie = '', ...attributes] = String(answer.headers['set-cookie'] ?? '').split('; ')
+  return { ...answer, cookie, attributes }
+}
+
+async function open(t: TestContext, yaml = configuration) {
+  const installed = await install(t, { 'reveille.yaml': yaml })
+  const statusBy = async (cookie: string, path = '/api/status') =>
+    (await installed.ask(path, { headers: { cookie } })).status
+  return { ...installed, statusBy }
+}
+
+test('a sign-in with the gateway token sets a cookie for twelve hours that opens the API', async (t) => {
+  const installed = await open(t)
+  const before = Date.now()
+  const { status, body, cookie, attributes, headers } = await signIn(installed)
+  assert.equal(status, 200)
+  assert.deepEqual(attributes, ['Path=/', 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict'])
+  assert.equal(headers['cache-control'], 'no-store')
+  const left = Number(body['until']) - before
+  assert.ok(left >= 43_200_000 && left < 43_260_000, `${left}`)
+  assert.equal(await installed.statusBy(cookie), 200)
+  assert.equal(await installed.statusBy(`other=1; ${cookie}; more=2`), 200)
+  assert.equal(await installed.statusBy(cookie, '/metrics'), 401, 'it opens nothing else')
+  for (const text of [installed.log(), cookie, JSON.stringify(body)]) assert.ok(!text.includes(gatewayToken))
+})
+
+test('a cookie that was changed, or made by another token, or has expired, opens nothing', async (t) => {
+  const installed = await open(t)
+  const { cookie } = await signIn(installed)
+  const [name = '', value = ''] = cookie.split('=')
+  const [until = '', signature = ''] = value.split('.')
+  const signed = (time: number, token: string) => {
+    const key = Buffer.from(hkdfSync('sha256', token, '', 'reveille session cookie', 32))
+    return `${name}=${time}.${createHmac('sha256', key).update(String(time)).digest('base64url')}`
+  }
+  assert.equal(signed(Number(until), gatewayToken), cookie, 'this is how it is made')
+  const others = [
+    `${name}=`,
+    `${name}=${until}`,
+    `${name}=${Number(until) + 1}.${signature}`,
+    `${name}=${until}.${signature.slice(0, -1)}`,
+    `${name}=${until}.${signature}x`,
+    `${name}=${until}.${gatewayToken}`,
+    signed(Date.now() - 1, gatewayToken),
+    signed(Date.now() + 43_300_000, gatewayToken),
+    signed(Number(until), 'another-gateway-token-0123456789'),
+    `x${cookie}`,
+  ]
+  for (const other of others) assert.equal(await installed.statusBy(other), 401, other)
+  assert.equal(await installed.statusBy(cookie), 200)
+})
+
+test('a cookie ends with the token that was given for it, and with no other', async (t) => {
+  const both = configuration.replace(`token: ${gatewayToken}`, `token: [${gatewayToken}, ${old}]`)
+  const installed = await open(t, both)
+  const [one, other] = [await signIn(installed), await signIn(installed, old)]
+  assert.deepEqual([await installed.statusBy(one.cookie), await installed.statusBy(other.cookie)], [200, 200])
+  await installed.write('reveille.yaml', configuration)
+  assert.equal((await installed.gateway.reload()).ok, true)
+  assert.deepEqual([await installed.statusBy(one.cookie), await installed.statusBy(other.cookie)], [200, 401])
+})
+
+test('a wrong token signs nobody in, and counts as a wrong try at the admin surface', async (t) => {
+  const installed = await open(t)
+  for (let tries = 1; tries <= 20; tries += 1) {
+    const { status, body, cookie } = await signIn(installed, 'wrong')
+    assert.deepEqual([status, body['code'], cookie], [401, 'UNAUTHORIZED', ''])
+  }
+  const refused = await signIn(installed, 'wrong')
+  assert.deepEqual([refused.status, refused.body['code']], [429, 'TOO_MANY_TRIES'])
+  assert.ok(Number(refused.headers['retry-after']) > 0)
+  assert.equal((await installed.ask('/api/status', { headers: {} })).status, 429)
+  assert.equal((await signIn(installed)).status, 200, 'the right one is taken')
+  assert.equal((await installed.ask('/api/status', { headers: {} })).status, 401)
+})
+
+test('a sign-in without a token that could be one is refused with the field', async (t) => {
+  const installed = await open(t)
+  for (const [token, message] of [
+    [null, 'is required'],
+    [5, 'must be a string'],
+    ['  ', 'must not be blank'],
+  ]) {
+    const { status, body } = await signIn(installed, token)
+    assert.deepEqual([status, body['details']], [400, [{ pointer: '/token', message }]])
+  }
+  const large = await signIn(installed, 'x'.repeat(10_000))
+  assert.deepEqual([large.status, large.body['code']], [413, 'BODY_TOO_LARGE'])
+})
+
+test('a request that changes something needs the page of this gateway, if a cookie lets it in', async (t) => {
+  const installed = await open(t)
+  const { cookie } = await signIn(installed)
+  const change = async (headers: Record<string, string>) => {
+    const { status, body } = await installed.ask('/api/reload', {
+      method: 'POST',
+      headers: { cookie, ...headers },
+    })
+    return status === 403 ? body['code'] : status
+  }
+  assert.equal(await change(own), 200)
+  const foreigners: Record<string, string>[] = [
+    {},
+    { origin },
+    { 'x-reveille-csrf': '1' },
+    { ...own, origin: 'http://evil.example' },
+    { ...own, origin: 'http://localhost:8080' },
+    { ...own, origin: 'null' },
+    { ...own, origin: '' },
+  ]
+  for (const headers of foreigners) assert.equal(await change(headers), 'CROSS_SITE', JSON.stringify(headers))
+  const unknown = await installed.ask('/api/nowhere', { method: 'POST', headers: { cookie } })
+  assert.equal(unknown.status, 403, 'before 404')
+  const byToken = { authorization: `Bearer ${gatewayToken}`, origin: 'http://evil.example' }
+  assert.equal(await change(byToken), 200, 'a token in a header is sent by nobody else')
+  const foreign = await signIn(installed, gatewayToken, { origin: 'http://evil.example' })
+  assert.deepEqual([foreign.status, foreign.cookie], [403, ''])
+})
+
+test('signing out removes the cookie, and needs the page of this gateway too', async (t) => {
+  const installed = await open(t)
+  const { cookie } = await signIn(installed)
+  const signOut = (headers: Record<string, string>) =>
+    installed.ask('/api/session', { method: 'DELETE', headers: { cookie, ...headers } })
+  assert.equal((await signOut({})).status, 403)
+  const { status, headers } = await signOut(own)
+  assert.equal(status, 200)
+  assert.equal(headers['set-cookie'], 'reveille_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict')
+})
+
+test('behind a trusted proxy that takes https the cookie is secure, and pages of its address are this gateway', async (t) => {
+  const proxied = configuration.replace('gateway: {', 'gateway: { trustedProxies: [loopback],')
+  const installed = await open(t, proxied)
+  const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'hooks.example.com' }
+  const page = { ...forwarded, origin: 'https://hooks.example.com' }
+  const { status, cookie, attributes } = await signIn(installed, gatewayToken, page)
+  assert.deepEqual([status, attributes.at(-1)], [200, 'Secure'])
+  const change = async (headers: Record<string, string>) =>
+    (
+      await installed.ask('/api/reload', {
+        method: 'POST',
+        headers: { cookie, 'x-reveille-csrf': '1', ...headers },
+      })
+    ).status
+  assert.equal(await change(page), 200)
+  assert.equal(await change({ ...page, origin: 'http://hooks.example.com' }), 403)
+  const direct = await open(t)
+  const untrusted = await signIn(direct, gatewayToken, { ...forwarded, origin: 'http://localhost:80' })
+  assert.deepEqual(
+    [untrusted.status, untrusted.attributes.at(-1)],
+    [200, 'SameSite=Strict'],
+    'a client that is no trusted proxy says nothing about the connection',
+  )
+})

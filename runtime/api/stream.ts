@@ -1,0 +1,294 @@
+/**
+ * Follows what happens for the clients of `GET /api/stream`, as server-sent events. What changes is gathered for a moment; then one read of the
+ * store and one serialisation make a frame that all clients get. Without a client nothing is gathered.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { ReloadEvent, Timers } from '@reveille/engine'
+import type { FastifyRequest } from 'fastify'
+import type { Change, Id, Store } from '../store/port.ts'
+import { refuse } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import { shownRequest } from './requests.ts'
+import type { streamRoutes } from './routes/stream.ts'
+
+export interface StreamOptions {
+  readonly store: Pick<Store, 'changes' | 'read'>
+  /** The generation that is live. */
+  readonly generation: () => number
+  readonly isDraining: () => boolean
+  /** Returns a function that says whether what let a request in would still do so. */
+  readonly admissionOf: (request: FastifyRequest) => () => boolean
+  readonly now: () => number
+  readonly timers: Timers
+}
+
+interface Client {
+  readonly response: ServerResponse
+  readonly isAdmitted: () => boolean
+}
+
+interface Frame {
+  readonly number: number
+  readonly chunk: Buffer
+}
+
+/** The least time between two frames. Milliseconds. */
+const pauseMs = 250
+/** How long the first change after a pause waits for those that follow from it. Milliseconds. */
+const gatherMs = 20
+const keepAliveMs = 15_000
+/** How long changes are gathered after the last client has gone, so that one that connects again misses nothing. Milliseconds. */
+const lingerMs = 30_000
+const mostClients = 100
+/** Of requests. */
+const mostRows = 50
+/** Of runs, events and deliveries each. */
+const mostStates = 200
+/** The frames that are remembered for clients that connect again. */
+const mostFrames = 240
+const mostFrameBytes = 4 * 1024 * 1024
+/** A client that reads more slowly than this is cut off. Bytes that wait for it. */
+const mostWaiting = 1024 * 1024
+
+export type Stream = ReturnType<typeof createStream>
+
+export function createStream(options: StreamOptions) {
+  const { store, now, timers } = options
+  const clients = new Set<Client>()
+  /** Distinguishes the frames of this process from those of earlier ones. */
+  const epoch = randomUUID().slice(0, 8)
+  let frames: Frame[] = []
+  let frameBytes = 0
+  /** The number of the last frame. */
+  let last = 0
+  let gathered = createGathered()
+  let following: AbortController | undefined
+  let frameTimer: unknown
+  let keepAliveTimer: unknown
+  let lingerTimer: unknown
+  let isMaking = false
+  let madeAt = 0
+
+  function follow(): void {
+    timers.clearTimeout(lingerTimer)
+    lingerTimer = undefined
+    if (following !== undefined) return
+    following = new AbortController()
+    const { signal } = following
+    void gather(store.changes({ signal }))
+    keepAlive()
+  }
+
+  async function gather(changes: AsyncIterable<Change>): Promise<void> {
+    for await (const change of changes) {
+      gathered.add(change)
+      schedule()
+    }
+  }
+
+  /** A later client starts with a gap, whatever it has seen. */
+  function rest(): void {
+    following?.abort()
+    following = undefined
+    timers.clearTimeout(frameTimer)
+    timers.clearTimeout(keepAliveTimer)
+    timers.clearTimeout(lingerTimer)
+    frameTimer = undefined
+    lingerTimer = undefined
+    frames = []
+    frameBytes = 0
+    last += 1
+    gathered = createGathered()
+  }
+
+  function schedule(): void {
+    if (frameTimer !== undefined || isMaking) return
+    const ms = Math.max(gatherMs, madeAt + pauseMs - now())
+    frameTimer = timers.setTimeout(
+      () => {
+        frameTimer = undefined
+        void makeFrame()
+      },
+      Math.min(ms, pauseMs),
+    )
+  }
+
+  async function makeFrame(): Promise<void> {
+    const taken = gathered
+    gathered = createGathered()
+    isMaking = true
+    const rows = await readRows(taken.requests)
+    isMaking = false
+    if (following === undefined) return
+    madeAt = now()
+    last += 1
+    const data = { at: madeAt, ...taken.content(rows) }
+    const chunk = Buffer.from(`id: ${cursor()}\nevent: frame\ndata: ${JSON.stringify(data)}\n\n`)
+    remember({ number: last, chunk })
+    for (const client of clients) send(client, chunk)
+    if (!gathered.isEmpty()) schedule()
+  }
+
+  /** A store that cannot be read leaves the rows out; they count as skipped. */
+  async function readRows(requests: ReadonlySet<Id>) {
+    if (requests.size === 0) return []
+    try {
+      const { items } = await store.read.requests({ limit: mostRows })
+      return items
+        .filter(({ id }) => requests.has(id))
+        .map(shownRequest)
+        .reverse()
+    } catch {
+      return []
+    }
+  }
+
+  function remember(frame: Frame): void {
+    frames.push(frame)
+    frameBytes += frame.chunk.length
+    while (frames.length > mostFrames || (frameBytes > mostFrameBytes && frames.length > 1)) {
+      frameBytes -= frames.shift()?.chunk.length ?? 0
+    }
+  }
+
+  function send(client: Client, chunk: Buffer): void {
+    const { response, isAdmitted } = client
+    if (!isAdmitted()) end(client)
+    // It connects again and goes on where it was, or is answered that there is a gap.
+    else if (response.writableLength > mostWaiting) response.destroy()
+    else response.write(chunk)
+  }
+
+  function end(client: Client): void {
+    clients.delete(client)
+    client.response.end()
+  }
+
+  function keepAlive(): void {
+    keepAliveTimer = timers.setTimeout(() => {
+      for (const client of clients) send(client, comment)
+      keepAlive()
+    }, keepAliveMs)
+  }
+
+  function cursor(): string {
+    return `${epoch}.${last}`
+  }
+
+  /** The frames after the one that a client has seen last; undefined if some are gone. */
+  function framesAfter(seen: string): readonly Frame[] | undefined {
+    const [of, number] = seen.split('.')
+    const after = Number(number) + 1
+    if (of !== epoch || !(after >= (frames[0]?.number ?? last + 1) && after <= last + 1)) return undefined
+    return frames.filter((frame) => frame.number >= after)
+  }
+
+  function greet(client: Client, seen: string | undefined): void {
+    const missed = seen === undefined ? undefined : framesAfter(seen)
+    if (missed !== undefined) {
+      client.response.write(comment)
+      for (const { chunk } of missed) client.response.write(chunk)
+      return
+    }
+    const event = seen === undefined ? 'hello' : 'gap'
+    const data = JSON.stringify({ at: now(), generation: options.generation() })
+    client.response.write(`retry: ${retryMs}\nid: ${cursor()}\nevent: ${event}\ndata: ${data}\n\n`)
+  }
+
+  return {
+    handlers: {
+      async followStream({ request, reply }) {
+        reply.type('text/event-stream; charset=utf-8')
+        if (request.method === 'HEAD') return reply.send('')
+        if (options.isDraining()) return refuse(reply, 'DRAINING')
+        if (clients.size >= mostClients) return refuse(reply, 'TOO_MANY_STREAMS')
+        // A proxy must not wait for the end of the answer.
+        reply.header('x-accel-buffering', 'no').hijack()
+        const response = reply.raw
+        const client = { response, isAdmitted: options.admissionOf(request) }
+        const seen = request.headers['last-event-id']
+        // Changes from here on are gathered, so that none is between what is answered now and the first frame.
+        follow()
+        clients.add(client)
+        response.once('close', () => {
+          clients.delete(client)
+          if (clients.size === 0 && following !== undefined) lingerTimer ??= timers.setTimeout(rest, lingerMs)
+        })
+        response.writeHead(200, reply.getHeaders() as Record<string, string>)
+        greet(client, typeof seen === 'string' ? seen : undefined)
+        return reply
+      },
+    } satisfies Handlers<typeof streamRoutes>,
+    /** Takes what the reloader reports. */
+    noteReload(event: ReloadEvent): void {
+      if (following === undefined || !isShown(event.type)) return
+      gathered.noteReload(event)
+      schedule()
+      // A token may have been withdrawn.
+      if (event.type === 'snapshot-swapped')
+        for (const client of clients) if (!client.isAdmitted()) end(client)
+    },
+    /** Ends every client. */
+    close(): void {
+      for (const client of clients) end(client)
+      rest()
+    },
+  }
+}
+
+/** Milliseconds that a browser waits before it connects again. */
+const retryMs = 2_000
+const comment = Buffer.from(':\n\n')
+
+function isShown(type: ReloadEvent['type']): boolean {
+  return type === 'snapshot-swapped' || type === 'candidate-rejected' || type === 'content-unchanged'
+}
+
+/** What has changed since the last frame: of each record the last state. */
+function createGathered() {
+  const requests = new Set<Id>()
+  const states = {
+    run: new Map<Id, { state: string; stage?: string }>(),
+    event: new Map<Id, { state: string }>(),
+    delivery: new Map<Id, { state: string }>(),
+  }
+  let generation: number | undefined
+  let hasReloaded = false
+
+  /** The newest of them. */
+  function listed<State extends object>(of: ReadonlyMap<Id, State>) {
+    return [...of].slice(-mostStates).map(([id, state]) => ({ id, ...state }))
+  }
+
+  return {
+    requests,
+    isEmpty: () =>
+      requests.size + states.run.size + states.event.size + states.delivery.size === 0 &&
+      generation === undefined &&
+      !hasReloaded,
+    add({ type, id, state, stage }: Change): void {
+      if (type === 'request') requests.add(id)
+      else states[type].set(id, stage === undefined ? { state } : { state, stage })
+    },
+    noteReload(event: ReloadEvent): void {
+      hasReloaded = true
+      if (event.type === 'snapshot-swapped') generation = event.generation
+    },
+    content(rows: readonly object[]) {
+      const isCut = Object.values(states).some(({ size }) => size > mostStates)
+      return {
+        requests: rows,
+        skipped: Math.max(0, requests.size - rows.length),
+        runs: listed(states.run),
+        events: listed(states.event),
+        deliveries: listed(states.delivery),
+        ...(isCut && { partial: true }),
+        ...(generation !== undefined && { generation }),
+        ...(hasReloaded && { reload: true }),
+      }
+    },
+  }
+}
