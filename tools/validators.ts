@@ -34,7 +34,7 @@ export function ownValidators(): string {
   const entries = [...schemas.values()].map((schema, index) => `[${schema}, own${index}]`)
   return `
     import { configurationShape } from './configuration-schema.ts'
-    import { isAtMost, isEmpty } from './keyword-checks.ts'
+    import { isAtMost } from './keyword-checks.ts'
     import { mappingFileShape } from './mapping-schema.ts'
     import { expectedValue } from './test-schema.ts'
     ${code}
