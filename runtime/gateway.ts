@@ -246,6 +246,7 @@ async function assemble(
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
     reloader,
     archive,
+    withoutSecrets: loader.withoutSecrets,
     // Nothing counts these yet.
     activity: { countsOf: () => ({}), hitsOf: () => 0 },
     isDraining,

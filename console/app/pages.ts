@@ -40,6 +40,9 @@ const entries: readonly PageEntry[] = [
   lazy('/deliveries', 'Deliveries', '/runs', deliveries),
   lazy('/deliveries/:id', 'Delivery', '/runs', async () => ({ default: (await deliveries()).Delivery })),
   lazy('/events/:id', 'Event', '/runs', async () => ({ default: (await deliveries()).Event })),
+  lazy('/playground', 'Playground', '/playground', () => import('../pages/playground.tsx')),
+  lazy('/changes', 'Changes', '/changes', () => import('../pages/changes.tsx')),
+  lazy('/health', 'Health', '/health', () => import('../pages/health.tsx')),
   lazy('/search', 'Search', '', () => import('../pages/search.tsx')),
 ]
 

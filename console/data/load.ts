@@ -20,7 +20,6 @@ export function useLoaded<Answer>(path: string | undefined, query?: Query): Load
     isLoading: true,
   })
   const [turn, setTurn] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` stands for path and query, and `turn` for a reload.
   useEffect(() => {
     if (path === undefined) {
       setState({ isLoading: false })
@@ -128,7 +127,6 @@ export interface LoadedText {
 export function useText(path: string | undefined): LoadedText {
   const [state, setState] = useState<{ of?: string; text?: string; isCut?: boolean; error?: ApiError }>({})
   const [turn, setTurn] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` stands for a reload.
   useEffect(() => {
     if (path === undefined) return
     const leaving = new AbortController()

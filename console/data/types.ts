@@ -81,7 +81,13 @@ export interface ActionTrace {
     readonly from: string
     readonly sources: readonly SourceTrace[]
   }[]
+  /** The message or text in pieces: the operator's words, and values of the request with their paths. */
+  readonly segments?: readonly Segment[]
+  /** What the model would see. */
+  readonly prompt?: string
 }
+
+export type Segment = { readonly literal: string } | { readonly value: string; readonly path: string }
 
 /** How a request ends, or would end. */
 export interface Decision {

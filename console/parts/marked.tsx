@@ -21,7 +21,8 @@ export function TextBlock({ text, label }: { readonly text: string; readonly lab
   )
 }
 
-function shown(pieces: readonly Piece[]): ComponentChildren {
+/** For texts of which parts are marked in another way too. */
+export function shown(pieces: readonly Piece[]): ComponentChildren {
   return pieces.map(({ text, title }, index) =>
     title === undefined ? (
       text

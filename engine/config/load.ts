@@ -10,6 +10,7 @@ import type { TextParser } from './file/parse-text.ts'
 import { createThreadParser, parserInPlace } from './file/parser.ts'
 import { startOf } from './file/places.ts'
 import { createReading, type Environment, type Files, type Reading, realFiles } from './file/reading.ts'
+import { withoutSecrets } from './file/without-secrets.ts'
 import { freezeDeep } from './freeze-deep.ts'
 import { createLoadCache, type LoadCache } from './load-cache.ts'
 import { mergeEndpoints } from './mapping/endpoint-policies.ts'
@@ -52,6 +53,8 @@ export interface Loader {
    * `files` replaces the loader's own.
    */
   load(files?: Files): Promise<Loaded>
+  /** Returns the text of one of its files, of now or of an earlier generation, as it may be shown: without secrets. */
+  withoutSecrets(file: string, text: string): Promise<string>
   /** Ends the thread. */
   close(): Promise<void>
 }
@@ -65,6 +68,10 @@ export function createLoader(options: LoadOptions): Loader {
       const loaded = loadWithCache((cache) => loadWith({ ...options, files }, cache, parser))
       parser = thread
       return loaded
+    },
+    withoutSecrets(file, text) {
+      const kind = file === resolve(options.file) ? 'configuration' : 'mappings'
+      return withoutSecrets({ kind, file, text }, thread)
     },
     close: () => thread.close(),
   }

@@ -59,10 +59,10 @@ export interface Reloader {
    */
   rollback(generation: number): Promise<ReloadResult>
   /**
-   * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live.
-   * @throws Error once closed, or before the first successful load
+   * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live. With
+   * `generation` the candidate is that of a rollback. @throws Error once closed, or before the first successful load
    */
-  dryRun<Seen>(inspect: InspectCandidate<Seen>): Promise<DryRunResult<Seen>>
+  dryRun<Seen>(inspect: InspectCandidate<Seen>, generation?: number): Promise<DryRunResult<Seen>>
   /** Lists the newest first. */
   generations(): readonly GenerationRecord[]
   /** Calls listeners after each event, in the order of the events. Returns a function that ends the subscription. */
@@ -238,10 +238,17 @@ export function createReloader(options: ReloaderOptions): Reloader {
     }
   }
 
-  function dryRunFiles<Seen>(inspect: InspectCandidate<Seen>): Promise<DryRunResult<Seen>> {
+  async function dryRun<Seen>(
+    inspect: InspectCandidate<Seen>,
+    generation?: number,
+  ): Promise<DryRunResult<Seen>> {
+    const kept = generation === undefined ? undefined : await archive.read(generation)
+    if (generation !== undefined && kept === undefined) {
+      return { result: results.declined(notKept(generation, archive.list()), now()) }
+    }
     return dryRunCandidate(inspect, {
       parts: options,
-      context: { ...contextOf(), isSuperseded: () => closed || rollbacks > 0 },
+      context: { ...contextOf(kept), isSuperseded: () => closed || rollbacks > 0 },
       live: current(),
       now,
       isClosed: () => closed,
@@ -276,10 +283,10 @@ export function createReloader(options: ReloaderOptions): Reloader {
         return rollBackTo(generation)
       })
     },
-    async dryRun(inspect) {
+    async dryRun(inspect, generation) {
       refuseClosed()
       current()
-      return queue.add(() => dryRunFiles(inspect))
+      return queue.add(() => dryRun(inspect, generation))
     },
     generations: () => archive.list(),
     async start() {

@@ -119,6 +119,20 @@ test('an old generation goes live again under its own number, and is reported as
   assert.ok(lastEvent?.type === 'snapshot-swapped' && lastEvent.rolledBack)
 })
 
+test('a dry run of a rollback says what would change, and changes nothing', async () => {
+  const bench = await withThree(createBench())
+  const before = [...bench.events]
+  const { result, seen } = await bench.reloader.dryRun(async ({ candidate }) => candidate.digest, 1)
+  assert.deepEqual([result.ok, result.outcome, result.generation], [true, 'live', 3])
+  assert.deepEqual(result.changes.mappings.added, ['one'])
+  assert.equal(seen, 'one s')
+  const gone = await bench.reloader.dryRun(async () => assert.fail('there is nothing to look at'), 9)
+  assert.deepEqual([gone.result.ok, gone.result.diagnostics[0]?.code], [false, 'GENERATION_NOT_KEPT'])
+  assert.deepEqual(bench.live(), ['three', 3])
+  assert.deepEqual(bench.events, before)
+  assert.deepEqual(states(bench), ['3 live', '2 retired', '1 retired'])
+})
+
 test('a reload of unchanged files leaves the rollback in force, and reports why', async () => {
   const bench = await withThree(createBench())
   await bench.reloader.rollback(1)

@@ -3,6 +3,7 @@
 import type { GenerationRecord, ReloadResult } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import { refuse, refuseCursor, refuseQuery } from './errors.ts'
+import { createGenerationFiles } from './generation-files.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { pageIn } from './pages.ts'
@@ -13,15 +14,12 @@ const usualRequests = 100
 
 type GenerationHandlers = Pick<
   Handlers<typeof gatewayRoutes>,
-  'listGenerations' | 'readGeneration' | 'reload' | 'rollBack'
+  'listGenerations' | 'readGeneration' | 'readGenerationFile' | 'compareGenerations' | 'reload' | 'rollBack'
 >
 
-export function createGenerationHandlers({
-  reloader,
-  archive,
-  isDraining,
-  dryRun,
-}: AdminOptions): GenerationHandlers {
+export function createGenerationHandlers(options: AdminOptions): GenerationHandlers {
+  const { reloader, archive, isDraining, dryRun } = options
+  const files = createGenerationFiles(options)
   /** The refusal of the files as they are now; a later reload without errors ends it. */
   let standing: GenerationRecord | undefined
   reloader.subscribe((event) => {
@@ -48,15 +46,29 @@ export function createGenerationHandlers({
     async readGeneration({ params, reply }) {
       const number = numberOf(params)
       const record = archive.list().find(({ generation }) => generation === number)
-      const files = number === undefined ? undefined : await archive.filesOf(number)
+      const paths = number === undefined ? undefined : await archive.filesOf(number)
       const [item] = record === undefined ? [] : itemsOf([record])
-      return item === undefined || files === undefined ? missing(reply, params) : { ...item, files }
+      return item === undefined || paths === undefined ? missing(reply, params) : { ...item, files: paths }
+    },
+
+    async readGenerationFile({ params, query, reply }) {
+      const number = numberOf(params)
+      if (number === undefined || (await archive.filesOf(number)) === undefined) return missing(reply, params)
+      const file = await files.read(number, query.path)
+      const sentence = `Generation ${number} has no such file; GET /api/generations/${number} names them.`
+      return file ?? refuse(reply, 'NOT_FOUND', { sentence })
+    },
+
+    async compareGenerations({ params, query, reply }) {
+      const to = numberOf(params)
+      if (to === undefined || (await archive.filesOf(to)) === undefined) return missing(reply, params)
+      const changes = await files.compare(query.with, to)
+      if (changes === undefined) return missing(reply, { number: String(query.with) })
+      return { from: query.with, to, files: changes }
     },
 
     async reload({ query: { dryRun: isDry = false, limit }, reply }) {
-      if (limit !== undefined && !isDry) {
-        return refuseQuery(reply, [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }])
-      }
+      if (limit !== undefined && !isDry) return refuseLimit(reply)
       if (isDraining()) return refuse(reply, 'DRAINING')
       if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true }))
       const tried = await dryRun(limit ?? usualRequests)
@@ -64,10 +76,17 @@ export function createGenerationHandlers({
       return tried
     },
 
-    async rollBack({ params, reply }) {
+    async rollBack({ params, query: { dryRun: isDry = false, limit }, reply }) {
       const number = numberOf(params)
+      if (limit !== undefined && !isDry) return refuseLimit(reply)
       if (isDraining()) return refuse(reply, 'DRAINING')
       if (number === undefined) return missing(reply, params)
+      if (isDry) {
+        const tried = await dryRun(limit ?? usualRequests, number)
+        if (hasCode(tried.reload, 'GENERATION_NOT_KEPT')) return missing(reply, params)
+        reply.code(tried.reload.ok ? 200 : 409)
+        return tried
+      }
       const result = await reloader.rollback(number)
       if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(reply, params)
       // The archive is on the disk before the reply, as the gateway may be stopped right after it.
@@ -81,6 +100,10 @@ export function createGenerationHandlers({
     const asked = /^\d{1,15}$/.test(number) ? `Generation ${number} is not kept` : 'A generation is a number'
     return refuse(reply, 'NOT_FOUND', { sentence: `${asked}; kept are ${numbers.join(', ')}.` })
   }
+}
+
+function refuseLimit(reply: FastifyReply): FastifyReply {
+  return refuseQuery(reply, [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }])
 }
 
 /** A refused candidate is a conflict with what the files say; the body has its diagnostics. */

@@ -38,7 +38,9 @@ export interface AdminOptions {
   /** Whether a channel of that name exists, configured or not. */
   readonly isChannel: (name: string) => boolean
   readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
-  readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf'>
+  readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf' | 'read'>
+  /** Returns the text of a file of the configuration as it may be shown. */
+  readonly withoutSecrets: (file: string, text: string) => Promise<string>
   readonly activity: Activity
   readonly isDraining: () => boolean
   /** The folder of the console's files. Default: where they are shipped, or built. */

@@ -11,15 +11,18 @@ export interface DryRunResult {
   readonly shadow?: Shadow
 }
 
-/** `limit` is how many requests are looked at: the newest ones whose bodies are kept. */
-export type DryRun = (limit: number) => Promise<DryRunResult>
+/**
+ * `limit` is how many requests are looked at: the newest ones whose bodies are kept. With `generation` it tries a rollback
+ * to it, and else a reload of the files.
+ */
+export type DryRun = (limit: number, generation?: number) => Promise<DryRunResult>
 
 export function createDryRun(reloader: Pick<Reloader, 'dryRun'>, read: Pick<Reader, 'recentBodies'>): DryRun {
-  return async (limit) => {
+  return async (limit, generation) => {
     const { result, seen } = await reloader.dryRun(async ({ live, candidate, isGivenUp }) => {
       const requests = (await read.recentBodies({ limit })).flatMap(pastRequest)
       return runShadow({ requests, live, candidate, surface: trySurface, isGivenUp })
-    })
+    }, generation)
     return { reload: result, ...(seen && { shadow: seen }) }
   }
 }

@@ -126,6 +126,9 @@ export async function reach(page: Page, target: Locator): Promise<void> {
       return isBelow ? 'ArrowDown' : 'ArrowUp'
     })
     if (key === '') return
+    // In an editor Tab indents until Escape was pressed.
+    if (key === 'Tab' && (await page.locator('.cm-editor :focus').count()) > 0)
+      await page.keyboard.press('Escape')
     await page.keyboard.press(key)
   }
   throw new Error(`The keyboard does not reach ${target}.`)

@@ -4,17 +4,24 @@ import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import {
   dryReload,
   endpointItem,
+  fileChange,
   generation,
+  generationFile,
   generationItem,
   health,
   mappingItem,
   reloadResult,
   status,
 } from './records.ts'
-import { anyObject, either, flag, integer, optional } from './schema.ts'
+import { anyObject, either, flag, integer, list, object, optional, text } from './schema.ts'
 
 /** The most stored requests that a dry run looks at. */
 const mostRequests = 10_000
+
+const dryRunQuery = optional({
+  dryRun: flag('Whether nothing goes live, and stored requests are compared.'),
+  limit: integer('How many stored requests a dry run looks at.', { minimum: 1, maximum: mostRequests }),
+})
 
 export const gatewayRoutes = {
   readStatus: {
@@ -43,21 +50,33 @@ export const gatewayRoutes = {
     summary: 'Shows one generation with the names of its files.',
     answers: { 200: generation },
   },
+  readGenerationFile: {
+    method: 'GET',
+    path: '/generations/:number/file',
+    summary: 'Shows one file of a generation without the secrets in it.',
+    query: { path: text('Its path, its name from the folder of the configuration, or `preset github`.', { minLength: 1 }) },
+    answers: { 200: generationFile },
+  },
+  compareGenerations: {
+    method: 'GET',
+    path: '/generations/:number/compare',
+    summary: 'Shows the files that differ from another generation, without the secrets in them.',
+    query: { with: integer('The number of the other one, from which the changes are counted.', { minimum: 1 }) },
+    answers: { 200: object({ from: integer(), to: integer(), files: list(fileChange) }) },
+  },
   reload: {
     method: 'POST',
     path: '/reload',
     summary: 'Reads the files again, or says what that would change.',
-    query: optional({
-      dryRun: flag('Whether nothing goes live, and stored requests are compared.'),
-      limit: integer('How many stored requests a dry run looks at.', { minimum: 1, maximum: mostRequests }),
-    }),
+    query: dryRunQuery,
     answers: { 200: either(reloadResult, dryReload), 409: either(reloadResult, dryReload) },
   },
   rollBack: {
     method: 'POST',
     path: '/generations/:number/rollback',
-    summary: 'Serves an earlier generation.',
-    answers: { 200: reloadResult, 409: reloadResult },
+    summary: 'Serves an earlier generation, or says what that would change.',
+    query: dryRunQuery,
+    answers: { 200: either(reloadResult, dryReload), 409: either(reloadResult, dryReload) },
   },
   listEndpoints: {
     method: 'GET',

@@ -279,6 +279,29 @@ export const generation = named(
   object({ ...generationFields, files: list(text(), { description: 'The names of its files.' }) }),
 )
 
+const fileFields = {
+  path: text('Absolute.'),
+  name: text('The path from the folder of the configuration, or the whole one of a file elsewhere.'),
+}
+
+export const generationFile = named(
+  'GenerationFile',
+  object({ ...fileFields, ...optional({ text: text('Absent where it is too long to be shown.') }) }),
+)
+
+export const fileChange = named(
+  'FileChange',
+  object({
+    ...fileFields,
+    change: oneOf(['added', 'changed', 'removed']),
+    ...optional({
+      before: text(),
+      after: text(),
+      isCut: exactly(true),
+    }),
+  }),
+)
+
 export const reloadResult = named(
   'ReloadResult',
   object({

@@ -1,0 +1,459 @@
+/** How the gateway is: what it did in the last hours as three plots, and the state of each of its parts. */
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo } from 'preact/hooks'
+import { hrefOf, type PageProps } from '../browser/router.ts'
+import { useLoaded, useReloadOn } from '../data/load.ts'
+import type { RequestOutcome } from '../data/types.ts'
+import { Badge, type Tone } from '../parts/badge.tsx'
+import { type Fact, Facts } from '../parts/facts.tsx'
+import { Figure } from '../parts/figure.tsx'
+import { Choices } from '../parts/filters.tsx'
+import { Marked } from '../parts/marked.tsx'
+import { Loading, Problem } from '../parts/notice.tsx'
+import { Ago, counted, duration, Time } from '../parts/time.tsx'
+import type { PlotLine } from '../plot/plot.ts'
+
+/** Lists are of equal length, the oldest step first. */
+interface Series {
+  readonly stepMs: number
+  readonly from: number
+  readonly outcomes: Readonly<Record<RequestOutcome, readonly number[]>>
+  readonly acceptMs: { readonly p50: readonly (number | null)[]; readonly p99: readonly (number | null)[] }
+  readonly backlog: readonly number[]
+  readonly tokens: readonly number[]
+  readonly usd: readonly number[]
+}
+
+interface StoreHealth {
+  readonly writable: boolean
+  readonly reason?: string
+  readonly backlog: number
+  readonly full: boolean
+  readonly events: number
+  readonly fullOfEvents: boolean
+  readonly commits: number
+}
+
+interface Limits {
+  readonly runs?: number
+  readonly tokens?: number
+  readonly usd?: number
+}
+
+interface Status {
+  readonly heartbeat: {
+    readonly state: string
+    readonly failures: number
+    readonly since?: number
+    readonly nextAt?: number
+    readonly code?: string
+  }
+  readonly day: string
+  readonly budgets: readonly (Limits & {
+    readonly key: string
+    readonly limit: Limits
+    readonly isSpent: boolean
+  })[]
+  readonly backlog: { readonly waiting: number; readonly limit: number }
+  readonly channels: readonly {
+    readonly channel: string
+    readonly state: string
+    readonly code?: string
+    readonly reason?: string
+    readonly until?: number
+    readonly pending: number
+    readonly parked: number
+  }[]
+  readonly sources: readonly {
+    readonly source: string
+    readonly state: string
+    readonly detail: string
+    readonly since: number
+    readonly times?: Readonly<Record<string, number>>
+  }[]
+  readonly hooks: { readonly enabled: boolean; readonly path: string }
+  readonly files: { readonly watched: boolean; readonly readAt: number }
+  readonly lastGood: { readonly generation?: number; readonly files?: readonly unknown[] } | null
+  readonly log: { readonly droppedLines: number }
+}
+
+const refreshMs = 10_000
+const ranges = [
+  { value: '15', label: '15 minutes' },
+  { value: '60', label: 'an hour' },
+  { value: '360', label: '6 hours' },
+] as const
+
+export default function HealthPage({ query }: PageProps) {
+  const minutes = ranges.find(({ value }) => value === query.get('minutes'))?.value ?? '60'
+  const series = useLoaded<Series>('/series', { minutes: Number(minutes) })
+  const status = useLoaded<Status>('/status')
+  const store = useLoaded<StoreHealth>('/health')
+  const { reload: readSeries } = series
+  const { reload: readStatus } = status
+  const { reload: readStore } = store
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.hidden) return
+      readSeries()
+      readStatus()
+      readStore()
+    }, refreshMs)
+    return () => clearInterval(timer)
+  }, [readSeries, readStatus, readStore])
+  useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, readStatus)
+  return (
+    <>
+      <h1>Health</h1>
+      {store.error !== undefined && <Problem error={store.error} retry={readStore} />}
+      {store.data !== undefined && <Verdict store={store.data} status={status.data} />}
+      <Choices name="minutes" label="How far back" value={minutes} choices={ranges} />
+      {series.error !== undefined && <Problem error={series.error} retry={readSeries} />}
+      {series.data === undefined && series.isLoading && <Loading what="the plots" />}
+      {series.data !== undefined && <Plots series={series.data} />}
+      {status.error !== undefined && <Problem error={status.error} retry={readStatus} />}
+      {status.data !== undefined && <Parts status={status.data} store={store.data} />}
+    </>
+  )
+}
+
+/** One sentence for all of it, with what has to be done first. */
+function Verdict({ store, status }: { readonly store: StoreHealth; readonly status: Status | undefined }) {
+  const troubles = [
+    ...(store.writable ? [] : [`The store cannot be written: ${store.reason ?? 'it is tried again'}`]),
+    ...(store.full ? ['The backlog is full, and requests are answered 503.'] : []),
+    ...(status?.hooks.enabled === false ? ['Hooks are off: every request to them is answered 404.'] : []),
+    ...(status?.channels ?? [])
+      .filter(({ state }) => state !== 'open')
+      .map(({ channel, state }) => `The channel ${channel} is ${state}.`),
+    ...(status?.sources ?? [])
+      .filter(({ state }) => state === 'failing' || state === 'stopped')
+      .map(({ source, state }) => `The source ${source} is ${state}.`),
+    ...(status?.budgets ?? [])
+      .filter(({ isSpent }) => isSpent)
+      .map(({ key }) => `The budget ${key} is spent for today.`),
+    ...(status?.heartbeat.state === 'failing' ? ['The turns of the main session fail.'] : []),
+  ]
+  const isBad = !store.writable || store.full
+  return (
+    <div class={`verdict edge note tone-${isBad ? 'bad' : troubles.length > 0 ? 'warn' : 'good'}`}>
+      {troubles.length === 0 ? (
+        <p>Everything works.</p>
+      ) : (
+        <ul>
+          {troubles.map((trouble) => (
+            <li key={trouble}>
+              <Marked text={trouble} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>
+        <a href={hrefOf('/issues')}>Issues</a> say what to do about what is wrong.
+      </p>
+    </div>
+  )
+}
+
+/** More points than this say no more. */
+const mostPoints = 180
+
+function Plots({ series }: { readonly series: Series }) {
+  const { mix, latency, load } = useMemo(() => figuresOf(series), [series])
+  return (
+    <div class="figures">
+      <Figure title="Requests per minute" {...mix} format={whole} />
+      <Figure title="Time to accept" {...latency} format={milliseconds} />
+      <Figure title="Backlog and spend" {...load} format={whole} formatSecond={money} />
+    </div>
+  )
+}
+
+const milliseconds = (value: number) => `${short(value)} ms`
+const whole = (value: number) => short(value)
+const money = (value: number) => `$${value >= 1 || value === 0 ? short(value) : value.toPrecision(2)}`
+
+function short(value: number): string {
+  return new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(value)
+}
+
+function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: Series) {
+  const size = Math.max(1, Math.ceil(backlog.length / mostPoints))
+  const ms = stepMs * size
+  const times = groups(backlog, size).map((_, index) => from + index * ms)
+  const perMinute = (...lists: readonly (readonly number[] | undefined)[]) => {
+    const sums = lists.map((list = []) => groups(list, size).map(sum))
+    return times.map((_, index) => (sum(sums.map((one) => one[index] ?? 0)) * 60_000) / ms)
+  }
+  const { accepted, ignored, skipped, duplicate, handshake, failed, refused } = outcomes
+  const mix: PlotLine[] = [
+    { label: 'accepted', colour: '--good', values: perMinute(accepted), isArea: true },
+    {
+      label: 'without effect',
+      colour: '--plot-quiet',
+      values: perMinute(ignored, skipped, duplicate, handshake),
+      dash: [6, 3],
+    },
+    { label: 'refused', colour: '--warn', values: perMinute(refused), dash: [2, 2] },
+    { label: 'failed', colour: '--bad', values: perMinute(failed) },
+  ]
+  const p50 = groups(acceptMs.p50, size).map(meanOf)
+  const p99 = groups(acceptMs.p99, size).map(mostOf)
+  const hasMoney = usd.some((amount) => amount > 0)
+  const spent = hasMoney ? usd : tokens
+  const cumulative = runningTotal(groups(spent, size).map(sum))
+  const waiting = groups(backlog, size).map((group) => group.at(-1) ?? 0)
+  const total = (list: readonly number[] | undefined) => sum(list ?? [])
+  const without = total(ignored) + total(skipped) + total(duplicate) + total(handshake)
+  return {
+    mix: {
+      times,
+      lines: mix,
+      summary: `${counted(total(accepted), 'request')} accepted, ${without.toLocaleString('en')} without effect, ${total(refused).toLocaleString('en')} refused, ${total(failed).toLocaleString('en')} failed.`,
+    },
+    latency: {
+      times,
+      lines: [
+        { label: 'half are faster (p50)', colour: '--accent', values: p50 },
+        { label: '99 of 100 are faster (p99)', colour: '--warn', values: p99, dash: [6, 3] },
+      ] satisfies PlotLine[],
+      summary: latencySummary(p50, p99),
+    },
+    load: {
+      times,
+      lines: [
+        { label: 'waiting runs and deliveries', colour: '--accent', values: waiting, isArea: true },
+        {
+          label: hasMoney ? 'spent, US dollars' : 'spent, tokens',
+          colour: '--warn',
+          values: cumulative,
+          isOfSecondAxis: true,
+          dash: [6, 3],
+        },
+      ] satisfies PlotLine[],
+      summary: `${(waiting.at(-1) ?? 0).toLocaleString('en')} waiting now, ${Math.max(0, ...waiting).toLocaleString('en')} at most; ${
+        hasMoney ? `$${sum(usd).toFixed(2)}` : counted(sum(tokens), 'token')
+      } spent.`,
+    },
+  }
+}
+
+function latencySummary(p50: readonly (number | null)[], p99: readonly (number | null)[]): string {
+  const [middle, most] = [meanOf(p50), mostOf(p99)]
+  if (middle === null || most === null) return 'No request was accepted in this time.'
+  return `Half of the requests were accepted within ${milliseconds(middle)}; at worst, 99 of 100 within ${milliseconds(most)}.`
+}
+
+function groups<Value>(list: readonly Value[], size: number): Value[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  )
+}
+
+const sum = (list: readonly number[]) => list.reduce((total, value) => total + value, 0)
+
+function runningTotal(list: readonly number[]): number[] {
+  let total = 0
+  return list.map((value) => {
+    total += value
+    return total
+  })
+}
+
+const knownOf = (list: readonly (number | null)[]) => list.filter((value) => value !== null)
+
+function meanOf(list: readonly (number | null)[]): number | null {
+  const known = knownOf(list)
+  return known.length === 0 ? null : sum(known) / known.length
+}
+
+function mostOf(list: readonly (number | null)[]): number | null {
+  const known = knownOf(list)
+  return known.length === 0 ? null : Math.max(...known)
+}
+
+function Part({
+  title,
+  tone,
+  state,
+  children,
+}: {
+  title: string
+  tone: Tone
+  state: string
+  children?: ComponentChildren
+}) {
+  return (
+    <section class={`part tone-${tone}`} aria-label={title}>
+      <h3>
+        <Marked text={title} /> <Badge state={state} tone={tone} />
+      </h3>
+      {children}
+    </section>
+  )
+}
+
+function Parts({ status, store }: { readonly status: Status; readonly store: StoreHealth | undefined }) {
+  const { heartbeat, channels, sources, budgets, backlog, hooks, files, lastGood, log, day } = status
+  return (
+    <>
+      <h2>Parts</h2>
+      <div class="parts">
+        {store !== undefined && (
+          <Part
+            title="Store"
+            tone={store.writable ? 'good' : 'bad'}
+            state={store.writable ? 'writable' : 'not writable'}
+          >
+            <Facts
+              facts={[
+                ['Reason', store.reason !== undefined && <Marked text={store.reason} />],
+                [
+                  'Waiting',
+                  `${backlog.waiting.toLocaleString('en')} of ${backlog.limit.toLocaleString('en')}`,
+                ],
+                ['Pending events', store.events.toLocaleString('en')],
+                ['Commits since the start', store.commits.toLocaleString('en')],
+              ]}
+            />
+          </Part>
+        )}
+        <Part title="Hooks" tone={hooks.enabled ? 'good' : 'warn'} state={hooks.enabled ? 'on' : 'off'}>
+          <Facts facts={[['Path', <code key="path">{hooks.path}</code>]]} />
+        </Part>
+        <Part
+          title="Files"
+          tone={lastGood ? 'warn' : 'good'}
+          state={files.watched ? 'watched' : 'read on request'}
+        >
+          <Facts
+            facts={[
+              ['Read', <Ago key="read" at={files.readAt} />],
+              [
+                'Stand-in',
+                lastGood !== null && 'an earlier generation serves for files that are broken since the start',
+              ],
+            ]}
+          />
+          <p>
+            <a href={hrefOf('/changes')}>Changes</a>
+          </p>
+        </Part>
+        <Heartbeat heartbeat={heartbeat} />
+        {channels.map(({ channel, state, code, reason, until, pending, parked }) => (
+          <Part key={channel} title={`Channel ${channel}`} tone={channelTones[state] ?? 'warn'} state={state}>
+            <Facts
+              facts={[
+                ['Code', code],
+                ['Reason', reason !== undefined && <Marked text={reason} />],
+                ['Tried again', until !== undefined && <Time at={until} />],
+                ['Pending', pending > 0 && pending],
+                ['Parked', parked > 0 && parked],
+              ]}
+            />
+            {parked > 0 && (
+              <p>
+                <a href={hrefOf('/deliveries', { state: 'parked', channel })}>Parked deliveries</a>
+              </p>
+            )}
+          </Part>
+        ))}
+        {sources.map(({ source, state, detail, since, times = {} }) => (
+          <Part key={source} title={`Source ${source}`} tone={sourceTones[state] ?? 'warn'} state={state}>
+            <p>
+              <Marked text={detail} />
+            </p>
+            <Facts
+              facts={[
+                ['Since', <Time key="since" at={since} />],
+                ...Object.entries(times).map(([name, at]): Fact => [name, <Time key={name} at={at} />]),
+              ]}
+            />
+          </Part>
+        ))}
+        {budgets.map((budget) => (
+          <Budget key={budget.key} budget={budget} day={day} />
+        ))}
+        <Part
+          title="Log"
+          tone={log.droppedLines > 0 ? 'warn' : 'good'}
+          state={log.droppedLines > 0 ? 'lines dropped' : 'complete'}
+        >
+          <Facts facts={[['Dropped lines', log.droppedLines > 0 && log.droppedLines.toLocaleString('en')]]} />
+        </Part>
+      </div>
+    </>
+  )
+}
+
+const channelTones: Readonly<Record<string, Tone>> = {
+  open: 'good',
+  held: 'bad',
+  probing: 'busy',
+  unconfigured: 'warn',
+}
+const sourceTones: Readonly<Record<string, Tone>> = {
+  working: 'good',
+  waiting: 'busy',
+  starting: 'busy',
+  'held-elsewhere': 'busy',
+  failing: 'bad',
+  stopped: 'bad',
+}
+const heartbeatTones: Readonly<Record<string, Tone>> = {
+  idle: 'good',
+  running: 'busy',
+  failing: 'bad',
+  quiet: 'quiet',
+  budget: 'warn',
+}
+const heartbeatWords: Readonly<Record<string, string>> = {
+  quiet: 'It waits for the end of the quiet hours.',
+  budget: "It waits for the next day, because today's budget is spent.",
+}
+
+function Heartbeat({ heartbeat: { state, failures, nextAt, code } }: Pick<Status, 'heartbeat'>) {
+  return (
+    <Part title="Main session" tone={heartbeatTones[state] ?? 'warn'} state={state}>
+      {heartbeatWords[state] !== undefined && <p>{heartbeatWords[state]}</p>}
+      <Facts
+        facts={[
+          ['Failed in a row', failures > 0 && failures],
+          ['Last failure', code !== undefined && <code>{code}</code>],
+          [
+            'Next turn',
+            nextAt !== undefined && (nextAt > Date.now() ? `in ${duration(nextAt - Date.now())}` : 'due'),
+          ],
+        ]}
+      />
+    </Part>
+  )
+}
+
+function Budget({ budget, day }: { readonly budget: Status['budgets'][number]; readonly day: string }) {
+  const { key, limit, isSpent } = budget
+  const kinds = (['runs', 'tokens', 'usd'] as const).filter((kind) => limit[kind] !== undefined)
+  const share = Math.max(0, ...kinds.map((kind) => (budget[kind] ?? 0) / (limit[kind] || 1)))
+  return (
+    <Part
+      title={key}
+      tone={isSpent ? 'bad' : share >= 0.8 ? 'warn' : 'good'}
+      state={isSpent ? 'spent' : `${Math.round(share * 100)} %`}
+    >
+      {kinds.map((kind) => {
+        const [spent, most] = [budget[kind] ?? 0, limit[kind] ?? 0]
+        const write = (value: number) =>
+          kind === 'usd' ? `$${value.toFixed(2)}` : `${value.toLocaleString('en')} ${kind}`
+        return (
+          <label key={kind} class="budget">
+            <span>
+              {write(spent)} of {write(most)} on {day} (UTC)
+            </span>
+            <meter min={0} max={most} high={most * 0.8} value={Math.min(spent, most)} />
+          </label>
+        )
+      })}
+    </Part>
+  )
+}

@@ -1,0 +1,285 @@
+/** The playground: a payload on the left, a mapping on the right, and below what the gateway would make of them, as one types. */
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { announce } from '../browser/announce.tsx'
+import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
+import type { ApiError } from '../data/api.ts'
+import { asApiError, useLoaded } from '../data/load.ts'
+import type { Page } from '../data/types.ts'
+import type { KnownFields, Message } from '../editor/editor.ts'
+import { type FieldPath, pathsOf } from '../editor/payload-paths.ts'
+import { Badge } from '../parts/badge.tsx'
+import { CodeEditor } from '../parts/code-editor.tsx'
+import { DiagnosticList } from '../parts/code-frame.tsx'
+import { CopyButton } from '../parts/copy.tsx'
+import { TextBlock } from '../parts/marked.tsx'
+import { Problem } from '../parts/notice.tsx'
+import { Trace } from '../parts/trace.tsx'
+import { composeTest } from './playground/as-test.ts'
+import { change, covers, draft, parseHeaders } from './playground/draft.ts'
+import {
+  loadRequest,
+  type Mapping,
+  MappingSelect,
+  RequestPicker,
+  SampleSelect,
+} from './playground/sources.tsx'
+import { type Tried, useTrial } from './playground/trial.ts'
+
+export default function Playground({ query }: PageProps) {
+  const { endpoint, headers, query: queryText, payload, mapping, request } = draft.value
+  const trial = useTrial(draft.value)
+  const asked = query.get('request')
+  const problem = useAskedRequest(asked)
+  const [isPicking, setPicking] = useState(false)
+  const [goTo, setGoTo] = useState<{ line: number; column: number }>()
+  const named = useLoaded<Page<{ name: string }>>('/endpoints').data
+  const endpoints = useMemo(() => named?.items.map(({ name }) => name) ?? [], [named])
+  const mappings = (useLoaded<Page<Mapping>>('/mappings').data?.items ?? []).filter(({ path }) =>
+    covers(path, endpoint),
+  )
+  const known = useKnownFields(endpoint, headers, payload, endpoints)
+  const messages = useMemo(() => messagesOf(trial.tried), [trial.tried])
+  useOutcomeAnnounced(trial.tried)
+
+  return (
+    <>
+      <h1>Playground</h1>
+      <p class="quiet lead">What the gateway would do with a request. Nothing is stored, sent or written.</p>
+      {problem !== undefined && <Problem error={problem} />}
+      <div class="playground-request">
+        <label>
+          Endpoint
+          <input
+            list="playground-endpoints"
+            value={endpoint}
+            placeholder="github"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            onInput={(event) => change({ endpoint: event.currentTarget.value })}
+          />
+          <datalist id="playground-endpoints">
+            {endpoints.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </label>
+        <button type="button" class="button" onClick={() => setPicking(true)}>
+          Load a stored request
+        </button>
+        <SampleSelect endpoint={endpoint} />
+        {request !== undefined && (
+          <a class="quiet" href={hrefOf(`/requests/${request}`)}>
+            from request {request.slice(-8)}
+          </a>
+        )}
+      </div>
+      {isPicking && (
+        <RequestPicker
+          endpoint={endpoint}
+          onClose={() => setPicking(false)}
+          onChosen={(id) => {
+            setPicking(false)
+            setQuery({ request: id })
+          }}
+        />
+      )}
+      <div class="playground-editors">
+        <section aria-label="Request" class="playground-side">
+          <CodeEditor
+            label="Payload"
+            language="json"
+            text={payload}
+            onChange={(text) => change({ payload: text })}
+          />
+          <details class="playground-more">
+            <summary>Headers and query</summary>
+            <label>
+              Headers, one a line
+              <textarea
+                rows={5}
+                value={headers}
+                spellcheck={false}
+                autocapitalize="off"
+                onInput={(event) => change({ headers: event.currentTarget.value })}
+              />
+            </label>
+            <label>
+              Query
+              <input
+                value={queryText}
+                spellcheck={false}
+                autocapitalize="off"
+                onInput={(event) => change({ query: event.currentTarget.value })}
+              />
+            </label>
+          </details>
+        </section>
+        <section aria-label="Mapping" class="playground-side">
+          <CodeEditor
+            label="Mapping"
+            language="yaml"
+            text={mapping}
+            onChange={(text) => change({ mapping: text })}
+            messages={messages}
+            goTo={goTo}
+            known={known}
+          />
+          <div class="playground-more actions">
+            <MappingSelect mappings={mappings} />
+            {mapping.trim() === '' ? (
+              <span class="quiet">Empty: the live mappings are tried.</span>
+            ) : (
+              <button type="button" class="button" onClick={() => change({ mapping: '' })}>
+                Try the live mappings
+              </button>
+            )}
+          </div>
+        </section>
+      </div>
+      <section class="playground-result" id="result" aria-label="Result" aria-busy={trial.isBusy}>
+        <h2>Result</h2>
+        {trial.error !== undefined && <Problem error={trial.error} />}
+        {endpoint.trim() === '' && <p class="quiet">Name an endpoint, or load a stored request.</p>}
+        {trial.tried?.diagnostics !== undefined && trial.tried.diagnostics.length > 0 && (
+          <DiagnosticList
+            diagnostics={trial.tried.diagnostics}
+            label="Messages about the mapping"
+            onGoTo={(line, column) => setGoTo({ line, column })}
+          />
+        )}
+        {trial.tried !== undefined && <Result tried={trial.tried} callOut={trial.callOut} />}
+      </section>
+      {trial.tried !== undefined && (
+        <a class="outcome-bar" href="#result">
+          <Badge state={trial.tried.decision?.outcome ?? 'failed'} />
+          <span>{trial.tried.decision === undefined ? 'The mapping has a mistake' : 'See the result'}</span>
+        </a>
+      )}
+    </>
+  )
+}
+
+function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: () => void }) {
+  const { decision, explanation, status, stops = [] } = tried
+  if (decision === undefined) return null
+  const test = composeTest(draft.value, decision, explanation?.actions)
+  return (
+    <>
+      <Trace
+        explanation={{ endpoint: draft.value.endpoint, candidates: [], ...explanation, decision }}
+        stops={stops}
+        status={status}
+        mood="would"
+      />
+      {stops.length > 0 && (
+        <p class="actions">
+          <button type="button" class="button" onClick={callOut}>
+            Try once and let it call out
+          </button>
+        </p>
+      )}
+      <details class="playground-test">
+        <summary>As a test</summary>
+        <p class="quiet">
+          To put into a mapping file, where it is run before each change goes live. The console writes no
+          file.
+        </p>
+        <TextBlock text={test} label="Test" />
+        <p class="actions">
+          <CopyButton text={test} what="the test" />
+          <button type="button" class="button" onClick={() => download(test)}>
+            Download
+          </button>
+        </p>
+      </details>
+    </>
+  )
+}
+
+function download(text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = 'test.yaml'
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+}
+
+/** Loads the request that the address names, once. */
+function useAskedRequest(id: string | null): ApiError | undefined {
+  const [problem, setProblem] = useState<ApiError>()
+  useEffect(() => {
+    setProblem(undefined)
+    if (id === null || draft.value.request === id) return
+    loadRequest(id).catch((error: unknown) => setProblem(asApiError(error)))
+  }, [id])
+  return problem
+}
+
+/** What is completed: the fields of this payload, and then those of the last payloads of the endpoint. */
+function useKnownFields(
+  endpoint: string,
+  headers: string,
+  payload: string,
+  endpoints: readonly string[],
+): () => KnownFields {
+  const stored = useLoaded<FieldPaths>(
+    endpoints.includes(endpoint) ? `/endpoints/${encodeURIComponent(endpoint)}/paths` : undefined,
+  ).data
+  const newest = useRef<KnownFields>({ paths: [], headers: {}, endpoints: [] })
+  newest.current = useMemo(() => {
+    const own = pathsOf(parsed(payload))
+    const names = new Set(own.map(({ path }) => path))
+    const others = (stored?.fields ?? []).filter(({ path }) => !names.has(path))
+    const seen = Object.fromEntries(
+      (stored?.headers ?? []).map(({ name, example }) => [name, plainText(example)]),
+    )
+    return { paths: [...own, ...others], headers: { ...seen, ...parseHeaders(headers) }, endpoints }
+  }, [payload, headers, stored, endpoints])
+  return () => newest.current
+}
+
+/** What the gateway knows of the last payloads of an endpoint. Examples are compact JSON. */
+interface FieldPaths {
+  readonly fields: readonly FieldPath[]
+  readonly headers: readonly { readonly name: string; readonly example: string }[]
+}
+
+function plainText(example: string): string {
+  const text = parsed(example)
+  return typeof text === 'string' ? text : example
+}
+
+function parsed(payload: string): unknown {
+  try {
+    return JSON.parse(payload)
+  } catch {
+    return undefined
+  }
+}
+
+function messagesOf(tried: Tried | undefined): readonly Message[] {
+  return (tried?.diagnostics ?? []).flatMap(({ place, severity, message }) =>
+    place === undefined ? [] : [{ line: place.line, column: place.column, severity, text: message }],
+  )
+}
+
+/** Says the result when it is another one, since the eyes are on the editor. */
+function useOutcomeAnnounced(tried: Tried | undefined): void {
+  const text = tried === undefined ? undefined : outcomeText(tried)
+  const last = useRef<string | undefined>(undefined)
+  useEffect(() => {
+    if (text === undefined || text === last.current) return
+    if (last.current !== undefined) announce(text)
+    last.current = text
+  }, [text])
+}
+
+function outcomeText({ decision, diagnostics = [] }: Tried): string {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error')
+  if (decision === undefined)
+    return `The mapping has ${errors.length === 1 ? 'a mistake' : 'mistakes'}: ${errors[0]?.message ?? ''}`
+  return decision.mapping === undefined ? decision.outcome : `${decision.outcome} by ${decision.mapping}`
+}

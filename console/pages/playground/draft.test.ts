@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { composeTest } from './as-test.ts'
+import {
+  covers,
+  entryAt,
+  headersText,
+  parseHeaders,
+  parseQuery,
+  payloadText,
+  queryText,
+  readPlace,
+} from './draft.ts'
+
+const file = `# GitHub
+mappings:
+  - id: one
+    match: { path: github }
+    message: |
+      First
+
+      line
+  # about two
+  - id: two
+    text: x
+  - { id: three, match: { path: a }, text: "}" }
+tests: []
+`
+
+test('one entry is cut out of a mapping file, with its own lines only', () => {
+  assert.deepEqual(parse(entryAt(file, 3, 5) ?? ''), {
+    id: 'one',
+    match: { path: 'github' },
+    message: 'First\n\nline\n',
+  })
+  assert.deepEqual(parse(entryAt(file, 10, 5) ?? ''), { id: 'two', text: 'x' })
+  assert.deepEqual(parse(entryAt(file, 12, 5) ?? ''), { id: 'three', match: { path: 'a' }, text: '}' })
+  assert.equal(entryAt(file, 99, 1), undefined)
+  const json = JSON.stringify({ mappings: [{ id: 'a', text: 'x' }, { id: 'b' }] }, null, 2)
+  assert.deepEqual(parse(entryAt(json, 3, 5) ?? ''), { id: 'a', text: 'x' })
+})
+
+test('a place is read back from its text', () => {
+  assert.deepEqual(readPlace('mappings/a:b.yaml:9:5'), { name: 'mappings/a:b.yaml', line: 9, column: 5 })
+  assert.equal(readPlace('nowhere'), undefined)
+})
+
+test('headers and query survive being written as text', () => {
+  const headers = headersText({ host: 'x', 'x-github-event': 'push', accept: ['a', 'b'] })
+  assert.equal(headers, 'x-github-event: push\naccept: a\naccept: b')
+  assert.deepEqual(parseHeaders(headers), { 'x-github-event': 'push', accept: 'a, b' })
+  assert.deepEqual(parseQuery(queryText({ a: ['1', '2'], b: 'x&y' })), { a: ['1', '2'], b: 'x&y' })
+})
+
+test('a payload is laid out, and a number that only text can hold stays as it is', () => {
+  assert.equal(payloadText('{"id":820982911946154508}'), '{\n  "id": 820982911946154508\n}')
+  assert.equal(payloadText('a=1'), 'a=1')
+})
+
+test('a test is composed that a mapping file can hold, without what proves the sender', () => {
+  const draft = {
+    endpoint: 'github',
+    headers: 'x-github-event: pull_request\nx-hub-signature-256: sha256=abc\nauthorization: Bearer x',
+    query: '',
+    payload: '{"action":"opened","id":820982911946154508,"text":"a: #b"}',
+    mapping: '',
+  }
+  const text = composeTest(draft, { outcome: 'accepted', mapping: 'review' }, [
+    {
+      mapping: 'review',
+      vars: [],
+      fields: [{ field: 'sessionKey', value: 'hook:42', from: 'template', sources: [] }],
+    },
+  ])
+  assert.match(text, /820982911946154508/)
+  assert.doesNotMatch(text, /sha256=|Bearer/)
+  const { tests } = parse(text)
+  assert.deepEqual(tests[0].expect, { mapping: 'review', sessionKey: 'hook:42' })
+  assert.deepEqual(tests[0].request.headers, { 'x-github-event': 'pull_request' })
+  assert.equal(tests[0].request.body.text, 'a: #b')
+  assert.deepEqual(parse(composeTest(draft, { outcome: 'ignored' })).tests[0].expect, { outcome: 'ignored' })
+  assert.deepEqual(parse(composeTest(draft, { outcome: 'refused', code: 'BLANK_TEXT' })).tests[0].expect, {
+    code: 'BLANK_TEXT',
+  })
+})
+
+test('a mapping is offered for the endpoints that its path covers', () => {
+  for (const path of [undefined, '/', 'core/web', ':team/web']) assert.equal(covers(path, 'core/web'), true)
+  for (const path of ['core', 'core/api', 'core/web/x']) assert.equal(covers(path, 'core/web'), false)
+})

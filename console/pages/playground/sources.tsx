@@ -1,0 +1,194 @@
+/** Where a draft comes from: a stored request, a sample of the configuration, a live mapping. */
+
+import { useState } from 'preact/hooks'
+import { announce } from '../../browser/announce.tsx'
+import { get, getText } from '../../data/api.ts'
+import { asApiError, useLoaded } from '../../data/load.ts'
+import type { Page, RequestDetail, RequestRow } from '../../data/types.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Marked } from '../../parts/marked.tsx'
+import { Empty, Loading, Problem } from '../../parts/notice.tsx'
+import { Time } from '../../parts/time.tsx'
+import { change, entryAt, headersText, payloadText, queryText, readPlace } from './draft.ts'
+
+export interface Mapping {
+  readonly id: string
+  readonly place: string
+  readonly path?: string
+  readonly description?: string
+}
+
+export interface Sample {
+  readonly name: string
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  readonly query?: Readonly<Record<string, string | readonly string[]>>
+  readonly body: string
+}
+
+const mostBytes = 1024 * 1024
+
+/** Reads a stored request into the draft. What is not kept of it stays as it was. @throws ApiError */
+export async function loadRequest(id: string): Promise<void> {
+  const record = await get<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
+  const { headers = record.head?.headers, endpoint } = record
+  const query = (record as { query?: Readonly<Record<string, string>> }).query ?? record.head?.query
+  change({
+    endpoint,
+    request: record.id,
+    ...(headers && { headers: headersText(headers) }),
+    ...(query && { query: queryText(query) }),
+  })
+  const { text, isCut } = await getText(`/requests/${record.id}/body`, mostBytes)
+  change({ payload: payloadText(text) })
+  announce(isCut ? 'Loaded the request; its payload is too long and was cut.' : 'Loaded the request.')
+}
+
+/** Opens a dialog with the newest requests. `onChosen` is given the id. */
+export function RequestPicker({
+  endpoint,
+  onChosen,
+  onClose,
+}: {
+  readonly endpoint: string
+  readonly onChosen: (id: string) => void
+  readonly onClose: () => void
+}) {
+  const [isOfAll, setOfAll] = useState(endpoint === '')
+  const query = { limit: 30, ...(isOfAll ? {} : { endpoint }) }
+  const { data, error } = useLoaded<Page<RequestRow>>('/requests', query)
+  return (
+    <Dialog title="Load a stored request" onClose={onClose}>
+      <form
+        class="actions"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const id = new FormData(event.currentTarget).get('id')
+          if (typeof id === 'string' && id.trim() !== '') onChosen(id.trim())
+        }}
+      >
+        <label>
+          Its id
+          <input name="id" autocomplete="off" spellcheck={false} />
+        </label>
+        <button type="submit" class="button">
+          Load
+        </button>
+      </form>
+      {endpoint !== '' && (
+        <label class="check">
+          <input type="checkbox" checked={isOfAll} onChange={() => setOfAll(!isOfAll)} />
+          Requests of all endpoints
+        </label>
+      )}
+      {error !== undefined && <Problem error={error} />}
+      {data === undefined && error === undefined && <Loading what="the requests" />}
+      {data?.items.length === 0 && <Empty title="No request came yet." />}
+      <ul class="picker">
+        {data?.items.map(({ id, endpoint: of, outcome, receivedAt, bodyKept }) => (
+          <li key={id}>
+            <button type="button" class="button" onClick={() => onChosen(id)}>
+              <Badge state={outcome} /> <Marked text={of} /> <Time at={receivedAt} />
+              {bodyKept === false && <span class="quiet"> body not kept</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  )
+}
+
+interface LoadFromProps {
+  readonly label: string
+  /** Completes "Load …": `the sample`. */
+  readonly what: string
+  readonly options: readonly string[]
+  readonly onLoad: (index: number) => void
+}
+
+/** A choice with a button, because a list that is walked through by keyboard would load each of its entries. */
+function LoadFrom({ label, what, options, onLoad }: LoadFromProps) {
+  const [chosen, setChosen] = useState('0')
+  return (
+    <div class="load-from">
+      <label>
+        {label}
+        <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+          {options.map((option, index) => (
+            <option key={index} value={String(index)}>
+              {option}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" class="button" aria-label={`Load ${what}`} onClick={() => onLoad(Number(chosen))}>
+        Load
+      </button>
+    </div>
+  )
+}
+
+/** Lists the samples of the endpoint: the tests that stand beside its mappings. */
+export function SampleSelect({ endpoint }: { readonly endpoint: string }) {
+  const { data } = useLoaded<Page<Sample>>(
+    endpoint === '' ? undefined : `/endpoints/${encodeURIComponent(endpoint)}/samples`,
+  )
+  const samples = data?.items ?? []
+  if (samples.length === 0) return null
+  function load(index: number) {
+    const sample = samples[index]
+    if (sample === undefined) return
+    change({
+      request: undefined,
+      payload: payloadText(sample.body),
+      headers: headersText(sample.headers ?? {}),
+      query: queryText(sample.query ?? {}),
+    })
+    announce(`Loaded the sample ${sample.name}.`)
+  }
+  return <LoadFrom label="Sample" what="the sample" options={samples.map(({ name }) => name)} onLoad={load} />
+}
+
+/** Lists the live mappings; one that is chosen is copied into the draft. */
+export function MappingSelect({ mappings }: { readonly mappings: readonly Mapping[] }) {
+  const [problem, setProblem] = useState<string>()
+  async function load(index: number) {
+    const mapping = mappings[index]
+    if (mapping === undefined) return
+    setProblem(undefined)
+    try {
+      change({ mapping: await readMapping(mapping.place) })
+      announce(`Loaded the mapping ${mapping.id}.`)
+    } catch (error) {
+      setProblem(asApiError(error).message)
+    }
+  }
+  if (mappings.length === 0) return null
+  return (
+    <>
+      <LoadFrom
+        label="Start from a live mapping"
+        what="the mapping"
+        options={mappings.map(({ id }) => id)}
+        onLoad={(index) => void load(index)}
+      />
+      {problem !== undefined && (
+        <p class="note tone-bad" role="alert">
+          <Marked text={problem} />
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Reads the text of an entry of the live generation. */
+async function readMapping(place: string): Promise<string> {
+  const at = readPlace(place)
+  const { items } = await get<Page<{ generation?: number; state: string }>>('/generations', { limit: 50 })
+  const live = items.find(({ state }) => state === 'live')?.generation
+  if (at === undefined || live === undefined) throw new Error('The text of this mapping is not kept.')
+  const { text = '' } = await get<{ text?: string }>(`/generations/${live}/file`, { path: at.name })
+  const entry = entryAt(text, at.line, at.column)
+  if (entry === undefined) throw new Error('The text of this mapping was not found in its file.')
+  return entry
+}

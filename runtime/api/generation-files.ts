@@ -1,0 +1,81 @@
+/** Shows the files of kept generations, and how those of two differ, without the secrets in them. */
+
+import { dirname, parse } from 'node:path'
+import { type GenerationContent, shownFile } from '@reveille/engine'
+import type { AdminOptions } from './options.ts'
+
+export interface GenerationFile {
+  /** The absolute path. */
+  readonly path: string
+  /** The path from the folder of the configuration, or the whole one of a file elsewhere. */
+  readonly name: string
+  /** Absent: the file is too long to be shown. */
+  readonly text?: string
+}
+
+/** A file that is not the same in both generations. */
+export interface FileChange extends Omit<GenerationFile, 'text'> {
+  readonly change: 'added' | 'changed' | 'removed'
+  readonly before?: string
+  readonly after?: string
+  /** Whether a text is missing because it is too long to be shown, or because too many files differ. */
+  readonly isCut?: true
+}
+
+/** In UTF-16 units. */
+const longestText = 256 * 1024
+/** Of all texts of one answer, in UTF-16 units. */
+const mostText = 4 * 1024 * 1024
+
+type Parts = Pick<AdminOptions, 'archive' | 'current' | 'withoutSecrets'>
+
+export function createGenerationFiles({ archive, current, withoutSecrets }: Parts) {
+  function identify(path: string): Omit<GenerationFile, 'text'> {
+    return { path, name: shownFile({ file: path }, dirname(current().snapshot.settings.file)) }
+  }
+
+  return {
+    /** Undefined: the generation, or the file in it, is not kept. `asked` is a path, a name, or `preset github`. */
+    async read(generation: number, asked: string): Promise<GenerationFile | undefined> {
+      const kept = await archive.read(generation)
+      for (const [path, text] of kept?.sources ?? []) {
+        const file = identify(path)
+        if (path !== asked && file.name !== asked && `preset ${parse(path).name}` !== asked) continue
+        return text.length > longestText ? file : { ...file, text: await withoutSecrets(path, text) }
+      }
+      return undefined
+    },
+
+    /** Undefined: one of the two is not kept. */
+    async compare(from: number, to: number): Promise<readonly FileChange[] | undefined> {
+      const [one, other] = [await archive.read(from), await archive.read(to)]
+      if (one === undefined || other === undefined) return undefined
+      let left = mostText
+      const changes: FileChange[] = []
+      for (const path of differing(one.sources, other.sources)) {
+        const [before, after] = [one.sources.get(path), other.sources.get(path)]
+        const change = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed'
+        const texts = [before, after].filter((text) => text !== undefined)
+        left -= texts.reduce((sum, text) => sum + text.length, 0)
+        const isCut = left < 0 || texts.some((text) => text.length > longestText)
+        changes.push({
+          ...identify(path),
+          change,
+          ...(isCut
+            ? { isCut }
+            : {
+                ...(before !== undefined && { before: await withoutSecrets(path, before) }),
+                ...(after !== undefined && { after: await withoutSecrets(path, after) }),
+              }),
+        })
+      }
+      return changes
+    },
+  }
+}
+
+/** The paths of the files that are not the same in both, in order. */
+function differing(one: GenerationContent['sources'], other: GenerationContent['sources']): string[] {
+  const paths = new Set([...one.keys(), ...other.keys()])
+  return [...paths].filter((path) => one.get(path) !== other.get(path)).sort()
+}

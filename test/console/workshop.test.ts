@@ -1,0 +1,244 @@
+/** Works on mappings in the console: the playground, the changes and the health page, with a pointer and by keyboard alone. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
+import { octokitSamples } from '../sample-data.ts'
+import {
+  assertFits,
+  inBrowser,
+  keyboard,
+  type Operator,
+  openConsole,
+  pointer,
+  reach,
+  seriousFindings,
+  takeScreenshots,
+} from './browser.ts'
+
+const files = {
+  'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+history: { bodies: all }
+hooks: { enabled: true, token: ${hookToken} }
+plugins: ["${rehearsalPlugin}"]
+channels: { terminal: {}, board: { folder: "{folder}" } }
+agents: { budget: { runs: 100 } }
+`,
+  'mappings/github.yaml': mappings('closed'),
+}
+
+function mappings(action: string, more = ''): string {
+  return `# What GitHub sends.
+mappings:
+  - id: other
+    match: { path: github, headers: { x-github-event: star } }
+    action: wake
+    text: "{{sender.login}} likes it"
+  - id: review
+    match:
+      path: github
+      headers: { x-github-event: pull_request }
+      body: { action: ${action} }
+    name: Review
+    deliver: false
+    message: |-
+      Review {{pull_request.title}}
+      by {{sender.login}}.
+${more}`
+}
+
+const opened = octokitSamples().find(({ body }) => /^\{"action":"opened".*"pull_request"/s.test(body))
+
+const editorOf = (page: Page, label: string) => page.getByRole('textbox', { name: label })
+
+/** Selects a text in an editor, so that what is typed next replaces it. */
+async function select(operator: Operator, page: Page, editor: Locator, text: string): Promise<void> {
+  if (operator === pointer) {
+    await editor.locator('.cm-line', { hasText: text }).getByText(text, { exact: true }).first().dblclick()
+    return
+  }
+  await reach(page, editor)
+  await page.keyboard.press('Control+f')
+  await page.keyboard.type(text)
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+}
+
+async function choose(operator: Operator, page: Page, select: Locator, option: string): Promise<void> {
+  if (operator === pointer) {
+    await select.selectOption({ label: option })
+    return
+  }
+  await reach(page, select)
+  await page.keyboard.type(option)
+}
+
+for (const operator of [pointer, keyboard]) {
+  test(`a mapping is changed in the playground until it matches, ${operator.name}`, inBrowser, async (t) => {
+    const { page, open, signIn, post, browserErrors, log } = await openConsole(t, files)
+    const ignored = await post('/hooks/github', opened?.body, opened?.headers)
+    await open(`/requests/${ignored.body['requestId']}`)
+    await signIn()
+    await operator.use(page, page.getByRole('link', { name: 'Open in the playground' }))
+
+    const result = page.getByRole('region', { name: 'Result' })
+    await result.getByText('No mapping matches').waitFor()
+    await editorOf(page, 'Payload').getByText('"opened"').first().waitFor()
+    await choose(operator, page, page.getByLabel('Start from a live mapping'), 'review')
+    await operator.use(page, page.getByRole('button', { name: 'Load the mapping' }))
+    const mapping = editorOf(page, 'Mapping')
+    await mapping.getByText('closed').waitFor()
+    await result.getByText('match.body.action').waitFor()
+
+    await select(operator, page, mapping, 'closed')
+    await page.keyboard.type('opened')
+    await result.locator('[data-outcome=accepted]').waitFor()
+    await result.locator('.outside', { hasText: 'Codertocat' }).first().waitFor()
+    await page.locator('#live-region', { hasText: 'accepted' }).waitFor({ state: 'attached' })
+
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.locator('.cm-editor :focus').count(), 0, 'Tab leaves the editor after Escape')
+
+    await operator.use(page, page.getByText('As a test', { exact: true }))
+    await result.getByRole('region', { name: 'Test' }).getByText('mapping: "review"').waitFor()
+    assert.deepEqual(browserErrors(), [])
+    assert.doesNotMatch(log(), /"event":"snapshot-swapped"/, 'nothing went live')
+  })
+
+  test(`a mistake in the playground is named at its line, ${operator.name}`, inBrowser, async (t) => {
+    const { page, open, signIn, browserErrors } = await openConsole(t, files)
+    await open('/playground')
+    await signIn()
+    const endpoint = page.getByLabel('Endpoint')
+    await reach(page, endpoint)
+    await page.keyboard.type('github')
+    await reach(page, editorOf(page, 'Mapping'))
+    await page.keyboard.type('id: a\nmesage: hello')
+    const message = page.getByRole('list', { name: 'Messages about the mapping' })
+    await message.getByText('Did you mean').waitFor()
+    await page.locator('.cm-lintRange-error', { hasText: 'mesage' }).waitFor()
+    await operator.use(page, message.getByRole('button', { name: 'Go to line 2' }))
+    await page.keyboard.press('Delete')
+    await page.keyboard.type('m')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.type('s')
+    await page.getByRole('region', { name: 'Result' }).locator('[data-outcome=accepted]').waitFor()
+    assert.deepEqual(browserErrors(), [])
+  })
+
+  test(
+    `a mapping file that is broken on disk shows at once at its line, ${operator.name}`,
+    inBrowser,
+    async (t) => {
+      const { page, open, signIn, write, browserErrors } = await openConsole(t, files, { watch: true })
+      await open('/live')
+      await signIn()
+      await page.locator('.connection.is-live').waitFor()
+      if (operator === pointer) await page.getByRole('link', { name: 'Changes' }).click()
+      else {
+        await page.keyboard.press('g')
+        await page.keyboard.press('c')
+      }
+      await page.getByText('Generation 1', { exact: true }).first().waitFor()
+
+      await write('mappings/github.yaml', mappings('closed', '  - id: third\n    mesage: hello\n'))
+      const refused = page.getByRole('alert')
+      await refused.getByText('mappings/github.yaml:17:5').waitFor()
+      await refused.locator('.code-frame-line mark', { hasText: 'mesage' }).waitFor()
+      await refused.getByText('message', { exact: true }).waitFor()
+
+      await write('mappings/github.yaml', mappings('opened'))
+      await refused.waitFor({ state: 'detached' })
+      await page.getByText('Generation 2', { exact: true }).first().waitFor()
+
+      const entry = page.locator('[data-generation="2"] > summary')
+      await operator.use(page, entry)
+      await operator.use(page, page.getByRole('button', { name: 'Compare files with generation 1' }))
+      await page.locator('.diff-removed mark', { hasText: 'closed' }).waitFor()
+      await page.locator('.diff-added mark', { hasText: 'opened' }).waitFor()
+
+      await operator.use(page, page.locator('[data-generation="1"] > summary'))
+      await operator.use(page, page.getByRole('button', { name: 'Roll back to 1: dry run' }))
+      await page.getByText('Dry run: a rollback to generation 1 would go live.').waitFor()
+      await operator.use(page, page.getByRole('button', { name: 'Roll back to 1 now' }))
+      await page.getByText('It was rolled back to').waitFor()
+      assert.deepEqual(browserErrors(), [])
+    },
+  )
+}
+
+test(
+  'the health page shows three plots with their numbers, and the parts of the gateway',
+  inBrowser,
+  async (t) => {
+    const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
+    for (let count = 0; count < 5; count++) await post('/hooks/github', opened?.body, opened?.headers)
+    await open('/health')
+    await signIn()
+    for (const name of ['Requests per minute', 'Time to accept', 'Backlog and spend']) {
+      const figure = page.getByRole('figure').filter({ has: page.getByRole('heading', { name }) })
+      await figure.locator('canvas').waitFor()
+      await figure.getByText('As a table').click()
+      await figure.getByRole('table').waitFor()
+    }
+    for (const part of ['Store', 'Channel board', 'agents.budget', 'Main session'])
+      await page.getByRole('region', { name: part }).waitFor()
+    assert.deepEqual(browserErrors(), [])
+  },
+)
+
+test(
+  'nothing serious is wrong with these pages, in both themes, and each fits a screen of 320 pixels',
+  inBrowser,
+  async (t) => {
+    const { page, open, signIn, post, write, gateway, read, browserErrors } = await openConsole(t, files)
+    const ignored = await post('/hooks/github', opened?.body, opened?.headers)
+    await write('mappings/github.yaml', mappings('opened'))
+    await gateway.reload()
+    await post('/hooks/github', opened?.body, opened?.headers)
+    await write('mappings/github.yaml', mappings('opened', '  - id: third\n    mesage: hello\n'))
+    await gateway.reload()
+    await until(async () => {
+      const { items } = await read<{ items: { stands?: true }[] }>('/api/generations')
+      return items[0]?.stands
+    }, 'the refusal')
+    await open(`/playground?request=${ignored.body['requestId']}`)
+    await signIn()
+    const steps: Readonly<Record<string, () => Promise<void>>> = {
+      async playground() {
+        await page.getByLabel('Start from a live mapping').selectOption({ label: 'review' })
+        await page.getByRole('button', { name: 'Load the mapping' }).click()
+        await editorOf(page, 'Mapping').getByText('opened').waitFor()
+        await page.locator('[data-outcome=accepted]').waitFor()
+      },
+      async 'playground-mistake'() {
+        await editorOf(page, 'Mapping').click()
+        await page.keyboard.press('Control+Home')
+        await page.keyboard.type('x')
+        await page.getByRole('list', { name: 'Messages about the mapping' }).waitFor()
+      },
+      async changes() {
+        await open('/changes?from=1&to=2')
+        await page.locator('.diff-added').first().waitFor()
+        await page.getByRole('alert').waitFor()
+      },
+      async health() {
+        await open('/health')
+        await page.locator('canvas').nth(2).waitFor()
+      },
+    }
+    for (const [name, step] of Object.entries(steps)) {
+      await step()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        assert.deepEqual(await seriousFindings(page), [], `${name}, ${colorScheme}`)
+      }
+      await assertFits(page, 320)
+      await takeScreenshots(page, name)
+    }
+    assert.deepEqual(browserErrors(), [])
+  },
+)
