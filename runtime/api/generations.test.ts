@@ -277,3 +277,32 @@ test('no secret is in the archive: not from .env, a reference, or a line that wa
   assert.ok(texts.length >= 5)
   for (const text of texts) assert.doesNotMatch(text, /canary/)
 })
+
+test('two generations are compared by their files, in which no secret is shown', async (t) => {
+  const { read, ask } = await openTwo(t)
+  const compared = await read<{ files: { name: string; before: string; after: string }[] }>(
+    '/api/generations/2/compare?with=1',
+  )
+  assert.deepEqual(
+    compared.files.map(({ name, before, after }) => [name, before, after]),
+    [['mappings/bell.yaml', mapping('one'), mapping('two')]],
+  )
+  const config = await ask('/api/generations/2/file?path=reveille.yaml')
+  assert.match(config.text, /token: …/)
+  for (const secret of [gatewayToken, hookToken]) assert.ok(!config.text.includes(secret))
+})
+
+test('a dry run of a rollback answers what would change, and nothing goes live', async (t) => {
+  const { ask, ring, items } = await openTwo(t)
+  const { status, body } = await ask('/api/generations/1/rollback?dryRun=true', { method: 'POST' })
+  assert.equal(status, 200)
+  assert.partialDeepStrictEqual(body, {
+    reload: { outcome: 'live', changes: { mappings: { changed: ['bell'] } } },
+  })
+  assert.deepEqual(await ring(), ['two', 2])
+  assert.deepEqual(
+    (await items()).map(({ state }) => state),
+    ['live', 'retired'],
+  )
+  assert.equal((await ask('/api/generations/9/rollback?dryRun=true', { method: 'POST' })).status, 404)
+})

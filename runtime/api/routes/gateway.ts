@@ -54,14 +54,20 @@ export const gatewayRoutes = {
     method: 'GET',
     path: '/generations/:number/file',
     summary: 'Shows one file of a generation without the secrets in it.',
-    query: { path: text('Its path, its name from the folder of the configuration, or `preset github`.', { minLength: 1 }) },
+    query: {
+      path: text('Its path, its name from the folder of the configuration, or `preset github`.', {
+        minLength: 1,
+      }),
+    },
     answers: { 200: generationFile },
   },
   compareGenerations: {
     method: 'GET',
     path: '/generations/:number/compare',
     summary: 'Shows the files that differ from another generation, without the secrets in them.',
-    query: { with: integer('The number of the other one, from which the changes are counted.', { minimum: 1 }) },
+    query: {
+      with: integer('The number of the other one, from which the changes are counted.', { minimum: 1 }),
+    },
     answers: { 200: object({ from: integer(), to: integer(), files: list(fileChange) }) },
   },
   reload: {
