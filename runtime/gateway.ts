@@ -371,6 +371,7 @@ async function openStore(
 function storeSettings({ gateway, history, agents }: Settings) {
   return {
     keepMs: history.keepMs,
+    mostBodyBytes: history.maxBodyBytes,
     backlog: gateway.limits.backlog,
     sessionIdleMs: agents.sessions.idleMs,
   }

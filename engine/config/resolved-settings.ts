@@ -1,6 +1,7 @@
 /** Turns a checked value into settings: absolute paths, milliseconds, and the few names that differ from the file's. */
 
 import { parseAddressRange } from './address-range.ts'
+import { parseByteSize } from './byte-size.ts'
 import { parseDuration } from './duration.ts'
 import { moduleName } from './mapping/module-name.ts'
 import { wholeSubscription } from './rules/mailbox-rules.ts'
@@ -48,7 +49,11 @@ export function resolveSettings(
       transforms: transformLimits(transforms),
       reload: { ...reloadRest, debounceMs: parseDuration(debounce) },
     },
-    history: { bodies: history.bodies, keepMs: parseDuration(history.keep) },
+    history: {
+      bodies: history.bodies,
+      keepMs: parseDuration(history.keep),
+      maxBodyBytes: parseByteSize(history.maxBodyBytes),
+    },
     deliveries: { ...deliveriesRest, retryForMs: parseDuration(retryFor) },
     agents: {
       ...agents,

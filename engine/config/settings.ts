@@ -49,7 +49,10 @@ export interface Settings extends Pick<Written, 'channels' | 'plugins'> {
     }
     readonly reload: Omit<Written['hooks']['reload'], 'debounce'> & { readonly debounceMs: number }
   }
-  readonly history: Omit<Written['history'], 'keep'> & { readonly keepMs: number }
+  readonly history: Omit<Written['history'], 'keep' | 'maxBodyBytes'> & {
+    readonly keepMs: number
+    readonly maxBodyBytes: number
+  }
   readonly agents: Omit<WrittenAgents, 'defaults' | 'sessions' | 'runners'> & {
     readonly defaults: Omit<WrittenDefaults, 'models' | 'heartbeat' | 'retry'> & {
       /** Maps an alias to its model. Absent: any model is allowed. */

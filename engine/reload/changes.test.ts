@@ -164,6 +164,7 @@ const others: Readonly<Record<string, unknown>> = {
   'hooks.reload.poll': true,
   'history.bodies': 'all',
   'history.keep': '1d',
+  'history.maxBodyBytes': '5MiB',
   'agents.defaults.runner': 'command',
   'agents.defaults.model': 'canary/one',
   'agents.defaults.models': { 'canary/one': { alias: 'one' } },

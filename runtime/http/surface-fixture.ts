@@ -113,7 +113,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     gateway,
     hooks,
     sources: options.sources ?? {},
-    history: { bodies: options.bodies ?? 'failed', keepMs: 1 },
+    history: { bodies: options.bodies ?? 'failed', keepMs: 1, maxBodyBytes: 1_000_000 },
   }
   return {
     digest: 'digest',

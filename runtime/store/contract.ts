@@ -9,11 +9,15 @@ import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
 import { coalescingContract } from './contract/coalescing.ts'
 import { failingContract } from './contract/failing.ts'
+import { findingContract } from './contract/finding.ts'
+import { forgettingContract } from './contract/forgetting.ts'
 import { heartbeatContract } from './contract/heartbeat.ts'
 import { idleSessionsContract } from './contract/idle-sessions.ts'
+import { issuesContract } from './contract/issues.ts'
 import { performingContract } from './contract/performing.ts'
 import { poolsContract } from './contract/pools.ts'
 import { readingContract } from './contract/reading.ts'
+import { replayJobsContract } from './contract/replay-jobs.ts'
 import { retentionContract } from './contract/retention.ts'
 import { sessionsContract } from './contract/sessions.ts'
 import { spendingContract } from './contract/spending.ts'
@@ -33,8 +37,12 @@ export function storeContract(subject: ContractSubject): void {
   sessionsContract(subject)
   spendingContract(subject)
   readingContract(subject)
+  findingContract(subject)
   changesContract(subject)
   retentionContract(subject)
   idleSessionsContract(subject)
+  forgettingContract(subject)
+  replayJobsContract(subject)
+  issuesContract(subject)
   failingContract(subject)
 }

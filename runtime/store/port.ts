@@ -9,7 +9,11 @@ import type {
   DeliveryRecord,
   EventRecord,
   Id,
+  IssueRecord,
   JoinedRequest,
+  NextStep,
+  ReplayJob,
+  ReplayJobItem,
   RequestRecord,
   Route,
   RunRecord,
@@ -36,7 +40,7 @@ export interface Store {
   /**
    * Stores a request that made no action. No reply waits for it. Refused requests and handshakes, which need no credentials,
    * go to a bounded ring in memory; the others go to disk. Of requests without effect the newest of each outcome are
-   * stored (`mostWithoutEffect`), and the newest bodies (`mostBodyBytes`).
+   * stored (`mostWithoutEffect`). Under a flood some are dropped: what must not be lost is accepted, without actions.
    */
   note(request: RequestRecord): void
   /** Claims due tasks and performs them, at most `concurrency` at a time. Dispatch calls it once for each kind. */
@@ -278,6 +282,57 @@ export type Command =
       readonly to: { readonly channel: string; readonly to: string }
       readonly task: NewTask
     }
+  /**
+   * Erases what at most 500 requests brought, and keeps their records with `forgottenAt`: body, head and trace; the texts of their
+   * events, of their runs and of what those replied; the turns of sessions and the heartbeats that showed any of it. A run that
+   * several requests became is erased as a whole. A request is refused while any of this is queued, under way or unsent. Events
+   * that are pending are consumed.
+   */
+  | { readonly type: 'forget'; readonly requests: readonly Id[]; readonly at: number }
+  /**
+   * Begins a replay job or adds at most 1,000 items to it, each request once. While `more` items are to follow none is handed out.
+   * If the process ends before the last call, the job is cancelled.
+   */
+  | {
+      readonly type: 'job-begin'
+      readonly job: Pick<ReplayJob, 'id' | 'filter' | 'options' | 'createdAt'>
+      readonly items: readonly Id[]
+      readonly more?: true
+    }
+  /**
+   * Answers the next `items` of a running job: first those that have a replay and are not settled, as after a restart, then new
+   * ones, to which the ids of `mint` are given in order. No item gets another id later.
+   */
+  | { readonly type: 'job-next'; readonly job: Id; readonly limit: number; readonly mint: readonly Id[] }
+  /** Notes how items ended. An item that is settled stays as it is. The job is done when none is left. */
+  | {
+      readonly type: 'job-settle'
+      readonly job: Id
+      readonly at: number
+      readonly items: readonly {
+        readonly request: Id
+        readonly state: 'done' | 'failed' | 'skipped'
+        readonly reason?: string
+      }[]
+    }
+  /** Hands out no further items. Those that were handed out can still be settled. */
+  | { readonly type: 'job-cancel'; readonly job: Id; readonly at: number }
+  /** Changes issues, all of them or none. An issue that is unknown is refused alone. */
+  | { readonly type: 'issues'; readonly at: number; readonly changes: readonly IssueChange[] }
+
+/**
+ * The first form counts a problem: it opens an issue, counts it up or opens a resolved one again; a muted one stays muted. Its
+ * event is posted with it, at most once a day and not while it is muted. `mute` is until when, or null for good.
+ */
+export type IssueChange =
+  | (Pick<IssueRecord, 'key' | 'code' | 'subject' | 'cause'> & {
+      readonly next: NextStep
+      readonly count: number
+      readonly say?: { readonly event: EventRecord; readonly task?: NewTask; readonly day: string }
+    })
+  | { readonly key: string; readonly resolve: true }
+  | { readonly key: string; readonly mute: number | null }
+  | { readonly key: string; readonly reopen: true }
 
 export interface CommandResult {
   readonly ok: boolean
@@ -285,6 +340,11 @@ export interface CommandResult {
   readonly reason?: string
   /** `unknown`: there is no such record. `state`: its state does not allow the command. */
   readonly why?: 'unknown' | 'state'
+  /** For commands about several things: how many of them were done, and which were not. */
+  readonly done?: number
+  readonly refused?: readonly { readonly id: string; readonly reason: string }[]
+  /** What `job-next` hands out. */
+  readonly items?: readonly { readonly request: Id; readonly replay: Id }[]
 }
 
 export interface Page<Item> {
@@ -312,6 +372,16 @@ export interface RequestFilters {
   readonly generation?: number
   readonly generationDigest?: string
   readonly node?: string
+  /** The earliest `receivedAt`. */
+  readonly since?: number
+  /** The first `receivedAt` that is too late. */
+  readonly until?: number
+}
+
+/** What a pasted text may name. The id of a session is its key, that of a generation its number. */
+export interface Found {
+  readonly kind: 'request' | 'run' | 'event' | 'delivery' | 'session' | 'generation'
+  readonly id: string
 }
 
 /** Reads records. Lists are newest first. */
@@ -342,6 +412,21 @@ export interface Reader {
   route(): Promise<Route | undefined>
   /** Returns what was spent today (UTC). */
   spent(): Promise<SpentToday>
+  /**
+   * Finds what a text names: a whole id, or its last four or more characters among the newest 500 of each kind; a sender's id of
+   * a delivery; a session key; the number of a generation, or its digest. At most 20, whole ids first.
+   */
+  find(text: string): Promise<readonly Found[]>
+  jobs(options?: PageOptions & { readonly state?: string }): Promise<Page<ReplayJob>>
+  job(id: Id): Promise<ReplayJob | undefined>
+  /** Lists the items of a job in the order in which they were added, or the last ones first. */
+  jobItems(
+    id: Id,
+    options?: PageOptions & { readonly state?: string; readonly newestFirst?: boolean },
+  ): Promise<Page<ReplayJobItem>>
+  /** Lists issues: open ones first, then muted and resolved ones; of each, those that showed last come first. */
+  issues(options?: PageOptions & { readonly state?: string }): Promise<Page<IssueRecord>>
+  issue(key: string): Promise<IssueRecord | undefined>
 }
 
 export interface OpenDeliveries {
@@ -390,6 +475,11 @@ export interface StoreLimits {
   readonly backlog: number
   /** A session with a generated key is deleted when its last turn is older than this. Milliseconds. Default: `keepMs`. */
   readonly sessionIdleMs?: number
+  /**
+   * The most bytes of kept bodies, with the headers and traces beside them. Over it the oldest are deleted, and their requests
+   * stay. Default: 1 GiB.
+   */
+  readonly mostBodyBytes?: number
 }
 
 export interface StoreOptions extends StoreLimits {
@@ -418,11 +508,6 @@ export interface StoreOptions extends StoreLimits {
    * whatever its age. Default: 100,000.
    */
   readonly mostWithoutEffect?: number
-  /**
-   * The most bytes of bodies and headers of all these requests together. Over it the oldest bodies are deleted, and their
-   * requests stay. Default: 1 GiB.
-   */
-  readonly mostBodyBytes?: number
   /** The most messages of a session that `load` returns. Older ones stay readable until they expire. */
   readonly historyMessages: number
 }

@@ -54,6 +54,22 @@ export interface RequestRecord {
   readonly body?: Uint8Array
   /** The headers and query of a body that is kept. They are never in a list, and not in API answers. */
   readonly head?: RequestHead
+  /** Why the request was decided as it was. It is never in a list. */
+  readonly trace?: RequestTrace
+  /** When an operator had its body, head, trace and texts erased. */
+  readonly forgottenAt?: number
+}
+
+/** How each mapping was tried. The store knows no more of it than it needs to bound its size. */
+export interface RequestTrace {
+  /** One object for each mapping that was tried, in order. */
+  readonly candidates: readonly object[]
+  /** How many mappings were tried besides. */
+  readonly more: number
+  /** Whether the body was a form. */
+  readonly isForm?: true
+  /** Candidates were left out for the trace's size, and are counted in `more`. */
+  readonly cut?: true
 }
 
 /** The values that are needed, beside the body, to evaluate a request again. They include no tokens and no cookies. */
@@ -196,6 +212,11 @@ export interface RunRecord {
     /** The newest of those requests, its own included, each once and oldest first. */
     readonly requestIds?: readonly Id[]
   }
+  /**
+   * What joined a run that was cancelled before it could read it: the newest 100, oldest first. It is never in a list. A message
+   * that is not kept is absent.
+   */
+  readonly joined?: readonly { readonly requestId: Id; readonly at: number; readonly message?: string }[]
   /** The policy whose `concurrency` limits its runs. */
   readonly pool?: string
   /** The policy whose `budget` pays for it. */
@@ -214,6 +235,8 @@ export interface RunRecord {
   readonly deliveryIds: readonly Id[]
   /** The events that a heartbeat has shown. */
   readonly eventIds?: readonly Id[]
+  /** When an operator had its texts erased. */
+  readonly forgottenAt?: number
 }
 
 /** One queued system event. */
@@ -234,8 +257,10 @@ export interface EventRecord {
   readonly generation: number
   readonly createdAt: number
   readonly consumedAt?: number
-  /** The heartbeat that consumed it. */
+  /** The heartbeat that consumed it. Absent for one that was forgotten while it was pending. */
   readonly consumedBy?: Id
+  /** When an operator had its texts erased. */
+  readonly forgottenAt?: number
 }
 
 /** One outgoing reply. */
@@ -264,6 +289,8 @@ export interface DeliveryRecord {
   /** When the next try of a pending delivery is due. */
   readonly nextAt?: number
   readonly endedAt?: number
+  /** When an operator had its text erased. */
+  readonly forgottenAt?: number
 }
 
 /** One message of a session's history. */
@@ -280,4 +307,60 @@ export interface SessionMessage {
 export interface Route {
   readonly channel: string
   readonly to?: string
+}
+
+/** Many requests that are replayed one after the other, each once, however often the process restarts meanwhile. */
+export interface ReplayJob {
+  readonly id: Id
+  /** How the requests were chosen, and how they are replayed. The store knows no more of either. */
+  readonly filter: object
+  readonly options: object
+  /** A job is cancelled by an operator, or because the process ended before all of its items were added. */
+  readonly state: 'running' | 'done' | 'cancelled'
+  readonly total: number
+  readonly done: number
+  readonly failed: number
+  readonly skipped: number
+  readonly createdAt: number
+  readonly endedAt?: number
+}
+
+export interface ReplayJobItem {
+  /** The request that is replayed. */
+  readonly request: Id
+  /** The id of its replay, which it keeps for good. Absent until its turn comes. */
+  readonly replay?: Id
+  readonly state: 'open' | 'done' | 'failed' | 'skipped'
+  /** Why it failed or was skipped, in one sentence. */
+  readonly reason?: string
+}
+
+/** What an operator can do about an open problem. */
+export interface NextStep {
+  readonly label: string
+  /** A command line. */
+  readonly command?: string
+  /** A call of the API. */
+  readonly action?: { readonly method: string; readonly path: string; readonly body?: object }
+}
+
+/** An open problem, which is recorded once however often it shows. */
+export interface IssueRecord {
+  readonly key: string
+  /** What kind of problem it is, as a stable code. */
+  readonly code: string
+  /** What it is about: an endpoint, a mapping, a channel. */
+  readonly subject: string
+  /** One sentence. */
+  readonly cause: string
+  readonly next: NextStep
+  readonly count: number
+  readonly first: number
+  readonly last: number
+  readonly state: 'open' | 'resolved' | 'muted'
+  /** When a muted issue is open again. Absent: not by itself. */
+  readonly mutedUntil?: number
+  readonly resolvedAt?: number
+  /** The day in UTC, `2026-01-31`, on which the main session last got an event about it. */
+  readonly saidOn?: string
 }

@@ -44,7 +44,8 @@ export function runTask(run: {
   return run.pool === undefined ? inLane : { ...inLane, pool: run.pool }
 }
 
-const heartbeatKey = 'heartbeat:main'
+/** The task that all heartbeats share. */
+export const heartbeatKey = 'heartbeat:main'
 
 /** At most one heartbeat of the main session is scheduled. Scheduling it again keeps the earliest time. */
 export function heartbeatTask(dueAt: number): NewTask {

@@ -8,6 +8,7 @@ import { defineFileShape } from './file-shape.ts'
 import {
   anyText,
   byName,
+  byteSize,
   dailyBudget,
   duration,
   flag,
@@ -186,6 +187,10 @@ const history = section('What is kept of the past.', {
   keep: duration(
     'How long history is kept; of requests that caused nothing the newest 100,000 of each outcome at most.',
     { default: '7d' },
+  ),
+  maxBodyBytes: byteSize(
+    'The most that kept bodies take, with their headers and with what explains a decision; the oldest go first.',
+    { default: '1GiB' },
   ),
 })
 

@@ -1,5 +1,6 @@
 /** Defines the keywords that our schemas add to JSON Schema, and shorthands for writing schemas. */
 
+import { byteSizePattern } from '../byte-size.ts'
 import { durationPattern } from '../duration.ts'
 import { type Static, type TOptional, type TProperties, type TSchema, Type } from './type.ts'
 
@@ -103,6 +104,16 @@ export function duration(description: string, notes: Notes & { default?: string 
   return Type.String({
     pattern: durationPattern,
     expects: 'a duration such as 250ms, 10s, 30m, 24h or 7d',
+    description,
+    ...notes,
+  })
+}
+
+/** Makes a text such as `1GiB`. */
+export function byteSize(description: string, notes: Notes & { default?: string } = {}) {
+  return Type.String({
+    pattern: byteSizePattern,
+    expects: 'a size such as 500KiB, 20MiB or 1GiB',
     description,
     ...notes,
   })

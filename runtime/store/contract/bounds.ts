@@ -1,8 +1,8 @@
-/** The contract of bounds: on pending events, and on requests without effect. */
+/** The contract of bounds: on pending events, on requests without effect, and on bodies and traces. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Id } from '../port.ts'
+import type { Id, RequestRecord } from '../port.ts'
 import { heartbeatTask } from '../tasks.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
 import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
@@ -104,7 +104,7 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await kept('ignored'), fewer.slice(1), 'too many become fewer')
     })
 
-    test('bodies of requests without effect are bounded: the oldest are dropped, and their requests stay', async (t) => {
+    test('bodies are bounded: the oldest are dropped, and their requests stay', async (t) => {
       const bench = await openBench(t, subject, { mostBodyBytes: 1000 })
       const sample = createSampler(bench)
       const note = (outcome: 'ignored' | 'failed', bytes: number) => {
@@ -134,17 +134,91 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await bodies(), [], 'not even one that is larger than all may be')
     })
 
-    test('bodies of accepted requests do not count towards that bound', async (t) => {
-      const bench = await openBench(t, subject, { mostBodyBytes: 100 })
+    test('bodies of accepted requests count, and go like the others', async (t) => {
+      const bench = await openBench(t, subject, { mostBodyBytes: 500 })
       const sample = createSampler(bench)
-      const entry = sample.entry(sample.runAction())
-      const request = { ...entry.request, body: Buffer.alloc(200), head: { headers: {}, query: {} } }
-      await bench.store.accept({ ...entry, request })
-      bench.store.note(sample.request({ outcome: 'failed', status: 500, body: Buffer.alloc(200) }))
+      const accept = async (bytes: number) => {
+        const entry = sample.entry(sample.runAction())
+        await bench.store.accept({ ...entry, request: { ...entry.request, body: Buffer.alloc(bytes) } })
+        return entry.request.id
+      }
+      const bodies = async () => (await bench.store.read.recentBodies()).map(({ id }) => id).reverse()
+      const first = await accept(200)
+      const failed = sample.request({ outcome: 'failed', status: 500, body: Buffer.alloc(200) })
+      bench.store.note(failed)
       await bench.settled()
+      assert.deepEqual(await bodies(), [first, failed.id])
+      const third = await accept(101)
+      assert.deepEqual(await bodies(), [failed.id, third])
+      const kept = await bench.store.read.request(first)
+      assert.deepEqual([kept?.outcome, kept?.body], ['accepted', undefined])
+      await bench.open({ mostBodyBytes: 500 })
+      const fourth = await accept(500)
+      assert.deepEqual(await bodies(), [fourth], 'also after a restart')
+    })
+
+    test('traces count with bodies, and the oldest of both go first', async (t) => {
+      const bench = await openBench(t, subject, { mostBodyBytes: 1000 })
+      const sample = createSampler(bench)
+      const trace = { candidates: [{ mapping: 'a', why: 'x'.repeat(300) }], more: 0 }
+      const note = async (fields: Partial<RequestRecord>) => {
+        const request = sample.request({ outcome: 'ignored', status: 200, ...fields })
+        bench.store.note(request)
+        await bench.settled()
+        return request.id
+      }
+      const ids = [
+        await note({ trace }),
+        await note({ body: Buffer.alloc(300) }),
+        await note({ trace }),
+        await note({ trace, body: Buffer.alloc(600) }),
+      ]
+      const kept = await Promise.all(ids.map((id) => bench.store.read.request(id)))
       assert.deepEqual(
-        (await bench.store.read.recentBodies()).map(({ id }) => id),
-        [request.id],
+        kept.map((each) => [each?.trace !== undefined, each?.body !== undefined]),
+        [
+          [false, false],
+          [false, false],
+          [false, false],
+          [true, true],
+        ],
+      )
+    })
+
+    test('a lower limit deletes the oldest bodies and traces by itself', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      for (let i = 0; i < 50; i += 1) {
+        const trace = { candidates: [], more: i }
+        bench.store.note(sample.request({ outcome: 'ignored', body: Buffer.alloc(100), trace }))
+      }
+      await bench.settled()
+      bench.store.configure({ keepMs: 7 * 86_400_000, backlog: 1_000, mostBodyBytes: 1_000 })
+      const bodies = async () => (await bench.store.read.recentBodies()).length
+      for (let slice = 0; slice < 100 && (await bodies()) > 9; slice += 1) {
+        bench.clock.advance(1_000)
+        await bench.settled()
+      }
+      assert.ok((await bodies()) <= 9 && (await bodies()) >= 7, 'as many as fit')
+      assert.equal((await bench.store.read.requests({ limit: 500 })).items.length, 50)
+    })
+
+    test('a trace that is too long loses its last candidates, and says so', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const candidate = (length: number) => ({ mapping: 'm', clause: { actual: 'ü'.repeat(length) } })
+      const trace = { candidates: [candidate(10), candidate(4_000), candidate(4_000), candidate(10)], more: 3 }
+      const huge = { candidates: [candidate(20_000)], more: 0, isForm: true as const }
+      const requests = [trace, huge].map((each) => sample.request({ outcome: 'failed', trace: each }))
+      for (const request of requests) bench.store.note(request)
+      await bench.settled()
+      const kept = await Promise.all(requests.map(({ id }) => bench.store.read.request(id)))
+      assert.deepEqual(
+        kept.map((each) => each?.trace),
+        [
+          { candidates: trace.candidates.slice(0, 2), more: 5, cut: true },
+          { candidates: [], more: 1, isForm: true, cut: true },
+        ],
       )
     })
 

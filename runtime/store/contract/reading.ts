@@ -56,7 +56,12 @@ export function readingContract(subject: ContractSubject): void {
 
     test('a cursor that came from no page is refused', async (t) => {
       const bench = await openBench(t, subject)
-      await assert.rejects(bench.store.read.runs({ cursor: "' OR 1=1" }), { code: 'BAD_CURSOR' })
+      const { read } = bench.store
+      for (const cursor of ["' OR 1=1", 'c9bf9e57-1685-4c89-bafb-ff5af830be8a']) {
+        for (const list of [read.runs, read.requests, read.jobs, read.issues, read.sessions])
+          await assert.rejects(list({ cursor }), { code: 'BAD_CURSOR' })
+      }
+      await assert.rejects(read.jobItems(bench.mintId(), { cursor: 'x' }), { code: 'BAD_CURSOR' })
     })
 
     test('requests are found by each fact of theirs, on disk and in memory', async (t) => {
@@ -123,7 +128,8 @@ export function readingContract(subject: ContractSubject): void {
     test('a record that does not exist is undefined', async (t) => {
       const bench = await openBench(t, subject)
       const { read } = bench.store
-      for (const id of [bench.mintId(), 'no id at all', '']) {
+      const random = 'c9bf9e57-1685-4c89-bafb-ff5af830be8a'
+      for (const id of [bench.mintId(), 'no id at all', '', random]) {
         assert.equal(await read.request(id), undefined)
         assert.equal(await read.run(id), undefined)
         assert.equal(await read.event(id), undefined)
@@ -142,6 +148,78 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await bench.store.read.request(entry.request.id), { ...entry.request, ...kept })
       const { items } = await bench.store.read.requests()
       assert.deepEqual(items, [entry.request])
+    })
+
+    test('a trace comes with its request, with and without a body, and in no list', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const trace = { candidates: [{ mapping: 'm', verdict: 'failed', clause: { actual: '\ud83d' } }], more: 2 }
+      const ignored = sample.request({ outcome: 'ignored', status: 200 })
+      const failed = sample.request({ outcome: 'failed', status: 500 })
+      const kept = { body: new Uint8Array([1]), head }
+      bench.store.note({ ...ignored, trace })
+      bench.store.note({ ...failed, ...kept, trace: { ...trace, isForm: true } })
+      await bench.settled()
+      for (const store of [bench.store, await bench.open()]) {
+        assert.deepEqual(await store.read.request(ignored.id), { ...ignored, trace })
+        const whole = { ...failed, ...kept, trace: { ...trace, isForm: true } }
+        assert.deepEqual(await store.read.request(failed.id), whole)
+        assert.deepEqual((await store.read.requests()).items, [failed, ignored])
+      }
+      const refused = sample.request({ outcome: 'refused', status: 404 })
+      bench.store.note({ ...refused, trace })
+      assert.deepEqual(await bench.store.read.request(refused.id), refused)
+    })
+
+    test('requests are listed from a time on and up to a time, on disk and in memory', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const ids: string[] = []
+      const times: number[] = []
+      const outcomes = ['ignored', 'accepted', 'refused'] as const
+      for (let i = 0; i < 9; i += 1) {
+        const request = sample.request({ outcome: outcomes[i % 3] ?? 'ignored', status: 400, mapping: `m${i % 2}` })
+        if (request.outcome === 'accepted') await bench.store.accept({ request, actions: [] })
+        else bench.store.note(request)
+        ids.push(request.id)
+        times.push(request.receivedAt)
+        bench.clock.advance(1_000)
+      }
+      await bench.settled()
+      const { read } = bench.store
+      const found = async (filters: RequestFilters) =>
+        (await read.requests(filters)).items.map(({ id }) => ids.indexOf(id)).reverse()
+      const [since, until] = [times[2] ?? 0, times[6] ?? 0]
+      assert.deepEqual(await found({ since }), [2, 3, 4, 5, 6, 7, 8])
+      assert.deepEqual(await found({ until }), [0, 1, 2, 3, 4, 5])
+      assert.deepEqual(await found({ since, until }), [2, 3, 4, 5])
+      assert.deepEqual(await found({ since: since + 1, until: until + 1 }), [3, 4, 5, 6])
+      assert.deepEqual(await found({ since, until, outcome: 'ignored' }), [3])
+      assert.deepEqual(await found({ since, until, mapping: 'm1' }), [3, 5])
+      assert.deepEqual(await found({ since: until, until: since }), [])
+      const first = await read.requests({ since, until, limit: 3 })
+      const second = await read.requests({ since, until, limit: 3, cursor: first.next })
+      assert.deepEqual(
+        [...first.items, ...second.items].map(({ id }) => ids.indexOf(id)),
+        [5, 4, 3, 2],
+      )
+      assert.equal(second.next, undefined)
+    })
+
+    test('a request that came after the clock was set back is listed by the time at which it was received', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const before = bench.clock.now()
+      bench.clock.advance(600_000)
+      const first = sample.request()
+      await bench.store.accept({ request: first, actions: [] })
+      bench.clock.advance(-600_000)
+      const second = sample.request()
+      await bench.store.accept({ request: second, actions: [] })
+      const found = async (filters: RequestFilters) =>
+        (await bench.store.read.requests(filters)).items.map(({ id }) => id)
+      assert.deepEqual(await found({ until: before + 1 }), [second.id])
+      assert.deepEqual(await found({ since: before + 1 }), [first.id])
     })
 
     test('the newest requests whose bodies are kept come whole, and the others do not come', async (t) => {

@@ -1,9 +1,12 @@
 /** Carries out the commands of the admin surface and of the gateway itself, each inside the batch's transaction. */
 
 import type { Attempt, Command, CommandResult, DeliveryRecord, Route, RunRecord } from '../port.ts'
-import { firstRunOf, laneOf, onlyParked, runTask } from '../tasks.ts'
+import { firstRunOf, heartbeatKey, laneOf, onlyParked, runTask } from '../tasks.ts'
 import type { Parts } from './parts.ts'
 import { refuseOverBacklog } from './records/counters.ts'
+import { createForgetting } from './records/forgetting.ts'
+import { createIssues } from './records/issues.ts'
+import type { Jobs } from './records/jobs.ts'
 
 /** `claimed` names the task whose claim is notified of the cancel once this is committed. */
 type Result = CommandResult & { readonly claimed?: string }
@@ -12,7 +15,7 @@ type Commands = { [Type in Command['type']]: (command: Command & { type: Type })
 
 const done: Result = { ok: true }
 
-export function createCommands(parts: Parts): (command: Command) => Result {
+export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => Result {
   const { db, counters, schedule, runs, deliveries, coalescing, limits } = parts
   const selectByHand = db.prepare('SELECT by_hand FROM route')
   const upsertRoute = db.prepare('INSERT OR REPLACE INTO route VALUES (1, ?, ?, ?)')
@@ -53,6 +56,7 @@ export function createCommands(parts: Parts): (command: Command) => Result {
       const run = runs.find(id)
       if (run === undefined) return unknown('run')
       if (run.state !== 'parked') return wrongState(`only a parked run can be resumed: it is ${run.state}`)
+      if (run.forgottenAt !== undefined) return wrongState('what it was asked is forgotten')
       const { sessionKey, pool } = run
       const lane = firstRunOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
       runs.change({ id, state: 'queued', error: undefined })
@@ -76,6 +80,7 @@ export function createCommands(parts: Parts): (command: Command) => Result {
       const delivery = deliveries.find(id)
       if (delivery === undefined) return unknown('delivery')
       if (delivery.state !== 'parked') return wrongState(onlyParked(delivery.state))
+      if (delivery.forgottenAt !== undefined) return wrongState('its text is forgotten')
       const isElsewhere = to.channel !== delivery.channel || to.to !== delivery.to
       if (isElsewhere && delivery.receipts.length > 0)
         return wrongState('a part of it has arrived somewhere else')
@@ -103,6 +108,13 @@ export function createCommands(parts: Parts): (command: Command) => Result {
       schedule.expedite(task, dueAt)
       return done
     },
+
+    forget: createForgetting(parts),
+    'job-begin': jobs.begin,
+    'job-next': jobs.next,
+    'job-settle': jobs.settle,
+    'job-cancel': jobs.cancel,
+    issues: createIssues(parts),
   }
 
   const ofType: Readonly<Record<Command['type'], (command: never) => Result>> = commands
@@ -118,7 +130,7 @@ function wrongState(reason: string): Result {
 }
 
 function taskOf({ kind, id }: RunRecord): string {
-  return kind === 'heartbeat' ? 'heartbeat:main' : `run:${id}`
+  return kind === 'heartbeat' ? heartbeatKey : `run:${id}`
 }
 
 /** The process did not survive an attempt that is still open. */

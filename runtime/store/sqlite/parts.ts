@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreLimits, StoreOptions } from '../port.ts'
+import type { Bounds } from './records/bounds.ts'
 import type { NoteChange } from './records/change-list.ts'
 import type { Coalescing } from './records/coalescing.ts'
 import type { Counters } from './records/counters.ts'
@@ -16,6 +17,7 @@ import type { Schedule } from './schedule/schedule.ts'
 export interface Parts {
   readonly db: DatabaseSync
   readonly counters: Counters
+  readonly bounds: Bounds
   readonly schedule: Schedule
   readonly requests: Requests
   readonly lookups: Lookups
@@ -26,5 +28,5 @@ export interface Parts {
   readonly coalescing: Coalescing
   readonly changed: NoteChange
   /** They are read whenever they matter, because a reload changes them. */
-  readonly limits: StoreLimits & Pick<StoreOptions, 'mostWithoutEffect' | 'mostBodyBytes'>
+  readonly limits: StoreLimits & Pick<StoreOptions, 'mostWithoutEffect'>
 }

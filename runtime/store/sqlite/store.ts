@@ -192,9 +192,9 @@ function createStore(options: StoreOptions, { worker, state: opened, newestAt }:
       return workerPool
     },
     command: (command) => client.call({ type: 'command', command }) as Promise<CommandResult>,
-    configure({ keepMs, backlog: limit, sessionIdleMs }) {
+    configure({ keepMs, backlog: limit, sessionIdleMs, mostBodyBytes }) {
       backlog = limit
-      client.send({ type: 'configure', limits: { keepMs, backlog, sessionIdleMs } })
+      client.send({ type: 'configure', limits: { keepMs, backlog, sessionIdleMs, mostBodyBytes } })
     },
     read: reader.read,
     changes: changes.listen,

@@ -22,6 +22,8 @@ export interface Known {
   deadline: number
   taskState: TaskState
   parked: boolean
+  /** Its texts were erased. */
+  forgotten: boolean
   wasClaimed: boolean
   /** How many requests became this run. */
   count: number
@@ -51,7 +53,10 @@ export interface Oracle {
   again(run: Known, at: number): void
   /** Returns true if the run ended at once. */
   cancel(run: Known): boolean
-  resume(run: Known, now: number): void
+  /** Returns false for a run that is not queued again, because it was forgotten. */
+  resume(run: Known, now: number): boolean
+  /** Forgets the runs of a request. Returns false if one of them is open, and then nothing is forgotten. */
+  forget(ids: readonly Id[]): boolean
   send(asked: { readonly id: Id; readonly lane: string; readonly pool: string; readonly dueAt: number }): void
   /** Replays a delivery, perhaps to another recipient and so in another lane. */
   replay(delivery: Known, to: { readonly lane: string; readonly pool: string }, now: number): void
@@ -108,6 +113,7 @@ export function createOracle(): Oracle {
         place: places,
         taskState: 'open',
         parked: false,
+        forgotten: false,
         wasClaimed: false,
         count: 1,
         cancelled: false,
@@ -145,6 +151,7 @@ export function createOracle(): Oracle {
       return true
     },
     resume(run, now) {
+      if (run.forgotten) return false
       const own = laneOf(`hook:${run.id}`)
       const lane = run.lane ?? own
       run.lane = lane !== own || isOccupied(lane) ? lane : undefined
@@ -155,6 +162,13 @@ export function createOracle(): Oracle {
       run.dueAt = now
       run.parked = false
       if (run.key !== undefined && newest.get(run.key) === run) newest.delete(run.key)
+      return true
+    },
+    forget(ids) {
+      const all = ids.flatMap((id) => runs.get(id) ?? [])
+      if (all.some(({ taskState }) => taskState !== 'none')) return false
+      for (const run of all) run.forgotten = true
+      return true
     },
     send({ id, lane, pool, dueAt }) {
       places += 1
@@ -168,6 +182,7 @@ export function createOracle(): Oracle {
         place: places,
         taskState: 'open',
         parked: false,
+        forgotten: false,
         wasClaimed: false,
         count: 1,
         cancelled: false,

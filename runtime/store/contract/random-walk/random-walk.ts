@@ -46,6 +46,14 @@ interface Held {
   readonly run: Known
 }
 
+interface WalkedJob {
+  readonly id: Id
+  readonly total: number
+  readonly given: Map<Id, Id>
+  /** The items that have not ended, in order. */
+  open: Id[]
+}
+
 /** Where a delivery goes, and how much of it has arrived there. */
 interface Journey {
   to: { readonly channel: string; readonly to: string }
@@ -60,7 +68,8 @@ function createWalk(bench: Bench, seed: number) {
   const oracle = createOracle()
   const seen = new Map<Id, { readonly original: Id; readonly until: number }>()
   const spent = new Map<string, Spent>()
-  const requests = new Map<Id, Id>()
+  const requests = new Map<Id, readonly { readonly outcome: string; readonly id: Id }[]>()
+  const jobs: WalkedJob[] = []
   const journeys = new Map<Id, Journey>()
   let held: Held[] = []
   /** Dedupe keys carry this number: keys from before a step of the clock may be unknown afterwards. */
@@ -163,7 +172,7 @@ function createWalk(bench: Bench, seed: number) {
         : { outcome: action.outcome, id: action.id },
     )
     assert.deepEqual(got, expected)
-    requests.set(entry.request.id, expected[0]?.id ?? '')
+    requests.set(entry.request.id, expected)
     if (random() < 0.2) assert.deepEqual((await bench.store.accept(entry)).actions.length, actions.length)
   }
 
@@ -332,8 +341,55 @@ function createWalk(bench: Bench, seed: number) {
   async function resume(): Promise<void> {
     const run = pick(runs().filter(({ parked }) => parked))
     if (run === undefined) return
-    oracle.resume(run, now())
-    assert.deepEqual(await bench.store.command({ type: 'resume', run: run.id, at: now() }), { ok: true })
+    const isQueued = oracle.resume(run, now())
+    assert.equal((await bench.store.command({ type: 'resume', run: run.id, at: now() })).ok, isQueued)
+    if (isQueued) return
+    oracle.cancel(run)
+    assert.deepEqual(await bench.store.command({ type: 'cancel', run: run.id, at: now() }), { ok: true })
+  }
+
+  /** Forgets a request with its runs, unless one of them is open. */
+  async function forget(): Promise<void> {
+    const [id, actions] = pick([...requests]) ?? []
+    if (id === undefined || actions === undefined) return
+    const ids = actions.flatMap((each) => (each.outcome === 'duplicate' ? [] : each.id))
+    const isForgotten = oracle.forget(ids)
+    const { done } = await bench.store.command({ type: 'forget', requests: [id], at: now() })
+    assert.equal(done, isForgotten ? 1 : 0)
+    if (!isForgotten) return
+    for (const each of ids) assert.equal((await read(each)).message, '')
+  }
+
+  /** Begins a replay job, or goes on with one: what it hands out is in order, and no item ever gets another id. */
+  async function replayMany(): Promise<void> {
+    if (jobs.length === 0 || random() < 0.2) {
+      const items = [...new Set(Array.from({ length: upTo(6) }, () => pick([...requests.keys()]) ?? ''))]
+      const job = { id: bench.mintId(), filter: {}, options: {}, createdAt: now() }
+      const known = items.filter((id) => id !== '')
+      await bench.store.command({ type: 'job-begin', job, items: known })
+      jobs.push({ id: job.id, open: known, given: new Map(), total: known.length })
+      return
+    }
+    const job = pick(jobs) as WalkedJob
+    const limit = 1 + upTo(3)
+    const mint = Array.from({ length: limit }, bench.mintId)
+    const { ok, items = [] } = await bench.store.command({ type: 'job-next', job: job.id, limit, mint })
+    assert.equal(ok, job.open.length > 0)
+    assert.deepEqual(
+      items.map(({ request }) => request),
+      job.open.slice(0, limit),
+    )
+    for (const { request, replay } of items) {
+      assert.equal(replay, job.given.get(request) ?? replay)
+      job.given.set(request, replay)
+    }
+    assert.equal(new Set(job.given.values()).size, job.given.size)
+    const ended = items.filter(() => random() < 0.6).map(({ request }) => ({ request, state: 'done' as const }))
+    await bench.store.command({ type: 'job-settle', job: job.id, items: ended, at: now() })
+    job.open = job.open.filter((id) => !ended.some(({ request }) => request === id))
+    const record = await bench.store.read.job(job.id)
+    assert.deepEqual([record?.total, record?.done], [job.total, job.total - job.open.length])
+    assert.equal(record?.state, job.open.length > 0 ? 'running' : 'done')
   }
 
   async function reopen(): Promise<void> {
@@ -359,6 +415,8 @@ function createWalk(bench: Bench, seed: number) {
     [2, 'resume', resume],
     [3, 'send', send],
     [2, 'replay', replay],
+    [1, 'forget', forget],
+    [1, 'replay many', replayMany],
     [1, 'reopen', reopen],
     [1, 'set back', setBack],
     [1, 'disk full', refusedByDisk],
@@ -408,8 +466,8 @@ function createWalk(bench: Bench, seed: number) {
       const { state } = await read(id)
       assert.ok(state === 'succeeded' || state === 'cancelled', state)
     }
-    for (const [request, first] of requests) {
-      assert.equal((await bench.store.read.request(request))?.actions[0]?.id, first)
+    for (const [request, [first]] of requests) {
+      assert.equal((await bench.store.read.request(request))?.actions[0]?.id, first?.id)
     }
     const lanes = new Set(runs().flatMap(({ lane }) => lane ?? []))
     for (const lane of lanes) {

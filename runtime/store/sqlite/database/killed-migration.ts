@@ -1,4 +1,7 @@
-/** The process of a test: it migrates the store of a folder and kills itself at the step whose number it is given. */
+/**
+ * The process of a test: it migrates the store of a folder and kills itself when it reports progress for the given time, or after
+ * the step to the given schema: `2`, or `schema 8`.
+ */
 
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -12,11 +15,17 @@ let step = 0
 migrateStore(db, folder, {
   onMigration({ done, total }) {
     step += 1
-    if (step !== Number(killedAt)) return
-    writeSync(1, total === 0 ? 'backup' : `${done} rows`)
-    process.kill(process.pid, 'SIGKILL')
-    // The signal may reach another thread first; nothing may happen until it arrives here.
-    for (;;);
+    if (step === Number(killedAt)) die(total === 0 ? 'backup' : `${done} rows`)
+  },
+  onStep(schema) {
+    if (killedAt === `schema ${schema}`) die(killedAt)
   },
 })
 db.close()
+
+function die(after: string): never {
+  writeSync(1, after)
+  process.kill(process.pid, 'SIGKILL')
+  // The signal may reach another thread first; nothing may happen until it arrives here.
+  for (;;);
+}

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createSampler } from '../../contract/bench/samples.ts'
@@ -11,12 +11,15 @@ import { createIdMinter } from '../../id.ts'
 import type { EventRecord, Migration, RequestRecord, RunRecord, SessionMessage, Store } from '../../port.ts'
 import { openSqliteStore } from '../store.ts'
 import { databaseFile } from './folder.ts'
-import { blobOfId } from './ids.ts'
+import { readCounters } from '../records/counters.ts'
+import { requestColumns, valuesOfRequest } from '../records/requests.ts'
+import { blobOfId, placeOfBlob } from './ids.ts'
 import { migrateStore } from './migrate-store.ts'
 import { migrate as migrateTo, migrations, schemaOf } from './migrations.ts'
 
 const start = Date.UTC(2026, 0, 1)
 const each = 700
+const child = fileURLToPath(new URL('./killed-migration.ts', import.meta.url))
 
 interface Records {
   readonly requests: readonly RequestRecord[]
@@ -183,7 +186,6 @@ test('without room for it a store is not migrated, and nothing is changed', (t) 
 
 test('a process that is killed at any step of a migration leaves a store that the next one migrates', async (t) => {
   const { folder, records } = createOldFolder(t)
-  const child = fileURLToPath(new URL('./killed-migration.ts', import.meta.url))
   const steps: string[] = []
   for (let killedAt = 1; ; killedAt++) {
     const { signal, stdout } = spawnSync(process.execPath, [child, folder, `${killedAt}`], {
@@ -199,6 +201,61 @@ test('a process that is killed at any step of a migration leaves a store that th
   assert.deepEqual(steps, ['backup', '1000 rows', '2000 rows', `${3 * each + 3} rows`])
   const store = await openIn(folder, () => assert.fail('the last process has migrated it'))
   await assertHolds(store, records)
+  await store.close()
+})
+
+/** Makes a data folder as schema 7 kept it, with one ignored request and one body of an accepted one. */
+function createFolderOfSchema7(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'reveille-migrate-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const db = new DatabaseSync(databaseFile(folder))
+  db.exec('PRAGMA journal_mode = WAL')
+  migrateTo(db, migrations.slice(0, 7))
+  const sample = createSampler({ mintId: createIdMinter(() => start), clock: { now: () => start } })
+  const kept = { body: new Uint8Array(100), head: { headers: { a: 'ü' }, query: {} } }
+  const columns = requestColumns.join(', ')
+  const insert = db.prepare(
+    `INSERT INTO requests (place, id, ${columns}) VALUES (?, ?${', ?'.repeat(requestColumns.length)})`,
+  )
+  for (const request of [sample.request({ outcome: 'ignored' }), sample.request(kept)]) {
+    const id = blobOfId(request.id)
+    insert.run(placeOfBlob(id), id, ...(valuesOfRequest(request) as SQLInputValue[]))
+  }
+  db.close()
+  return folder
+}
+
+test('a migration that only adds tables and columns writes no backup, needs no room, and reports nothing', async (t) => {
+  const folder = createFolderOfSchema7(t)
+  const db = new DatabaseSync(databaseFile(folder))
+  migrateStore(db, folder, { onMigration: () => assert.fail('it was reported'), freeBytes: () => 0 })
+  assert.equal(schemaOf(db), migrations.length)
+  const headBytes = Buffer.byteLength(JSON.stringify({ headers: { a: 'ü' }, query: {} }))
+  assert.equal(readCounters(db).bodyBytes, 100 + headBytes, 'bodies of all outcomes count from now on')
+  db.close()
+  assert.ok(!existsSync(`${databaseFile(folder)}.schema-7`))
+  const store = await openIn(folder)
+  const { items } = await store.read.requests()
+  assert.deepEqual(
+    items.map(({ outcome }) => outcome),
+    ['accepted', 'ignored'],
+  )
+  await store.close()
+})
+
+test('a process that is killed after any step of such a migration leaves a store that the next one migrates', async (t) => {
+  const folder = createFolderOfSchema7(t)
+  for (let schema = 8; schema <= migrations.length; schema++) {
+    const { signal, stdout } = spawnSync(process.execPath, [child, folder, `schema ${schema}`], {
+      encoding: 'utf8',
+    })
+    assert.deepEqual([signal, stdout], ['SIGKILL', `schema ${schema}`])
+    const db = new DatabaseSync(databaseFile(folder))
+    assert.equal(schemaOf(db), 7)
+    db.close()
+  }
+  const store = await openIn(folder)
+  assert.equal((await store.read.requests()).items.length, 2)
   await store.close()
 })
 

@@ -1,6 +1,7 @@
 /**
- * Migrates the store of a data folder: writes a backup, then brings the database to the newest schema in one transaction. A
- * process that is killed meanwhile leaves the old database as it was, and the next start begins again.
+ * Migrates the store of a data folder: writes a backup, unless the migration only adds tables and columns, and brings the database
+ * to the newest schema in one transaction. A process that is killed meanwhile leaves the old database as it was, and the next
+ * start begins again.
  */
 
 import { existsSync, statfsSync, statSync } from 'node:fs'
@@ -9,12 +10,14 @@ import { type Migration, StoreError } from '../../port.ts'
 import { replaceBackup } from './backup.ts'
 import { reasonOf } from './failure.ts'
 import { databaseFile } from './folder.ts'
-import { migrate, migrations, schemaOf } from './migrations.ts'
+import { migrate, migrations, onlyAdds, schemaOf } from './migrations.ts'
 
 export type OnMigration = (migration: Migration) => void
 
 interface Options {
   readonly onMigration?: OnMigration
+  /** Called after each step, which is committed with the others at the end. */
+  readonly onStep?: (schema: number) => void
   /** Returns the free bytes of the folder's file system. */
   readonly freeBytes?: (folder: string) => number
 }
@@ -27,11 +30,11 @@ const spareBytes = 64 * 1024 ** 2
 export function migrateStore(
   db: DatabaseSync,
   folder: string,
-  { onMigration = () => undefined, freeBytes = freeBytesOf }: Options = {},
+  { onMigration = () => undefined, onStep, freeBytes = freeBytesOf }: Options = {},
 ): void {
   const [from, to] = [schemaOf(db), migrations.length]
-  if (from === 0 || from >= to) {
-    migrate(db)
+  if (from === 0 || onlyAdds(from)) {
+    migrate(db, migrations, undefined, onStep)
     return
   }
   const file = databaseFile(folder)
@@ -44,7 +47,7 @@ export function migrateStore(
     const reason = `the backup ${backup}, which comes before the migration, cannot be written: ${reasonOf(error)}`
     throw new StoreError('STORE_UNAVAILABLE', reason, { cause: error })
   }
-  migrate(db, migrations, (done, total) => onMigration({ from, to, backup, done, total }))
+  migrate(db, migrations, (done, total) => onMigration({ from, to, backup, done, total }), onStep)
 }
 
 function refuseWithoutRoom(file: string, folder: string, free: number): void {

@@ -5,8 +5,8 @@ import { StoreError } from '../../port.ts'
 import { epoch, placesInMs } from './ids.ts'
 import { migrateToSchema6, type OnCopied } from './schema-6.ts'
 
-/** SQL, or a function that copies rows. */
-type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void)
+/** SQL, or a function that copies rows; or SQL that only adds tables and columns, whose time does not grow with the store. */
+type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void) | { readonly adds: string }
 
 /**
  * A released migration is never edited: a change is a new entry at the end.
@@ -27,7 +27,11 @@ type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void)
  * - `turns`      at places of their time, in the order in which they were appended
  * - `sessions`   one row for the turns of each session: how many, and when the last one was
  * - `spent`      what runs cost by day (UTC) and scope: '' is all of them, else the policy
- * - `pulse`      one row: the commit number, by which a commit with an unknown outcome is settled, and the last sequence number
+ * - `traces`     JSON that says why a request was decided as it was, at the request's place
+ * - `jobs`, `job_items`  requests that are replayed, by number; an item has a `replay` once its turn has come
+ * - `issues`     open, muted and resolved problems
+ * - `pulse`      one row: the commit number, by which a commit with an unknown outcome is settled, the last sequence number, and
+ *                the bytes of kept bodies, heads and traces
  */
 export const migrations: readonly Migration[] = [
   `
@@ -160,7 +164,43 @@ export const migrations: readonly Migration[] = [
   CREATE INDEX turns_by_session ON turns (session);
   DROP TABLE turns_6;
   `,
+  // Traces, replay jobs and issues. The bytes of bodies are carried along, and no longer counted at each open.
+  {
+    adds: `
+  CREATE TABLE traces (place INTEGER PRIMARY KEY, trace TEXT NOT NULL) STRICT;
+  ALTER TABLE events ADD COLUMN forgotten_at INTEGER;
+  DROP INDEX requests_with_spare_body;
+  ALTER TABLE pulse ADD COLUMN body_bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE pulse SET body_bytes = (
+    SELECT coalesce(sum(length(body) + coalesce(octet_length(head), 0)), 0)
+    FROM requests INDEXED BY requests_with_body WHERE body IS NOT NULL
+  );
+
+  CREATE TABLE jobs (
+    id BLOB PRIMARY KEY, filter TEXT NOT NULL, options TEXT NOT NULL, state TEXT NOT NULL, whole INTEGER NOT NULL,
+    total INTEGER NOT NULL, done INTEGER NOT NULL, failed INTEGER NOT NULL, skipped INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, ended_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE job_items (
+    job BLOB NOT NULL, number INTEGER NOT NULL, request BLOB NOT NULL, replay BLOB, state TEXT NOT NULL, reason TEXT,
+    PRIMARY KEY (job, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX job_items_once ON job_items (job, request);
+  CREATE INDEX job_items_open ON job_items (job, number) WHERE state = 'open';
+
+  CREATE TABLE issues (
+    key TEXT PRIMARY KEY, code TEXT NOT NULL, subject TEXT NOT NULL, cause TEXT NOT NULL, next TEXT NOT NULL,
+    count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, state TEXT NOT NULL,
+    muted_until INTEGER, resolved_at INTEGER, said_on TEXT
+  ) STRICT, WITHOUT ROWID;
+  `,
+  },
 ]
+
+/** Returns whether the migrations of a store with this schema only add to it. */
+export function onlyAdds(version: number): boolean {
+  return migrations.slice(version).every((step) => typeof step === 'object')
+}
 
 /** Returns the number of the newest migration that was applied; 0 for an empty database. */
 export function schemaOf(db: DatabaseSync): number {
@@ -172,6 +212,7 @@ export function migrate(
   db: DatabaseSync,
   steps: readonly Migration[] = migrations,
   onCopied?: OnCopied,
+  onStep?: (schema: number) => void,
 ): void {
   const version = schemaOf(db)
   if (version > steps.length) {
@@ -183,9 +224,12 @@ export function migrate(
   if (version === steps.length) return
   db.exec('BEGIN IMMEDIATE')
   try {
-    for (const step of steps.slice(version)) {
+    for (const [index, step] of steps.entries()) {
+      if (index < version) continue
       if (typeof step === 'string') db.exec(step)
-      else step(db, onCopied)
+      else if (typeof step === 'function') step(db, onCopied)
+      else db.exec(step.adds)
+      onStep?.(index + 1)
     }
     db.exec(`PRAGMA user_version = ${steps.length}`)
     db.exec('COMMIT')

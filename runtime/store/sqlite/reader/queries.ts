@@ -3,15 +3,18 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { OpenDeliveries, RunRecord, SessionMessage, SessionSummary } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
-import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob } from '../database/ids.ts'
+import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob, placeOfTime } from '../database/ids.ts'
 import { type Coalesced, createJoinedReader } from '../records/coalescing.ts'
 import { eventColumns, eventOf } from '../records/events.ts'
+import { createIssueReader } from '../records/issues.ts'
+import { createJobReader } from '../records/jobs.ts'
 import { createRouteReader } from '../records/loading.ts'
 import { type LookupColumn, lookupColumns, rangesWith } from '../records/lookups.ts'
 import { listedColumns, type RequestRow, requestOf } from '../records/requests.ts'
 import { runColumns, runOf } from '../records/runs.ts'
 import { createTurnReader } from '../records/sessions.ts'
 import { createDayReader } from '../records/spending.ts'
+import { createFinder } from './find.ts'
 
 export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
 
@@ -24,9 +27,12 @@ export interface SessionPlace {
 /** The value wanted for each column. */
 export type Filters = Readonly<Record<string, string | undefined>>
 
-interface ListQuery {
+export interface ListQuery {
   readonly table: Listed
   readonly filters: Filters
+  /** For requests: the earliest time at which one was received, and the first one that is too late. */
+  readonly since?: number
+  readonly until?: number
   readonly before?: string
   readonly limit: number
 }
@@ -35,8 +41,11 @@ export interface GotRecord {
   readonly record: string
   readonly body?: Uint8Array
   readonly head?: string
+  readonly trace?: string
   /** For a run that other requests can join or have joined. */
   readonly coalesced?: Coalesced
+  /** For such a run that was cancelled. */
+  readonly joined?: NonNullable<RunRecord['joined']>
 }
 
 /** A page's records, newest first. `isCut` says that the page was full before it had the requested number. */
@@ -49,6 +58,8 @@ export interface GotPage {
 const mostMessages = 1_000
 /** The most UTF-16 units of JSON in the records of one answer. */
 const mostUnits = 4_194_304
+/** How far an id may be ahead of the time at which its request was received, because the clock was set back. Milliseconds. */
+const mostAheadMs = 3_600_000
 /** The most bytes of requests with their bodies in one answer. */
 const mostBytes = 16_777_216
 
@@ -124,9 +135,11 @@ export function createQueries(db: DatabaseSync) {
        ORDER BY place DESC LIMIT ?`,
     )
     const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : placeOf('requests', query.before)
+    const [first, last] = placesOf(query)
     const wanted = columnValue(lookup, query.filters[lookup] ?? '')
     let left = query.limit
-    for (const [from, until] of rangesWith(db, lookup, wanted, before)) {
+    for (const [from, until] of rangesWith(db, lookup, wanted, Math.min(before, last))) {
+      if (until <= first) return
       for (const row of select.iterate(...values, from, until, left) as unknown as Iterable<RequestRow>) {
         left -= 1
         yield row
@@ -135,10 +148,20 @@ export function createQueries(db: DatabaseSync) {
     }
   }
 
-  function conditionsOf({ table, filters, before }: ListQuery) {
+  function conditionsOf(query: ListQuery) {
+    const { table, filters, before, since, until } = query
     const { filters: known, order } = forms[table]
     const conditions: string[] = []
     const values: SQLInputValue[] = []
+    const [first, last] = placesOf(query)
+    if (since !== undefined) {
+      conditions.push('place >= ?', 'received_at >= ?')
+      values.push(first, since)
+    }
+    if (until !== undefined) {
+      conditions.push('place < ?', 'received_at < ?')
+      values.push(last, until)
+    }
     for (const column of known) {
       const value = filters[column]
       if (value === undefined) continue
@@ -167,7 +190,10 @@ export function createQueries(db: DatabaseSync) {
     const { columns, order } = forms[table]
     const key = order === 'id' ? id : find[table]?.(id)
     if (key === undefined) return undefined
-    const more = table === 'requests' ? ', body, head' : ''
+    const more =
+      table === 'requests'
+        ? ', body, head, (SELECT trace FROM traces WHERE traces.place = requests.place) AS trace'
+        : ''
     return db.prepare(`SELECT ${columns}${more} FROM ${table} WHERE ${order} = ?`).get(key)
   }
 
@@ -178,7 +204,10 @@ export function createQueries(db: DatabaseSync) {
     const record = forms[table].recordOf(row as never) as RunRecord
     const got = { record: JSON.stringify(record) }
     if (table !== 'runs' || record.coalesce === undefined) return got
-    return { ...got, coalesced: joined.coalesced(id, record.requestId) }
+    const coalesced = joined.coalesced(id, record.requestId)
+    return record.state === 'cancelled'
+      ? { ...got, coalesced, joined: joined.messages(id) }
+      : { ...got, coalesced }
   }
 
   function bodies(limit: number): GotRecord[] {
@@ -234,6 +263,9 @@ export function createQueries(db: DatabaseSync) {
     turns: (session: string) => newestMessages(session),
     route: createRouteReader(db),
     spent: createDayReader(db),
+    ...createJobReader(db),
+    ...createIssueReader(db),
+    find: createFinder(db, list),
   }
 }
 
@@ -244,6 +276,14 @@ function pageOf<Row>(rows: Iterable<Row>, recordOf: (row: Row) => unknown): GotP
   const texts = Iterator.from(rows).map((row) => JSON.stringify(recordOf(row)))
   const { rows: records, isCut } = takeRows(texts, (text) => text.length, mostUnits)
   return { records, isCut }
+}
+
+/** Returns the first place that a request since then may have, and the first one that is too late for it. */
+function placesOf({ since, until }: ListQuery): readonly [first: number, last: number] {
+  return [
+    since === undefined ? Number.MIN_SAFE_INTEGER : placeOfTime(since),
+    until === undefined ? Number.MAX_SAFE_INTEGER : placeOfTime(until + mostAheadMs),
+  ]
 }
 
 /** Requests with such an outcome are found by an index of their own. */
@@ -265,11 +305,12 @@ interface WholeRow extends RequestRow {
   readonly head: string | null
 }
 
-function gotOf({ body, head, ...row }: WholeRow): GotRecord {
+function gotOf({ body, head, trace, ...row }: WholeRow): GotRecord {
   return {
     record: JSON.stringify(requestOf(row)),
     ...(body !== null && { body }),
     ...(head !== null && { head }),
+    ...(trace != null && { trace }),
   }
 }
 

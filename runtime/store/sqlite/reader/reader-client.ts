@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import {
   type DeliveryRecord,
   type EventRecord,
+  type Found,
   type Id,
   type Page,
   type PageOptions,
@@ -17,7 +18,9 @@ import {
   StoreError,
 } from '../../port.ts'
 import { isId } from '../database/ids.ts'
-import type { Filters, GotPage, GotRecord, Listed, Queries, SessionPlace } from './queries.ts'
+import type { IssuePlace } from '../records/issues.ts'
+import { mostFound } from './find.ts'
+import type { Filters, GotPage, GotRecord, Listed, ListQuery, Queries, SessionPlace } from './queries.ts'
 import type { RefusedRequests } from './refused-requests.ts'
 import type { Question, ReaderAnswer } from './sqlite-reader.ts'
 
@@ -108,14 +111,14 @@ export function createReaderClient(
 
   async function list<Item extends { id: Id }>(
     table: Listed,
-    { limit: wanted = 50, cursor }: PageOptions,
+    { limit: wanted = 50, cursor, ...times }: PageOptions & Pick<ListQuery, 'since' | 'until'>,
     filters: Filters,
     { inMemory = () => [], onDisk = true }: Memory<Item> = {},
   ): Promise<Page<Item>> {
     const limit = bounded(wanted, 500)
     if (cursor !== undefined && !isId(cursor)) throw new StoreError('BAD_CURSOR', wrongCursor)
     // One record more than asked for shows whether there is a next page.
-    const query = { table, filters, before: cursor, limit: limit + 1 }
+    const query = { table, filters, before: cursor, limit: limit + 1, ...times }
     const none: GotPage = { records: [], isCut: false }
     const { records, isCut } = onDisk ? await ask('list', query) : none
     const found: Item[] = records.map((record) => JSON.parse(record))
@@ -136,11 +139,16 @@ export function createReaderClient(
 
   const read: Reader = {
     requests({ limit, cursor, ...filters } = {}) {
-      const { outcome, deliveryId, replayOf, generation, generationDigest, ...same } = filters
+      const { outcome, deliveryId, replayOf, generation, generationDigest, since, until, ...same } = filters
       if (replayOf !== undefined && !isId(replayOf)) return Promise.resolve({ items: [] })
       return list<RequestRecord>(
         'requests',
-        { ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) },
+        {
+          ...(limit !== undefined && { limit }),
+          ...(cursor !== undefined && { cursor }),
+          ...(since !== undefined && { since }),
+          ...(until !== undefined && { until }),
+        },
         {
           ...same,
           outcome,
@@ -179,13 +187,41 @@ export function createReaderClient(
       const limit = bounded(wanted, 500)
       const before = cursor === undefined ? undefined : sessionPlaceOf(cursor)
       const found = await ask('sessions', limit + 1, before)
-      const items = found.slice(0, limit)
-      const last = items.at(-1)
-      return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
+      return pageOf(found, limit, cursorOf)
     },
     openDeliveries: () => ask('openDeliveries'),
     route: () => ask('route'),
     spent: () => ask('spent', now()),
+    async find(text) {
+      const wanted = text.trim()
+      const inMemory = refused.find(wanted).map((id): Found => ({ kind: 'request', id }))
+      const onDisk = await ask('find', wanted)
+      // A whole id names one record, so it is in one of the two.
+      return inMemory.concat(onDisk).slice(0, mostFound)
+    },
+    async jobs({ limit: wanted = 50, cursor, state } = {}) {
+      const limit = bounded(wanted, 500)
+      if (cursor !== undefined && !isId(cursor)) throw new StoreError('BAD_CURSOR', wrongCursor)
+      return pageOf(await ask('jobs', limit + 1, state, cursor), limit, ({ id }) => id)
+    },
+    job: async (id) => (isId(id) ? ask('job', id) : undefined),
+    async jobItems(id, { limit: wanted = 50, cursor, state, newestFirst = false } = {}) {
+      const limit = bounded(wanted, 500)
+      const after = cursor === undefined ? undefined : Number(cursor)
+      if (after !== undefined && !Number.isSafeInteger(after)) throw new StoreError('BAD_CURSOR', wrongCursor)
+      if (!isId(id)) return { items: [] }
+      const found = await ask('jobItems', id, { limit: limit + 1, state, newestFirst, after })
+      const { items, next } = pageOf(found, limit, ({ number }) => `${number}`)
+      return { items: items.map(({ number: _number, ...item }) => item), ...(next !== undefined && { next }) }
+    },
+    async issues({ limit: wanted = 50, cursor, state } = {}) {
+      const limit = bounded(wanted, 500)
+      const after = cursor === undefined ? undefined : issuePlaceOf(cursor)
+      const found = await ask('issues', { limit: limit + 1, state, after }, now())
+      const { items, next } = pageOf(found, limit, ({ place }) => encoded(place))
+      return { items: items.map(({ issue }) => issue), ...(next !== undefined && { next }) }
+    },
+    issue: (key) => ask('issue', key, now()),
   }
 
   return {
@@ -208,35 +244,64 @@ export function createReaderClient(
   }
 }
 
-function wholeOf<Item>({ record, body, head }: GotRecord): Item {
-  return { ...JSON.parse(record), ...(body && { body }), ...(head && { head: JSON.parse(head) }) }
+function wholeOf<Item>({ record, body, head, trace }: GotRecord): Item {
+  return {
+    ...JSON.parse(record),
+    ...(body && { body }),
+    ...(head && { head: JSON.parse(head) }),
+    ...(trace && { trace: JSON.parse(trace) }),
+  }
 }
 
 /** A run's coalesced requests are written on its record when it starts. Until then they are counted here. */
-function runOf({ record, coalesced }: GotRecord): RunRecord {
-  const run: RunRecord = JSON.parse(record)
+function runOf({ record, coalesced, joined }: GotRecord): RunRecord {
+  const run: RunRecord = { ...JSON.parse(record), ...(joined && { joined }) }
   const { coalesce } = run
   if (coalesce === undefined || coalesce.count !== undefined) return run
   return { ...run, coalesce: { ...coalesce, ...coalesced } }
+}
+
+/** Makes a page of rows, of which one more than wanted shows that there is a next page. */
+function pageOf<Item>(found: readonly Item[], limit: number, cursorOf: (item: Item) => string): Page<Item> {
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
 }
 
 function bounded(limit: number, most: number): number {
   return Math.max(1, Math.min(most, Math.floor(limit)))
 }
 
-/** Encodes the session key, because it is an arbitrary text and the cursor goes into URLs. */
+/** Encodes what a page ends with, because a key is an arbitrary text and the cursor goes into URLs. */
 function cursorOf({ lastAt, key }: SessionPlace): string {
-  return Buffer.from(JSON.stringify([lastAt, key])).toString('base64url')
+  return encoded([lastAt, key])
 }
 
 function sessionPlaceOf(cursor: string): SessionPlace {
-  try {
-    const [lastAt, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    if (Number.isFinite(lastAt) && typeof key === 'string') return { lastAt, key }
-  } catch {
-    // A cursor that cannot be decoded is refused below.
-  }
+  const [lastAt, key] = decoded(cursor)
+  if (Number.isFinite(lastAt) && typeof key === 'string') return { lastAt: Number(lastAt), key }
   throw new StoreError('BAD_CURSOR', wrongCursor)
+}
+
+function issuePlaceOf(cursor: string): IssuePlace {
+  const [rank, last, key] = decoded(cursor)
+  if (Number.isFinite(rank) && Number.isFinite(last) && typeof key === 'string')
+    return [Number(rank), Number(last), key]
+  throw new StoreError('BAD_CURSOR', wrongCursor)
+}
+
+function encoded(values: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url')
+}
+
+/** A cursor that cannot be decoded has no values, and is refused for that. */
+function decoded(cursor: string): readonly unknown[] {
+  try {
+    const values: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(values) ? values : []
+  } catch {
+    return []
+  }
 }
 
 /** The bundle has all entries in one folder. */

@@ -5,6 +5,7 @@
 
 import { cut } from '../../../cut.ts'
 import type { Id, RequestFilters, RequestRecord } from '../../port.ts'
+import { isNamedBy, mostSearched } from './find.ts'
 
 export type RefusedRequests = ReturnType<typeof createRefusedRequests>
 
@@ -34,7 +35,7 @@ export function createRefusedRequests() {
     takes: (outcome: string): boolean => outcome === 'refused' || outcome === 'handshake',
     /** `alone` gives the request a record of its own, because it is not known yet whether the store keeps it. */
     add(
-      { body: _body, head: _head, ...request }: RequestRecord,
+      { body: _body, head: _head, trace: _trace, ...request }: RequestRecord,
       { alone = false }: { readonly alone?: boolean } = {},
     ) {
       const record = { ...request, endpoint: shortName(request.endpoint) }
@@ -57,10 +58,26 @@ export function createRefusedRequests() {
       if (request !== undefined) ring.set(id, { ...request, reason })
     },
     get: (id: Id): RequestRecord | undefined => ring.get(id),
+    /** Finds requests by their ids, their ends or the sender's ids of their deliveries. Newest first. */
+    find(text: string): Id[] {
+      if (ring.has(text)) return [text]
+      const isWanted = isNamedBy(text)
+      return [...ring.values()]
+        .slice(-mostSearched)
+        .filter(({ id, deliveryId }) => isWanted(id) || deliveryId === text)
+        .map(({ id }) => id)
+        .reverse()
+    },
     /** Newest first, older than the cursor. */
-    list(limit: number, filters: RequestFilters, cursor?: Id): RequestRecord[] {
+    list(
+      limit: number,
+      { since = 0, until = Number.POSITIVE_INFINITY, ...filters }: RequestFilters,
+      cursor?: Id,
+    ): RequestRecord[] {
       const wanted = Object.entries(filters).filter(([, value]) => value !== undefined)
-      const matches = (request: Readonly<Record<string, unknown>>) =>
+      const matches = (request: RequestRecord & Readonly<Record<string, unknown>>) =>
+        request.receivedAt >= since &&
+        request.receivedAt < until &&
         wanted.every(([name, value]) => request[name] === value)
       return [...ring.values()]
         .filter((request) => (cursor === undefined || request.id < cursor) && matches({ ...request }))

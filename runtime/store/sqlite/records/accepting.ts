@@ -7,8 +7,7 @@ import type { Parts } from '../parts.ts'
 import { refuseOverBacklog, refuseOverEvents } from './counters.ts'
 import type { PlainAction, PlainEntry } from './flat-entry.ts'
 import { createInsertion } from './insertion.ts'
-import { type RequestValues, requestOfValues, valuesOfRequest } from './requests.ts'
-import { createWithoutEffect } from './without-effect.ts'
+import { bytesOfValues, requestOfValues, valuesOfRequest } from './requests.ts'
 
 type Outcome = Acceptance['actions'][number]
 
@@ -19,8 +18,7 @@ interface DedupeRow {
 }
 
 export function createAccepting(parts: Parts) {
-  const { db, counters, requests, lookups, runs, events, coalescing, changed, limits } = parts
-  const countStored = createWithoutEffect(db, counters, limits)
+  const { db, counters, bounds, requests, lookups, runs, events, coalescing, changed, limits } = parts
   const insertion = createInsertion(parts)
   const selectDedupe = db.prepare(
     'SELECT digest, original, request FROM dedupe WHERE scope = ? AND key = ? AND until > ?',
@@ -30,16 +28,17 @@ export function createAccepting(parts: Parts) {
     `UPDATE requests SET status = 503, code = 'STORE_UNAVAILABLE',
      more = json_set(coalesce(more, '{}'), '$.reason', ?) WHERE place = ?`,
   )
-  /** Requests without effect that the next flush writes. */
+  /** Requests that the next flush writes, and that are without effect or of which something is kept beside the record. */
   let uncounted: { readonly outcome: string; readonly bytes: number }[] = []
   /** Places of requests whose neighbours are indexed already. */
   let late: number[] = []
 
-  function addRequest(id: Uint8Array, entry: Pick<PlainEntry, 'id' | 'outcome' | 'values'>): void {
-    const place = requests.add(id, entry.values)
+  function addRequest(id: Uint8Array, { id: text, outcome, values, trace }: Omit<PlainEntry, 'actions'>): void {
+    const place = requests.add(id, values, trace)
     if (lookups.covers(place)) late.push(place)
-    if (entry.outcome !== 'accepted') uncounted.push({ outcome: entry.outcome, bytes: bytesOf(entry.values) })
-    changed('request', entry.id, entry.outcome)
+    const bytes = bytesOfValues(values) + (trace === undefined ? 0 : Buffer.byteLength(trace))
+    if (outcome !== 'accepted' || bytes > 0) uncounted.push({ outcome, bytes })
+    changed('request', text, outcome)
   }
 
   function seenBefore({ scope, key, bodyDigest }: Dedupe, id: string, now: number): Outcome | undefined {
@@ -96,7 +95,7 @@ export function createAccepting(parts: Parts) {
     uncounted = []
     late = []
     for (const place of unindexed) lookups.indexLate(place)
-    for (const { outcome, bytes } of stored) countStored(outcome, bytes)
+    for (const { outcome, bytes } of stored) bounds.added(outcome, bytes)
   }
 
   return {
@@ -117,7 +116,7 @@ export function createAccepting(parts: Parts) {
       if (whole) addRequest(id, entry)
       else {
         const record = withOutcomes(requestOfValues(entry.id, entry.values), actions)
-        addRequest(id, { id: entry.id, outcome: record.outcome, values: valuesOfRequest(record) })
+        addRequest(id, { ...entry, outcome: record.outcome, values: valuesOfRequest(record) })
       }
       if (isolated) flush()
       return whole ? undefined : { actions }
@@ -148,12 +147,6 @@ export function createAccepting(parts: Parts) {
       updateAnswer.run('its sender was answered 503, as the commit that kept it took too long', place)
     },
   }
-}
-
-/** Counts as `bytesInRow` does. */
-function bytesOf(values: RequestValues): number {
-  const [body, head] = values.slice(-2) as [Uint8Array | null, string | null]
-  return (body?.byteLength ?? 0) + (head === null ? 0 : Buffer.byteLength(head))
 }
 
 /** Makes the record of a request with an action that was a duplicate, joined a run or was busy: each names what it became. */

@@ -6,7 +6,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Id, type JoinedRequest, mostNamedRequests, requestsOf } from '../../port.ts'
+import { type Id, type JoinedRequest, mostNamedRequests, type RunRecord, requestsOf } from '../../port.ts'
 import { blobOfId, idOfBlob } from '../database/ids.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { PlainJoin } from './flat-entry.ts'
@@ -15,6 +15,9 @@ export type Coalescing = ReturnType<typeof createCoalescing>
 
 /** The most UTF-16 units of contents that are kept for one run. */
 const mostUnits = 1_048_576
+
+/** How many messages the record of a cancelled run shows. */
+const mostShown = 100
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -46,6 +49,9 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule) {
     'UPDATE joined SET message = NULL, prompt = NULL, size = 0 WHERE run = ? AND number = ?',
   )
   const deleteJoined = db.prepare('DELETE FROM joined WHERE run = ? AND number = ?')
+  const deleteContents = db.prepare(
+    'UPDATE joined SET message = NULL, prompt = NULL, size = 0 WHERE run = ?',
+  )
   const shift = db.prepare('UPDATE coalesced SET at = at - ?1, deadline = deadline - ?1 WHERE at > ?2')
 
   /** Drops the oldest contents until the rest fits. The newest one stays whatever its size. */
@@ -95,6 +101,11 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule) {
       endCoalesced.run(blobOfId(run))
     },
 
+    /** Erases the contents that joined a run. */
+    forget(run: Id) {
+      deleteContents.run(blobOfId(run))
+    },
+
     /** The clock was set back to `now`, by `ms` milliseconds. */
     shift(ms: number, now: number) {
       // Older runs no longer wait, and no longer count for an hour.
@@ -111,6 +122,9 @@ export function createJoinedReader(db: DatabaseSync) {
   const selectIds = db.prepare('SELECT request FROM joined WHERE run = ? ORDER BY number')
   const selectJoined = db.prepare(
     'SELECT request, at, message, prompt FROM joined WHERE run = ? ORDER BY number',
+  )
+  const selectNewest = db.prepare(
+    `SELECT request, at, message FROM joined WHERE run = ? ORDER BY number DESC LIMIT ${mostShown}`,
   )
   const selectEarlier = db.prepare(
     'SELECT at FROM coalesced WHERE key = ? AND number <= ? ORDER BY number DESC',
@@ -135,6 +149,16 @@ export function createJoinedReader(db: DatabaseSync) {
       if (row === undefined) return undefined
       const rows = selectJoined.all(blobOfId(run)) as unknown as JoinedRow[]
       return { joined: rows.map(joinedRequest), joinedCount: row.joined }
+    },
+
+    /** Returns the newest messages that joined a run, oldest first. */
+    messages(run: Id): NonNullable<RunRecord['joined']> {
+      const rows = selectNewest.all(blobOfId(run)) as unknown as Omit<JoinedRow, 'prompt'>[]
+      return rows.reverse().map(({ request, at, message }) => ({
+        requestId: idOfBlob(request),
+        at,
+        ...(message !== null && { message }),
+      }))
     },
 
     /** Counts the runs of its key that were accepted in the hour before it, itself included. */

@@ -1,4 +1,4 @@
-/** Counts in memory what the writer needs all the time, so that no such question costs a read. Rebuilt at open. */
+/** Counts in memory what the writer needs all the time, so that no such question costs a read. Read or counted again at open. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError, type StoreLimits } from '../../port.ts'
@@ -9,7 +9,7 @@ export type OutcomeWithoutEffect = (typeof outcomesWithoutEffect)[number]
 
 /** How many requests of each outcome without effect are on disk, and the counts below. */
 export interface Counters extends Record<OutcomeWithoutEffect, number> {
-  /** How many bytes the stored bodies of those requests take, with the headers beside them. */
+  /** How many bytes the kept bodies of all requests take, with the heads and traces beside them. It is on disk, too. */
   bodyBytes: number
   /** Open tasks of the kinds `run` and `delivery`. */
   backlog: number
@@ -28,7 +28,7 @@ export const bytesInRow = 'coalesce(length(body), 0) + coalesce(octet_length(hea
 
 export function readCounters(db: DatabaseSync): Counters {
   const one = (sql: string) => db.prepare(sql).get() as Record<string, number>
-  const row = one('SELECT commits, sequence FROM pulse')
+  const row = one('SELECT commits, sequence, body_bytes FROM pulse')
   const count = (sql: string) => one(sql)['count'] ?? 0
   // The second condition makes SQLite use the partial index.
   const withOutcome = (outcome: OutcomeWithoutEffect) =>
@@ -41,8 +41,7 @@ export function readCounters(db: DatabaseSync): Counters {
     skipped: withOutcome('skipped'),
     duplicate: withOutcome('duplicate'),
     failed: withOutcome('failed'),
-    bodyBytes: count(`SELECT coalesce(sum(${bytesInRow}), 0) AS count FROM requests
-      WHERE body IS NOT NULL AND outcome <> 'accepted'`),
+    bodyBytes: row['body_bytes'] ?? 0,
     sequence: row['sequence'] ?? 0,
     commits: row['commits'] ?? 0,
   }

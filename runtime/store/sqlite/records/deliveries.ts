@@ -14,11 +14,13 @@ export function createDeliveries(db: DatabaseSync, changed: NoteChange) {
   )
   const update = db.prepare('UPDATE deliveries SET state = ?, channel = ?, record = ? WHERE id = ?')
 
+  function find(id: Id): DeliveryRecord | undefined {
+    const row = isId(id) ? (select.get(blobOfId(id)) as { record: string } | undefined) : undefined
+    return row && JSON.parse(row.record)
+  }
+
   return {
-    find(id: Id): DeliveryRecord | undefined {
-      const row = isId(id) ? (select.get(blobOfId(id)) as { record: string } | undefined) : undefined
-      return row && JSON.parse(row.record)
-    },
+    find,
     /** Does nothing if the delivery is there already. */
     insert(delivery: DeliveryRecord) {
       const { id, state, channel } = delivery
@@ -29,6 +31,12 @@ export function createDeliveries(db: DatabaseSync, changed: NoteChange) {
       const { id, state, channel } = delivery
       update.run(state, channel, JSON.stringify(delivery), blobOfId(id))
       changed('delivery', id, state)
+    },
+    /** Erases the text of a delivery. */
+    forget(id: Id, at: number) {
+      const delivery = find(id)
+      if (delivery === undefined) return
+      this.update({ ...delivery, text: '', forgottenAt: delivery.forgottenAt ?? at })
     },
   }
 }

@@ -44,6 +44,8 @@ export interface EventRow extends PromptColumns {
   readonly created_at: number
   readonly consumed_at: number | null
   readonly consumed_by: Uint8Array | null
+  /** Written when the event is forgotten. */
+  readonly forgotten_at?: number | null
 }
 
 /** The values of `eventColumns`, with ids as texts. The request is `true` if it is that of the same entry. */
@@ -92,6 +94,7 @@ export function eventOf(row: EventRow): EventRecord {
     createdAt: row.created_at,
     ...(row.consumed_at !== null && { consumedAt: row.consumed_at }),
     ...(row.consumed_by !== null && { consumedBy: idOfBlob(row.consumed_by) }),
+    ...(row.forgotten_at != null && { forgottenAt: row.forgotten_at }),
   }
 }
 
@@ -107,6 +110,10 @@ export function createEvents(db: DatabaseSync, counters: Counters, changed: Note
   const consume = db.prepare(
     `UPDATE events SET pending = NULL, consumed_at = ?, consumed_by = ?
      WHERE place = ? AND pending = 1 RETURNING urgency`,
+  )
+  const forget = db.prepare(
+    `UPDATE events SET text = '', prompt = '', text_at = 0, pending = NULL, consumed_at = ifnull(consumed_at, ?1),
+     forgotten_at = ifnull(forgotten_at, ?1) WHERE place = ?2`,
   )
 
   function countPending(urgency: unknown, by: 1 | -1): void {
@@ -151,6 +158,17 @@ export function createEvents(db: DatabaseSync, counters: Counters, changed: Note
         countPending(row['urgency'], -1)
         changed('event', id, 'consumed')
       }
+    },
+
+    /** Erases the texts of an event. If it is pending it is consumed, so that no heartbeat shows an empty one. */
+    forget(
+      id: Id,
+      { place, pending, urgency }: Pick<EventRow, 'pending' | 'urgency'> & { readonly place: number },
+      at: number,
+    ) {
+      forget.run(at, place)
+      if (pending !== null) countPending(urgency, -1)
+      changed('event', id, 'consumed')
     },
   }
 }

@@ -6,13 +6,15 @@
 import type { Dedupe, Entry, Id, Join, NewAction, NewTask, RequestRecord, TaskKind } from '../../port.ts'
 import type { Flat } from '../database/rows.ts'
 import { type EventValues, eventColumns, flattenEvent } from './events.ts'
-import { flattenRequest, type RequestValues, requestColumns } from './requests.ts'
+import { flattenRequest, type RequestValues, requestColumns, textOfTrace } from './requests.ts'
 import { flattenRun, type RunValues, runColumns } from './runs.ts'
 
 export interface PlainEntry {
   readonly id: string
   readonly outcome: string
   readonly values: RequestValues
+  /** JSON. */
+  readonly trace?: string
   readonly actions: readonly PlainAction[]
 }
 
@@ -41,17 +43,22 @@ export interface PlainJoin extends Join {
 
 /** Appends the entry's values. */
 export function flattenEntry(flat: Flat, { request, actions }: Entry): void {
-  flat.push(request.id)
-  flattenRequest(flat, request)
+  flattenTraced(flat, request)
   flat.push(actions.length)
   for (const action of actions) flattenAction(flat, action, request.id)
 }
 
 /** Appends the values of a request without actions. */
 export function flattenNote(flat: Flat, request: RequestRecord): void {
+  flattenTraced(flat, request)
+  flat.push(0)
+}
+
+/** Few requests have a trace: it stands as a text before the number of actions. */
+function flattenTraced(flat: Flat, request: RequestRecord): void {
   flat.push(request.id)
   flattenRequest(flat, request)
-  flat.push(0)
+  if (request.trace !== undefined) flat.push(textOfTrace(request.trace))
 }
 
 /** Reads `count` entries from the start of the array. */
@@ -88,7 +95,10 @@ export function readEntries(flat: Flat, count: number): PlainEntry[] {
   return times(count, () => {
     const id = next<string>()
     const values = take<RequestValues[number]>(requestColumns.length)
-    return { id, outcome: values[0] as string, values, actions: times(next(), readAction) }
+    const entry = { id, outcome: values[0] as string, values }
+    const given = next<string | number>()
+    if (typeof given === 'number') return { ...entry, actions: times(given, readAction) }
+    return { ...entry, trace: given, actions: times(next(), readAction) }
   })
 }
 

@@ -1,7 +1,7 @@
 /** Turns requests into rows and back: a column for each fact by which requests are found, one text for the rare ones. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Id, RequestRecord } from '../../port.ts'
+import type { Id, RequestRecord, RequestTrace } from '../../port.ts'
 import { blobOfId, createPlaceFinder, idOfBlob, placeOfBlob } from '../database/ids.ts'
 import { createRowWriter, type Flat } from '../database/rows.ts'
 
@@ -59,6 +59,7 @@ export interface RequestRow {
   readonly more: string | null
   readonly body?: Uint8Array | null
   readonly head?: string | null
+  readonly trace?: string | null
 }
 
 /** The values of `requestColumns`, with ids as texts. */
@@ -110,6 +111,7 @@ export function requestOf(row: RequestRow): RequestRecord {
     ...(row.more !== null && JSON.parse(row.more)),
     ...(row.body != null && { body: row.body }),
     ...(row.head != null && { head: JSON.parse(row.head) }),
+    ...(row.trace != null && { trace: JSON.parse(row.trace) }),
   }
 }
 
@@ -122,10 +124,36 @@ function actionsText(actions: RequestRecord['actions']): string | null {
     : JSON.stringify(actions)
 }
 
-function moreText({ reason, failure, count }: RequestRecord): string | null {
-  return reason === undefined && failure === undefined && count === undefined
+function moreText({ reason, failure, count, forgottenAt }: RequestRecord): string | null {
+  return reason === undefined && failure === undefined && count === undefined && forgottenAt === undefined
     ? null
-    : JSON.stringify({ reason, failure, count })
+    : JSON.stringify({ reason, failure, count, forgottenAt })
+}
+
+/** The longest trace that is stored, in bytes of JSON. */
+const mostTraceBytes = 16_384
+
+/** Makes the JSON of a trace. Candidates go from its end until it is short enough. */
+export function textOfTrace(trace: RequestTrace): string {
+  const whole = JSON.stringify(trace)
+  if (whole.length * 3 <= mostTraceBytes || Buffer.byteLength(whole) <= mostTraceBytes) return whole
+  const { candidates, more } = trace
+  const cutTo = (count: number) =>
+    JSON.stringify({
+      ...trace,
+      candidates: candidates.slice(0, count),
+      more: more + candidates.length - count,
+      cut: true,
+    })
+  let left = mostTraceBytes - Buffer.byteLength(cutTo(0))
+  let count = 0
+  for (const candidate of candidates) {
+    // A comma stands between two of them, and `more` never has more digits than it has for none.
+    left -= Buffer.byteLength(JSON.stringify(candidate)) + 1
+    if (left < 0) break
+    count += 1
+  }
+  return cutTo(count)
 }
 
 function withoutNulls<Fields extends Record<string, unknown>>(
@@ -137,29 +165,48 @@ function withoutNulls<Fields extends Record<string, unknown>>(
 }
 
 const replayOfAt = requestColumns.indexOf('replay_of')
+const [bodyAt, headAt] = [requestColumns.indexOf('body'), requestColumns.indexOf('head')]
+
+/** Counts as `bytesInRow` does. */
+export function bytesOfValues(values: RequestValues): number {
+  const [body, head] = [values[bodyAt], values[headAt]] as [Uint8Array | null, string | null]
+  if (body === null) return 0
+  return body.byteLength + (head === null ? 0 : Buffer.byteLength(head))
+}
 
 export type Requests = ReturnType<typeof createRequests>
 
 export function createRequests(db: DatabaseSync) {
   const rows = createRowWriter(db, 'requests', ['place', 'id', ...requestColumns])
+  const traces = createRowWriter(db, 'traces', ['place', 'trace'])
   const findPlace = createPlaceFinder(db, 'requests')
   const select = db.prepare(`SELECT ${listedColumns} FROM requests WHERE place = ?`)
 
   return {
-    rows,
+    rows: {
+      flush() {
+        rows.flush()
+        traces.flush()
+      },
+      forget() {
+        rows.forget()
+        traces.forget()
+      },
+    },
     has: (id: Uint8Array): boolean => findPlace(id) !== undefined,
     findPlace,
     find(id: Uint8Array): RequestRecord | undefined {
       const place = findPlace(id)
       return place === undefined ? undefined : requestOf(select.get(place) as unknown as RequestRow)
     },
-    /** Returns the place of the row, which is written with the next flush. */
-    add(id: Uint8Array, values: RequestValues): number {
+    /** Returns the place of the row, which is written with the next flush. `trace` is JSON. */
+    add(id: Uint8Array, values: RequestValues, trace?: string): number {
       const place = placeOfBlob(id)
       const original = values[replayOfAt]
       const own: readonly SQLInputValue[] =
         typeof original === 'string' ? values.with(replayOfAt, blobOfId(original)) : values
       rows.add(place, id, ...own)
+      if (trace !== undefined) traces.add(place, trace)
       return place
     },
   }

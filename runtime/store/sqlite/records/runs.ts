@@ -4,7 +4,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Id, RunRecord } from '../../port.ts'
+import type { Attempt, Id, RunRecord } from '../../port.ts'
 import { blobOfId, createRowFinder, idOfBlob, isId, placeOfBlob } from '../database/ids.ts'
 import { createRowWriter, type Flat } from '../database/rows.ts'
 import type { NoteChange } from './change-list.ts'
@@ -91,6 +91,16 @@ interface Changes extends Pick<RunRow, 'state' | 'changes'> {
   readonly place: number
 }
 
+/** Codes and times stay. */
+function withoutTexts(json: string): Partial<RunRecord> {
+  const { name: _name, reply: _reply, warnings: _warnings, error, attempts, ...rest } = JSON.parse(json)
+  return {
+    ...rest,
+    ...(error && { error: { ...error, message: 'forgotten' } }),
+    ...(attempts && { attempts: attempts.map(({ reason: _reason, ...attempt }: Attempt) => attempt) }),
+  }
+}
+
 const stateAt = runColumns.indexOf('state')
 
 export type Runs = ReturnType<typeof createRuns>
@@ -99,7 +109,14 @@ export function createRuns(db: DatabaseSync, changed: NoteChange) {
   const rows = createRowWriter(db, 'runs', ['place', 'id', ...runColumns])
   const findRow = createRowFinder<RunRow>(db, 'runs', ['id', ...runColumns])
   const findChanges = createRowFinder<Changes>(db, 'runs', ['place', 'state', 'changes'])
+  const findTexts = createRowFinder<Changes & Pick<RunRow, 'draft'>>(db, 'runs', [
+    'place',
+    'state',
+    'draft',
+    'changes',
+  ])
   const update = db.prepare('UPDATE runs SET state = ?, changes = ? WHERE place = ?')
+  const updateTexts = db.prepare('UPDATE runs SET draft = ?, changes = ? WHERE place = ?')
   const updatePrompt = db.prepare('UPDATE runs SET text = ?, prompt = ?, text_at = ? WHERE place = ?')
 
   function find(id: Id): RunRecord | undefined {
@@ -142,6 +159,18 @@ export function createRuns(db: DatabaseSync, changed: NoteChange) {
       }
       changed('run', id, state, changes.stage ?? begun.stage)
       return true
+    },
+
+    /** Erases what a run was asked, what came of it, and its name, which a template may have taken from a payload. */
+    forget(id: Id, at: number) {
+      const row = findTexts(blobOfId(id))
+      if (row === undefined) return
+      const { place, state, draft } = row
+      const changes = withoutTexts(row.changes ?? '{}')
+      const forgottenAt = changes.forgottenAt ?? at
+      updatePrompt.run(...columnsOfPrompt('', ''), place)
+      updateTexts.run(JSON.stringify(withoutTexts(draft)), JSON.stringify({ ...changes, forgottenAt }), place)
+      changed('run', id, state, changes.stage ?? begun.stage)
     },
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Effects } from '../../port.ts'
+import type { Effects, Id } from '../../port.ts'
 import { firstRunOf } from '../../tasks.ts'
 import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId, idOfBlob, placeOfBlob, placeOfTime, timeOfPlace } from '../database/ids.ts'
@@ -25,6 +25,7 @@ export function createSessions(db: DatabaseSync, histories: Histories) {
   )
   const selectPlace = db.prepare('SELECT place FROM turns WHERE session = ? AND turn = ? ORDER BY place')
   const deleteThrough = db.prepare('DELETE FROM turns WHERE session = ? AND place <= ?')
+  const deleteTurn = db.prepare('DELETE FROM turns WHERE session = ? AND turn = ?')
   const insertSummary = db.prepare('INSERT INTO turns VALUES (?, ?, ?, ?, ?)')
   const subtractTurns = db.prepare('UPDATE sessions SET turns = turns - ? WHERE session = ?')
   const deleteEmpty = db.prepare('DELETE FROM sessions WHERE session = ? AND turns <= 0')
@@ -59,6 +60,15 @@ export function createSessions(db: DatabaseSync, histories: Histories) {
         removed -= 1
       }
       histories.compact(session, through, kept)
+      subtractTurns.run(removed, session)
+      deleteEmpty.run(session)
+    },
+
+    /** Deletes a turn, because what it says is forgotten. */
+    forget(session: string, turn: Id) {
+      const removed = Number(deleteTurn.run(session, blobOfId(turn)).changes)
+      if (removed === 0) return
+      histories.clear()
       subtractTurns.run(removed, session)
       deleteEmpty.run(session)
     },

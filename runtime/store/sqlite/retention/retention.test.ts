@@ -5,6 +5,7 @@ import { createSampler } from '../../contract/bench/samples.ts'
 import { createIdMinter } from '../../id.ts'
 import { blobOfId, idOfBlob } from '../database/ids.ts'
 import { migrate } from '../database/migrations.ts'
+import { createBounds } from '../records/bounds.ts'
 import { createCoalescing } from '../records/coalescing.ts'
 import { readCounters } from '../records/counters.ts'
 import { createDeliveries } from '../records/deliveries.ts'
@@ -20,7 +21,9 @@ import { createRetention } from './retention.ts'
 const day = 86_400_000
 
 function partsOf(db: DatabaseSync) {
-  return { db, counters: readCounters(db), lookups: createLookups(db), histories: createHistories(20) }
+  const counters = readCounters(db)
+  const bounds = createBounds(db, counters, {})
+  return { db, counters, bounds, lookups: createLookups(db), histories: createHistories(20) }
 }
 
 /** Opens a store with old ignored requests, and a stopwatch that moves with each look at it. */

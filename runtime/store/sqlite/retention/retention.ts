@@ -1,5 +1,5 @@
 /**
- * Deletes ended history older than `keepMs` and indexes newer requests, in slices of a couple of milliseconds inside transactions that are due anyway.
+ * Deletes ended history older than `keepMs` and bodies over their limit, and indexes newer requests, in slices of a couple of milliseconds inside transactions that are due anyway.
  *
  * A pass walks every table from its oldest row, by key, and stops at the age limit. It skips rows that are old and still
  * open. A request is deleted when nothing that it caused is left.
@@ -10,12 +10,12 @@ import { dayMs, dayOf } from '../../day.ts'
 import type { DeliveryRecord, RequestRecord, RunRecord } from '../../port.ts'
 import { blobOfId, blobOfTime, createPlaceFinder, placeOfTime } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
-import { bytesInRow, type Counters } from '../records/counters.ts'
+import type { Bounds } from '../records/bounds.ts'
+import { bytesInRow } from '../records/counters.ts'
 import type { EventRow } from '../records/events.ts'
 import type { Lookups } from '../records/lookups.ts'
 import type { RequestRow } from '../records/requests.ts'
 import { type RunRow, runColumns, runOf } from '../records/runs.ts'
-import { countWithoutEffect } from '../records/without-effect.ts'
 import { idleStep, type Key, runnerStateStep, type Step, stride, turnStep } from './session-steps.ts'
 
 /** Milliseconds between two passes. */
@@ -36,7 +36,7 @@ export interface RetentionOptions {
 }
 
 export function createRetention(
-  { db, counters, lookups, histories }: Pick<Parts, 'db' | 'counters' | 'lookups' | 'histories'>,
+  { db, bounds, lookups, histories }: Pick<Parts, 'db' | 'bounds' | 'lookups' | 'histories'>,
   options: RetentionOptions,
 ) {
   const { elapsed = () => performance.now() } = options
@@ -45,12 +45,15 @@ export function createRetention(
     deliveryStep(db),
     runStep(db),
     eventStep(db),
-    requestStep(db, counters),
+    requestStep(db, bounds),
+    bodyStep(bounds),
     turnStep(db, histories),
     idleStep(db, histories, options),
     runnerStateStep(db),
     dedupeStep(db),
     spentStep(db),
+    jobStep(db),
+    issueStep(db),
     lookupStep(lookups),
   ]
   let index = 0
@@ -99,7 +102,7 @@ export function createRetention(
 }
 
 /** What a step decides by: the row, and the time before which ended things are deleted. Returns whether the row is deleted. */
-type IsGone<Row> = (row: Row, cutoff: number) => boolean
+type IsGone<Row> = (row: Row & { readonly place: number }, cutoff: number) => boolean
 
 /** Walks a table in the order of its ids, below the ids of the age limit. */
 function recordStep<Row>(db: DatabaseSync, table: string, columns: string, isGone: IsGone<Row>): Step {
@@ -162,16 +165,21 @@ function deliveryStep(db: DatabaseSync): Step {
   }
 }
 
-function requestStep(db: DatabaseSync, counters: Counters): Step {
+function requestStep(db: DatabaseSync, bounds: Bounds): Step {
   const [run, event] = [createPlaceFinder(db, 'runs'), createPlaceFinder(db, 'events')]
   const isThere = (id: Uint8Array) => run(id) !== undefined || event(id) !== undefined
   const isGone: IsGone<Pick<RequestRow, 'outcome' | 'actions'> & { bytes: number }> = (request) => {
     const actions: RequestRecord['actions'] = request.actions === null ? [] : JSON.parse(request.actions)
     if (actions.some(({ id }) => isThere(blobOfId(id)))) return false
-    countWithoutEffect(counters, request.outcome, request.bytes, -1)
+    bounds.removed(request.place, request.outcome, request.bytes)
     return true
   }
   return recordStep(db, 'requests', `outcome, actions, ${bytesInRow} AS bytes`, isGone)
+}
+
+/** Deletes the oldest bodies after their limit was lowered. What comes later keeps to it by itself. */
+function bodyStep(bounds: Bounds): Step {
+  return () => (bounds.dropBodies(stride) ? [] : undefined)
 }
 
 function dedupeStep(db: DatabaseSync): Step {
@@ -198,6 +206,31 @@ function spentStep(db: DatabaseSync): Step {
   const remove = db.prepare('DELETE FROM spent WHERE day < ?')
   return (_after, cutoff, now) => {
     remove.run(dayOf(Math.max(0, Math.min(cutoff, now - 2 * dayMs))))
+    return undefined
+  }
+}
+
+/** Deletes ended replay jobs, whose items go first. */
+function jobStep(db: DatabaseSync): Step {
+  const select = db.prepare("SELECT id FROM jobs WHERE state <> 'running' AND ended_at < ? LIMIT 1")
+  const removeItems = db.prepare(
+    `DELETE FROM job_items WHERE (job, number) IN
+     (SELECT job, number FROM job_items WHERE job = ? LIMIT ${stride})`,
+  )
+  const remove = db.prepare('DELETE FROM jobs WHERE id = ?')
+  return (_after, cutoff) => {
+    const job = select.get(cutoff) as { id: Uint8Array } | undefined
+    if (job === undefined) return undefined
+    if (Number(removeItems.run(job.id).changes) < stride) remove.run(job.id)
+    return []
+  }
+}
+
+/** Deletes resolved issues. They are few. */
+function issueStep(db: DatabaseSync): Step {
+  const remove = db.prepare("DELETE FROM issues WHERE state = 'resolved' AND resolved_at < ?")
+  return (_after, cutoff) => {
+    remove.run(cutoff)
     return undefined
   }
 }

@@ -21,7 +21,7 @@ import type { Fault } from './faulty-disk.ts'
 /** The writer's settings at its start. */
 export interface WriterData
   extends StoreLimits,
-    Pick<StoreOptions, 'historyMessages' | 'mostWithoutEffect' | 'mostBodyBytes'> {
+    Pick<StoreOptions, 'historyMessages' | 'mostWithoutEffect'> {
   readonly folder: string
   readonly now: number
 }

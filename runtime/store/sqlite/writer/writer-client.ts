@@ -36,7 +36,14 @@ interface WaitingCall {
 const stallAfterTicks = 5
 
 /** The gateway's own commands wait for a stalled commit, however long it takes. */
-const ownCommands: ReadonlySet<string> = new Set(['offer-route', 'schedule', 'expedite'])
+const ownCommands: ReadonlySet<string> = new Set([
+  'offer-route',
+  'schedule',
+  'expedite',
+  'job-next',
+  'job-settle',
+  'issues',
+])
 
 /**
  * The writer works on one post while the next one waits, so it never waits for the main thread. More unanswered posts

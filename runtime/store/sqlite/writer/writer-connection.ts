@@ -8,6 +8,7 @@ import { databaseFile } from '../database/folder.ts'
 import { migrateStore, type OnMigration } from '../database/migrate-store.ts'
 import type { Parts } from '../parts.ts'
 import { createAccepting } from '../records/accepting.ts'
+import { createBounds } from '../records/bounds.ts'
 import type { NoteChange } from '../records/change-list.ts'
 import { createCoalescing } from '../records/coalescing.ts'
 import { readCounters } from '../records/counters.ts'
@@ -15,6 +16,7 @@ import { createDeliveries } from '../records/deliveries.ts'
 import { createEffects } from '../records/effects.ts'
 import { createEvents } from '../records/events.ts'
 import { createHistories } from '../records/histories.ts'
+import { createJobs } from '../records/jobs.ts'
 import { createLoading } from '../records/loading.ts'
 import { createLookups } from '../records/lookups.ts'
 import { createRequests } from '../records/requests.ts'
@@ -25,6 +27,9 @@ import type { WriterData } from './protocol.ts'
 
 export type WriterConnection = ReturnType<typeof prepareConnection>
 
+/** How long a statement waits for a lock that another connection holds. */
+const busyMs = 5_000
+
 /** The limits in `data` are read whenever they matter, because a reload changes them. */
 export function openWriterConnection(
   data: WriterData,
@@ -34,7 +39,7 @@ export function openWriterConnection(
   const file = databaseFile(data.folder)
   // SQLite would create a new file, and a store that has lost everything would seem to work.
   if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `the database ${file} is gone`)
-  const db = new DatabaseSync(file, { timeout: 5_000 })
+  const db = new DatabaseSync(file, { timeout: busyMs })
   try {
     // FULL: a commit is on the disk before it is answered. A checkpoint runs at 16 MiB of log. A long read lets the log grow,
     // and it shrinks to 64 MiB afterwards.
@@ -56,6 +61,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
   const parts: Parts = {
     db,
     counters,
+    bounds: createBounds(db, counters, data),
     schedule,
     requests: createRequests(db),
     lookups: createLookups(db),
@@ -67,13 +73,14 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     changed,
     limits: data,
   }
+  const jobs = createJobs(db)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const beginReading = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
   const savepoint = db.prepare('SAVEPOINT entry')
   const release = db.prepare('RELEASE entry')
   const rollbackTo = db.prepare('ROLLBACK TO entry')
-  const updateCommitNumber = db.prepare('UPDATE pulse SET commits = ?, sequence = ?')
+  const updateCommitNumber = db.prepare('UPDATE pulse SET commits = ?, sequence = ?, body_bytes = ?')
   const putWeight = db.prepare('INSERT INTO probe VALUES (zeroblob(65536))')
   const takeWeight = db.prepare('DELETE FROM probe')
 
@@ -86,7 +93,22 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     loadWork: createLoading(parts, data.historyMessages),
     histories: parts.histories,
     retention: createRetention(parts, data),
-    runCommand: createCommands(parts),
+    runCommand: createCommands(parts, jobs),
+    recoverJobs: jobs.recover,
+    /**
+     * Empties the log, which still holds what was erased. Returns false if that failed, as a reader or the disk was in the way:
+     * then it has to be called again.
+     */
+    emptyLog(): boolean {
+      db.exec('PRAGMA busy_timeout = 0')
+      try {
+        return db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
+      } catch {
+        return false
+      } finally {
+        db.exec(`PRAGMA busy_timeout = ${busyMs}`)
+      }
+    },
     /** The clock was set back to `now`, by `ms` milliseconds. */
     shift(ms: number, now: number) {
       schedule.shift(ms)
@@ -124,7 +146,7 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     /** Counts the commit, as part of every transaction, so that an unknown outcome is settled by reading the number. */
     countCommit() {
       counters.commits += 1
-      updateCommitNumber.run(counters.commits, counters.sequence)
+      updateCommitNumber.run(counters.commits, counters.sequence, counters.bodyBytes)
     },
     /** Writes and deletes a row, to find out whether writing works. */
     probe() {

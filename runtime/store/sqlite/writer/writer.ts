@@ -12,6 +12,7 @@ import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from '../database
 import { createOpenFiles } from '../database/folder.ts'
 import { newestTime } from '../database/ids.ts'
 import type { OnMigration } from '../database/migrate-store.ts'
+import { mostBodyBytesByDefault } from '../records/bounds.ts'
 import { createChangeList } from '../records/change-list.ts'
 import type { Counters } from '../records/counters.ts'
 import type { PlainEntry } from '../records/flat-entry.ts'
@@ -58,6 +59,8 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   const newestAt = newestTime(current.db)
   let lastState: WriterState
   let lastNow = data.now
+  /** Something was erased, and the log may still hold it. */
+  let isLogToEmpty = false
 
   recover(current)
   lastState = stateOf(current)
@@ -76,6 +79,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   function recover(connection: WriterConnection): void {
     connection.begin()
     claims.recover(connection.schedule)
+    connection.recoverJobs(lastNow)
     connection.commit()
   }
 
@@ -258,6 +262,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
         break
       }
       case 'command':
+        if (order.command.type === 'forget') isLogToEmpty = true
         return runCommand(connection, order.command)
       case 'probe':
         connection.probe()
@@ -292,10 +297,13 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   }
 
   function configure(limits: StoreLimits, now: number): void {
-    const isShorter = limits.keepMs < settings.keepMs || idleMsOf(limits) < idleMsOf(settings)
+    const keepsLess =
+      limits.keepMs < settings.keepMs ||
+      idleMsOf(limits) < idleMsOf(settings) ||
+      bodyBytesOf(limits) < bodyBytesOf(settings)
     // A limit that the configuration no longer names no longer holds.
-    Object.assign(settings, { sessionIdleMs: undefined }, limits)
-    if (isShorter) current?.retention.begin(now)
+    Object.assign(settings, { sessionIdleMs: undefined, mostBodyBytes: undefined }, limits)
+    if (keepsLess) current?.retention.begin(now)
   }
 
   /** Makes what the commit claimed and settled hold in memory, and builds the reply. */
@@ -384,6 +392,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
         }
         const pending = transactOrIsolate(connection, batch)
         failure = undefined
+        if (isLogToEmpty && current !== undefined) isLogToEmpty = !current.emptyLog()
         return publish(current ?? connection, batch, pending)
       } catch (error) {
         return refuse(batch, error)
@@ -412,6 +421,10 @@ function isHarmless(error: unknown): error is StoreError {
 
 function idleMsOf({ sessionIdleMs = Number.POSITIVE_INFINITY }: StoreLimits): number {
   return sessionIdleMs
+}
+
+function bodyBytesOf({ mostBodyBytes = mostBodyBytesByDefault }: StoreLimits): number {
+  return mostBodyBytes
 }
 
 const inMemory = ['load', 'listen', 'tick', 'resize', 'pause', 'configure', 'fault', 'check-files', 'close']

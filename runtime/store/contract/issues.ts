@@ -1,0 +1,151 @@
+/** The contract of issues: each problem is there once, however often it shows, until it is resolved. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { IssueChange } from '../port.ts'
+import { heartbeatTask } from '../tasks.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler } from './bench/samples.ts'
+
+export function issuesContract(subject: ContractSubject): void {
+  describe(`${subject.name}: issues`, { concurrency: 4, timeout: 30_000 }, () => {
+    test('a problem that shows again is counted, and keeps when it showed first', async (t) => {
+      const bench = await openBench(t, subject)
+      const first = bench.clock.now()
+      assert.deepEqual(await change(bench, problem('a', 2)), { ok: true, done: 1 })
+      bench.clock.advance(1_000)
+      await change(bench, { ...problem('a', 3), cause: 'another cause' })
+      const { key, code, subject: about, next } = problem('a', 0)
+      const expected = { key, code, subject: about, next, cause: 'another cause' }
+      const issue = { ...expected, count: 5, first, last: first + 1_000, state: 'open' }
+      assert.deepEqual(await bench.store.read.issue('a'), issue)
+      await bench.open()
+      assert.deepEqual((await bench.store.read.issues()).items, [issue])
+      assert.equal(await bench.store.read.issue('b'), undefined)
+    })
+
+    test('a resolved issue opens again when it shows, and a muted one stays muted for its time', async (t) => {
+      const bench = await openBench(t, subject)
+      const state = async (key: string) => (await bench.store.read.issue(key))?.state
+      await change(bench, problem('a'), problem('b'), problem('c'))
+      const until = bench.clock.now() + 10_000
+      await change(bench, { key: 'a', resolve: true }, { key: 'b', mute: until }, { key: 'c', mute: null })
+      assert.equal((await bench.store.read.issue('a'))?.resolvedAt, bench.clock.now())
+      assert.equal((await bench.store.read.issue('b'))?.mutedUntil, until)
+      await change(bench, problem('a'), problem('b'), problem('c'))
+      assert.deepEqual(
+        await Promise.all(['a', 'b', 'c'].map(state)),
+        ['open', 'muted', 'muted'],
+      )
+      assert.equal((await bench.store.read.issue('a'))?.resolvedAt, undefined)
+      bench.clock.advance(10_000)
+      assert.deepEqual([await state('b'), await state('c')], ['open', 'muted'])
+      await change(bench, { key: 'c', reopen: true })
+      assert.deepEqual([await state('c'), (await bench.store.read.issue('c'))?.count], ['open', 2])
+    })
+
+    test('an unknown issue is refused, and the other changes are made', async (t) => {
+      const bench = await openBench(t, subject)
+      const result = await change(bench, { key: 'x', resolve: true }, problem('a'), { key: 'y', mute: null })
+      assert.equal(result.done, 1)
+      assert.deepEqual(
+        result.refused?.map(({ id }) => id),
+        ['x', 'y'],
+      )
+      assert.equal((await bench.store.read.issues()).items.length, 1)
+    })
+
+    test('open issues are listed first, then muted and resolved ones, and of each those that showed last', async (t) => {
+      const bench = await openBench(t, subject)
+      for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
+        await change(bench, problem(key))
+        bench.clock.advance(1_000)
+      }
+      await change(bench, problem('g'), problem('h'))
+      await change(bench, { key: 'b', resolve: true }, { key: 'f', resolve: true }, { key: 'd', mute: null })
+      await change(bench, { key: 'e', mute: bench.clock.now() - 1 })
+      const { read } = bench.store
+      const keys: string[] = []
+      for (let cursor: string | undefined; ; ) {
+        const page = await read.issues({ limit: 3, ...(cursor !== undefined && { cursor }) })
+        keys.push(...page.items.map(({ key }) => key))
+        cursor = page.next
+        if (cursor === undefined) break
+      }
+      assert.deepEqual(keys, ['g', 'h', 'e', 'c', 'a', 'd', 'f', 'b'])
+      const withState = async (state: string) => (await read.issues({ state })).items.map(({ key }) => key)
+      assert.deepEqual(await withState('open'), ['g', 'h', 'e', 'c', 'a'])
+      assert.deepEqual(await withState('muted'), ['d'])
+      assert.deepEqual(await withState('resolved'), ['f', 'b'])
+      assert.deepEqual(await withState('none'), [])
+    })
+
+    test('the main session gets one event about an issue and day, and none while it is muted', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const worker = startManualWorker(bench.store, ['heartbeat'])
+      const say = (key: string, day: string): IssueChange => {
+        const event = sample.event({ origin: {}, text: `about ${key} on ${day}` })
+        return { ...problem(key), say: { event, task: heartbeatTask(bench.clock.now()), day } }
+      }
+      const texts = async () =>
+        (await bench.store.read.events()).items.map(({ text }) => text).toReversed()
+      await change(bench, say('a', '2026-01-01'), say('a', '2026-01-01'))
+      await worker.next()
+      await change(bench, say('a', '2026-01-01'), say('b', '2026-01-01'))
+      assert.equal((await bench.store.read.issue('a'))?.saidOn, '2026-01-01')
+      await change(bench, { key: 'a', mute: null })
+      await change(bench, say('a', '2026-01-02'), say('b', '2026-01-02'))
+      await change(bench, { key: 'b', resolve: true })
+      await change(bench, say('b', '2026-01-02'))
+      assert.deepEqual(await texts(), [
+        'about a on 2026-01-01',
+        'about b on 2026-01-01',
+        'about b on 2026-01-02',
+      ])
+      assert.equal(bench.store.health().events, 3)
+    })
+
+    test('changes are made together, or none of them', async (t) => {
+      const bench = await openBench(t, subject)
+      await bench.fault('commit-fails')
+      await assert.rejects(change(bench, problem('a'), problem('b')))
+      assert.deepEqual((await bench.store.read.issues()).items, [])
+      await change(bench, problem('a'), problem('b'))
+      assert.equal((await bench.store.read.issues()).items.length, 2)
+    })
+
+    test('resolved issues are deleted with other history, and open and muted ones stay', async (t) => {
+      const keepMs = 3_600_000
+      const bench = await openBench(t, subject, { keepMs })
+      await change(bench, problem('a'), problem('b'), problem('c'))
+      await change(bench, { key: 'a', resolve: true }, { key: 'b', mute: null })
+      bench.clock.advance(keepMs + 120_000)
+      const { read } = bench.store
+      for (let slice = 0; slice < 100 && (await read.issue('a')) !== undefined; slice += 1) {
+        bench.clock.advance(1_000)
+        await bench.settled()
+      }
+      assert.deepEqual(
+        (await read.issues()).items.map(({ key }) => key),
+        ['c', 'b'],
+      )
+    })
+  })
+}
+
+function change({ store, clock }: Bench, ...changes: IssueChange[]) {
+  return store.command({ type: 'issues', at: clock.now(), changes })
+}
+
+function problem(key: string, count = 1) {
+  return {
+    key,
+    code: 'TRANSFORM_FAILING',
+    subject: 'orders',
+    cause: 'the transform throws',
+    next: { label: 'open the request', command: 'reveille requests 1', action: { method: 'POST', path: '/x' } },
+    count,
+  } as const
+}

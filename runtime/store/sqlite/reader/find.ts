@@ -1,0 +1,87 @@
+/** Finds what a pasted text names: an id or its end, a sender's id of a delivery, a session, a generation. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Found, Id, RequestRecord } from '../../port.ts'
+import { blobOfId, createPresence, idOfBlob, isId } from '../database/ids.ts'
+import type { GotPage, ListQuery } from './queries.ts'
+
+export const mostFound = 20
+/** How many records of each kind are searched for the end of an id. */
+export const mostSearched = 500
+/** Fewer characters would name nearly anything. */
+const shortestEnd = 4
+/** How much of its digest a request knows of its generation. Hexadecimal digits. */
+const shownOfDigest = 16
+
+/** Returns a test for ids that the text names: the whole id, or its end. */
+export function isNamedBy(text: string): (id: Id) => boolean {
+  const end = text.toLowerCase()
+  const isEnd = end.length >= shortestEnd && /^[0-9a-f-]+$/.test(end)
+  return (id) => isEnd && id.endsWith(end)
+}
+
+export function createFinder(db: DatabaseSync, list: (query: ListQuery) => GotPage) {
+  const kinds = [
+    { kind: 'request', table: 'requests', has: createPresence(db, 'requests') },
+    { kind: 'run', table: 'runs', has: createPresence(db, 'runs') },
+    { kind: 'event', table: 'events', has: createPresence(db, 'events') },
+  ] as const
+  const selectNewest = kinds.map(({ kind, table }) => ({
+    kind,
+    newest: db.prepare(`SELECT id FROM ${table} ORDER BY place DESC LIMIT ${mostSearched}`),
+  }))
+  const selectDelivery = db.prepare('SELECT 1 FROM deliveries WHERE id = ?')
+  const selectDeliveries = db.prepare(`SELECT id FROM deliveries ORDER BY id DESC LIMIT ${mostSearched}`)
+  const selectSession = db.prepare('SELECT 1 FROM sessions WHERE session = ?')
+  const selectRunSessions = db.prepare(`SELECT session FROM runs ORDER BY place DESC LIMIT ${mostSearched}`)
+
+  function* byWholeId(text: string): Iterable<Found> {
+    const id = text.toLowerCase()
+    if (!isId(id)) return
+    const blob = blobOfId(id)
+    for (const { kind, has } of kinds) if (has(blob)) yield { kind, id }
+    if (selectDelivery.get(blob) !== undefined) yield { kind: 'delivery', id }
+  }
+
+  /** A session has a row once it has a turn. Before, its runs name it. */
+  function* bySession(key: string): Iterable<Found> {
+    const isNamed = () => selectRunSessions.all().some((row) => row['session'] === key)
+    if (selectSession.get(key) !== undefined || isNamed()) yield { kind: 'session', id: key }
+  }
+
+  function requests(filters: ListQuery['filters'], limit: number): RequestRecord[] {
+    return list({ table: 'requests', filters, limit }).records.map((record) => JSON.parse(record))
+  }
+
+  function* byDeliveryId(delivery: string): Iterable<Found> {
+    for (const { id } of requests({ delivery }, mostFound)) yield { kind: 'request', id }
+  }
+
+  function* byGeneration(text: string): Iterable<Found> {
+    const filters = /^[1-9]\d{0,8}$/.test(text)
+      ? { generation: text }
+      : /^[0-9a-f]{16,64}$/.test(text) && { digest: text.slice(0, shownOfDigest) }
+    const [newest] = filters ? requests(filters, 1) : []
+    if (newest !== undefined) yield { kind: 'generation', id: `${newest.generation}` }
+  }
+
+  function* byEnd(text: string): Iterable<Found> {
+    const isWanted = isNamedBy(text)
+    const found = (rows: readonly Record<string, unknown>[]) =>
+      rows.map((row) => idOfBlob(row['id'] as Uint8Array)).filter(isWanted)
+    for (const { kind, newest } of selectNewest) for (const id of found(newest.all())) yield { kind, id }
+    for (const id of found(selectDeliveries.all())) yield { kind: 'delivery', id }
+  }
+
+  return (text: string): readonly Found[] => {
+    if (text === '') return []
+    const all = new Map<string, Found>()
+    for (const search of [byWholeId, bySession, byDeliveryId, byGeneration, byEnd]) {
+      for (const found of search(text)) all.set(`${found.kind} ${found.id}`, found)
+      // A whole id has an end of its own, which names nothing else.
+      if (isId(text.toLowerCase()) && all.size > 0) break
+      if (all.size >= mostFound) break
+    }
+    return [...all.values()].slice(0, mostFound)
+  }
+}

@@ -1,0 +1,124 @@
+/** Keeps issues: open problems, each once however often it shows, until they are resolved. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Command, CommandResult, IssueChange, IssueRecord } from '../../port.ts'
+import type { Parts } from '../parts.ts'
+
+type Seen = Extract<IssueChange, { readonly count: number }>
+
+export function createIssues({ db, events, schedule }: Pick<Parts, 'db' | 'events' | 'schedule'>) {
+  const select = db.prepare('SELECT state, muted_until, said_on FROM issues WHERE key = ?')
+  const upsert = db.prepare(
+    `INSERT INTO issues VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 'open', NULL, NULL, NULL)
+     ON CONFLICT (key) DO UPDATE SET code = ?2, subject = ?3, cause = ?4, next = ?5, count = count + ?6,
+     last = max(last, ?7)`,
+  )
+  const setState = db.prepare(
+    'UPDATE issues SET state = ?, muted_until = ?, resolved_at = ? WHERE key = ? RETURNING 1',
+  )
+  const setSaid = db.prepare('UPDATE issues SET said_on = ? WHERE key = ?')
+
+  const find = (key: string) => select.get(key) as KnownRow | undefined
+
+  function see({ key, code, subject, cause, next, count, say }: Seen, at: number): void {
+    const before = find(key)
+    upsert.run(key, code, subject, cause, JSON.stringify(next), count, at)
+    const isMuted = before !== undefined && stateOf(before, at) === 'muted'
+    if (isMuted) return
+    if (before !== undefined && before.state !== 'open') setState.run('open', null, null, key)
+    if (say === undefined || before?.said_on === say.day) return
+    events.insert(say.event)
+    if (say.task !== undefined) schedule.add(say.task)
+    setSaid.run(say.day, key)
+  }
+
+  function changeState(change: Exclude<IssueChange, Seen>, at: number): boolean {
+    const row =
+      'resolve' in change
+        ? setState.get('resolved', null, at, change.key)
+        : 'mute' in change
+          ? setState.get('muted', change.mute, null, change.key)
+          : setState.get('open', null, null, change.key)
+    return row !== undefined
+  }
+
+  return ({ changes, at }: Command & { readonly type: 'issues' }): CommandResult => {
+    const refused: { id: string; reason: string }[] = []
+    for (const change of changes) {
+      if ('count' in change) see(change, at)
+      else if (!changeState(change, at)) refused.push({ id: change.key, reason: 'there is no such issue' })
+    }
+    const done = changes.length - refused.length
+    return refused.length === 0 ? { ok: true, done } : { ok: true, done, refused }
+  }
+}
+
+/** The place of an issue in the list. The next page begins behind it. */
+export type IssuePlace = readonly [rank: number, last: number, key: string]
+
+/** Issues are few, so a list sorts all of them. */
+export function createIssueReader(db: DatabaseSync) {
+  // A muted issue is open again as soon as its time is over.
+  const current = `SELECT *, CASE state WHEN 'resolved' THEN 2 WHEN 'muted' THEN muted_until IS NULL OR muted_until > ?1
+    ELSE 0 END AS rank FROM issues`
+  const selectOne = db.prepare(`${current} WHERE key = ?2`)
+  const selectPage = db.prepare(
+    `SELECT * FROM (${current}) WHERE rank = ifnull(?2, rank) AND (rank, -last, key) > (?3, ?4, ?5)
+     ORDER BY rank, -last, key LIMIT ?6`,
+  )
+
+  return {
+    issue(key: string, now: number): IssueRecord | undefined {
+      const row = selectOne.get(now, key) as IssueRow | undefined
+      return row && issueOf(row)
+    },
+    issues(
+      { limit, state, after = [-1, Number.MAX_SAFE_INTEGER, ''] }: IssueQuery,
+      now: number,
+    ): { readonly issue: IssueRecord; readonly place: IssuePlace }[] {
+      const wanted = state === undefined ? null : ranks.indexOf(state as IssueRecord['state'])
+      const [rank, last, key] = after
+      const rows = selectPage.all(now, wanted, rank, -last, key, limit) as unknown as IssueRow[]
+      return rows.map((row) => ({ issue: issueOf(row), place: [row.rank, row.last, row.key] }))
+    },
+  }
+}
+
+export interface IssueQuery {
+  readonly limit: number
+  readonly state?: string
+  readonly after?: IssuePlace
+}
+
+/** The states in the order of the list. */
+const ranks: readonly IssueRecord['state'][] = ['open', 'muted', 'resolved']
+
+interface KnownRow {
+  readonly state: IssueRecord['state']
+  readonly muted_until: number | null
+  readonly said_on: string | null
+}
+
+interface IssueRow
+  extends KnownRow,
+    Pick<IssueRecord, 'key' | 'code' | 'subject' | 'cause' | 'count' | 'first' | 'last'> {
+  /** JSON. */
+  readonly next: string
+  readonly resolved_at: number | null
+  readonly rank: number
+}
+
+function stateOf({ state, muted_until: until }: KnownRow, now: number): IssueRecord['state'] {
+  return state === 'muted' && until !== null && until <= now ? 'open' : state
+}
+
+function issueOf(row: IssueRow): IssueRecord {
+  const { key, code, subject, cause, count, first, last } = row
+  const state = ranks[row.rank] ?? 'open'
+  return {
+    ...{ key, code, subject, cause, next: JSON.parse(row.next), count, first, last, state },
+    ...(state === 'muted' && row.muted_until !== null && { mutedUntil: row.muted_until }),
+    ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
+    ...(row.said_on !== null && { saidOn: row.said_on }),
+  }
+}

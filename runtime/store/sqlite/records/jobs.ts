@@ -1,0 +1,204 @@
+/**
+ * Keeps replay jobs and their items. An item gets the id of its replay before the replay begins, and keeps it: a replay that is
+ * accepted again after a restart is answered like the first time.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Command, type CommandResult, type Id, type ReplayJob, type ReplayJobItem, StoreError } from '../../port.ts'
+import { blobOfId, idOfBlob, isId } from '../database/ids.ts'
+
+/** How many items one command adds, hands out or settles. */
+const mostItems = 1_000
+
+export type Jobs = ReturnType<typeof createJobs>
+
+type Of<Type extends Command['type']> = Command & { readonly type: Type }
+
+export function createJobs(db: DatabaseSync) {
+  const select = db.prepare('SELECT * FROM jobs WHERE id = ?')
+  const insert = db.prepare("INSERT INTO jobs VALUES (?, ?, ?, 'running', 0, 0, 0, 0, 0, ?, NULL)")
+  const insertItem = db.prepare(
+    "INSERT INTO job_items VALUES (?, ?, ?, NULL, 'open', NULL) ON CONFLICT (job, request) DO NOTHING",
+  )
+  const update = db.prepare(
+    `UPDATE jobs SET whole = ?, total = ?, done = ?, failed = ?, skipped = ?, state = ?, ended_at = ? WHERE id = ?`,
+  )
+  const selectOpen = db.prepare(
+    "SELECT number, request, replay FROM job_items WHERE job = ? AND state = 'open' ORDER BY number LIMIT ?",
+  )
+  const assign = db.prepare('UPDATE job_items SET replay = ? WHERE job = ? AND number = ?')
+  const settle = db.prepare(
+    "UPDATE job_items SET state = ?, reason = ? WHERE job = ? AND request = ? AND state = 'open' AND replay IS NOT NULL",
+  )
+  const cancelPartial = db.prepare(
+    "UPDATE jobs SET state = 'cancelled', ended_at = ? WHERE state = 'running' AND whole = 0",
+  )
+
+  const find = (id: Id) => select.get(blobOfId(id)) as JobRow | undefined
+
+  function write(row: JobRow): void {
+    update.run(row.whole, row.total, row.done, row.failed, row.skipped, row.state, row.ended_at, row.id)
+  }
+
+  /** A job is over when it has all of its items and each of them has ended. */
+  function withEnd(row: JobRow, at: number): JobRow {
+    const isOver = row.whole === 1 && row.done + row.failed + row.skipped === row.total
+    return isOver && row.state === 'running' ? { ...row, state: 'done', ended_at: at } : row
+  }
+
+  return {
+    begin({ job, items, more }: Of<'job-begin'>): CommandResult {
+      refuseOverMost(items.length)
+      if (find(job.id) === undefined) {
+        insert.run(blobOfId(job.id), JSON.stringify(job.filter), JSON.stringify(job.options), job.createdAt)
+      }
+      const row = find(job.id) as JobRow
+      if (row.state !== 'running') return ended(row)
+      if (row.whole === 1) {
+        // The last call is made again because its answer was lost.
+        return more === undefined ? { ok: true, done: 0 } : { ok: false, why: 'state', reason: 'it has all of its items' }
+      }
+      let { total } = row
+      for (const request of items) {
+        total += Number(insertItem.run(row.id, total + 1, blobOfId(request)).changes)
+      }
+      write(withEnd({ ...row, total, whole: more === undefined ? 1 : 0 }, job.createdAt))
+      return { ok: true, done: total - row.total }
+    },
+
+    next({ job, limit, mint }: Of<'job-next'>): CommandResult {
+      refuseOverMost(limit)
+      const row = find(job)
+      if (row === undefined) return unknown
+      if (row.state !== 'running') return ended(row)
+      if (row.whole === 0) return { ok: false, why: 'state', reason: 'it has not got all of its items yet' }
+      const open = selectOpen.all(row.id, limit) as unknown as OpenRow[]
+      let minted = 0
+      const items = open.flatMap(({ number, request, replay }) => {
+        const id = replay === null ? mint[minted++] : idOfBlob(replay)
+        if (id === undefined) return []
+        if (replay === null) assign.run(blobOfId(id), row.id, number)
+        return [{ request: idOfBlob(request), replay: id }]
+      })
+      return { ok: true, items }
+    },
+
+    settle({ job, items, at }: Of<'job-settle'>): CommandResult {
+      refuseOverMost(items.length)
+      const row = find(job)
+      if (row === undefined) return unknown
+      const counts = { done: row.done, failed: row.failed, skipped: row.skipped }
+      for (const { request, state, reason } of items) {
+        const { changes } = settle.run(state, reason ?? null, row.id, blobOfId(request))
+        counts[state] += Number(changes)
+      }
+      write(withEnd({ ...row, ...counts }, at))
+      return { ok: true }
+    },
+
+    cancel({ job, at }: Of<'job-cancel'>): CommandResult {
+      const row = find(job)
+      if (row === undefined) return unknown
+      if (row.state !== 'running') return ended(row)
+      write({ ...row, state: 'cancelled', ended_at: at })
+      return { ok: true }
+    },
+
+    /** Cancels jobs of a process that ended before it had added all of their items. */
+    recover: (at: number) => void cancelPartial.run(at),
+  }
+}
+
+const unknown: CommandResult = { ok: false, why: 'unknown', reason: 'there is no such job' }
+
+function ended({ state }: JobRow): CommandResult {
+  return { ok: false, why: 'state', reason: `it is ${state}` }
+}
+
+/** @throws StoreError `BAD_ENTRY` */
+function refuseOverMost(count: number): void {
+  if (count > mostItems) throw new StoreError('BAD_ENTRY', `a command takes at most ${mostItems} items`)
+}
+
+/** What the reader's thread asks for. Jobs are few; the items of one may be very many. */
+export function createJobReader(db: DatabaseSync) {
+  const selectJob = db.prepare('SELECT * FROM jobs WHERE id = ?')
+  const selectJobs = db.prepare(
+    `SELECT * FROM jobs WHERE id < ifnull(?1, x'ff') AND state = ifnull(?2, state) ORDER BY id DESC LIMIT ?3`,
+  )
+  const selectItems = (order: '>' | '<') =>
+    db.prepare(
+      `SELECT * FROM job_items WHERE job = ?1 AND number ${order} ?2 AND state = ifnull(?3, state)
+       ORDER BY number ${order === '<' ? 'DESC' : ''} LIMIT ?4`,
+    )
+  const [forwards, backwards] = [selectItems('>'), selectItems('<')]
+
+  return {
+    job(id: Id): ReplayJob | undefined {
+      const row = selectJob.get(blobOfId(id)) as JobRow | undefined
+      return row && jobOf(row)
+    },
+    jobs(limit: number, state?: string, before?: Id): ReplayJob[] {
+      const blob = before !== undefined && isId(before) ? blobOfId(before) : null
+      return (selectJobs.all(blob, state ?? null, limit) as unknown as JobRow[]).map(jobOf)
+    },
+    /** `after` is the number of the last item of the page before. */
+    jobItems(
+      id: Id,
+      { limit, state, newestFirst, after }: ItemQuery,
+    ): readonly (ReplayJobItem & { readonly number: number })[] {
+      const [select, start] = newestFirst ? [backwards, Number.MAX_SAFE_INTEGER] : [forwards, 0]
+      const rows = select.all(blobOfId(id), after ?? start, state ?? null, limit) as unknown as ItemRow[]
+      return rows.map(itemOf)
+    },
+  }
+}
+
+export interface ItemQuery {
+  readonly limit: number
+  readonly state?: string
+  readonly newestFirst?: boolean
+  readonly after?: number
+}
+
+interface JobRow extends Pick<ReplayJob, 'state' | 'total' | 'done' | 'failed' | 'skipped'> {
+  readonly id: Uint8Array
+  readonly filter: string
+  readonly options: string
+  /** 1 once all items were added. */
+  readonly whole: 0 | 1
+  readonly created_at: number
+  readonly ended_at: number | null
+}
+
+interface OpenRow {
+  readonly number: number
+  readonly request: Uint8Array
+  readonly replay: Uint8Array | null
+}
+
+interface ItemRow extends OpenRow, Pick<ReplayJobItem, 'state'> {
+  readonly reason: string | null
+}
+
+function jobOf(row: JobRow): ReplayJob {
+  const { state, total, done, failed, skipped } = row
+  return {
+    id: idOfBlob(row.id),
+    filter: JSON.parse(row.filter),
+    options: JSON.parse(row.options),
+    ...{ state, total, done, failed, skipped },
+    createdAt: row.created_at,
+    ...(row.ended_at !== null && { endedAt: row.ended_at }),
+  }
+}
+
+function itemOf({ number, request, replay, state, reason }: ItemRow): ReplayJobItem & { number: number } {
+  return {
+    number,
+    request: idOfBlob(request),
+    ...(replay !== null && { replay: idOfBlob(replay) }),
+    state,
+    ...(reason !== null && { reason }),
+  }
+}
