@@ -207,7 +207,10 @@ export function boundsContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const candidate = (length: number) => ({ mapping: 'm', clause: { actual: 'ü'.repeat(length) } })
-      const trace = { candidates: [candidate(10), candidate(4_000), candidate(4_000), candidate(10)], more: 3 }
+      const trace = {
+        candidates: [candidate(10), candidate(5_000), candidate(5_000), candidate(10)],
+        more: 3,
+      }
       const huge = { candidates: [candidate(20_000)], more: 0, isForm: true as const }
       const requests = [trace, huge].map((each) => sample.request({ outcome: 'failed', trace: each }))
       for (const request of requests) bench.store.note(request)

@@ -257,18 +257,24 @@ export function cancellingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const entries = Array.from({ length: 103 }, (_, index) =>
-        sample.entry(sample.coalescedAction({ keep: 'all' }, { message: `m${index}`, prompt: `<m${index}>` })),
+        sample.entry(
+          sample.coalescedAction({ keep: 'all' }, { message: `m${index}`, prompt: `<m${index}>` }),
+        ),
       )
       for (const entry of entries) await bench.store.accept(entry)
       const at = bench.clock.now()
       const run = idOf(entries[0]?.actions[0] ?? assert.fail())
-      assert.equal((await bench.store.read.run(run))?.joined, undefined, 'it is still to be read by the run itself')
+      assert.equal(
+        (await bench.store.read.run(run))?.joined,
+        undefined,
+        'it is still to be read by the run itself',
+      )
       await bench.store.command({ type: 'cancel', run, at })
       const expected = entries
         .map(({ request }, index) => ({ requestId: request.id, at, message: `m${index}` }))
         .slice(3)
-      for (const store of [bench.store, await bench.open()]) {
-        const record = await store.read.run(run)
+      for (const open of [async () => bench.store, () => bench.open()]) {
+        const record = await (await open()).read.run(run)
         assert.deepEqual(record?.joined, expected)
         assert.deepEqual([record?.message, record?.coalesce?.count], ['m0', 103])
       }

@@ -28,7 +28,12 @@ export function findingContract(subject: ContractSubject): void {
       ]
       const { find } = bench.store.read
       for (const found of all) {
-        for (const text of [found.id, ` ${found.id.toUpperCase()}\n`, found.id.slice(-12), found.id.slice(-6)])
+        for (const text of [
+          found.id,
+          ` ${found.id.toUpperCase()}\n`,
+          found.id.slice(-12),
+          found.id.slice(-6),
+        ])
           assert.deepEqual(await find(text), [found], `${found.kind} by ${text}`)
         assert.deepEqual(await find(found.id.slice(-3)), [], 'three characters would find nearly anything')
       }
@@ -42,7 +47,10 @@ export function findingContract(subject: ContractSubject): void {
       const facts = { deliveryId: guid, generation: 12, generationDigest } as const
       const request = sample.request({ ...facts, outcome: 'ignored' })
       bench.store.note(request)
-      const [waiting, done] = [sample.runAction({ sessionKey: 'pr:2' }), sample.runAction({ sessionKey: 'pr:1' })]
+      const [waiting, done] = [
+        sample.runAction({ sessionKey: 'pr:2' }),
+        sample.runAction({ sessionKey: 'pr:1' }),
+      ]
       await bench.store.accept(sample.entry(done))
       const worker = startManualWorker(bench.store, ['run'], 1)
       const claim = await worker.next()
@@ -62,7 +70,8 @@ export function findingContract(subject: ContractSubject): void {
     test('at most 20 are found', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      for (let i = 0; i < 30; i += 1) bench.store.note(sample.request({ outcome: 'ignored', deliveryId: 'same' }))
+      for (let i = 0; i < 30; i += 1)
+        bench.store.note(sample.request({ outcome: 'ignored', deliveryId: 'same' }))
       await bench.settled()
       assert.equal((await bench.store.read.find('same')).length, 20)
     })

@@ -19,14 +19,14 @@ export function forgettingContract(subject: ContractSubject): void {
     test('what a request brought is erased wherever it went, and the records stay', async (t) => {
       const bench = await openBench(t, subject)
       const spread = await spreadText(bench)
-      const { read } = bench.store
       assert.ok((await everything(bench.store)).includes(secret))
       bench.clock.advance(60_000)
       const at = bench.clock.now()
       assert.deepEqual(await forget(bench, spread.request.id), { ok: true, done: 1 })
       const left = await everything(bench.store)
       assert.ok(!left.includes(secret), left)
-      for (const store of [bench.store, await bench.open()]) {
+      for (const open of [async () => bench.store, () => bench.open()]) {
+        const store = await open()
         const { body: _body, head: _head, ...request } = spread.request
         assert.deepEqual(await store.read.request(spread.request.id), { ...request, forgottenAt: at })
         const run = await store.read.run(spread.run)
@@ -36,7 +36,10 @@ export function forgettingContract(subject: ContractSubject): void {
         )
         for (const id of [spread.event, spread.summary]) {
           const event = await store.read.event(id)
-          assert.deepEqual([event?.text, event?.prompt, event?.state, event?.forgottenAt], ['', '', 'consumed', at])
+          assert.deepEqual(
+            [event?.text, event?.prompt, event?.state, event?.forgottenAt],
+            ['', '', 'consumed', at],
+          )
         }
         const delivery = await store.read.delivery(spread.delivery)
         assert.deepEqual([delivery?.text, delivery?.state, delivery?.forgottenAt], ['', 'delivered', at])
@@ -47,12 +50,16 @@ export function forgettingContract(subject: ContractSubject): void {
         assert.equal(await store.read.session('main'), undefined)
       }
       assert.deepEqual(
-        (await read.sessions()).items.map(({ key, turns }) => [key, turns]),
+        (await bench.store.read.sessions()).items.map(({ key, turns }) => [key, turns]),
         [['pr:1', 1]],
       )
       bench.clock.advance(1_000)
       assert.deepEqual(await forget(bench, spread.request.id), { ok: true, done: 1 })
-      assert.equal((await bench.store.read.request(spread.request.id))?.forgottenAt, at, 'the first time counts')
+      assert.equal(
+        (await bench.store.read.request(spread.request.id))?.forgottenAt,
+        at,
+        'the first time counts',
+      )
     })
 
     test('a trace is erased, and so is the body of a request without effect, and room for others is left', async (t) => {
@@ -99,7 +106,12 @@ export function forgettingContract(subject: ContractSubject): void {
       await claim.checkpoint({ run: { id: idOf(action), state: 'running' } })
       assert.match(await reasonOf(), /run .* is running/)
       const delivery = sample.delivery({ runId: idOf(action), text: secret })
-      const run = { id: idOf(action), state: 'succeeded', stage: 'summarised', deliveryIds: [delivery.id] } as const
+      const run = {
+        id: idOf(action),
+        state: 'succeeded',
+        stage: 'summarised',
+        deliveryIds: [delivery.id],
+      } as const
       const tasks = [sample.deliveryTask(delivery)]
       claim.settle({ done: true, effects: { run, deliveries: [delivery], tasks } })
       await bench.settled()
@@ -163,9 +175,18 @@ export function forgettingContract(subject: ContractSubject): void {
       )
       assert.match((await forget(bench, two.request.id)).refused?.[0]?.reason ?? '', /heartbeat/)
       // The heartbeat fails, so the event stays pending, but its text is in the record of the heartbeat.
-      const heartbeat = sample.run({ kind: 'heartbeat', sessionKey: 'main', prompt: secret, eventIds: [idOf(second)] })
+      const heartbeat = sample.run({
+        kind: 'heartbeat',
+        sessionKey: 'main',
+        prompt: secret,
+        eventIds: [idOf(second)],
+      })
       await claim.checkpoint({ run: { ...heartbeat, state: 'running' } })
-      claim.settle({ again: bench.clock.now() + 60_000, counts: true, effects: { run: { id: heartbeat.id, state: 'failed' } } })
+      claim.settle({
+        again: bench.clock.now() + 60_000,
+        counts: true,
+        effects: { run: { id: heartbeat.id, state: 'failed' } },
+      })
       await bench.settled()
       assert.deepEqual(await forget(bench, two.request.id), { ok: true, done: 1 })
       assert.equal(bench.store.health().events, 0)
@@ -239,7 +260,12 @@ interface Spread {
 async function spreadText(bench: Bench): Promise<Spread> {
   const sample = createSampler(bench)
   const { store, clock } = bench
-  const action = sample.runAction({ sessionKey: 'pr:1', name: secret, message: secret, prompt: `Do ${secret}` })
+  const action = sample.runAction({
+    sessionKey: 'pr:1',
+    name: secret,
+    message: secret,
+    prompt: `Do ${secret}`,
+  })
   const event = sample.eventAction({ mode: 'next-heartbeat', text: secret, prompt: `It said ${secret}` })
   const { request, ...entry } = sample.entry(action, event)
   const whole = { ...request, ...kept }
@@ -247,7 +273,12 @@ async function spreadText(bench: Bench): Promise<Spread> {
   const claim = await startManualWorker(store, ['run']).next()
   const id = idOf(action)
   const delivery = sample.delivery({ runId: id, state: 'delivered', text: secret })
-  const summary = sample.event({ mode: 'next-heartbeat', text: secret, prompt: secret, origin: { runId: id } })
+  const summary = sample.event({
+    mode: 'next-heartbeat',
+    text: secret,
+    prompt: secret,
+    origin: { runId: id },
+  })
   const other = bench.mintId()
   const said = (turn: Id, text: string) => [{ role: 'user' as const, text, at: clock.now(), turn }]
   const succeeded = { state: 'succeeded', stage: 'delivered' } as const
@@ -268,7 +299,13 @@ async function spreadText(bench: Bench): Promise<Spread> {
   const worker = startManualWorker(store, ['heartbeat'])
   await store.command({ type: 'schedule', task: heartbeatTask(clock.now()) })
   const heartbeatClaim = await worker.next()
-  const fields = { kind: 'heartbeat', sessionKey: 'main', message: '', prompt: secret, eventIds: events } as const
+  const fields = {
+    kind: 'heartbeat',
+    sessionKey: 'main',
+    message: '',
+    prompt: secret,
+    eventIds: events,
+  } as const
   const heartbeat = sample.run({ ...fields, ...succeeded, reply: secret })
   heartbeatClaim.settle({
     done: true,
@@ -296,7 +333,9 @@ async function everything({ read }: Store): Promise<string> {
     ...runs.items.map(({ id }) => read.run(id)),
     ...sessions.items.map(({ key }) => read.session(key)),
   ])
-  const bodies = each.map((record) => (record !== undefined && 'body' in record && record.body ? record.body : []))
+  const bodies = each.map((record) =>
+    record !== undefined && 'body' in record && record.body ? record.body : [],
+  )
   const texts = bodies.map((body) => Buffer.from(body).toString())
   return JSON.stringify([requests, runs, events, deliveries, each, texts])
 }

@@ -34,10 +34,7 @@ export function issuesContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.issue('a'))?.resolvedAt, bench.clock.now())
       assert.equal((await bench.store.read.issue('b'))?.mutedUntil, until)
       await change(bench, problem('a'), problem('b'), problem('c'))
-      assert.deepEqual(
-        await Promise.all(['a', 'b', 'c'].map(state)),
-        ['open', 'muted', 'muted'],
-      )
+      assert.deepEqual(await Promise.all(['a', 'b', 'c'].map(state)), ['open', 'muted', 'muted'])
       assert.equal((await bench.store.read.issue('a'))?.resolvedAt, undefined)
       bench.clock.advance(10_000)
       assert.deepEqual([await state('b'), await state('c')], ['open', 'muted'])
@@ -89,8 +86,7 @@ export function issuesContract(subject: ContractSubject): void {
         const event = sample.event({ origin: {}, text: `about ${key} on ${day}` })
         return { ...problem(key), say: { event, task: heartbeatTask(bench.clock.now()), day } }
       }
-      const texts = async () =>
-        (await bench.store.read.events()).items.map(({ text }) => text).toReversed()
+      const texts = async () => (await bench.store.read.events()).items.map(({ text }) => text).toReversed()
       await change(bench, say('a', '2026-01-01'), say('a', '2026-01-01'))
       await worker.next()
       await change(bench, say('a', '2026-01-01'), say('b', '2026-01-01'))
@@ -145,7 +141,11 @@ function problem(key: string, count = 1) {
     code: 'TRANSFORM_FAILING',
     subject: 'orders',
     cause: 'the transform throws',
-    next: { label: 'open the request', command: 'reveille requests 1', action: { method: 'POST', path: '/x' } },
+    next: {
+      label: 'open the request',
+      command: 'reveille requests 1',
+      action: { method: 'POST', path: '/x' },
+    },
     count,
   } as const
 }

@@ -153,14 +153,18 @@ export function readingContract(subject: ContractSubject): void {
     test('a trace comes with its request, with and without a body, and in no list', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const trace = { candidates: [{ mapping: 'm', verdict: 'failed', clause: { actual: '\ud83d' } }], more: 2 }
+      const trace = {
+        candidates: [{ mapping: 'm', verdict: 'failed', clause: { actual: '\ud83d' } }],
+        more: 2,
+      }
       const ignored = sample.request({ outcome: 'ignored', status: 200 })
       const failed = sample.request({ outcome: 'failed', status: 500 })
       const kept = { body: new Uint8Array([1]), head }
       bench.store.note({ ...ignored, trace })
       bench.store.note({ ...failed, ...kept, trace: { ...trace, isForm: true } })
       await bench.settled()
-      for (const store of [bench.store, await bench.open()]) {
+      for (const open of [async () => bench.store, () => bench.open()]) {
+        const store = await open()
         assert.deepEqual(await store.read.request(ignored.id), { ...ignored, trace })
         const whole = { ...failed, ...kept, trace: { ...trace, isForm: true } }
         assert.deepEqual(await store.read.request(failed.id), whole)
@@ -178,7 +182,11 @@ export function readingContract(subject: ContractSubject): void {
       const times: number[] = []
       const outcomes = ['ignored', 'accepted', 'refused'] as const
       for (let i = 0; i < 9; i += 1) {
-        const request = sample.request({ outcome: outcomes[i % 3] ?? 'ignored', status: 400, mapping: `m${i % 2}` })
+        const request = sample.request({
+          outcome: outcomes[i % 3] ?? 'ignored',
+          status: 400,
+          mapping: `m${i % 2}`,
+        })
         if (request.outcome === 'accepted') await bench.store.accept({ request, actions: [] })
         else bench.store.note(request)
         ids.push(request.id)

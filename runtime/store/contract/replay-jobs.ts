@@ -26,7 +26,11 @@ export function replayJobsContract(subject: ContractSubject): void {
       )
       await settle([items[0], 'done'], [items[1], 'failed', 'its mapping is gone'], [items[4], 'done'])
       const later = { ...counts, done: 1, failed: 1 }
-      assert.deepEqual(await bench.store.read.job(id), { ...job, ...later, state: 'running' }, 'one was not handed out')
+      assert.deepEqual(
+        await bench.store.read.job(id),
+        { ...job, ...later, state: 'running' },
+        'one was not handed out',
+      )
       await settle([items[1], 'done'])
       assert.equal((await bench.store.read.job(id))?.failed, 1, 'what has ended stays so')
       const rest = await next(10)
@@ -78,10 +82,17 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.deepEqual(await states('done'), [ids[1]], 'a job without items is done at once')
       assert.deepEqual(await states('running'), [ids[2], ids[0]])
       const page = await read.jobs({ limit: 2 })
-      assert.deepEqual((await read.jobs({ limit: 2, cursor: page.next })).items.map(({ id }) => id), [ids[0]])
+      assert.deepEqual(
+        (await read.jobs({ limit: 2, cursor: page.next })).items.map(({ id }) => id),
+        [ids[0]],
+      )
 
       const given = (await first.next(4)).items ?? []
-      await first.settle([given[0]?.request, 'failed', 'one'], [given[1]?.request, 'done'], [given[2]?.request, 'failed'])
+      await first.settle(
+        [given[0]?.request, 'failed', 'one'],
+        [given[1]?.request, 'done'],
+        [given[2]?.request, 'failed'],
+      )
       const expected: ReplayJobItem[] = first.items.map((request, index) => ({
         request,
         ...(given[index] && { replay: given[index].replay }),
@@ -98,7 +109,11 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.deepEqual(all, expected)
       const failed = await read.jobItems(first.id, { state: 'failed', newestFirst: true, limit: 1 })
       assert.deepEqual(failed.items, [expected[2]])
-      const { items: older } = await read.jobItems(first.id, { state: 'failed', newestFirst: true, cursor: failed.next })
+      const { items: older } = await read.jobItems(first.id, {
+        state: 'failed',
+        newestFirst: true,
+        cursor: failed.next,
+      })
       assert.deepEqual(older, [expected[0]])
       assert.deepEqual(await read.jobItems(bench.mintId()), { items: [] })
       assert.deepEqual(await read.jobItems('no id'), { items: [] })
@@ -167,14 +182,24 @@ type Settled = readonly [request: Id | undefined, state: 'done' | 'failed' | 'sk
 
 function newJob(bench: Bench, count: number) {
   const id = bench.mintId()
-  const job = { id, filter: { outcome: 'failed' }, options: { deliverAgain: true }, createdAt: bench.clock.now() }
+  const job = {
+    id,
+    filter: { outcome: 'failed' },
+    options: { deliverAgain: true },
+    createdAt: bench.clock.now(),
+  }
   return {
     id,
     items: Array.from({ length: count }, bench.mintId),
     begin: (items: readonly Id[], { more }: { more?: true } = {}): Promise<CommandResult> =>
       bench.store.command({ type: 'job-begin', job, items, ...(more && { more }) }),
     next: (limit: number) =>
-      bench.store.command({ type: 'job-next', job: id, limit, mint: Array.from({ length: limit }, bench.mintId) }),
+      bench.store.command({
+        type: 'job-next',
+        job: id,
+        limit,
+        mint: Array.from({ length: limit }, bench.mintId),
+      }),
     settle: (...ended: Settled[]) =>
       bench.store.command({
         type: 'job-settle',

@@ -384,7 +384,9 @@ function createWalk(bench: Bench, seed: number) {
       job.given.set(request, replay)
     }
     assert.equal(new Set(job.given.values()).size, job.given.size)
-    const ended = items.filter(() => random() < 0.6).map(({ request }) => ({ request, state: 'done' as const }))
+    const ended = items
+      .filter(() => random() < 0.6)
+      .map(({ request }) => ({ request, state: 'done' as const }))
     await bench.store.command({ type: 'job-settle', job: job.id, items: ended, at: now() })
     job.open = job.open.filter((id) => !ended.some(({ request }) => request === id))
     const record = await bench.store.read.job(job.id)

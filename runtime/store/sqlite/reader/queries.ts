@@ -85,7 +85,7 @@ const forms: Readonly<Record<Listed, Form>> = {
     recordOf: runOf,
   },
   events: {
-    columns: ['id', ...eventColumns].join(', '),
+    columns: ['id', ...eventColumns, 'forgotten_at'].join(', '),
     filters: ['state'],
     order: 'place',
     recordOf: eventOf,

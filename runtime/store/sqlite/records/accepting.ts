@@ -33,7 +33,10 @@ export function createAccepting(parts: Parts) {
   /** Places of requests whose neighbours are indexed already. */
   let late: number[] = []
 
-  function addRequest(id: Uint8Array, { id: text, outcome, values, trace }: Omit<PlainEntry, 'actions'>): void {
+  function addRequest(
+    id: Uint8Array,
+    { id: text, outcome, values, trace }: Omit<PlainEntry, 'actions'>,
+  ): void {
     const place = requests.add(id, values, trace)
     if (lookups.covers(place)) late.push(place)
     const bytes = bytesOfValues(values) + (trace === undefined ? 0 : Buffer.byteLength(trace))

@@ -49,9 +49,7 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule) {
     'UPDATE joined SET message = NULL, prompt = NULL, size = 0 WHERE run = ? AND number = ?',
   )
   const deleteJoined = db.prepare('DELETE FROM joined WHERE run = ? AND number = ?')
-  const deleteContents = db.prepare(
-    'UPDATE joined SET message = NULL, prompt = NULL, size = 0 WHERE run = ?',
-  )
+  const deleteContents = db.prepare('UPDATE joined SET message = NULL, prompt = NULL, size = 0 WHERE run = ?')
   const shift = db.prepare('UPDATE coalesced SET at = at - ?1, deadline = deadline - ?1 WHERE at > ?2')
 
   /** Drops the oldest contents until the rest fits. The newest one stays whatever its size. */

@@ -3,7 +3,14 @@
  * The records stay, without their texts.
  */
 
-import { type Command, type CommandResult, type Id, type RequestRecord, type RunRecord, StoreError } from '../../port.ts'
+import {
+  type Command,
+  type CommandResult,
+  type Id,
+  type RequestRecord,
+  type RunRecord,
+  StoreError,
+} from '../../port.ts'
 import { heartbeatKey } from '../../tasks.ts'
 import { blobOfId, createRowFinder, idOfBlob, isId, placeOfBlob } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
@@ -22,7 +29,10 @@ interface Consequences {
   readonly events: Map<Id, FoundEvent>
 }
 
-type FoundRequest = Pick<RequestRow, 'outcome' | 'actions'> & { readonly place: number; readonly bytes: number }
+type FoundRequest = Pick<RequestRow, 'outcome' | 'actions'> & {
+  readonly place: number
+  readonly bytes: number
+}
 type FoundEvent = Pick<EventRow, 'pending' | 'urgency' | 'consumed_by'> & { readonly place: number }
 
 export function createForgetting(parts: Parts) {
@@ -48,7 +58,17 @@ export function createForgetting(parts: Parts) {
   }
 }
 
-function prepareErasure({ db, bounds, schedule, runs, events, deliveries, histories, coalescing, changed }: Parts) {
+function prepareErasure({
+  db,
+  bounds,
+  schedule,
+  runs,
+  events,
+  deliveries,
+  histories,
+  coalescing,
+  changed,
+}: Parts) {
   const sessions = createSessions(db, histories)
   const findRequest = createRowFinder<FoundRequest>(db, 'requests', [
     'place',

@@ -4,7 +4,14 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Command, type CommandResult, type Id, type ReplayJob, type ReplayJobItem, StoreError } from '../../port.ts'
+import {
+  type Command,
+  type CommandResult,
+  type Id,
+  type ReplayJob,
+  type ReplayJobItem,
+  StoreError,
+} from '../../port.ts'
 import { blobOfId, idOfBlob, isId } from '../database/ids.ts'
 
 /** How many items one command adds, hands out or settles. */
@@ -56,7 +63,9 @@ export function createJobs(db: DatabaseSync) {
       if (row.state !== 'running') return ended(row)
       if (row.whole === 1) {
         // The last call is made again because its answer was lost.
-        return more === undefined ? { ok: true, done: 0 } : { ok: false, why: 'state', reason: 'it has all of its items' }
+        return more === undefined
+          ? { ok: true, done: 0 }
+          : { ok: false, why: 'state', reason: 'it has all of its items' }
       }
       let { total } = row
       for (const request of items) {

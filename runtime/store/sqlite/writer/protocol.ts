@@ -19,9 +19,7 @@ import type { ClaimName, GivenClaim } from '../schedule/claims.ts'
 import type { Fault } from './faulty-disk.ts'
 
 /** The writer's settings at its start. */
-export interface WriterData
-  extends StoreLimits,
-    Pick<StoreOptions, 'historyMessages' | 'mostWithoutEffect'> {
+export interface WriterData extends StoreLimits, Pick<StoreOptions, 'historyMessages' | 'mostWithoutEffect'> {
   readonly folder: string
   readonly now: number
 }
