@@ -71,8 +71,8 @@ function destinationOf({ deliver, deliverTo, channel, to }: RunDetail): string {
 /** The requests of a burst, each with its message where that is kept. */
 function Joined({ run: { coalesce, joined = [], requestId } }: { readonly run: RunDetail }) {
   const ids = coalesce?.requestIds ?? []
-  const others =
-    joined.length > 0 ? joined : ids.map((id) => ({ requestId: id, at: undefined, message: undefined }))
+  const others: readonly { requestId: string; at?: number; message?: string }[] =
+    joined.length > 0 ? joined : ids.map((id) => ({ requestId: id }))
   if (coalesce === undefined || others.every((each) => each.requestId === requestId)) return null
   return (
     <section>
