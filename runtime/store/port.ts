@@ -379,7 +379,7 @@ export interface RequestFilters {
 }
 
 /** What a pasted text may name. The id of a session is its key, that of a generation its number. */
-export interface Found {
+export interface FoundRecord {
   readonly kind: 'request' | 'run' | 'event' | 'delivery' | 'session' | 'generation'
   readonly id: string
 }
@@ -416,7 +416,7 @@ export interface Reader {
    * Finds what a text names: a whole id, or its last four or more characters among the newest 500 of each kind; a sender's id of
    * a delivery; a session key; the number of a generation, or its digest. At most 20, whole ids first.
    */
-  find(text: string): Promise<readonly Found[]>
+  find(text: string): Promise<readonly FoundRecord[]>
   jobs(options?: PageOptions & { readonly state?: string }): Promise<Page<ReplayJob>>
   job(id: Id): Promise<ReplayJob | undefined>
   /** Lists the items of a job in the order in which they were added, or the last ones first. */

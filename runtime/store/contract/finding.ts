@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Found } from '../port.ts'
+import type { FoundRecord } from '../port.ts'
 import { type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler, idOf } from './bench/samples.ts'
@@ -19,7 +19,7 @@ export function findingContract(subject: ContractSubject): void {
       await bench.store.command({ type: 'send', delivery, task: sample.deliveryTask(delivery) })
       const refused = sample.request({ outcome: 'refused', status: 401 })
       bench.store.note(refused)
-      const all: Found[] = [
+      const all: FoundRecord[] = [
         { kind: 'request', id: entry.request.id },
         { kind: 'run', id: idOf(run) },
         { kind: 'event', id: idOf(event) },

@@ -1,9 +1,8 @@
 /** Finds what a pasted text names: an id or its end, a sender's id of a delivery, a session, a generation. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Found, Id, RequestRecord } from '../../port.ts'
+import type { FoundRecord, Id, RequestRecord } from '../../port.ts'
 import { blobOfId, createPresence, idOfBlob, isId } from '../database/ids.ts'
-import type { GotPage, ListQuery } from './queries.ts'
 
 export const mostFound = 20
 /** How many records of each kind are searched for the end of an id. */
@@ -20,7 +19,13 @@ export function isNamedBy(text: string): (id: Id) => boolean {
   return (id) => isEnd && id.endsWith(end)
 }
 
-export function createFinder(db: DatabaseSync, list: (query: ListQuery) => GotPage) {
+/** Lists the newest requests with a value in a column. */
+export type ListRequests = (
+  filters: Readonly<Record<string, string>>,
+  limit: number,
+) => readonly RequestRecord[]
+
+export function createFinder(db: DatabaseSync, requests: ListRequests) {
   const kinds = [
     { kind: 'request', table: 'requests', has: createPresence(db, 'requests') },
     { kind: 'run', table: 'runs', has: createPresence(db, 'runs') },
@@ -35,7 +40,7 @@ export function createFinder(db: DatabaseSync, list: (query: ListQuery) => GotPa
   const selectSession = db.prepare('SELECT 1 FROM sessions WHERE session = ?')
   const selectRunSessions = db.prepare(`SELECT session FROM runs ORDER BY place DESC LIMIT ${mostSearched}`)
 
-  function* byWholeId(text: string): Iterable<Found> {
+  function* byWholeId(text: string): Iterable<FoundRecord> {
     const id = text.toLowerCase()
     if (!isId(id)) return
     const blob = blobOfId(id)
@@ -44,20 +49,16 @@ export function createFinder(db: DatabaseSync, list: (query: ListQuery) => GotPa
   }
 
   /** A session has a row once it has a turn. Before, its runs name it. */
-  function* bySession(key: string): Iterable<Found> {
+  function* bySession(key: string): Iterable<FoundRecord> {
     const isNamed = () => selectRunSessions.all().some((row) => row['session'] === key)
     if (selectSession.get(key) !== undefined || isNamed()) yield { kind: 'session', id: key }
   }
 
-  function requests(filters: ListQuery['filters'], limit: number): RequestRecord[] {
-    return list({ table: 'requests', filters, limit }).records.map((record) => JSON.parse(record))
-  }
-
-  function* byDeliveryId(delivery: string): Iterable<Found> {
+  function* byDeliveryId(delivery: string): Iterable<FoundRecord> {
     for (const { id } of requests({ delivery }, mostFound)) yield { kind: 'request', id }
   }
 
-  function* byGeneration(text: string): Iterable<Found> {
+  function* byGeneration(text: string): Iterable<FoundRecord> {
     const filters = /^[1-9]\d{0,8}$/.test(text)
       ? { generation: text }
       : /^[0-9a-f]{16,64}$/.test(text) && { digest: text.slice(0, shownOfDigest) }
@@ -65,7 +66,7 @@ export function createFinder(db: DatabaseSync, list: (query: ListQuery) => GotPa
     if (newest !== undefined) yield { kind: 'generation', id: `${newest.generation}` }
   }
 
-  function* byEnd(text: string): Iterable<Found> {
+  function* byEnd(text: string): Iterable<FoundRecord> {
     const isWanted = isNamedBy(text)
     const found = (rows: readonly Record<string, unknown>[]) =>
       rows.map((row) => idOfBlob(row['id'] as Uint8Array)).filter(isWanted)
@@ -73,9 +74,9 @@ export function createFinder(db: DatabaseSync, list: (query: ListQuery) => GotPa
     for (const id of found(selectDeliveries.all())) yield { kind: 'delivery', id }
   }
 
-  return (text: string): readonly Found[] => {
+  return (text: string): readonly FoundRecord[] => {
     if (text === '') return []
-    const all = new Map<string, Found>()
+    const all = new Map<string, FoundRecord>()
     for (const search of [byWholeId, bySession, byDeliveryId, byGeneration, byEnd]) {
       for (const found of search(text)) all.set(`${found.kind} ${found.id}`, found)
       // A whole id has an end of its own, which names nothing else.

@@ -265,7 +265,9 @@ export function createQueries(db: DatabaseSync) {
     spent: createDayReader(db),
     ...createJobReader(db),
     ...createIssueReader(db),
-    find: createFinder(db, list),
+    find: createFinder(db, (filters, limit) =>
+      list({ table: 'requests', filters, limit }).records.map((record) => JSON.parse(record)),
+    ),
   }
 }
 

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import {
   type DeliveryRecord,
   type EventRecord,
-  type Found,
+  type FoundRecord,
   type Id,
   type Page,
   type PageOptions,
@@ -194,7 +194,7 @@ export function createReaderClient(
     spent: () => ask('spent', now()),
     async find(text) {
       const wanted = text.trim()
-      const inMemory = refused.find(wanted).map((id): Found => ({ kind: 'request', id }))
+      const inMemory = refused.find(wanted).map((id): FoundRecord => ({ kind: 'request', id }))
       const onDisk = await ask('find', wanted)
       // A whole id names one record, so it is in one of the two.
       return inMemory.concat(onDisk).slice(0, mostFound)
