@@ -21,7 +21,7 @@ export function isNamedBy(text: string): (id: Id) => boolean {
 
 /** Lists the newest requests with a value in a column. */
 export type ListRequests = (
-  filters: Readonly<Record<string, string>>,
+  filters: Readonly<Record<string, string | undefined>>,
   limit: number,
 ) => readonly RequestRecord[]
 
