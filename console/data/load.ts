@@ -20,6 +20,7 @@ export function useLoaded<Answer>(path: string | undefined, query?: Query): Load
     isLoading: true,
   })
   const [turn, setTurn] = useState(0)
+  // `key` stands for path and query, and `turn` for a reload.
   useEffect(() => {
     if (path === undefined) {
       setState({ isLoading: false })
@@ -95,7 +96,7 @@ export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => v
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => () => clearTimeout(waiting.current), [])
   useFrames((frame) => {
-    if (waiting.current !== undefined || (frame !== 'gap' && !concerns(frame))) return
+    if (waiting.current !== undefined || (frame !== 'gap' && frame.partial !== true && !concerns(frame))) return
     waiting.current = setTimeout(() => {
       waiting.current = undefined
       reload()
@@ -127,6 +128,7 @@ export interface LoadedText {
 export function useText(path: string | undefined): LoadedText {
   const [state, setState] = useState<{ of?: string; text?: string; isCut?: boolean; error?: ApiError }>({})
   const [turn, setTurn] = useState(0)
+  // `turn` stands for a reload.
   useEffect(() => {
     if (path === undefined) return
     const leaving = new AbortController()

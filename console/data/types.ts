@@ -188,4 +188,6 @@ export interface Frame {
   readonly issues?: boolean
   readonly generation?: number
   readonly reload?: boolean
+  /** Runs, events or deliveries were too many to be named: lists have to be read again. */
+  readonly partial?: boolean
 }
