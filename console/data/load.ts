@@ -96,7 +96,8 @@ export function useReloadOn(concerns: (frame: Frame) => boolean, reload: () => v
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   useEffect(() => () => clearTimeout(waiting.current), [])
   useFrames((frame) => {
-    if (waiting.current !== undefined || (frame !== 'gap' && frame.partial !== true && !concerns(frame))) return
+    if (waiting.current !== undefined || (frame !== 'gap' && frame.partial !== true && !concerns(frame)))
+      return
     waiting.current = setTimeout(() => {
       waiting.current = undefined
       reload()

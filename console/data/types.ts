@@ -36,14 +36,14 @@ export type RequestRow = Omit<RequestRecord, 'body' | 'head' | 'trace'> & {
 /** One request with all that is kept of it. */
 export type RequestDetail = RequestRow & {
   readonly trace?: StoredTrace
-  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly head?: {
-    readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
-    readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
-  }
+  /** Without credentials and known secrets, where the body is kept. */
+  readonly headers?: Texts
+  readonly query?: Texts
   /** The newest requests that repeat this one. */
-  readonly replays?: readonly (string | { readonly id: string })[]
+  readonly replays?: readonly string[]
 }
+
+export type Texts = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Why each mapping did or did not match, as it was when the request was received. */
 export interface StoredTrace {
@@ -127,10 +127,33 @@ export interface Replayed {
   readonly requestId?: string
   readonly outcome?: string
   readonly status: number
+  readonly replayOf?: string
+  readonly code?: string
+  /** Why it ended so, or why its reply is not delivered. */
+  readonly reason?: string
   readonly decision?: Decision
   readonly explanation?: Explanation
   readonly stops?: readonly Stop[]
-  readonly [fact: string]: unknown
+}
+
+/** Many requests that are done over, each once. */
+export interface ReplayJob {
+  readonly id: string
+  readonly filter: Readonly<Record<string, unknown>>
+  readonly state: 'running' | 'done' | 'cancelled'
+  readonly total: number
+  readonly done: number
+  readonly failed: number
+  readonly skipped: number
+  readonly createdAt: number
+  readonly endedAt?: number
+  /** The newest that failed or were skipped. */
+  readonly failures?: readonly {
+    readonly request: string
+    readonly replay?: string
+    readonly state: string
+    readonly reason?: string
+  }[]
 }
 
 export type RunDetail = RunRecord & {

@@ -11,6 +11,7 @@ import { Icon } from '../parts/icons.tsx'
 import { useKey } from '../parts/keys.ts'
 import { Marked, TextBlock } from '../parts/marked.tsx'
 import { Loading, Problem } from '../parts/notice.tsx'
+import { OrderButton } from '../parts/order.tsx'
 import { RunOutcome } from '../parts/run-outcome.tsx'
 import { bytes, duration, Time } from '../parts/time.tsx'
 import { Trace } from '../parts/trace.tsx'
@@ -83,6 +84,18 @@ function Shown({ request, reload }: { readonly request: RequestDetail; readonly 
       <Received request={request} />
       <Payload request={request} />
       {canReplay && <AsTest id={id} />}
+      {forgottenAt === undefined && (
+        <section class="danger">
+          <OrderButton
+            path="/requests/forget"
+            body={{ ids: [id] }}
+            label="Forget"
+            question="Erase its body, headers, prompts and replies, and those of its replays? The record stays."
+            done="It is forgotten."
+            after={reload}
+          />
+        </section>
+      )}
     </article>
   )
 }
@@ -201,14 +214,11 @@ function Caused({ request: { actions, replays = [] } }: { readonly request: Requ
         <section>
           <h2>Replays of it</h2>
           <ul class="plain">
-            {replays.map((each) => {
-              const replay = typeof each === 'string' ? each : each.id
-              return (
-                <li key={replay}>
-                  <a href={hrefOf(`/requests/${replay}`)}>{replay}</a>
-                </li>
-              )
-            })}
+            {replays.map((replay) => (
+              <li key={replay}>
+                <a href={hrefOf(`/requests/${replay}`)}>{replay}</a>
+              </li>
+            ))}
           </ul>
         </section>
       )}

@@ -33,10 +33,10 @@ export function Payload({ request }: { readonly request: RequestDetail }) {
   )
 }
 
-function Headers({ request: { headers, head } }: { readonly request: RequestDetail }) {
+function Headers({ request: { headers, query } }: { readonly request: RequestDetail }) {
   const lists = [
-    ['Headers', headers ?? head?.headers],
-    ['Query', head?.query],
+    ['Headers', headers],
+    ['Query', query],
   ] as const
   return (
     <>

@@ -181,11 +181,12 @@ function Tried({ replayed, endpoint }: { readonly replayed: Replayed; readonly e
 }
 
 function Done({ replayed, close }: { readonly replayed: Replayed; readonly close: () => void }) {
-  const { requestId, status } = replayed
+  const { requestId, status, reason } = replayed
   return (
     <>
       <p>
-        It ended as <Badge state={outcomeOf(replayed)} /> with <b>{status}</b>.
+        It ended as <Badge state={outcomeOf(replayed)} /> with <b>{status}</b>.{' '}
+        {reason !== undefined && <Marked text={reason} />}
       </p>
       <div class="toolbar">
         {requestId !== undefined && (
