@@ -28,6 +28,7 @@ const runs = () => import('../pages/runs.tsx')
 const run = () => import('../pages/run.tsx')
 const sessions = () => import('../pages/sessions.tsx')
 const deliveries = () => import('../pages/deliveries.tsx')
+const jobs = () => import('../pages/jobs.tsx')
 
 const entries: readonly PageEntry[] = [
   { pattern: '/live', title: 'Live', section: '/live', load: Live },
@@ -43,6 +44,8 @@ const entries: readonly PageEntry[] = [
   lazy('/playground', 'Playground', '/playground', () => import('../pages/playground.tsx')),
   lazy('/changes', 'Changes', '/changes', () => import('../pages/changes.tsx')),
   lazy('/health', 'Health', '/health', () => import('../pages/health.tsx')),
+  lazy('/jobs', 'Replay jobs', '/runs', jobs),
+  lazy('/jobs/:id', 'Replay job', '/runs', async () => ({ default: (await jobs()).Job })),
   lazy('/search', 'Search', '', () => import('../pages/search.tsx')),
 ]
 

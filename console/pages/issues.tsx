@@ -7,6 +7,7 @@ import type { IssueRecord } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Command } from '../parts/copy.tsx'
 import { Choices } from '../parts/filters.tsx'
+import { JobLink } from '../parts/job-link.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { OrderButton } from '../parts/order.tsx'
@@ -82,18 +83,7 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
           <p>
             <span class="next-label">Next</span> <Marked text={next.label} />
           </p>
-          {next.action !== undefined && (
-            <OrderButton
-              path={next.action.path.replace(/^\/api(?=\/)/, '')}
-              method={next.action.method}
-              body={next.action.body}
-              label={next.label}
-              question="Do it now?"
-              done="Done."
-              after={reload}
-              isPrimary
-            />
-          )}
+          {next.action !== undefined && <NextAction action={next.action} reload={reload} />}
           {next.command !== undefined && <Command text={next.command} />}
           <NextPage issue={issue} />
         </div>
@@ -121,6 +111,40 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
         </div>
       </article>
     </li>
+  )
+}
+
+/** What the buttons of next steps say, by the address that they ask. */
+const actionLabels: readonly (readonly [path: RegExp, label: string, done: string])[] = [
+  [/^\/requests\/replay$/, 'Replay them', 'The replay has begun.'],
+  [/^\/requests\/[^/]+\/replay$/, 'Replay it', 'It is replayed.'],
+  [/^\/deliveries\/[^/]+\/replay$/, 'Send it again', 'The delivery is sent again.'],
+  [/^\/runs\/[^/]+\/resume$/, 'Resume the run', 'The run is queued again.'],
+  [/^\/runs\/[^/]+\/cancel$/, 'End the run', 'The run is cancelled.'],
+  [/^\/reload$/, 'Read the files again', 'The files were read again.'],
+]
+
+function NextAction({
+  action: { method, path: asked, body },
+  reload,
+}: {
+  readonly action: NonNullable<IssueRecord['next']['action']>
+  readonly reload: () => void
+}) {
+  const path = asked.replace(/^\/api(?=\/)/, '')
+  const [, label = 'Do it', done = 'Done.'] = actionLabels.find(([pattern]) => pattern.test(path)) ?? []
+  return (
+    <OrderButton
+      path={path}
+      method={method}
+      body={body}
+      label={label}
+      question="Do it now?"
+      done={done}
+      after={reload}
+      shows={(answer) => <JobLink answer={answer} />}
+      isPrimary
+    />
   )
 }
 

@@ -2,8 +2,9 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
-import { useFrames, useLoaded, useLoadedList } from '../data/load.ts'
+import { go, hrefOf, type PageProps, setQuery } from '../browser/router.ts'
+import { type ApiError, post } from '../data/api.ts'
+import { asApiError, useFrames, useLoaded, useLoadedList } from '../data/load.ts'
 import type { Page, RequestRow } from '../data/types.ts'
 import { Badge, outcomes, toneOf } from '../parts/badge.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
@@ -12,6 +13,7 @@ import { useKey } from '../parts/keys.ts'
 import { type Row, RowList } from '../parts/list.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { OrderButton } from '../parts/order.tsx'
 import { counted, Time } from '../parts/time.tsx'
 
 /** Rows of the first page, and as many as a page holds that stays open for days. */
@@ -127,6 +129,7 @@ function Feed({ filters }: { readonly filters: Filters }) {
           </button>
         </p>
       )}
+      {rows !== undefined && rows.length > 1 && canReplayAll(filters) && <ReplayAll filters={filters} />}
       {error !== undefined && <Problem error={error} retry={again} />}
       {rows === undefined && error === undefined && <Loading what="requests" />}
       {rows !== undefined && rows.length === 0 && <NothingYet isFiltered={Object.keys(filters).length > 0} />}
@@ -184,6 +187,45 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
         )}
       </div>
     </details>
+  )
+}
+
+/** Requests of which nothing is kept cannot be replayed, and a feed without filters is everything. */
+function canReplayAll({ outcome, ...others }: Filters): boolean {
+  if (outcome === 'refused' || outcome === 'handshake') return false
+  return outcome !== undefined || Object.keys(others).length > 0
+}
+
+/** Many at once: how many they are is asked first, and then the job goes on by itself. */
+function ReplayAll({ filters: filter }: { readonly filters: Filters }) {
+  const [total, setTotal] = useState<number>()
+  const [error, setError] = useState<ApiError>()
+  const count = () =>
+    post<{ total: number }>('/requests/replay', { filter, dryRun: true }).then(
+      (answer) => setTotal(answer.total),
+      (cause: unknown) => setError(asApiError(cause)),
+    )
+  if (error !== undefined) return <Problem error={error} />
+  return (
+    <p class="replay-all">
+      {total === undefined ? (
+        <button type="button" class="button" onClick={() => void count()}>
+          <Icon name="replay" /> Replay all that pass …
+        </button>
+      ) : total === 0 ? (
+        'None of them can be replayed: their bodies are not kept.'
+      ) : (
+        <OrderButton
+          path="/requests/replay"
+          body={{ filter }}
+          label={`Replay ${counted(total, 'request')}`}
+          question={`${counted(total, 'request')} ${total === 1 ? 'is' : 'are'} done over, each once. What was delivered is not sent again.`}
+          done="The replay has begun."
+          after={() => go(hrefOf('/jobs'))}
+          isPrimary
+        />
+      )}
+    </p>
   )
 }
 

@@ -1,5 +1,6 @@
 /** A button that orders something of the gateway, asks first where that cannot be taken back, and says how it went. */
 
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { type ApiError, ask, type Method } from '../data/api.ts'
@@ -16,6 +17,8 @@ export interface OrderProps {
   /** Said after it went well. */
   readonly done: string
   readonly after?: () => void
+  /** Shows beside the button what was answered. */
+  readonly shows?: (answer: unknown) => ComponentChildren
   readonly isPrimary?: boolean
 }
 
@@ -27,10 +30,12 @@ export function OrderButton({
   question,
   done,
   after,
+  shows,
   isPrimary,
 }: OrderProps) {
   const [state, setState] = useState<'ready' | 'asking' | 'ordering'>('ready')
   const [error, setError] = useState<ApiError>()
+  const [answer, setAnswer] = useState<unknown>()
   const yes = useRef<HTMLButtonElement>(null)
   const isAsking = state === 'asking'
   useEffect(() => {
@@ -41,7 +46,7 @@ export function OrderButton({
     setState('ordering')
     setError(undefined)
     try {
-      await ask(method, path, { body })
+      setAnswer(await ask(method, path, { body }))
       announce(done)
       after?.()
     } catch (cause) {
@@ -79,6 +84,7 @@ export function OrderButton({
       >
         {label}
       </button>
+      {answer !== undefined && shows?.(answer)}
       {error !== undefined && (
         <span class="problem-text">
           <Marked text={error.message} />

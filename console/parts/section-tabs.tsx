@@ -6,6 +6,7 @@ const tabs = [
   ['/runs', 'Runs'],
   ['/sessions', 'Sessions'],
   ['/deliveries', 'Deliveries'],
+  ['/jobs', 'Replay jobs'],
 ] as const
 
 export function SectionTabs() {

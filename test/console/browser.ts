@@ -69,7 +69,7 @@ export async function openConsole(
   page.on('console', (message) => {
     // The answer to the question whether this browser is signed in is an error until it is.
     if (message.type() === 'error' && !/status of 401/.test(message.text()))
-      browserErrors.push(message.text())
+      browserErrors.push(`${message.text()} ${message.location().url}`)
   })
   page.on('dialog', (dialog) => {
     browserErrors.push(`a script of the page said ${dialog.message()}`)

@@ -31,6 +31,7 @@ channels: { terminal: {}, board: { folder: "{folder}" } }
     transform: { module: orders.ts }
   - id: news
     match: { path: news }
+    wakeMode: next-heartbeat
     message: "News: {{title}}"
 `,
   'transforms/orders.ts': transform("throw new Error('the shop is closed')"),
