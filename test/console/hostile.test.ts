@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gatewayToken, hookToken, until } from '../installation.ts'
+import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { inBrowser, openConsole } from './browser.ts'
 
 const hostile = [
@@ -25,9 +25,11 @@ hooks:
   enabled: true
   token: ${hookToken}
   mappings:
-    - { id: all, match: { path: all }, name: "{{name}}", sessionKey: "hook:{{name}}", message: "{{text}}" }
+    - { id: all, match: { path: all }, name: "{{name}}", sessionKey: "hook:{{key}}", message: "{{text}}" }
     - { id: bell, match: { path: bell }, action: wake, text: "{{text}}" }
-channels: { terminal: {} }
+plugins: ["${rehearsalPlugin}"]
+channels: { board: { folder: "{folder}" } }
+agents: { route: { channel: board, to: team } }
 `,
 }
 
@@ -37,7 +39,11 @@ test(
   async (t) => {
     const { page, open, signIn, post, read, browserErrors } = await openConsole(t, files)
     const headers = { 'x-hostile': '<img src=x onerror=globalThis.ran=7>' }
-    const { body } = await post('/hooks/all', { name: hostile, text: hostile }, headers)
+    const { body } = await post(
+      '/hooks/all',
+      { name: hostile, key: hostile.replace('\ud800', ''), text: hostile },
+      headers,
+    )
     const bell = await post('/hooks/bell', { text: hostile })
     const failed = await post('/hooks/all', `<html><script>globalThis.ran = 8</script>${hostile}`, headers)
     await post('/hooks/<img src=x onerror=globalThis.ran=9>', { text: hostile })
@@ -52,7 +58,7 @@ test(
     await page.locator('.connection.is-live').waitFor()
     const pages = [
       '/live',
-      `/live?endpoint=${encodeURIComponent(hostile)}`,
+      `/live?endpoint=${encodeURIComponent(hostile.toWellFormed())}`,
       `/requests/${body['requestId']}`,
       `/requests/${failed.body['requestId']}`,
       '/runs',
@@ -62,8 +68,8 @@ test(
       '/deliveries',
       ...items.map(({ id }) => `/deliveries/${id}`),
       `/events/${bell.body['eventId']}`,
-      `/search?q=${encodeURIComponent(hostile)}`,
-      `/requests/${encodeURIComponent(hostile)}`,
+      `/search?q=${encodeURIComponent(hostile.toWellFormed())}`,
+      `/requests/${encodeURIComponent(hostile.toWellFormed())}`,
     ]
     for (const path of pages) {
       await open(path)

@@ -21,7 +21,7 @@ hooks:
     - { id: orders, match: { path: orders }, message: "Order {{order.id}}", transform: { module: orders.ts } }
     - { id: doorbell, match: { path: doorbell }, action: wake, text: "The doorbell rang: {{who}}" }
 plugins: ["${rehearsalPlugin}"]
-channels: { terminal: {}, board: { folder: "{folder}" } }
+channels: { board: { folder: "{folder}" } }
 `,
   'transforms/orders.ts': `import { defineTransform } from '@reveille/engine/transform'
 export default defineTransform(({ payload }) => ({ name: payload.order.customer.name }))
