@@ -1,6 +1,6 @@
 /** The frame around each page: name, search, navigation, theme, the state of the connection, and the page of the address. */
 
-import { computed, signal } from '@preact/signals'
+import { computed } from '@preact/signals'
 import type { ComponentChildren, ComponentType } from 'preact'
 import { Component } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -9,6 +9,7 @@ import { address, go, hrefOf, type PageProps, path } from '../browser/router.ts'
 import { setTheme, type Theme, theme } from '../browser/theme.ts'
 import { session } from '../data/api.ts'
 import { useLoaded, useReloadOn } from '../data/load.ts'
+import { openIssues } from '../data/open-issues.ts'
 import { connection } from '../data/stream.ts'
 import type { IssueRecord, Page } from '../data/types.ts'
 import { Icon, Logo } from '../parts/icons.tsx'
@@ -18,9 +19,6 @@ import { SignIn, signOut } from './session.tsx'
 import { openHelp, openSearch, ShortcutsHelp, useShortcuts } from './shortcuts.tsx'
 
 const opened = computed(() => findPage(path.value))
-
-/** How many problems are open, for the navigation. */
-const openIssues = signal<number | undefined>(undefined)
 
 export function Shell() {
   useShortcuts()
@@ -56,7 +54,7 @@ function Frame({ isShown }: { readonly isShown: boolean }) {
       <Head />
       <Navigation />
       <OpenPage />
-      {isShown && <IssueCount />}
+      {isShown && <OpenIssuesReader />}
     </div>
   )
 }
@@ -154,30 +152,38 @@ function Navigation() {
   return (
     <nav class="navigation" aria-label="Pages">
       <ul>
-        {sections.map(({ path: to, title, icon }) => (
-          <li key={to}>
-            <a href={hrefOf(to)} aria-current={current === to ? 'page' : undefined}>
-              <Icon name={icon} />
-              <span>{title}</span>
-              {to === '/issues' && openIssues.value !== undefined && openIssues.value > 0 && (
-                <span class="bubble">
-                  {openIssues.value > 99 ? '99+' : openIssues.value}
-                  <span class="visually-hidden"> open</span>
-                </span>
-              )}
-            </a>
-          </li>
-        ))}
+        {sections
+          .filter(({ path: to }) => findPage(to) !== undefined)
+          .map(({ path: to, title, icon }) => (
+            <li key={to}>
+              <a href={hrefOf(to)} aria-current={current === to ? 'page' : undefined}>
+                <Icon name={icon} />
+                <span>{title}</span>
+                {to === '/issues' && <OpenCount />}
+              </a>
+            </li>
+          ))}
       </ul>
     </nav>
   )
 }
 
-function IssueCount() {
+function OpenCount() {
+  const count = openIssues.value?.length ?? 0
+  if (count === 0) return null
+  return (
+    <span class="bubble">
+      {count > 99 ? '99+' : count}
+      <span class="visually-hidden"> open</span>
+    </span>
+  )
+}
+
+function OpenIssuesReader() {
   const { data, reload } = useLoaded<Page<IssueRecord>>('/issues', { state: 'open', limit: 100 })
   useReloadOn(({ issues }) => issues === true, reload)
   useEffect(() => {
-    openIssues.value = data?.items.length
+    openIssues.value = data?.items
   }, [data])
   return null
 }

@@ -13,6 +13,7 @@ import { useKey } from '../parts/keys.ts'
 import { type Row, RowList } from '../parts/list.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { OpenIssues } from '../parts/open-issues.tsx'
 import { OrderButton } from '../parts/order.tsx'
 import { counted, Time } from '../parts/time.tsx'
 
@@ -42,6 +43,7 @@ export function Live({ query }: PageProps) {
   return (
     <>
       <h1>Live</h1>
+      <OpenIssues />
       <Feed key={JSON.stringify(filters)} filters={filters} />
     </>
   )

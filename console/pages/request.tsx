@@ -79,8 +79,9 @@ function Shown({ request, reload }: { readonly request: RequestDetail; readonly 
       {mode !== 'closed' && (
         <Replay key={mode} request={request} isEdited={mode === 'edited'} close={() => setMode('closed')} />
       )}
+      {outcome === 'accepted' && <Caused request={request} />}
       <Why request={request} />
-      <Caused request={request} />
+      {outcome !== 'accepted' && <Caused request={request} />}
       <Received request={request} />
       <Payload request={request} />
       {canReplay && <AsTest id={id} />}
