@@ -31,8 +31,7 @@ const mostBytes = 1024 * 1024
 /** Reads a stored request into the draft. What is not kept of it stays as it was. @throws ApiError */
 export async function loadRequest(id: string): Promise<void> {
   const record = await get<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
-  const { headers = record.head?.headers, endpoint } = record
-  const query = (record as { query?: Readonly<Record<string, string>> }).query ?? record.head?.query
+  const { headers, query, endpoint } = record
   change({
     endpoint,
     request: record.id,
