@@ -6,6 +6,9 @@ import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
 import { freezeDeep } from '../config/freeze-deep.ts'
+import { overlapsPath } from '../config/path-overlap.ts'
+import { priceOf } from '../config/prices.ts'
+import { priceHint } from '../config/rules/agent-rules.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
 import { type Covering, createExplain } from '../resolve/explain/explain.ts'
@@ -53,7 +56,11 @@ export function createCompileCache(): CompileCache {
 export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<CompiledWithCoverage> {
   const { configuration, catalog, transforms } = parts
   const context = contextOf(configuration, catalog, cache.context)
-  const diagnostics = [...configuration.warnings, ...checkDefaultRunner(configuration, context)]
+  const diagnostics = [
+    ...configuration.warnings,
+    ...checkDefaultRunner(configuration, context),
+    ...checkPrices(configuration),
+  ]
   const compiled = yield* compileMappings(configuration.mappings, {
     context,
     transforms,
@@ -137,6 +144,32 @@ function* checkDefaultRunner(
     message: `\`agents.defaults.runner\` ${problem.message}`,
     place: locate(['agents', 'defaults', 'runner']),
     hint: problem.hint,
+  }
+}
+
+/**
+ * Checks the models that mappings name where a budget in US dollars pays for their runs. The default model is checked with the
+ * budget, and a model that is rendered when its run is about to begin.
+ */
+function* checkPrices({ settings: { agents }, endpoints, mappings }: Configuration): Iterable<Diagnostic> {
+  const names = Object.keys(endpoints).filter((name) => endpoints[name]?.budget?.usd !== undefined)
+  const isForAll = agents.budget?.usd !== undefined
+  if (!isForAll && names.length === 0) return
+  for (const { id, value, locate } of mappings) {
+    const { model, action, match } = value
+    if (action === 'wake' || typeof model !== 'string' || /\{[{%]|^\s*$/.test(model)) continue
+    const name = names.find((each) => overlapsPath(match?.path, each))
+    const budget = isForAll ? 'agents.budget.usd' : name && `endpoints.${name}.budget.usd`
+    const meant = agents.defaults.models?.aliases[model] ?? model
+    if (budget === undefined || priceOf(agents, meant) !== undefined) continue
+    const message = `\`model\` of mapping "${id}": has no known price, and \`${budget}\` counts what its runs cost`
+    yield {
+      severity: 'error',
+      code: 'MODEL_WITHOUT_PRICE',
+      message,
+      place: locate(['model']),
+      hint: priceHint(meant),
+    }
   }
 }
 

@@ -52,6 +52,7 @@ const fixtureSettings: Settings = {
       retry: { attempts: 3, firstMs: 2000, mostMs: 120_000 },
     },
     sessions: { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 },
+    prices: {},
     providers: {},
     runners: { claude: { kind: 'command' } },
   },

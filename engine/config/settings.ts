@@ -87,7 +87,7 @@ export interface Settings extends Pick<Written, 'channels' | 'plugins'> {
   readonly sources: Named
 }
 
-/** The limits on the cost of runs in one day (UTC). At least one of the two keys is present. */
+/** The limits on the cost of runs in one day (UTC). At least one of the keys is present. */
 export type Budget = NonNullable<Settings['agents']['budget']>
 
 /** The time from `from` until `to`, which may be on the next day. */

@@ -185,6 +185,7 @@ const others: Readonly<Record<string, unknown>> = {
   'agents.sessions.compaction': 'summarise',
   'agents.sessions.idleExpiry': '1h',
   'agents.budget': { runs: 5 },
+  'agents.prices': { 'my.own/one': { input: 1, output: 5 } },
   'agents.providers': { 'my.own': { apiKey: 'canary' } },
   'agents.runners': { 'my.own': { kind: 'command', apiKey: 'canary' } },
   'agents.route': { channel: 'slack', to: 'canary' },
@@ -259,7 +260,7 @@ function isBelow(name: string, key: string): boolean {
   if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
   return (
     name === key ||
-    (/^(channels|sources|agents\.(runners|providers)|hooks\.transforms\.modules)$/.test(key) &&
+    (/^(channels|sources|agents\.(runners|providers|prices)|hooks\.transforms\.modules)$/.test(key) &&
       name.startsWith(`${key}.`))
   )
 }

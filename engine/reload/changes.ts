@@ -150,6 +150,7 @@ const keyNames: Readonly<Record<string, string>> = {
 const named = new Set([
   'hooks.transforms.modules',
   'agents.runners',
+  'agents.prices',
   'agents.providers',
   'channels',
   'sources',

@@ -33,6 +33,7 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
 
   return {
     id: 'ai',
+    countsTokens: true,
     checkModel(model) {
       const found = findModel(model, providers)
       return 'reason' in found ? found.reason : undefined

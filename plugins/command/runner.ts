@@ -187,6 +187,7 @@ export function createCommandRunner(options: RunnerOptions): Runner {
   return {
     id: 'command',
     keepsHistory,
+    countsTokens: settings.countsTokens,
     checkModel: (model) => (settings.isModel(model) ? undefined : badModel(command, model)),
     run,
   }

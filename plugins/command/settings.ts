@@ -68,6 +68,10 @@ export function compileSettings(
     hasThinking: (level: string | undefined): level is ThinkingLevel => Object.hasOwn(thinking, level ?? ''),
     input,
     createReader: compileOutput(output),
+    countsTokens:
+      (output.format ?? 'text') !== 'text' &&
+      output.usage?.input !== undefined &&
+      output.usage.output !== undefined,
     countsWholeConversation: output.usage?.cumulative ?? false,
     session,
     /** Whether a conversation can be continued with arguments. */

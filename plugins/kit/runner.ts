@@ -111,6 +111,11 @@ export interface Runner {
    * history, and its history is never compacted. Default: false.
    */
   readonly keepsHistory?: boolean
+  /**
+   * Whether its turns report `usage` with the tokens of input and output. Only such a runner can be paid by a budget in US
+   * dollars. Default: false.
+   */
+  readonly countsTokens?: boolean
   /** Returns a sentence that says why the runner cannot use this model, or undefined if it can. Called at load. Pure. */
   checkModel?(model: string): string | undefined
   run(turn: Turn, call: TurnCall): Promise<TurnResult>

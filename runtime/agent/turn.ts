@@ -9,6 +9,7 @@ import {
   type Usage,
 } from '@reveille/kit'
 import { cut } from '../cut.ts'
+import type { RunUsage } from '../store/port.ts'
 import { boundedCall, type CallBounds } from './bounded-call.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { readUsage } from './usage.ts'
@@ -29,7 +30,7 @@ export type TurnOutcome = {
   /** Whether the runner was called at all. Only then did the turn cost something. */
   readonly asked: boolean
   /** The cost as far as it is known, including that of an answer that came too late. */
-  readonly usage?: Usage
+  readonly usage?: RunUsage
 } & (
   | ({ readonly kind: 'answered' } & Answer)
   | { readonly kind: 'failed'; readonly failure: Failure }

@@ -1,6 +1,8 @@
-/** Validates and adds up the token counts of runners. */
+/** Validates and adds up the token counts of runners, and what they cost. */
 
+import { costOf, type Price } from '@reveille/engine'
 import type { Usage } from '@reveille/kit'
+import type { RunUsage } from '../store/port.ts'
 
 const counts = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const
 
@@ -10,12 +12,26 @@ export function readUsage(usage: Usage | undefined): Usage | undefined {
   return pick((count) => (isCount(usage[count]) ? usage[count] : undefined))
 }
 
+/** Adds what the tokens cost. They cost nothing known without a price, or if the runner counted none. */
+export function pricedUsage(usage: Usage | undefined, price: Price | undefined): RunUsage | undefined {
+  if (usage === undefined || price === undefined || tokensOf(usage) === 0) return usage
+  return { ...usage, usd: costOf(price, usage) }
+}
+
 /** Adds two usages. Undefined if neither reports anything. */
-export function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+export function addUsage(one: RunUsage | undefined, other: RunUsage | undefined): RunUsage | undefined {
   if (!one || !other) return one ?? other
-  return pick((count) =>
+  const usd = addUsd(one.usd, other.usd)
+  const tokens = pick((count) =>
     one[count] === undefined && other[count] === undefined ? undefined : sumOf(one[count], other[count]),
   )
+  return usd === undefined ? tokens : { ...tokens, usd }
+}
+
+/** Adds amounts that are exact to a millionth. */
+export function addUsd(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return Math.round((one + other) * 1_000_000) / 1_000_000
 }
 
 /** Returns what budgets count: input and output together. Cached tokens are part of the input, reasoning of the output. */

@@ -278,7 +278,7 @@ mappings:
   }
   const { budgets } = await read<{ budgets: unknown[] }>('/api/status')
   assert.deepEqual(budgets, [
-    { key: 'agents.budget', limit: { tokens: 1000 }, runs: 2, tokens: 0, isSpent: false },
-    { key: 'endpoints.paid.budget', limit: { runs: 1 }, runs: 1, tokens: 0, isSpent: true },
+    { key: 'agents.budget', limit: { tokens: 1000 }, runs: 2, tokens: 0, usd: 0, isSpent: false },
+    { key: 'endpoints.paid.budget', limit: { runs: 1 }, runs: 1, tokens: 0, usd: 0, isSpent: true },
   ])
 })

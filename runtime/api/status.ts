@@ -22,6 +22,8 @@ export interface BudgetStatus {
   readonly runs: number
   /** Input and output together. */
   readonly tokens: number
+  /** US dollars. */
+  readonly usd: number
   readonly isSpent: boolean
 }
 
@@ -96,13 +98,15 @@ function withCounts(
   ]
 }
 
-function statusOf(key: string, limit: Budget, { runs, tokens }: Pick<Spent, 'runs' | 'tokens'> = nothing) {
-  const isSpent =
-    runs >= (limit.runs ?? Number.POSITIVE_INFINITY) || tokens >= (limit.tokens ?? Number.POSITIVE_INFINITY)
-  return { key, limit, runs, tokens, isSpent }
+function statusOf(key: string, limit: Budget, spent: Pick<Spent, 'runs' | 'tokens' | 'usd'> = nothing) {
+  const { runs, tokens, usd } = spent
+  const isSpent = (['runs', 'tokens', 'usd'] as const).some(
+    (of) => spent[of] >= (limit[of] ?? Number.POSITIVE_INFINITY),
+  )
+  return { key, limit, runs, tokens, usd, isSpent }
 }
 
-const nothing = { runs: 0, tokens: 0 }
+const nothing = { runs: 0, tokens: 0, usd: 0 }
 
 /** The name of an endpoint may be that of a property that every object has. */
 function ownOf<Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined {

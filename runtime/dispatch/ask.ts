@@ -3,7 +3,7 @@
 import type { Turn } from '@reveille/kit'
 import { performTurn } from '../agent/turn.ts'
 import type { Claim, RunRecord, Work } from '../store/port.ts'
-import type { Reservation } from './budget.ts'
+import { type Reservation, withPrice } from './budget.ts'
 import type { PerformerOptions } from './performer-options.ts'
 import { createSessionContext, withContextCost } from './session-context.ts'
 
@@ -55,7 +55,7 @@ export function createAsk(options: PerformerOptions) {
       progress?.note(run.id, news),
     )
     progress?.end(run.id)
-    const outcome = withContextCost(answered, context)
+    const outcome = withContextCost(withPrice(answered, run, current()), context)
     return { outcome, spend: reservation.end(outcome), compact: context.compact }
   }
 }

@@ -26,7 +26,7 @@ function openBudgets({ budget, endpoints = {} }: Setting) {
 }
 
 function spent(all: Partial<Spent> = {}, budget?: Partial<Spent>) {
-  const nothing = { runs: 0, tokens: 0, reported: false }
+  const nothing = { runs: 0, tokens: 0, usd: 0, reported: false }
   return { day, all: { ...nothing, ...all }, budget: { ...nothing, ...budget } }
 }
 

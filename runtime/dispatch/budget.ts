@@ -1,10 +1,12 @@
 /** Keeps the daily budgets: whether a model may be asked once more today (UTC), and what turns have cost. */
 
-import type { Settings } from '@reveille/engine'
-import { tokensOf } from '../agent/usage.ts'
+import { type Live, priceOf, type Settings } from '@reveille/engine'
+import type { TurnOutcome } from '../agent/turn.ts'
+import { addUsd, pricedUsage, tokensOf } from '../agent/usage.ts'
 import { dayMs, dayOf } from '../store/day.ts'
-import type { Effects, RunUsage, Spent, Work } from '../store/port.ts'
-import type { BudgetKey, DispatchOptions } from './options.ts'
+import type { Effects, RunRecord, RunUsage, Spent, Work } from '../store/port.ts'
+import { firstRunOf } from '../store/tasks.ts'
+import type { BudgetAlarm, BudgetKey, DispatchOptions } from './options.ts'
 
 export type Budgets = ReturnType<typeof createBudgets>
 
@@ -12,12 +14,14 @@ export type Budgets = ReturnType<typeof createBudgets>
 export interface Payer {
   readonly budget?: string
   readonly spent: Work['spent']
+  /** The run whose turn it is, under which its cost is listed. */
+  readonly run?: Pick<RunRecord, 'mapping' | 'model' | 'sessionKey'>
 }
 
 export interface Reservation {
   readonly ok: true
   /** Ends the reservation when the turn is over. Returns the effect for its settlement, or none if no runner was called. */
-  end(turn: { readonly asked: boolean; readonly usage?: RunUsage }): Effects['spend']
+  end(turn: { readonly asked: boolean; readonly usage?: RunUsage; readonly model?: string }): Effects['spend']
 }
 
 export interface Exhausted {
@@ -40,11 +44,16 @@ interface Account {
   /** What had been spent when the account was opened. */
   readonly before: Cost
   /** What this process has spent or reserved since then. */
-  readonly ours: { runs: number; tokens: number }
+  readonly ours: { runs: number; tokens: number; usd: number }
   isReported: boolean
+  /** The highest share of the budget in percent that was alarmed about. */
+  alarmed: number
 }
 
-type Cost = Pick<Spent, 'runs' | 'tokens'>
+type Cost = Pick<Spent, 'runs' | 'tokens' | 'usd'>
+
+/** Shares of a budget in percent at which an operator is told that much of it is spent. */
+const alarmedShares = [100, 80, 50] as const satisfies readonly BudgetAlarm['percent'][]
 
 type Scope = 'all' | 'budget'
 
@@ -53,7 +62,12 @@ type Scope = 'all' | 'budget'
  * to what had been spent when it was opened, because dispatch does not learn when a settlement has reached the disk. If
  * other processes spend too and the store's number is larger, that number holds.
  */
-export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' | 'now'>) {
+export function createBudgets({
+  current,
+  now,
+  log,
+  observer,
+}: Pick<DispatchOptions, 'current' | 'now' | 'observer'> & { readonly log?: DispatchOptions['log'] }) {
   let today = ''
   const accounts = new Map<string, Account>()
   const lost = new Set<string>()
@@ -77,15 +91,34 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
 
   function openOne(scope: Scope, name: string, spent: Spent | undefined, limit: Budget | undefined) {
     const key = `${scope}:${name}`
-    const account = accounts.get(key) ?? newAccount(spent)
+    const account = accounts.get(key) ?? newAccount(spent, limit)
     accounts.set(key, account)
     if (spent?.reported) account.isReported = true
     const { before, ours } = account
     const cost = {
       runs: Math.max(before.runs + ours.runs, spent?.runs ?? 0),
       tokens: Math.max(before.tokens + ours.tokens, spent?.tokens ?? 0),
+      usd: Math.max(addUsd(before.usd, ours.usd) ?? 0, spent?.usd ?? 0),
     }
     return { scope, name, account, ours, limit, cost }
+  }
+
+  /** Alarms once for each share of a budget that is passed. What was spent before this process is not alarmed about again. */
+  function alarm(day: string, { name, account, limit }: ReturnType<typeof openOne>): void {
+    if (limit === undefined || day !== today) return
+    const { before, ours } = account
+    const cost = {
+      runs: before.runs + ours.runs,
+      tokens: before.tokens + ours.tokens,
+      usd: addUsd(before.usd, ours.usd) ?? 0,
+    }
+    const percent = shareOf(limit, cost)
+    if (percent === undefined || percent <= account.alarmed) return
+    account.alarmed = percent
+    const news = { key: name === '' ? 'agents.budget' : `endpoints.${name}.budget`, percent, day }
+    const alarm = { ...news, spent: spentText(limit, cost) }
+    log?.warn({ event: 'budget-alarm', ...alarm }, 'much of a budget is spent')
+    observer?.budgetAlarmed?.(alarm)
   }
 
   return {
@@ -114,15 +147,37 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
       for (const { ours } of payers) ours.runs += 1
       return {
         ok: true,
-        end({ asked, usage }) {
+        end({ asked, usage, model }) {
           const tokens = tokensOf(usage)
-          for (const { ours } of payers) {
-            if (asked) ours.tokens += tokens
-            else ours.runs -= 1
+          for (const one of payers) {
+            const { ours } = one
+            if (asked) {
+              ours.tokens += tokens
+              ours.usd = addUsd(ours.usd, usage?.usd) ?? 0
+              alarm(day, one)
+            } else ours.runs -= 1
           }
-          return asked ? spendOf(day, payer, 1, tokens) : undefined
+          return asked ? spendOf(day, payer, 1, tokens, usage?.usd, model) : undefined
         },
       }
+    },
+    /**
+     * Why the turn of a run cannot be paid for: a budget in USD pays for it, and its cost would not be known. Undefined if it can,
+     * and while it is not known whether the runner `countsTokens`.
+     */
+    unpriced(payer: Payer, { model, runner }: Pick<RunRecord, 'model' | 'runner'>, countsTokens?: boolean) {
+      const { payers } = open(payer)
+      const inUsd = payers.find(({ limit }) => limit?.usd !== undefined)
+      if (inUsd === undefined) return undefined
+      const key = inUsd.scope === 'all' ? 'agents.budget' : `endpoints.${inUsd.name}.budget`
+      const why = (problem: string) => `${key} counts US dollars, and ${problem}`
+      if (countsTokens === false) return why(`the runner ${runner} reports no tokens`)
+      if (priceOf(current().snapshot.settings.agents, model) !== undefined) return undefined
+      return why(
+        model === undefined
+          ? 'no model is named whose price is known'
+          : `the model ${model} has no price; write one under agents.prices`,
+      )
     },
     /**
      * Pays for a turn that an earlier process began and could not settle, because it may have cost something. `turn` names it:
@@ -137,18 +192,76 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
   }
 }
 
-function newAccount(spent: Spent | undefined): Account {
-  const { runs = 0, tokens = 0, reported = false } = spent ?? {}
-  return { before: { runs, tokens }, ours: { runs: 0, tokens: 0 }, isReported: reported }
+function newAccount(spent: Spent | undefined, limit: Budget | undefined): Account {
+  const { runs = 0, tokens = 0, usd = 0, reported = false } = spent ?? {}
+  const before = { runs, tokens, usd }
+  const alarmed = (limit && shareOf(limit, before)) ?? 0
+  return { before, ours: { runs: 0, tokens: 0, usd: 0 }, isReported: reported, alarmed }
+}
+
+const kinds = ['usd', 'tokens', 'runs'] as const
+
+/** Returns the highest of the alarmed shares that is spent. A budget of nothing has none. */
+function shareOf(limit: Budget, cost: Cost): BudgetAlarm['percent'] | undefined {
+  const shares = kinds.map((kind) => (limit[kind] ? (100 * cost[kind]) / limit[kind] : 0))
+  const share = Math.max(...shares)
+  return alarmedShares.find((percent) => share >= percent)
+}
+
+/** `4.02 of 5 USD, 812 of 1000 runs`. */
+function spentText(limit: Budget, cost: Cost): string {
+  const names = { usd: 'USD', tokens: 'tokens', runs: 'runs' }
+  return kinds
+    .flatMap((kind) =>
+      limit[kind] === undefined ? [] : [`${rounded(cost[kind])} of ${limit[kind]} ${names[kind]}`],
+    )
+    .join(', ')
+}
+
+/** To a cent, or as it is where a cent would be too coarse. */
+function rounded(amount: number): number {
+  return amount < 1 ? amount : Math.round(amount * 100) / 100
 }
 
 /** Returns the limit that is spent, such as `100 runs`. */
-function spentAllowance({ runs, tokens }: Budget, cost: Cost): string | undefined {
+function spentAllowance({ runs, tokens, usd }: Budget, cost: Cost): string | undefined {
   if (runs !== undefined && cost.runs >= runs) return `${runs} ${runs === 1 ? 'run' : 'runs'}`
   if (tokens !== undefined && cost.tokens >= tokens) return `${tokens} tokens`
+  if (usd !== undefined && cost.usd >= usd) return `${usd} USD`
   return undefined
 }
 
-function spendOf(day: string, { budget }: Payer, runs: number, tokens: number) {
-  return { day, ...(budget === undefined ? {} : { budget }), runs, tokens }
+function spendOf(
+  day: string,
+  { budget, run }: Payer,
+  runs: number,
+  tokens: number,
+  usd?: number,
+  model = run?.model,
+) {
+  return {
+    day,
+    ...(budget === undefined ? {} : { budget }),
+    runs,
+    tokens,
+    ...(usd === undefined ? {} : { usd }),
+    ...(run === undefined ? {} : { of: listedUnder(run, model) }),
+  }
+}
+
+/** A generated session key has nearly always one run, whose record says what it has cost. */
+function listedUnder({ mapping, sessionKey }: NonNullable<Payer['run']>, model: string | undefined) {
+  const isGenerated = firstRunOf(sessionKey) !== undefined
+  return { mapping, model, ...(isGenerated ? {} : { session: sessionKey }) }
+}
+
+/** Adds to the outcome what its tokens cost, by the model that answered, else by the one that was asked. */
+export function withPrice(
+  outcome: TurnOutcome,
+  { model }: Pick<RunRecord, 'model'>,
+  { snapshot }: Live,
+): TurnOutcome {
+  if (outcome.usage === undefined) return outcome
+  const answered = outcome.kind === 'answered' ? outcome.model : undefined
+  return { ...outcome, usage: pricedUsage(outcome.usage, priceOf(snapshot.settings.agents, answered, model)) }
 }

@@ -33,7 +33,13 @@ export {
 export type { ChannelState } from './delivery/channel-state.ts'
 export { assumedRoute } from './delivery/destination.ts'
 export type { HeartbeatState } from './heartbeat/state.ts'
-export type { BudgetKey, DispatchLog, DispatchObserver, DispatchOptions } from './options.ts'
+export type {
+  BudgetAlarm,
+  BudgetKey,
+  DispatchLog,
+  DispatchObserver,
+  DispatchOptions,
+} from './options.ts'
 
 /** After the grace, interrupted calls have this long to stop and to record it before the store takes them back. */
 const settleMs = abandonAfterMs + 1000

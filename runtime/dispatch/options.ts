@@ -47,7 +47,7 @@ export interface DispatchObserver {
   runParked?(run: RunRecord, error: RunError, budget: BudgetKey | undefined): void
   /** A turn of the main session was answered, or failed. One that was interrupted is neither. */
   heartbeatEnded?(
-    heartbeat: Pick<RunRecord, 'id' | 'runner'>,
+    heartbeat: Pick<RunRecord, 'id' | 'runner' | 'model' | 'usage'>,
     failure?: { readonly code: string; readonly reason: string },
   ): void
   /** A delivery has ended. `why` is present unless it was delivered; its `reason` quotes nothing. */
@@ -56,6 +56,8 @@ export interface DispatchObserver {
     state: 'delivered' | 'skipped' | 'parked',
     why?: { readonly code: string; readonly reason: string },
   ): void
+  /** Half, four fifths or all of a budget is spent: each once a day. */
+  budgetAlarmed?(alarm: BudgetAlarm): void
   /** A channel is held, or sends again. */
   channelChanged?(state: ChannelState): void
   /** A channel was asked whether it works. */
@@ -65,6 +67,16 @@ export interface DispatchObserver {
     readonly code?: string | undefined
     readonly detail?: string | undefined
   }): void
+}
+
+/** Much of a budget is spent. */
+export interface BudgetAlarm {
+  /** The key of the configuration: `endpoints.github.budget`. */
+  readonly key: string
+  readonly percent: 50 | 80 | 100
+  readonly day: string
+  /** What is spent, of what: `4.02 of 5 USD`. */
+  readonly spent: string
 }
 
 /** The part of pino that dispatch uses. Facts never hold a message, a prompt, a reply or a body. */

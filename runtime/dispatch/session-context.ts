@@ -1,13 +1,14 @@
 /** Loads the session context of a turn: the history within the limits, or a summary that is asked for beyond them. */
 
-import type { Message, Runner, Usage } from '@reveille/kit'
+import type { Message, Runner } from '@reveille/kit'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
 import { addUsage } from '../agent/usage.ts'
 import { cut } from '../cut.ts'
 import { shownMessages } from '../session/history.ts'
 import { compactionPrompt, planHistory, summaryLimit } from '../session/plan.ts'
 import { type PastTurn, turnsOf } from '../session/window.ts'
-import type { Claim, Effects, RunRecord, SessionMessage } from '../store/port.ts'
+import type { Claim, Effects, RunRecord, RunUsage, SessionMessage } from '../store/port.ts'
+import { withPrice } from './budget.ts'
 import { names } from './changes.ts'
 import type { DispatchOptions } from './options.ts'
 
@@ -23,7 +24,7 @@ export interface SessionContext {
   /** Turns that are deleted with the settlement if this turn succeeds. */
   readonly compact?: Effects['compact']
   /** What a summary has cost. It is on the run's record, and is still to be paid for. */
-  readonly usage?: Usage
+  readonly usage?: RunUsage
   /** Warnings for the operator, which are on the run's record. */
   readonly warnings?: readonly string[]
 }
@@ -52,7 +53,7 @@ export function createSessionContext(options: DispatchOptions): LoadContext {
     if (plan.kind === 'drop') return { history: shown(plan.shown), compact: through(run, plan.dropped) }
 
     const startedAt = now()
-    const outcome = await ask(run, plan.older, bounds)
+    const outcome = withPrice(await ask(run, plan.older, bounds), run, current())
     const { usage } = outcome
     // A runner that starts with its first turn could not say so before.
     if (keepsHistory(runner)) return { history: [], usage }

@@ -156,7 +156,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       ...setting.sessions,
     }
     const { route, budget } = setting
-    const agents = { defaults: changed, runners: {}, providers: {}, sessions, route, budget }
+    const agents = { defaults: changed, runners: {}, prices: {}, providers: {}, sessions, route, budget }
     const deliveries = { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10, ...setting.deliveries }
     return { agents, deliveries, channels: { ...configurations } } as unknown as Settings
   }

@@ -115,6 +115,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
     '{sessionKey} could not be summarised, its oldest turns are left out  {code}  {reason}',
     'run {runId:id}',
   ],
+  'budget-alarm': ['budget', '{percent} % of {key} is spent: {spent}', 'for {day} (UTC)'],
   'model-refused': ['warning', 'the runner {runner} does not take {model}, which is allowed  {reason}'],
   'snapshot-swapped': ({ rolledBack }) => [
     rolledBack ? 'rollback' : 'live',

@@ -46,7 +46,9 @@ export function settings(changes: {
     ...(models && { models: { allowed: models, aliases: {} } }),
   }
   const sessions = { maxCharacters: 1, maxMessages: 1, compaction: 'drop', idleMs: 1 } as const
-  return { settings: { agents: { defaults, runners, sessions, providers }, channels, sources, plugins } }
+  return {
+    settings: { agents: { defaults, runners, sessions, prices: {}, providers }, channels, sources, plugins },
+  }
 }
 
 export const turn: Turn = {

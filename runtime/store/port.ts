@@ -6,6 +6,8 @@
  */
 
 import type {
+  Cost,
+  CostGroup,
   DeliveryRecord,
   EventRecord,
   Id,
@@ -237,6 +239,10 @@ export interface Effects {
     readonly budget?: string
     readonly runs: number
     readonly tokens: number
+    /** US dollars. Absent if it is not known what the turns cost. */
+    readonly usd?: number
+    /** What it is listed under, beside the day; none for a session whose key was generated. */
+    readonly of?: { readonly mapping?: string; readonly model?: string; readonly session?: string }
     /** Budgets whose exhaustion was reported to the main session. */
     readonly reported?: readonly ('all' | 'budget')[]
   }
@@ -413,6 +419,13 @@ export interface Reader {
   /** Returns what was spent today (UTC). */
   spent(): Promise<SpentToday>
   /**
+   * Lists what the turns of some days (UTC) have cost, the dearest first, or by `day` the newest first. Both days are included.
+   * Costs by session are kept as long as runs (`keepMs`), all others for 400 days.
+   */
+  costs(options: PageOptions & CostOptions): Promise<Page<Cost>>
+  /** Counts the runs that wait, are under way or are parked. */
+  openRuns(): Promise<OpenRuns>
+  /**
    * Finds what a text names: a whole id, or its last four or more characters among the newest 500 of each kind; a sender's id of
    * a delivery; a session key; the number of a generation, or its digest. At most 20, whole ids first.
    */
@@ -427,6 +440,19 @@ export interface Reader {
   /** Lists issues: open ones first, then muted and resolved ones; of each, those that showed last come first. */
   issues(options?: PageOptions & { readonly state?: string }): Promise<Page<IssueRecord>>
   issue(key: string): Promise<IssueRecord | undefined>
+}
+
+export interface CostOptions {
+  readonly by: CostGroup
+  /** `2026-01-31`. */
+  readonly since?: string
+  readonly until?: string
+}
+
+export interface OpenRuns {
+  readonly queued: number
+  readonly running: number
+  readonly parked: number
 }
 
 export interface OpenDeliveries {

@@ -95,6 +95,8 @@ export interface RunUsage {
   readonly outputTokens?: number
   readonly cachedInputTokens?: number
   readonly reasoningTokens?: number
+  /** What these tokens cost in US dollars, to a millionth. Absent if the price of the model was not known. */
+  readonly usd?: number
 }
 
 /** How many of the requests that became one run are known by their ids: the newest ones. */
@@ -134,6 +136,8 @@ export interface Spent {
   readonly runs: number
   /** Input and output tokens together. */
   readonly tokens: number
+  /** US dollars, to a millionth, as far as the prices of the models were known. */
+  readonly usd: number
   /** Whether the main session was notified that the budget is spent. */
   readonly reported: boolean
 }
@@ -145,6 +149,24 @@ export interface SpentToday {
   readonly all: Spent
   /** What each policy has spent, by its name. Policies that spent nothing are not named. */
   readonly budgets: Readonly<Record<string, Spent>>
+}
+
+/** By what costs are summed up. A session is one whose key was given; all others are one group without a name. */
+export const costGroups = ['day', 'mapping', 'model', 'session'] as const
+
+export type CostGroup = (typeof costGroups)[number]
+
+/** What the turns of one day, mapping, model or session have cost. */
+export interface Cost {
+  /** Empty for turns that have none, such as heartbeats, which have no mapping. */
+  readonly name: string
+  readonly runs: number
+  /** Input and output tokens together. */
+  readonly tokens: number
+  /** US dollars, to a millionth. */
+  readonly usd: number
+  /** How many of these turns are not in `usd`, because the price of their model or their tokens are not known. */
+  readonly unpriced: number
 }
 
 /** One attempt of a run to get its turn performed. */

@@ -1,4 +1,4 @@
-/** Checks merged endpoint policies: who may send, and with which secret. No finding shows a secret. */
+/** Checks merged endpoint policies: who may send, with which secret, and what runs may cost. No finding shows a secret. */
 
 import { backgroundMs, yieldIfDue } from '../../yield.ts'
 import type { EndpointPolicy } from '../configuration.ts'
@@ -7,6 +7,7 @@ import { findingOf, type KeyFault, noEffect } from '../diagnostic/key-fault.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Path, valueAt } from '../path.ts'
+import { unpricedDefault } from '../rules/agent-rules.ts'
 import { gatewayTokens, hookTokens, metricsTokens } from '../rules/rules.ts'
 import { secretFaults, tokenFaults, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
@@ -40,8 +41,9 @@ export async function checkPolicies(
   let count = 0
   for (const [name, policy] of Object.entries(endpoints)) {
     if (++count % atOnce === 0) await yieldIfDue(backgroundMs)
-    const { auth, token, verify } = policy
-    if (auth === undefined && token === undefined && verify === undefined) continue
+    const { auth, token, verify, budget } = policy
+    const isPriced = budget?.usd !== undefined
+    if (auth === undefined && token === undefined && verify === undefined && !isPriced) continue
     const written = writtenAbout(name)
     const giverOf = (keys: Path) => written.findLast(({ policy }) => valueAt(policy, keys) !== undefined)
     const faults = [
@@ -49,6 +51,7 @@ export async function checkPolicies(
       ...(auth === 'none' ? checkOpen(context) : []),
       ...(token === undefined ? [] : checkTokens(policy, context)),
       ...(verify === undefined ? [] : checkVerify(name, verify, policy, context)),
+      ...(isPriced ? checkBudget(main, findings) : []),
     ]
     for (const fault of faults) {
       // There is one, as the key has a value.
@@ -72,6 +75,20 @@ function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings:
   for (const { token } of metrics) openers.set(token, metricsKey)
   for (const { token } of admin) openers.set(token, adminKey)
   return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
+}
+
+function* checkBudget(
+  { source, value }: CheckedFile<ConfigurationValue>,
+  findings: Findings,
+): Iterable<KeyFault> {
+  const reads = [
+    ['agents', 'defaults'],
+    ['agents', 'providers'],
+    ['agents', 'prices'],
+  ]
+  if (!reads.every((path) => findings.isSound(source, path))) return
+  const fault = unpricedDefault(value.agents)
+  if (fault) yield { keys: ['budget', 'usd'], code: 'MODEL_WITHOUT_PRICE', ...fault }
 }
 
 function* checkOpen({ host, hasProxies }: RuleContext): Iterable<KeyFault> {

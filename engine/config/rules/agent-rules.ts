@@ -3,6 +3,7 @@
 import type { Finding } from '../diagnostic/diagnostic.ts'
 import { parseDuration } from '../duration.ts'
 import { nearestName } from '../nearest.ts'
+import { priceOf } from '../prices.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { namedModel } from './models.ts'
 
@@ -48,6 +49,38 @@ function isTimeZoneName(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** A budget in US dollars counts what turns cost, and every heartbeat asks the default model. */
+export function* checkPrices({ budget, ...agents }: Agents): Iterable<Finding> {
+  const problem = budget?.usd === undefined ? undefined : unpricedDefault(agents)
+  if (problem === undefined) return
+  const path = ['agents', 'budget', 'usd']
+  const message = `\`agents.budget.usd\` ${problem.problem}`
+  yield { path, code: 'MODEL_WITHOUT_PRICE', message, hint: problem.hint }
+}
+
+/** Why a budget in US dollars cannot count the turns of the default model; undefined if it can. */
+export function unpricedDefault({
+  defaults: { model, models },
+  prices,
+  providers,
+}: Pick<Agents, 'defaults' | 'prices' | 'providers'>): { problem: string; hint: string } | undefined {
+  if (model === undefined) {
+    const problem = 'counts what models cost, and `agents.defaults.model` names none'
+    return { problem, hint: 'Write the model that runs are asked of.' }
+  }
+  const name = namedModel(model, models)
+  if (priceOf({ prices, providers }, name) !== undefined) return undefined
+  return {
+    problem: 'counts what models cost, and `agents.defaults.model` has no known price',
+    hint: priceHint(name),
+  }
+}
+
+/** `model` is a name that the operator wrote. */
+export function priceHint(model: string): string {
+  return `Write its price in US dollars for a million tokens: \`agents.prices: { "${model}": { input: 1, output: 5 } }\`.`
 }
 
 /** The runner `ai` reaches a model only through the provider that its name begins with. */

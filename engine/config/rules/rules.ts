@@ -10,7 +10,7 @@ import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import { overlapsPath } from '../path-overlap.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
+import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { tokenFaults, tokensAt } from './token-rules.ts'
@@ -171,6 +171,16 @@ export const rules: readonly Rule[] = [
       'agents.providers',
     ],
     check: ({ agents }) => checkProvider(agents),
+  },
+  {
+    reads: [
+      'agents.defaults.models',
+      'agents.defaults.model',
+      'agents.providers',
+      'agents.prices',
+      'agents.budget',
+    ],
+    check: ({ agents }) => checkPrices(agents),
   },
   { reads: ['agents.defaults.retry'], check: ({ agents }) => checkRetry(agents.defaults) },
   {

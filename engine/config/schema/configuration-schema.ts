@@ -10,6 +10,7 @@ import {
   byName,
   byteSize,
   dailyBudget,
+  dollars,
   duration,
   flag,
   integer,
@@ -295,10 +296,28 @@ const sessions = section('What is remembered of conversations.', {
   }),
 })
 
+const priceNotes = { minimum: 0, expects: 'an amount of US dollars for a million tokens' }
+
+const prices = byName(
+  'What models cost, by <provider>/<model>: prices that the built-in list lacks, or that differ from it.',
+  keys(
+    {
+      input: dollars('For a million input tokens.', priceNotes),
+      ...optional({
+        cachedInput: dollars("For those from the vendor's cache. Default: `input`.", priceNotes),
+      }),
+      output: dollars('For a million output tokens.', priceNotes),
+    },
+    { description: 'US dollars for a million tokens.' },
+  ),
+  { default: {} },
+)
+
 const agents = section('Who answers, and how.', {
   defaults: agentDefaults,
   sessions,
   ...optional({ budget: dailyBudget('What all runs of one day (UTC) may cost.') }),
+  prices,
   providers: byName(
     'Model providers of the runner `ai`, by the name that models begin with: {apiKey}, or {kind, baseUrl, …}.',
     open,

@@ -76,6 +76,11 @@ export function integer(
   return Type.Integer({ description, ...notes })
 }
 
+/** Makes an amount of money in USD. */
+export function dollars(description: string, notes: Notes & { minimum: number }) {
+  return Type.Unsafe<number>({ type: 'number', maximum: 1_000_000, description, ...notes })
+}
+
 export function oneOf<const Names extends readonly string[]>(
   description: string,
   names: Names,
@@ -119,11 +124,15 @@ export function byteSize(description: string, notes: Notes & { default?: string 
   })
 }
 
-/** Makes the limits on the cost of runs in one day. At least one of the two keys is required. */
+/** Makes the limits on the cost of runs in one day. At least one of the keys is required. */
 export function dailyBudget(description: string) {
   const amounts = optional({
     runs: integer('Turns that were asked for.', { minimum: 1 }),
     tokens: integer('Input and output together, as the runner counts them.', { minimum: 1 }),
+    usd: dollars('US dollars, by the prices of the models; the runner must count tokens.', {
+      minimum: 0.01,
+      expects: 'an amount of US dollars of at least 0.01, without a sign',
+    }),
   })
   return keys(amounts, { minProperties: 1, description })
 }

@@ -77,7 +77,7 @@ export function laneTo(destination: Extract<Destination, { ok: true }>): string 
   return `channel:${destination.channel}:${destination.target.key}`
 }
 
-/** Logs a delivery that is not even tried. */
+/** Reports a delivery that is not even tried. */
 export function reportUnsent(
   { log, observer }: Pick<DispatchOptions, 'log' | 'observer'>,
   run: RunRecord,

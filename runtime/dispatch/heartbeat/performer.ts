@@ -57,7 +57,7 @@ export function createHeartbeatPerformer(
     tidied = true
     const pause = pauses.quiet(work) ?? pauses.idle(work)
     if (pause) return pause
-    const reservation = budgets.reserve({ spent: work.spent })
+    const reservation = budgets.reserve({ spent: work.spent, run: payerOf(settings().model) })
     if (!reservation.ok) return pauses.spent(reservation)
     return askRunner(claim, work, reservation)
   }
@@ -65,12 +65,12 @@ export function createHeartbeatPerformer(
   /** Ends the run of a heartbeat during which the last process ended. Its events are still pending. */
   async function closeLeftOver(claim: Claim, work: Work): Promise<void> {
     const { items } = await options.store.read.runs({ kind: 'heartbeat', state: 'running' })
-    for (const { id, attempts } of items) {
+    for (const { id, attempts, model } of items) {
       const at = now()
       const ended = { ...resultFields(interrupted(1)), ...passed(at) }
       await claim.checkpoint({
         run: { id, ...ended, attempts: withLeftOver(attempts, claim.task.interrupted, at) },
-        spend: budgets.settleLost({ spent: work.spent }, id),
+        spend: budgets.settleLost({ spent: work.spent, run: payerOf(model) }, id),
       })
     }
   }
@@ -127,7 +127,7 @@ export function createHeartbeatPerformer(
       'heartbeat succeeded',
     )
     for (const delivery of deliveries) reportUnsent(options, run, delivery)
-    options.observer?.heartbeatEnded?.(run)
+    options.observer?.heartbeatEnded?.({ ...run, usage: result.usage })
     return {
       effects: {
         run: {
@@ -204,7 +204,7 @@ export function createHeartbeatPerformer(
       'heartbeat failed; the main session backs off',
     )
     board.failed(at, at + waitMs, { failures, code })
-    options.observer?.heartbeatEnded?.(run, { code, reason: result.reason })
+    options.observer?.heartbeatEnded?.({ ...run, usage }, { code, reason: result.reason })
     const fields = failedFields(run, result, { outcome: result.state, reason: message }, at, usage)
     return { effects: { run: fields, spend }, again: at + waitMs, counts: true }
   }
@@ -228,6 +228,11 @@ function failedFields(
     ...(usage && { usage }),
     attempts: withEnd(run.attempts, at, end),
   }
+}
+
+/** What the cost of a heartbeat is listed under. */
+function payerOf(model: string | undefined) {
+  return { model, sessionKey: mainSession }
 }
 
 /** A heartbeat has no summary. With nothing to deliver it is at its last stage after its turn. */

@@ -77,6 +77,12 @@ export function createParking(options: PerformerOptions) {
       const spend = report ? { ...report, runs: report.runs + (held.spend?.runs ?? 0) } : held.spend
       return park({ ...held, spend }, error, report ? text : undefined, key)
     },
+    /** Parks a run whose cost a budget in USD could not count. */
+    unpriced(held: ParkedRun, why: string): Settlement {
+      const error = { code: 'NO_PRICE', message: why, retryable: true } as const
+      const text = `A run is parked: ${why}. "reveille resume ${held.run.id}" performs it once that is mended.`
+      return park(held, error, isDueForReport(`unpriced ${why}`, held.at) ? text : undefined)
+    },
   }
 }
 

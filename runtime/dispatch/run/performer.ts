@@ -62,7 +62,7 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
 
     const attempts = withLeftOver(claimedRun.attempts, claim.task.interrupted, at)
     const run = composed({ ...claimedRun, attempts }, work.joined, work.joinedCount)
-    const payer = { budget: run.budget, spent: work.spent }
+    const payer = { budget: run.budget, spent: work.spent, run }
     const lost = `${run.id}:${attempts.length}`
     const spend = attempts === claimedRun.attempts ? undefined : budgets.settleLost(payer, lost)
     const result = resultWithoutAsking(run)
@@ -70,6 +70,8 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
 
     const loop = parking.loop({ claimedRun, run, at, spend }, work)
     if (loop) return loop
+    const unpriced = budgets.unpriced(payer, run, options.runner(run.runner)?.countsTokens)
+    if (unpriced !== undefined) return parking.unpriced({ claimedRun, run, at, spend }, unpriced)
     const reservation = budgets.reserve(payer)
     if (!reservation.ok) return parking.spent({ claimedRun, run, at, spend }, reservation)
     return attempt({ claim, work, claimedRun, run: begun(run, at) }, reservation, spend)

@@ -39,6 +39,10 @@ export function createRunnerHandle(name: string, { find, peek }: RunnerLookup): 
     get keepsHistory() {
       return (peek()?.provided as Runner | undefined)?.keepsHistory
     },
+    get countsTokens() {
+      const instance = peek()
+      return instance && (instance.provided as Runner).countsTokens === true
+    },
     get checkModel() {
       const instance = peek()
       if ((instance?.provided as Runner | undefined)?.checkModel === undefined) return undefined

@@ -1,7 +1,7 @@
 /** Keeps the live channels, runners and sources, and changes them from one snapshot to the next. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Catalog, Settings } from '@reveille/engine'
+import type { Catalog, Settings, Snapshot } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
 import { onceForEach } from '../../once-for-each.ts'
 import type { AddressRules } from '../configuration/addresses.ts'
@@ -11,7 +11,7 @@ import {
   parsePluginConfiguration,
 } from '../configuration/configuration.ts'
 import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from '../configuration/directory.ts'
-import { throwJoined } from '../configuration/setup-error.ts'
+import { PluginSetupError, throwJoined } from '../configuration/setup-error.ts'
 import {
   catalogOf,
   type Inheritance,
@@ -44,6 +44,8 @@ export interface PluginHostOptions
 /** The part of a snapshot that plugins depend on. */
 export interface PluginSnapshot {
   readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
+  /** The policies by name, whose budgets in US dollars need runners that count tokens. */
+  readonly endpoints?: Snapshot['endpoints']
 }
 
 export type PluginHost = ReturnType<typeof createPluginHost>
@@ -103,7 +105,8 @@ export function createPluginHost(options: PluginHostOptions) {
    * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes before `commit`.
    * @throws PluginSetupError, after closing what was begun
    */
-  async function prepare({ settings }: PluginSnapshot): Promise<PreparedPlugins> {
+  async function prepare(snapshot: PluginSnapshot): Promise<PreparedPlugins> {
+    const { settings } = snapshot
     closing.signal.throwIfAborted()
     const directory = createDirectory(settings, from)
     const wanted = Map.groupBy(specify(settings, directory), (each) => isRunning(each))
@@ -124,6 +127,7 @@ export function createPluginHost(options: PluginHostOptions) {
     }
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     const refused = errors.length > 0 ? [] : refusedModels(agents.defaults, next, errors)
+    if (errors.length === 0) errors.push(...runnersWithoutTokens(snapshot, next))
     if (errors.length > 0) await releaseAll(next)
     throwJoined(errors)
 
@@ -258,6 +262,28 @@ function refusedModels(
   } catch (error) {
     errors.push(error)
     return []
+  }
+}
+
+/**
+ * A budget in US dollars cannot count the turns of a runner that reports no tokens. The runner of a mapping that is not configured is
+ * only known once it has started; its runs are parked then.
+ */
+function* runnersWithoutTokens(
+  { settings: { agents }, endpoints = {} }: PluginSnapshot,
+  set: PluginSet,
+): Iterable<PluginSetupError> {
+  const inPolicy = Object.keys(endpoints).find((name) => endpoints[name]?.budget?.usd !== undefined)
+  const isForAll = agents.budget?.usd !== undefined
+  if (!isForAll && inPolicy === undefined) return
+  const key = isForAll ? 'agents.budget.usd' : `hooks.endpoints.${inPolicy}.budget.usd`
+  const names = new Set([agents.defaults.runner, ...(isForAll ? Object.keys(agents.runners) : [])])
+  for (const name of names) {
+    const instance = runnerOf(set, name)
+    if (instance === undefined || (instance.provided as Runner).countsTokens === true) continue
+    const message = `counts what turns cost, and the runner ${name} reports no tokens`
+    const hint = 'Write `runs` there, or name a runner that counts tokens.'
+    yield new PluginSetupError('PLUGIN_CONFIG', instance.specification.package.name, [{ key, message, hint }])
   }
 }
 

@@ -42,6 +42,7 @@ const rules: Readonly<Record<ProvidedKind, readonly Rule[]>> = {
   runner: [
     ['run', aFunction, isFunction],
     ['keepsHistory', 'true or false', optional((value) => typeof value === 'boolean')],
+    ['countsTokens', 'true or false', optional((value) => typeof value === 'boolean')],
     ['checkModel', aFunction, optional(isFunction)],
   ],
   source: [['run', aFunction, isFunction]],

@@ -9,7 +9,7 @@ import { startManualWorker } from './bench/manual-worker.ts'
 import { createSampler } from './bench/samples.ts'
 
 const today = '2026-01-01'
-const nothing = { runs: 0, tokens: 0, reported: false }
+const nothing = { runs: 0, tokens: 0, usd: 0, reported: false }
 
 export function spendingContract(subject: ContractSubject): void {
   describe(`${subject.name}: spending`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -26,14 +26,14 @@ export function spendingContract(subject: ContractSubject): void {
       await spend(stripe, { runs: 1, tokens: 7 })
       assert.deepEqual((await github.load()).spent, {
         day: today,
-        all: { runs: 3, tokens: 157, reported: false },
-        budget: { runs: 2, tokens: 150, reported: false },
+        all: { runs: 3, tokens: 157, usd: 0, reported: false },
+        budget: { runs: 2, tokens: 150, usd: 0, reported: false },
       })
       assert.deepEqual((await stripe.load()).spent?.budget, nothing)
       assert.deepEqual(await bench.store.read.spent(), {
         day: today,
-        all: { runs: 3, tokens: 157, reported: false },
-        budgets: { github: { runs: 2, tokens: 150, reported: false } },
+        all: { runs: 3, tokens: 157, usd: 0, reported: false },
+        budgets: { github: { runs: 2, tokens: 150, usd: 0, reported: false } },
       })
     })
 
@@ -44,7 +44,7 @@ export function spendingContract(subject: ContractSubject): void {
       const claim = await startManualWorker(bench.store, ['run']).next()
       const tokens = Number.MAX_SAFE_INTEGER
       for (const _ of [1, 2, 3]) await spend(claim, { budget: 'github', runs: 1, tokens })
-      const sum = { runs: 3, tokens, reported: false }
+      const sum = { runs: 3, tokens, usd: 0, reported: false }
       assert.deepEqual((await claim.load()).spent, { day: today, all: sum, budget: sum })
     })
 
@@ -76,13 +76,70 @@ export function spendingContract(subject: ContractSubject): void {
       for (const claim of claims) {
         assert.deepEqual((await claim.load()).spent, {
           day: today,
-          all: { runs: 2, tokens: 10, reported: false },
+          all: { runs: 2, tokens: 10, usd: 0, reported: false },
         })
       }
       bench.clock.advance(1)
       for (const claim of claims) {
         assert.deepEqual((await claim.load()).spent, { day: '2026-01-02', all: nothing })
       }
+    })
+
+    test('money is added up to a millionth of a dollar, and listed by day, mapping, model and session', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
+      const claim = await startManualWorker(bench.store, ['run']).next()
+      const of = { mapping: 'review', model: 'openai/gpt-5', session: 'hook:pr:7' }
+      for (const _ of [1, 2, 3])
+        await spend(claim, { budget: 'github', runs: 1, tokens: 10, usd: 0.000_001, of })
+      await spend(claim, { runs: 1, tokens: 5, usd: 0.2, of: { mapping: 'triage', model: 'openai/gpt-5' } })
+      await spend(claim, { runs: 1, tokens: 7, of: { mapping: 'triage' } })
+      const { read } = bench.store
+      const { all, budgets } = await read.spent()
+      assert.deepEqual([all.usd, budgets['github']?.usd], [0.200_003, 0.000_003])
+      const review = { runs: 3, tokens: 30, usd: 0.000_003, unpriced: 0 }
+      const triage = { runs: 2, tokens: 12, usd: 0.2, unpriced: 1 }
+      assert.deepEqual((await read.costs({ by: 'day' })).items, [
+        { name: today, runs: 5, tokens: 42, usd: 0.200_003, unpriced: 1 },
+      ])
+      assert.deepEqual((await read.costs({ by: 'mapping' })).items, [
+        { name: 'triage', ...triage },
+        { name: 'review', ...review },
+      ])
+      assert.deepEqual(
+        (await read.costs({ by: 'model' })).items.map(({ name, runs }) => [name, runs]),
+        [
+          ['openai/gpt-5', 4],
+          ['', 1],
+        ],
+      )
+      const sessions = await read.costs({ by: 'session', limit: 1 })
+      assert.deepEqual(sessions.items, [{ name: '', ...triage }])
+      const rest = await read.costs({ by: 'session', limit: 1, cursor: sessions.next ?? '' })
+      assert.deepEqual([rest.items, rest.next], [[{ name: 'hook:pr:7', ...review }], undefined])
+      assert.deepEqual((await read.costs({ by: 'day', since: '2026-01-02' })).items, [])
+      await assert.rejects(read.costs({ by: 'day', cursor: 'x' }), { code: 'BAD_CURSOR' })
+    })
+
+    test('runs are counted by whether they wait, are under way or are parked', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const actions = [sample.runAction(), sample.runAction(), sample.runAction()]
+      await bench.store.accept(sample.entry(...actions))
+      const worker = startManualWorker(bench.store, ['run'])
+      const [first, second] = [await worker.next(), await worker.next()]
+      const { read } = bench.store
+      assert.deepEqual(await read.openRuns(), { queued: 3, running: 0, parked: 0 })
+      const id = second.task.subject as string
+      await second.checkpoint({ run: { id, state: 'running' } })
+      const error = { code: 'BUDGET', message: 'spent', retryable: true }
+      first.settle({
+        done: true,
+        effects: { run: { id: first.task.subject as string, state: 'parked', error } },
+      })
+      while ((await read.openRuns()).parked === 0) assert.equal(worker.faults.length, 0)
+      assert.deepEqual(await read.openRuns(), { queued: 1, running: 1, parked: 1 })
     })
 
     test('spending survives the process, and a lost lease or a failed commit spends nothing', async (t) => {
@@ -100,7 +157,7 @@ export function spendingContract(subject: ContractSubject): void {
       await worker.drain(0)
       await assert.rejects(spend(claim, { runs: 1, tokens: 5 }), { code: 'LEASE_LOST' })
       const again = await startManualWorker(await bench.open(), ['run']).next()
-      assert.deepEqual((await again.load()).spent?.all, { runs: 2, tokens: 10, reported: false })
+      assert.deepEqual((await again.load()).spent?.all, { runs: 2, tokens: 10, usd: 0, reported: false })
     })
   })
 }

@@ -108,7 +108,7 @@ function createWalk(bench: Bench, seed: number) {
       }
       assert.equal(work.run?.id, run.id)
       if (run.key !== undefined) assert.equal((work.joinedCount ?? 0) + 1, run.count, 'all that were joined')
-      const nothing = { runs: 0, tokens: 0, reported: false }
+      const nothing = { runs: 0, tokens: 0, usd: 0, reported: false }
       assert.deepEqual(work.spent?.all, spent.get(dayOf(now())) ?? nothing)
     }
   }
@@ -240,7 +240,7 @@ function createWalk(bench: Bench, seed: number) {
     if (how === 'again') claim.settle({ again: at, counts: true, effects: { spend, run: fields } })
     else claim.settle({ done: true, effects: { spend, run: how === 'done' ? over : parked } })
     return () => {
-      const before = spent.get(day) ?? { runs: 0, tokens: 0, reported: false }
+      const before = spent.get(day) ?? { runs: 0, tokens: 0, usd: 0, reported: false }
       spent.set(day, { ...before, runs: before.runs + 1, tokens: before.tokens + tokens })
       if (how === 'again') oracle.again(run, run.cancelled ? Math.min(at, now()) : at)
       else oracle.finish(run)

@@ -27,6 +27,7 @@ type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void) | { 
  * - `turns`      at places of their time, in the order in which they were appended
  * - `sessions`   one row for the turns of each session: how many, and when the last one was
  * - `spent`      what runs cost by day (UTC) and scope: '' is all of them, else the policy
+ * - `costs`      what turns cost by day (UTC), mapping, model and session; `micros` are millionths of a US dollar
  * - `traces`     JSON that says why a request was decided as it was, at the request's place
  * - `jobs`, `job_items`  requests that are replayed, by number; an item has a `replay` once its turn has come
  * - `issues`     open, muted and resolved problems
@@ -192,6 +193,16 @@ export const migrations: readonly Migration[] = [
     key TEXT PRIMARY KEY, code TEXT NOT NULL, subject TEXT NOT NULL, cause TEXT NOT NULL, next TEXT NOT NULL,
     count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, state TEXT NOT NULL,
     muted_until INTEGER, resolved_at INTEGER, said_on TEXT
+  ) STRICT, WITHOUT ROWID;
+  `,
+  },
+  // What turns cost in money.
+  {
+    adds: `
+  ALTER TABLE spent ADD COLUMN micros INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE costs (
+    day TEXT NOT NULL, mapping TEXT NOT NULL, model TEXT NOT NULL, session TEXT NOT NULL, runs INTEGER NOT NULL,
+    tokens INTEGER NOT NULL, micros INTEGER NOT NULL, unpriced INTEGER NOT NULL, PRIMARY KEY (day, mapping, model, session)
   ) STRICT, WITHOUT ROWID;
   `,
   },

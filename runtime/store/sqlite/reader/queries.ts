@@ -1,7 +1,7 @@
 /** The queries of the reader: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { OpenDeliveries, RunRecord, SessionMessage, SessionSummary } from '../../port.ts'
+import type { OpenDeliveries, OpenRuns, RunRecord, SessionMessage, SessionSummary } from '../../port.ts'
 import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob, placeOfTime } from '../database/ids.ts'
 import { type Coalesced, createJoinedReader } from '../records/coalescing.ts'
@@ -13,7 +13,7 @@ import { type LookupColumn, lookupColumns, rangesWith } from '../records/lookups
 import { listedColumns, type RequestRow, requestOf } from '../records/requests.ts'
 import { runColumns, runOf } from '../records/runs.ts'
 import { createTurnReader } from '../records/sessions.ts'
-import { createDayReader } from '../records/spending.ts'
+import { createCostReader, createDayReader } from '../records/spending.ts'
 import { createFinder } from './find.ts'
 
 export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
@@ -254,15 +254,29 @@ export function createQueries(db: DatabaseSync) {
     return [...open.values()]
   }
 
+  /** Runs that wait are counted by their tasks, as no index leads to them alone. */
+  function openRuns(): OpenRuns {
+    const count = (sql: string) => (db.prepare(sql).get() as { count: number }).count
+    const inState = (state: string) =>
+      count(
+        `SELECT count(*) AS count FROM runs WHERE state = '${state}' AND state <> 'queued' AND state <> 'succeeded'`,
+      )
+    const running = inState('running')
+    const unsettled = count("SELECT count(*) AS count FROM tasks WHERE kind = 'run'")
+    return { queued: Math.max(0, unsettled - running), running, parked: inState('parked') }
+  }
+
   return {
     list,
     get,
     bodies,
     sessions,
     openDeliveries,
+    openRuns,
     turns: (session: string) => newestMessages(session),
     route: createRouteReader(db),
     spent: createDayReader(db),
+    costs: createCostReader(db),
     ...createJobReader(db),
     ...createIssueReader(db),
     find: createFinder(db, (filters, limit) =>

@@ -192,6 +192,16 @@ export function createReaderClient(
     openDeliveries: () => ask('openDeliveries'),
     route: () => ask('route'),
     spent: () => ask('spent', now()),
+    async costs({ limit: wanted = 50, cursor = '0', ...options }) {
+      if (!/^\d{1,9}$/.test(cursor))
+        throw new StoreError('BAD_CURSOR', 'the cursor is not one of a page of costs')
+      const limit = bounded(wanted, 500)
+      const skip = Number(cursor)
+      const found = await ask('costs', options, limit + 1, skip)
+      const items = found.slice(0, limit)
+      return found.length > limit ? { items, next: String(skip + limit) } : { items }
+    },
+    openRuns: () => ask('openRuns'),
     async find(text) {
       const wanted = text.trim()
       const inMemory = refused.find(wanted).map((id): FoundRecord => ({ kind: 'request', id }))

@@ -1,8 +1,8 @@
-/** Adds up what runs have cost, by day (UTC) and scope. */
+/** Adds up what turns have cost: by day (UTC) and scope for budgets, and by mapping, model and session for reports. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { dayOf } from '../../day.ts'
-import type { Effects, Spent, SpentToday, Work } from '../../port.ts'
+import { dayMs, dayOf } from '../../day.ts'
+import type { Cost, CostGroup, CostOptions, Effects, Spent, SpentToday, Work } from '../../port.ts'
 
 /** The scope of all runs together. No policy has this name. */
 const all = ''
@@ -10,24 +10,42 @@ const all = ''
 /** Sums stop here: a larger number could not be read again. */
 const most = Number.MAX_SAFE_INTEGER
 
-const nothing: Spent = { runs: 0, tokens: 0, reported: false }
+const nothing: Spent = { runs: 0, tokens: 0, usd: 0, reported: false }
+
+/** Money is counted in millionths of a dollar, because sums of whole numbers are exact. */
+function microsOf(usd: number): number {
+  return Math.min(Math.round(usd * 1_000_000), most)
+}
 
 /** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
 export function createSpending(db: DatabaseSync) {
   const upsert = db.prepare(
-    `INSERT INTO spent VALUES (?, ?, ?, ?, ?) ON CONFLICT (day, scope) DO UPDATE
+    `INSERT INTO spent (day, scope, runs, tokens, told, micros) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (day, scope) DO UPDATE
      SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
-         told = max(told, excluded.told)`,
+         told = max(told, excluded.told), micros = min(micros + excluded.micros, ${most})`,
   )
-  return ({ day, budget, runs, tokens, reported = [] }: NonNullable<Effects['spend']>) => {
-    upsert.run(day, all, runs, tokens, reported.includes('all') ? 1 : 0)
-    if (budget !== undefined) upsert.run(day, budget, runs, tokens, reported.includes('budget') ? 1 : 0)
+  const upsertCost = db.prepare(
+    `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (day, mapping, model, session) DO UPDATE ${added}`,
+  )
+  return ({ day, budget, runs, tokens, usd, of = {}, reported = [] }: NonNullable<Effects['spend']>) => {
+    const micros = microsOf(usd ?? 0)
+    upsert.run(day, all, runs, tokens, reported.includes('all') ? 1 : 0, micros)
+    if (budget !== undefined)
+      upsert.run(day, budget, runs, tokens, reported.includes('budget') ? 1 : 0, micros)
+    if (runs === 0) return
+    const { mapping = '', model = '', session = '' } = of
+    const unpriced = usd === undefined ? runs : 0
+    upsertCost.run(day, mapping, model, session.toWellFormed(), runs, tokens, micros, unpriced)
   }
 }
 
+const added = `SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
+  micros = min(micros + excluded.micros, ${most}), unpriced = min(unpriced + excluded.unpriced, ${most})`
+
 /** Reads what was spent on the day of `now`: by all runs and, if one is named, by a policy's budget. */
 export function createSpentReader(db: DatabaseSync) {
-  const select = db.prepare('SELECT runs, tokens, told FROM spent WHERE day = ? AND scope = ?')
+  const select = db.prepare('SELECT runs, tokens, told, micros FROM spent WHERE day = ? AND scope = ?')
 
   function read(day: string, scope: string): Spent {
     const row = select.get(day, scope) as SpentRow | undefined
@@ -43,7 +61,9 @@ export function createSpentReader(db: DatabaseSync) {
 
 /** Reads what was spent on a day, by all runs and by every policy that has spent something. */
 export function createDayReader(db: DatabaseSync): (now: number) => SpentToday {
-  const select = db.prepare('SELECT scope, runs, tokens, told FROM spent WHERE day = ? ORDER BY scope')
+  const select = db.prepare(
+    'SELECT scope, runs, tokens, told, micros FROM spent WHERE day = ? ORDER BY scope',
+  )
   return (now) => {
     const day = dayOf(now)
     const rows = select.all(day) as unknown as (SpentRow & { scope: string })[]
@@ -58,8 +78,52 @@ interface SpentRow {
   readonly runs: number
   readonly tokens: number
   readonly told: number
+  readonly micros: number
 }
 
-function spentOf({ runs, tokens, told }: SpentRow): Spent {
-  return { runs, tokens, reported: told === 1 }
+function spentOf({ runs, tokens, told, micros }: SpentRow): Spent {
+  return { runs, tokens, usd: micros / 1_000_000, reported: told === 1 }
+}
+
+const orders: Readonly<Record<CostGroup, string>> = {
+  day: 'name DESC',
+  mapping: 'micros DESC, tokens DESC, name',
+  model: 'micros DESC, tokens DESC, name',
+  session: 'micros DESC, tokens DESC, name',
+}
+
+/** Reads a page of what turns have cost, from its `skip`-th group on. */
+export function createCostReader(db: DatabaseSync) {
+  return ({ by, since = '', until = '9' }: CostOptions, limit: number, skip: number): Cost[] => {
+    const rows = db
+      .prepare(
+        `SELECT ${by} AS name, sum(runs) AS runs, sum(tokens) AS tokens, sum(micros) AS micros, sum(unpriced) AS unpriced
+         FROM costs WHERE day >= ? AND day <= ? GROUP BY ${by} ORDER BY ${orders[by]} LIMIT ? OFFSET ?`,
+      )
+      .all(since, until, limit, skip) as unknown as (Omit<Cost, 'usd'> & { micros: number })[]
+    return rows.map(({ micros, ...row }) => ({ ...row, usd: micros / 1_000_000 }))
+  }
+}
+
+/** How long costs are kept, so that a year can be compared with the one before. */
+const keptMs = 400 * dayMs
+
+/** Forgets sessions of days before `cutoff`, whose costs then count without a session, and all costs of days long ago. */
+export function createCostPruning(db: DatabaseSync) {
+  const fold = db.prepare(
+    `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced)
+     SELECT day, mapping, model, '', sum(runs), sum(tokens), sum(micros), sum(unpriced) FROM costs
+     WHERE day < ? AND session <> '' GROUP BY day, mapping, model
+     ON CONFLICT (day, mapping, model, session) DO UPDATE ${added}`,
+  )
+  const unname = db.prepare("DELETE FROM costs WHERE day < ? AND session <> ''")
+  const remove = db.prepare('DELETE FROM costs WHERE day < ?')
+  let done = ''
+  return (cutoff: string, now: number) => {
+    if (cutoff === done) return
+    done = cutoff
+    fold.run(cutoff)
+    unname.run(cutoff)
+    remove.run(dayOf(Math.max(0, now - keptMs)))
+  }
 }

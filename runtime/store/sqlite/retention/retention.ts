@@ -16,6 +16,7 @@ import type { EventRow } from '../records/events.ts'
 import type { Lookups } from '../records/lookups.ts'
 import type { RequestRow } from '../records/requests.ts'
 import { type RunRow, runColumns, runOf } from '../records/runs.ts'
+import { createCostPruning } from '../records/spending.ts'
 import { idleStep, type Key, runnerStateStep, type Step, stride, turnStep } from './session-steps.ts'
 
 /** Milliseconds between two passes. */
@@ -204,8 +205,11 @@ function lookupStep(lookups: Lookups): Step {
 /** Deletes old days. Two days always stay, for a clock that is set back. */
 function spentStep(db: DatabaseSync): Step {
   const remove = db.prepare('DELETE FROM spent WHERE day < ?')
+  const pruneCosts = createCostPruning(db)
   return (_after, cutoff, now) => {
-    remove.run(dayOf(Math.max(0, Math.min(cutoff, now - 2 * dayMs))))
+    const day = dayOf(Math.max(0, Math.min(cutoff, now - 2 * dayMs)))
+    remove.run(day)
+    pruneCosts(day, now)
     return undefined
   }
 }

@@ -1,0 +1,171 @@
+/**
+ * Lists what models cost, and computes what a turn costs. Prices are those of the vendors' own APIs at their standard tier, in USD
+ * for a million tokens, for prompts of ordinary length: the higher price of very long prompts, that of writing to a cache, and
+ * discounts of batches are left out. An operator's `agents.prices` come first.
+ */
+
+import type { Settings } from './settings.ts'
+
+/** USD for a million tokens. */
+export interface Price {
+  readonly input: number
+  /** Input that came from the vendor's cache. */
+  readonly cachedInput: number
+  readonly output: number
+}
+
+/** A price with the place and the day of which it is known. */
+interface ListedPrice extends Price {
+  readonly vendor: Vendor
+  /** `page`: a copy of the vendor's page. `copy`: a report that quotes that page; the page itself was not read. */
+  readonly seen: 'page' | 'copy'
+  /** The day of the copy or report; a month if no day is known. */
+  readonly date: string
+}
+
+type Vendor = keyof typeof pricePages
+
+/** The pages on which the vendors publish their prices. */
+export const pricePages = {
+  anthropic: 'https://platform.claude.com/docs/en/about-claude/pricing',
+  google: 'https://ai.google.dev/gemini-api/docs/pricing',
+  openai: 'https://developers.openai.com/api/docs/pricing',
+} as const
+
+/** The day on which this list was made. `reveille spend` names it, because prices change. */
+export const pricesOf = '2026-11-23'
+
+function price(vendor: Vendor, seen: ListedPrice['seen'], date: string) {
+  return (input: number, cachedInput: number, output: number): ListedPrice => ({
+    vendor,
+    seen,
+    date,
+    input,
+    cachedInput,
+    output,
+  })
+}
+
+const anthropic = price('anthropic', 'page', '2026-09')
+const anthropicCopy = price('anthropic', 'copy', '2026-10-16')
+const google = price('google', 'copy', '2026-10-05')
+const googleCopy = price('google', 'copy', '2026-07')
+const openai = price('openai', 'copy', '2026-10-05')
+const openaiCopy = price('openai', 'copy', '2026-10-27')
+const openaiMay = price('openai', 'copy', '2026-05-04')
+
+/**
+ * By the vendor's name of the model. No page could be read on the day itself, so each price says of when it is. Prices that are
+ * offers for a time are listed as they were at that date: those of `gemini-3.6-flash` to `gemini-3.8-flash` double on 2027-01-01.
+ */
+export const listedPrices: Readonly<Record<string, ListedPrice>> = {
+  'claude-fable-5-1': anthropic(10, 0.25, 50),
+  'claude-fable-5': anthropic(10, 1, 50),
+  'claude-opus-5-5': anthropicCopy(4, 0.2, 20),
+  'claude-opus-5': anthropic(5, 0.5, 25),
+  'claude-opus-4-8': anthropic(5, 0.5, 25),
+  'claude-opus-4-7': anthropic(5, 0.5, 25),
+  'claude-opus-4-6': anthropic(5, 0.5, 25),
+  'claude-opus-4-5': anthropic(5, 0.5, 25),
+  'claude-opus-4-1': anthropic(15, 1.5, 75),
+  'claude-sonnet-5-5': anthropicCopy(2, 0.1, 10),
+  'claude-sonnet-5': anthropicCopy(2, 0.2, 10),
+  'claude-sonnet-4-6': anthropic(3, 0.3, 15),
+  'claude-sonnet-4-5': anthropic(3, 0.3, 15),
+  'claude-sonnet-4': anthropic(3, 0.3, 15),
+  'claude-haiku-5-5': anthropicCopy(0.1, 0.01, 0.5),
+  'claude-haiku-4-5': anthropic(1, 0.1, 5),
+
+  'gemini-3.8-flash': google(0.75, 0.075, 3.75),
+  'gemini-3.7-flash': google(0.75, 0.075, 3.75),
+  'gemini-3.6-flash': google(0.75, 0.075, 3.75),
+  'gemini-3.5-flash': google(1.5, 0.15, 9),
+  'gemini-3.5-flash-lite': google(0.3, 0.03, 2.5),
+  'gemini-3.1-pro-preview': google(2, 0.2, 12),
+  'gemini-3.1-flash-lite': googleCopy(0.25, 0.025, 1.5),
+  'gemini-2.5-pro': googleCopy(1.25, 0.125, 10),
+  'gemini-2.5-flash': googleCopy(0.3, 0.03, 2.5),
+  'gemini-2.5-flash-lite': googleCopy(0.1, 0.01, 0.4),
+
+  'gpt-6.1-sol': openaiCopy(2, 0.1, 10),
+  'gpt-6.1-terra': openaiCopy(1, 0.05, 5),
+  'gpt-6-astra': openai(10, 1, 50),
+  'gpt-6-sol': openai(2, 0.2, 10),
+  'gpt-6-luna': openai(0.1, 0.01, 0.5),
+  'gpt-5.6-sol': openai(4, 0.4, 20),
+  'gpt-5.6-terra': openai(2, 0.2, 12),
+  'gpt-5.6-luna': openai(0.2, 0.02, 1.2),
+  'gpt-5.5': openaiMay(5, 0.5, 30),
+  'gpt-5.5-pro': openaiMay(30, 30, 180),
+  'gpt-5.4': openaiMay(2.5, 0.25, 15),
+  'gpt-5.4-mini': openaiMay(0.75, 0.075, 4.5),
+  'gpt-5.4-nano': openaiMay(0.2, 0.02, 1.25),
+  'gpt-5.2': openai(1.75, 0.175, 14),
+  'gpt-5.1': openaiMay(1.25, 0.125, 10),
+  'gpt-5': openaiMay(1.25, 0.125, 10),
+  'gpt-5-mini': openaiMay(0.25, 0.025, 2),
+  'gpt-5-nano': openai(0.05, 0.005, 0.4),
+  'gpt-4o': openaiMay(2.5, 1.25, 10),
+  'gpt-4o-mini': openaiMay(0.15, 0.075, 0.6),
+}
+
+/** The part of `agents` that decides what a model costs. */
+export type PriceSettings = Pick<Settings['agents'], 'prices' | 'providers'>
+
+/**
+ * Returns the price of the first of these models that has one: what the operator wrote, else the listed price. A model is named
+ * `<provider>/<model>`, or as its vendor names it.
+ */
+export function priceOf(
+  settings: PriceSettings,
+  ...models: readonly (string | undefined)[]
+): Price | undefined {
+  for (const model of models) {
+    if (model === undefined) continue
+    const found = writtenPrice(settings, model) ?? listedPrice(settings, model)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function writtenPrice({ prices }: PriceSettings, model: string): Price | undefined {
+  const written = Object.hasOwn(prices, model) ? prices[model] : undefined
+  return written && { cachedInput: written.input, ...written }
+}
+
+/** A provider of another kind than its vendor's, such as a router or a server of one's own, has prices of its own. */
+function listedPrice({ providers }: PriceSettings, model: string): ListedPrice | undefined {
+  const slash = model.indexOf('/')
+  const name = model.slice(slash + 1)
+  const found = own(listedPrices, name) ?? own(listedPrices, undated(name))
+  if (found === undefined || slash < 0) return found
+  const provider = model.slice(0, slash)
+  const kind = (own(providers, provider) as { readonly kind?: unknown } | undefined)?.kind ?? provider
+  return kind === found.vendor ? found : undefined
+}
+
+/** The name without the date of a version: `claude-haiku-4-5-20251001`, `gpt-5-2025-08-07`. */
+function undated(name: string): string {
+  return name.replace(/-(\d{8}|\d{4}-\d\d-\d\d)$/, '')
+}
+
+function own<Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined
+}
+
+/** The tokens of a turn. Cached tokens are part of the input. */
+export interface PricedTokens {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly cachedInputTokens?: number
+}
+
+/** Returns what these tokens cost in USD, to a millionth. */
+export function costOf(
+  { input, cachedInput, output }: Price,
+  { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0 }: PricedTokens,
+): number {
+  const cached = Math.min(cachedInputTokens, inputTokens)
+  const micros = (inputTokens - cached) * input + cached * cachedInput + outputTokens * output
+  return Math.round(micros) / 1_000_000
+}
