@@ -1,6 +1,6 @@
 /** Runs the command line and makes its exit code. The code of a command is loaded when the command is run. */
 
-import { type Command, CommanderError } from 'commander'
+import { Argument, type Command, CommanderError } from 'commander'
 import { packageVersion } from '../package-folder.ts'
 import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
@@ -64,5 +64,12 @@ export function createProgram(io: Io, result: { exitCode: number }): Command {
   addWebhookCommands(program, run)
   addStoreCommands(program, run)
   addDoctorCommands(program, run)
+  program
+    .command('completion')
+    .description('print what completes the commands in a shell; it says where to put it')
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
+    .option('--json', 'answer as JSON: {shell, script}')
+    .examples('source <(reveille completion bash)', 'reveille completion fish')
+    .action(run(async () => (await import('./completion.ts')).completionOf(program)))
   return program
 }

@@ -11,6 +11,8 @@ export async function storeBackup(target: string, options: CommandOptions, io: I
   const file = path.resolve(io.cwd, target)
   const { settings } = await loadOrFail(options, io)
   const location = settings.gateway.dataDir
+  // The copy is one call of SQLite, which says nothing meanwhile.
+  if (io.columns !== undefined && !options.json) io.err(`Copying the store of ${location} …\n`)
   try {
     await backupSqliteStore({ location, file })
   } catch (error) {

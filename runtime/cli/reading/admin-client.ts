@@ -14,6 +14,9 @@ const answerMs = 10_000
 /** How long an action may take, such as compiling thousands of mappings or starting plugins. Milliseconds. */
 const doneMs = 300_000
 
+/** After this time it is said that an action takes long. Milliseconds. */
+const noteMs = 3_000
+
 export type Query = Readonly<Record<string, string | number | undefined>>
 
 type Request = Omit<GatewayRequest, 'signal'>
@@ -92,7 +95,27 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
     },
     /** Has an action performed. `accepted`: error statuses that are answers too. @throws CommandFailure as `get` does */
     post: (path: string, query: Query = {}, accepted: readonly number[] = []) =>
-      askAsAdmin(`${path}${search(query)}`, { method: 'POST' }, { ms: doneMs, accepted }),
+      withNote(askAsAdmin(`${path}${search(query)}`, { method: 'POST' }, { ms: doneMs, accepted }), io),
+    /** Opens a stream of events, which has no end of its own. `lastId`: of the last event that was read. @throws CommandFailure as `get` does */
+    async stream(
+      path: string,
+      { lastId, signal }: { readonly lastId: string | undefined; readonly signal: AbortSignal },
+    ): Promise<AsyncIterable<Uint8Array>> {
+      const headers = {
+        accept: 'text/event-stream',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(lastId !== undefined && { 'last-event-id': lastId }),
+      }
+      const response = await io.fetch(`${address}${path}`, { headers, signal }).catch((cause) => {
+        throw new CommandFailure(1, `No gateway answers at ${address}. Is it running?`, { cause })
+      })
+      if (response.ok && response.body !== null) return response.body
+      const text = sentenceOf(await bodyOf(response))
+      if (response.status === 401)
+        throw new CommandFailure(1, wrapText(refusedText({ address, tokenSource, pid }, io), io))
+      const message = text ?? `The gateway answered ${response.status} to ${path}.`
+      throw new CommandFailure(1, message, response.status >= 500 ? { cause: response.status } : {})
+    },
     /** Sends a body as JSON. @throws CommandFailure as `get` does */
     sendJson: (method: 'POST' | 'PUT', path: string, body: object) =>
       askAsAdmin(path, { method, body: JSON.stringify(body) }),
@@ -102,6 +125,13 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
       return { status: response.status, body: await bodyOf(response) }
     },
   }
+}
+
+/** A person at a terminal learns that an action which takes long is under way. */
+async function withNote<Answer>(action: Promise<Answer>, { columns, err }: Io): Promise<Answer> {
+  if (columns === undefined) return action
+  const note = setTimeout(() => err('The gateway is still at work …\n'), noteMs)
+  return action.finally(() => clearTimeout(note))
 }
 
 async function connectionOf(options: { config?: string }, io: Io): Promise<Connection> {

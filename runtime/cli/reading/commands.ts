@@ -1,6 +1,6 @@
 /** Registers the commands that read what a running gateway holds: their names, options and help. */
 
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
 
@@ -14,6 +14,37 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
     .option('--json', 'answer as JSON')
     .gatewayExamples('reveille status', 'reveille status --json')
     .action(run(async () => (await import('./status.ts')).status))
+
+  program
+    .command('tail')
+    .description('show each request when it comes, with why it did nothing, until it is stopped')
+    .addOption(configOption())
+    .option('--endpoint <name>', 'only those to /hooks/<name>')
+    .option('--ignored', 'only those that no mapping matched')
+    .option('--json', 'answer as JSON: one record a line')
+    .gatewayExamples('reveille tail', 'reveille tail --endpoint github --ignored')
+    .action(run(async () => (await import('./tail.ts')).tail))
+
+  program
+    .command('spend')
+    .description('what turns have cost in US dollars, and what the month will come to')
+    .addOption(configOption())
+    .addOption(
+      new Option('--by <group>', 'one line for each of these')
+        .choices(['day', 'mapping', 'model', 'session'])
+        .default('day'),
+    )
+    .option('--since <day>', 'from that day (UTC) on, such as 2026-01-31 (default: 30 days)', day)
+    .option('--until <day>', 'up to that day (default: today)', day)
+    .option('--limit <n>', 'how many, 1 to 500 (default: 50)', whole(1, 500))
+    .option('--cursor <cursor>', 'go on where a list ended')
+    .option('--json', 'answer as JSON: {items, next, today, month}')
+    .gatewayExamples(
+      'reveille spend',
+      'reveille spend --by mapping --since 2026-01-01',
+      'reveille spend --json',
+    )
+    .action(run(async () => (await import('./spend.ts')).spend))
 
   addRecords('requests', 'what was received and how it ended', [
     new Option('--outcome <outcome>', 'only these').choices([
@@ -73,4 +104,9 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
       .gatewayExamples(`reveille ${kind} --limit 10`, `reveille ${kind} 3f9a1c`, `reveille ${kind} --json`)
       .action(run(async () => (await import('./records.ts')).showRecords.bind(undefined, kind)))
   }
+}
+
+function day(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text
+  throw new InvalidArgumentError('It must be a day such as 2026-01-31.')
 }

@@ -160,8 +160,12 @@ async function countsOf<State extends string>(admin: Admin, kind: string, states
 }
 
 /** `endpoints.github.budget 12 of 200 runs, 90 of 1,000 tokens today`. */
-function budgetText({ key, limit, runs, tokens, isSpent }: BudgetStatus): string {
-  const parts = [partText(runs, limit.runs, 'runs'), partText(tokens, limit.tokens, 'tokens')]
+export function budgetText({ key, limit, runs, tokens, usd = 0, isSpent }: BudgetStatus): string {
+  const parts = [
+    partText(runs, limit.runs, 'runs'),
+    partText(tokens, limit.tokens, 'tokens'),
+    partText(Math.round(usd * 100) / 100, limit.usd, 'USD'),
+  ]
   return `${key} ${parts.filter(Boolean).join(', ')}${isSpent ? ' (spent)' : ''}`
 }
 
