@@ -24,6 +24,7 @@ import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createSentMessages, loadSentMessages } from './guard/index.ts'
 import { createApp, createHookSurface, listen, postLimitsOf } from './http/index.ts'
+import { createCounters } from './observe/counters.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
@@ -171,6 +172,12 @@ async function assemble(
   parts.add(archive)
   parts.onClose(() => (isListening ? removeGatewayFile(dataDir) : undefined))
   await archive.begin()
+  const counters = createCounters({ now, backlog: () => store.health().backlog })
+  reloader.subscribe(({ type }) => {
+    if (type === 'snapshot-swapped') counters.noteReload('applied')
+    if (type === 'candidate-rejected') counters.noteReload('refused')
+    if (type === 'content-unchanged') counters.noteReload('unchanged')
+  })
   reportTo(createReloadReporter(log, process.cwd()))
   const reloads = followReloads(reloader, lastGood.served(), log, now)
 
@@ -192,6 +199,13 @@ async function assemble(
       progress,
       relays: plugins.relays,
       onDelivered: sentMessages.note,
+      observer: {
+        runEnded: (run, { state }) => counters.noteRunEnded(run, state, run.usage),
+        runParked: (run) => counters.noteRunEnded(run, 'parked', run.usage),
+        heartbeatEnded: ({ model, usage }, failure) =>
+          counters.noteRunEnded({ kind: 'heartbeat', model }, failure ? 'failed' : 'succeeded', usage),
+        deliveryEnded: ({ channel }, state) => counters.noteDeliveryEnded(channel, state),
+      },
     }),
   )
   plugins.onCommitted(dispatch.applyChannels)
@@ -239,6 +253,7 @@ async function assemble(
     heartbeat: dispatch.heartbeat,
     channels: dispatch.channels,
     sources: sources.states,
+    counters,
     droppedLogLines: ownedLog.droppedLines,
     files: () => ({ watched: watch, readAt: reloads.filesReadAt() }),
     lastGood: reloads.servedLastGood,
@@ -248,7 +263,7 @@ async function assemble(
     archive,
     withoutSecrets: loader.withoutSecrets,
     // Nothing counts these yet.
-    activity: { countsOf: () => ({}), hitsOf: () => 0 },
+    activity: counters,
     isDraining,
     dryRun: createDryRun(reloader, store.read),
   })
@@ -264,6 +279,7 @@ async function assemble(
     isBoundToLoopback: isLoopback(settings.gateway.host),
     verifyDependencies: trust.verifyDependencies,
     performHandshakeEffects: trust.performHandshakeEffects,
+    counters,
     onIgnored: traces.note,
     loopIn: createLoopGuard(sentMessages, () =>
       loadSentMessages(sentMessages, store.read, now()).catch((error) =>

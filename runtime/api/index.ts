@@ -17,10 +17,12 @@ import { refuseOtherMethods, registerRoutes } from './register.ts'
 import { createRequestHandlers } from './requests.ts'
 import { routes } from './routes/index.ts'
 import { createRunHandlers } from './runs.ts'
+import { readSpend } from './spend.ts'
 import { readStatus } from './status.ts'
 import { createStream } from './stream.ts'
 
 export type { AdminOptions } from './options.ts'
+export type { SpendAnswer } from './spend.ts'
 export type { BudgetStatus, ChannelStatus, GatewayStatus } from './status.ts'
 
 /**
@@ -69,6 +71,8 @@ function createHandlers(options: AdminOptions) {
     ...createGenerationHandlers(options),
     ...createOverviewHandlers(options),
     readStatus: () => readStatus(options),
+    readSeries: async ({ query: { minutes = 60 } }) => options.counters.series(minutes),
+    readSpend: ({ query }) => readSpend(options, query),
     // The health comes from memory, so that this works although the store cannot be read.
     readHealth: async () => options.store.health(),
     readOpenapi,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { configuration, gatewayToken, hookToken, install } from '../../test/installation.ts'
+import { createCounters } from '../observe/counters.ts'
 import { exposeMetrics } from './metrics.ts'
 
 test('the metrics are in the text format of Prometheus, and need the gateway token', async (t) => {
@@ -19,6 +21,20 @@ test('the metrics are in the text format of Prometheus, and need the gateway tok
     /^reveille_channel_state\{channel="board",state="open"\} 1$/m,
     /^# HELP reveille_source_state /m,
     /^reveille_log_lines_dropped 0$/m,
+    /^reveille_log_lines_dropped_total 0$/m,
+    /^reveille_ready 1$/m,
+    /^reveille_files_refused 0$/m,
+    /^reveille_build_info\{version="[^"]+",node="v\d+\.[^"]+"\} 1$/m,
+    /^reveille_requests_total\{endpoint="agent",outcome="accepted",status="202"\} 1$/m,
+    /^reveille_accept_duration_seconds_bucket\{le="\+Inf"\} 1$/m,
+    /^reveille_accept_duration_seconds_count 1$/m,
+    /^reveille_commit_duration_seconds_sum 0\.\d+$/m,
+    /^reveille_runs\{state="parked"\} 0$/m,
+    /^reveille_runs_ended_total\{kind="run",state="timed-out"\} 0$/m,
+    /^reveille_reloads_total\{result="refused"\} 0$/m,
+    /^reveille_event_loop_delay_seconds\{quantile="0\.99"\} \d/m,
+    /^# TYPE reveille_requests_total counter$/m,
+    /^# TYPE reveille_accept_duration_seconds histogram$/m,
   ])
     assert.match(text, line)
   for (const token of [gatewayToken, hookToken]) assert.ok(!text.includes(token))
@@ -46,6 +62,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
       read: {
         spent: async () => ({ day: '2026-01-31', all: undefined, budgets: {} }),
         openDeliveries: async () => [],
+        openRuns: async () => ({ queued: 0, running: 0, parked: 0 }),
       },
       health: () => ({ backlog: 2 }),
     },
@@ -54,6 +71,8 @@ test('the metrics of a source are its state, its times in seconds and its counts
     files: () => ({ watched: true, readAt: 0 }),
     lastGood: () => undefined,
     droppedLogLines: () => 0,
+    isDraining: () => false,
+    counters: createCounters({ now: () => 0, backlog: () => 0 }),
     sources: () => [
       {
         source: 'gmail',
@@ -103,4 +122,14 @@ test('metrics with a token of their own are there without an admin', async (t) =
   assert.equal((await ask('/metrics', { headers: { authorization: `Bearer ${token}` } })).status, 200)
   assert.equal((await ask('/metrics', { headers: {} })).status, 401)
   assert.equal((await ask('/api/status', { headers: { authorization: `Bearer ${token}` } })).status, 404)
+})
+
+test('the reference lists every metric, and no other', async (t) => {
+  const { ask } = await install(t, {})
+  const { text } = await ask('/metrics')
+  const page = await readFile(new URL('../../docs/reference/api.md', import.meta.url), 'utf8')
+  const table = page.split('<!-- metrics:start -->')[1]?.split('<!-- metrics:end -->')[0] ?? ''
+  const documented = [...table.matchAll(/`(reveille_\w+)/g)].map(([, name]) => name)
+  const exposed = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name)
+  assert.deepEqual(documented.toSorted(), exposed.toSorted())
 })

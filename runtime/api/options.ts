@@ -4,6 +4,7 @@ import type { CurrentLive, Reloader, Timers } from '@reveille/engine'
 import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { DiskArchive } from '../generations/index.ts'
 import type { HookLog } from '../http/index.ts'
+import type { Counters } from '../observe/counters.ts'
 import type { DryRun } from '../reload/dry-run.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
@@ -32,6 +33,8 @@ export interface AdminOptions {
   readonly files: () => FilesStatus
   /** Files that were broken at the start, and what serves in their place. */
   readonly lastGood: () => ServedLastGood | undefined
+  /** What was counted since the start. */
+  readonly counters: Pick<Counters, 'read' | 'series' | 'mappingHits'>
   /** How many log lines were dropped since the start. */
   readonly droppedLogLines: () => number
   readonly deliveries: AdminDeliveries

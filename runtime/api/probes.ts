@@ -14,18 +14,18 @@ export function registerProbes(
 ): void {
   app.get('/healthz', async () => ({ ok: true }))
 
-  /** A gateway is ready while it can accept requests. */
   app.get('/readyz', async (request, reply) => {
-    const health = options.store.health()
-    const reason = options.isDraining()
-      ? 'draining'
-      : !health.writable
-        ? ['the store cannot write', health.brief].filter(Boolean).join(': ')
-        : health.full
-          ? 'the backlog is full'
-          : undefined
+    const reason = readinessOf(options.store, options.isDraining())
     if (reason !== undefined) reply.code(503)
-    const details = (await options.isKnown(request)) ? { details: health } : {}
+    const details = (await options.isKnown(request)) ? { details: options.store.health() } : {}
     return { ok: reason === undefined, ...(reason !== undefined && { reason }), ...details }
   })
+}
+
+/** A gateway is ready while it can accept requests. Returns why it cannot, in a few words, or undefined. */
+export function readinessOf({ health }: Pick<Store, 'health'>, isDraining: boolean): string | undefined {
+  const { writable, brief, full } = health()
+  if (isDraining) return 'draining'
+  if (!writable) return ['the store cannot write', brief].filter(Boolean).join(': ')
+  return full ? 'the backlog is full' : undefined
 }

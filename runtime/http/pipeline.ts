@@ -81,6 +81,8 @@ export interface RequestPipelineOptions {
   readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
   /** Whether the main session lives in another system, which is given every event at once. */
   readonly relaysEvents: () => boolean
+  /** Called for a request whose token or secret is not the newest of its list, which the configuration names so. */
+  readonly onOldToken?: ((list: string) => void) | undefined
   /** Called before the reply to a request that nothing matched. */
   readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
   /** Called for each request that the engine has decided about. Must not throw, and costs every sender its time. */
@@ -105,7 +107,7 @@ export interface RequestPipeline {
 export function createRequestPipeline(options: RequestPipelineOptions): RequestPipeline {
   const { store, log, now, clock, mintId, timers, draining, throttle } = options
   const { verifyDependencies, performHandshakeEffects } = options
-  const warnings = createSenderWarnings(log, now)
+  const warnings = createSenderWarnings(log, now, options.onOldToken)
   const rejectUnauthenticated = createRejectUnauthenticated(throttle)
   const handshakes = createHandshakes({ throttle, rejectUnauthenticated, performHandshakeEffects, timers })
   const verifySignature = createSignatureStep({

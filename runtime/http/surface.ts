@@ -9,6 +9,7 @@ import {
   type VerifyDependencies,
 } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
+import type { Counters } from '../observe/counters.ts'
 import { type Id, type RequestHead, type RequestRecord, StoreError } from '../store/port.ts'
 import { createEndpointAuthTables } from './auth/endpoint-auth.ts'
 import { SenderGone } from './body/read-body.ts'
@@ -51,6 +52,8 @@ export interface HookSurfaceOptions extends Required, Optional {
    * of the request. Must not throw.
    */
   readonly onConcluded?: (context: RequestContext, result: RequestOutcome, ms: number) => void
+  /** Where requests are counted. Default: nowhere. */
+  readonly counters?: Pick<Counters, 'noteRequest' | 'noteOldToken'>
 }
 
 declare module 'fastify' {
@@ -142,7 +145,7 @@ function replayedOf(facts: RequestFacts, result: RequestOutcome): Replayed {
  * come first.
  */
 export function createHookSurface(app: FastifyInstance, options: HookSurfaceOptions): HookSurface {
-  const { current, store, log, now, mintId, draining } = options
+  const { current, store, log, now, mintId, draining, counters } = options
   const clock = options.clock ?? performance.now.bind(performance)
   const timers: Timers = options.timers ?? realTimers
   const authTableOf = createEndpointAuthTables()
@@ -159,6 +162,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     clock,
     timers,
     authTableOf,
+    onOldToken: counters?.noteOldToken,
   })
 
   function takes(url: string): boolean {
@@ -259,6 +263,16 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
       store.note(composeRecord(context, result))
     const ms = elapsed(context, clock)
     options.onConcluded?.(context, result, ms)
+    counters?.noteRequest({
+      snapshot: context.live.snapshot,
+      endpoint: context.endpoint,
+      outcome: result.outcome,
+      status: statusOfOutcome(result),
+      mapping: result.mapping,
+      ms,
+      resolveMs: context.timings.resolve,
+      at: context.receivedAt,
+    })
     logRequest(logLimiter.logFor(context, result), context, result, ms)
   }
 

@@ -2,6 +2,8 @@
 
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import {
+  budget,
+  cost,
   dryReload,
   endpointItem,
   fileChange,
@@ -11,9 +13,12 @@ import {
   health,
   mappingItem,
   reloadResult,
+  series,
   status,
 } from './records.ts'
-import { anyObject, either, flag, integer, list, object, optional, text } from './schema.ts'
+import { anyObject, either, flag, integer, list, number, object, oneOf, optional, text } from './schema.ts'
+
+const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01-31' }
 
 /** The most stored requests that a dry run looks at. */
 const mostRequests = 10_000
@@ -30,6 +35,45 @@ export const gatewayRoutes = {
     summary:
       "Shows the state of the main session, the channels and the sources, and what is left of today's budgets.",
     answers: { 200: status },
+  },
+  readSeries: {
+    method: 'GET',
+    path: '/series',
+    summary: 'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
+    query: optional({
+      minutes: integer('How many minutes back. Default: 60.', { minimum: 1, maximum: 360 }),
+    }),
+    answers: { 200: series },
+  },
+  readSpend: {
+    method: 'GET',
+    path: '/spend',
+    summary: 'Lists what turns have cost, the dearest first or by day the newest first, and what the month comes to.',
+    query: {
+      ...pageQuery,
+      ...optional({
+        by: oneOf(['day', 'mapping', 'model', 'session'], 'What there is one item for. Default: `day`.'),
+        since: text('The first day (UTC), such as 2026-01-31. Default: 29 days ago.', day),
+        until: text('The last day (UTC). Default: today.', day),
+      }),
+    },
+    answers: {
+      200: object({
+        items: list(cost),
+        by: oneOf(['day', 'mapping', 'model', 'session']),
+        since: text(),
+        until: text(),
+        today: object({ day: text(), usd: number(), budgets: list(budget) }),
+        month: object({
+          month: text('2026-01'),
+          usd: number(),
+          projectedUsd: number('If the rest of the month costs as much a day as the last seven days did.'),
+          unpriced: integer('Turns of the month whose cost is not known.'),
+        }),
+        pricesOf: text('The day on which the built-in prices were collected.'),
+        ...optional({ next: text('The cursor of the next page. Absent on the last page.') }),
+      }),
+    },
   },
   readHealth: {
     method: 'GET',

@@ -137,6 +137,7 @@ const runFields = {
         outputTokens: integer(),
         cachedInputTokens: integer(),
         reasoningTokens: integer(),
+        usd: number('What the tokens cost in US dollars, where the price of the model is known.'),
       }),
     ),
     warnings: list(text()),
@@ -362,10 +363,42 @@ export const budget = named(
   'Budget',
   object({
     key: text('The key of the configuration that sets it.'),
-    limit: object(optional({ runs: integer(), tokens: integer() })),
+    limit: object(optional({ runs: integer(), tokens: integer(), usd: number() })),
     runs: integer(),
     tokens: integer(),
+    usd: number('US dollars, as far as the prices of the models are known.'),
     isSpent: flag(),
+  }),
+)
+
+const numbers = list(number())
+
+export const series = named(
+  'Series',
+  object({
+    stepMs: integer('The length of a step.'),
+    from: time,
+    outcomes: object(Object.fromEntries(outcomes.map((name) => [name, numbers])) as OutcomeLists),
+    acceptMs: object(
+      { p50: list(nullable(number())), p99: list(nullable(number())) },
+      { description: 'From the head of an accepted request to its reply; null where none was accepted.' },
+    ),
+    backlog: numbers,
+    tokens: numbers,
+    usd: numbers,
+  }),
+)
+
+type OutcomeLists = Readonly<Record<(typeof outcomes)[number], typeof numbers>>
+
+export const cost = named(
+  'Cost',
+  object({
+    name: text('The day, mapping, model or session; empty for turns that have none.'),
+    runs: integer('How many turns.'),
+    tokens: integer('Input and output together.'),
+    usd: number('US dollars.'),
+    unpriced: integer('How many of these turns are not in `usd`, as their cost is not known.'),
   }),
 )
 
@@ -422,7 +455,7 @@ export const endpointItem = named(
       ...optional({
         provider: text(),
         rate: object(optional({ endpoint: rate, client: rate })),
-        budget: object(optional({ runs: integer(), tokens: integer() })),
+        budget: object(optional({ runs: integer(), tokens: integer(), usd: number() })),
         expectEvery: text('Silence after which it counts as broken.'),
       }),
     }),

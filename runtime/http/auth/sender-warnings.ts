@@ -10,7 +10,7 @@ const quietMs = 60_000
 /** A catch-all mapping makes any name an endpoint; past this many names, all are forgotten and may be warned about again. */
 const maxRemembered = 1000
 
-export function createSenderWarnings(log: HookLog, now: () => number) {
+export function createSenderWarnings(log: HookLog, now: () => number, onOld?: (list: string) => void) {
   const warnedAt = new Map<string, number>()
 
   function isDue(kind: string, endpoint: string): boolean {
@@ -26,6 +26,7 @@ export function createSenderWarnings(log: HookLog, now: () => number) {
   function ofOld(kind: 'token' | 'secret', event: string) {
     const hint = `Give this sender the newest ${kind}; once nobody uses the old one, take it out of the list.`
     return ({ endpoint = '', client }: RequestFacts, list: string, index: number): void => {
+      onOld?.(list)
       if (!isDue(kind, endpoint)) return
       log.warn({ event, endpoint, list, position: index + 1, client, hint })
     }

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCounters, type RequestFacts } from './counters.ts'
+
+const start = Date.UTC(2026, 0, 1)
+
+function open() {
+  let time = start
+  let waiting = 0
+  const counters = createCounters({ now: () => time, backlog: () => waiting })
+  const snapshot = {
+    endpoints: { github: {}, 'teams/:team': {} },
+    mappings: [{ path: 'stripe' }, { path: 'a/:b' }, {}],
+  } as never as RequestFacts['snapshot']
+  return {
+    counters,
+    note: (facts: Partial<RequestFacts> = {}) =>
+      counters.noteRequest({
+        snapshot,
+        endpoint: 'github',
+        outcome: 'accepted',
+        status: 202,
+        mapping: undefined,
+        ms: 4,
+        resolveMs: 1,
+        at: time,
+        ...facts,
+      }),
+    advance(ms: number) {
+      time += ms
+    },
+    wait(count: number) {
+      waiting = count
+    },
+  }
+}
+
+test('requests are counted by endpoint, outcome and status; a name that a sender made up is `other`', () => {
+  const { counters, note } = open()
+  note()
+  note()
+  note({ outcome: 'failed', status: 500 })
+  for (const endpoint of ['stripe', 'wake', 'agent', 'made-up', 'a/1', 'teams/x', undefined])
+    note({ endpoint, outcome: 'ignored', status: 200 })
+  const rows = counters
+    .read()
+    .requests.map(({ labels, count }) => [labels.endpoint, labels.outcome, labels.status, count])
+  assert.deepEqual(rows, [
+    ['github', 'accepted', '202', 2],
+    ['github', 'failed', '500', 1],
+    ['stripe', 'ignored', '200', 1],
+    ['wake', 'ignored', '200', 1],
+    ['agent', 'ignored', '200', 1],
+    ['other', 'ignored', '200', 4],
+  ])
+})
+
+test('the durations of accepted requests are counted, and of that the time after the decision', () => {
+  const { counters, note } = open()
+  note({ ms: 4, resolveMs: 1 })
+  note({ ms: 40_000, resolveMs: 39_999 })
+  note({ outcome: 'ignored', ms: 7 })
+  const { accepting, committing } = counters.read()
+  assert.deepEqual([accepting.count, accepting.sumMs], [2, 40_004])
+  assert.equal(accepting.counts.at(-1), 1)
+  assert.deepEqual([committing.count, committing.sumMs], [2, 4])
+})
+
+test('each mapping has its hits and the time of the last one', () => {
+  const { counters, note, advance } = open()
+  note({ mapping: 'review' })
+  advance(5)
+  note({ mapping: 'review', outcome: 'skipped' })
+  assert.deepEqual([...counters.mappingHits()], [['review', { hits: 2, lastAt: start + 5 }]])
+})
+
+test('ends of runs and deliveries, reloads and old tokens are counted', () => {
+  const { counters } = open()
+  counters.noteRunEnded({ kind: 'run', model: 'openai/gpt-5' }, 'succeeded', {
+    inputTokens: 9,
+    outputTokens: 1,
+    usd: 0.5,
+  })
+  counters.noteRunEnded({ kind: 'run' }, 'parked')
+  counters.noteDeliveryEnded('slack', 'delivered')
+  counters.noteOldToken('hooks.token')
+  counters.noteReload('applied')
+  counters.noteReload('refused')
+  const read = counters.read()
+  assert.deepEqual(
+    read.runs.map(({ labels, count }) => [labels.state, count]),
+    [
+      ['succeeded', 1],
+      ['parked', 1],
+    ],
+  )
+  assert.deepEqual(read.costs, [{ labels: { model: 'openai/gpt-5' }, count: 0.5 }])
+  assert.deepEqual(read.deliveries, [{ labels: { channel: 'slack', state: 'delivered' }, count: 1 }])
+  assert.deepEqual(read.oldTokens, [{ labels: { list: 'hooks.token' }, count: 1 }])
+  assert.equal(read.areFilesRefused, true)
+  counters.noteReload('unchanged')
+  assert.equal(counters.read().areFilesRefused, false)
+})
+
+test('the series has a value for each ten seconds that are over, and the backlog at their end', () => {
+  const { counters, note, advance, wait } = open()
+  note({ ms: 4 })
+  note({ outcome: 'refused', status: 401 })
+  wait(3)
+  assert.deepEqual(counters.series(60).backlog, [])
+  advance(10_000)
+  counters.noteRunEnded({ kind: 'run' }, 'succeeded', { inputTokens: 9, outputTokens: 1, usd: 0.25 })
+  advance(20_000)
+  const series = counters.series(60)
+  assert.deepEqual([series.stepMs, series.from], [10_000, start])
+  assert.deepEqual(series.outcomes.accepted, [1, 0, 0])
+  assert.deepEqual(series.outcomes.refused, [1, 0, 0])
+  assert.deepEqual(series.backlog, [3, 3, 3])
+  assert.deepEqual(series.tokens, [0, 10, 0])
+  assert.deepEqual(series.usd, [0, 0.25, 0])
+  assert.equal(series.acceptMs.p50[1], null)
+  const [p50 = 0] = series.acceptMs.p50
+  assert.ok(Number(p50) > 3 && Number(p50) <= 4)
+})
+
+test('the series holds six hours, and shows as many minutes as are asked for', () => {
+  const { counters, note, advance } = open()
+  for (let step = 0; step < 2500; step++) {
+    note({ outcome: 'ignored' })
+    advance(10_000)
+  }
+  const all = counters.series(360)
+  assert.equal(all.outcomes.ignored.length, 2159)
+  assert.ok(all.outcomes.ignored.every((count) => count === 1))
+  assert.equal(all.from, start + (2500 - 2159) * 10_000)
+  assert.equal(counters.series(1).outcomes.ignored.length, 6)
+  advance(86_400_000)
+  assert.deepEqual(new Set(counters.series(360).outcomes.ignored), new Set([0]))
+})
+
+test('a clock that is set back adds to the newest step', () => {
+  const { counters, note, advance } = open()
+  advance(60_000)
+  note()
+  advance(-40_000)
+  note()
+  advance(50_000)
+  const { outcomes } = counters.series(60)
+  assert.equal(outcomes.accepted.at(-1), 2)
+})

@@ -1,0 +1,188 @@
+/**
+ * Counts what happens, for the metrics, the plots and the list of mappings. A request costs a few look-ups here and nothing else: what is
+ * counted becomes metrics only when they are read.
+ */
+
+import type { Snapshot } from '@reveille/engine'
+import type { RequestOutcome, RunUsage } from '../store/port.ts'
+import { createHistogram } from './histogram.ts'
+import { createSeries, outcomes } from './series.ts'
+
+export interface RequestFacts {
+  readonly snapshot: Pick<Snapshot, 'endpoints' | 'mappings'>
+  readonly endpoint: string | undefined
+  readonly outcome: RequestOutcome
+  readonly status: number
+  readonly mapping: string | undefined
+  /** From the head of the request to its reply, in milliseconds. */
+  readonly ms: number
+  /** Until the decision was made; absent if there was none. */
+  readonly resolveMs: number | undefined
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number
+}
+
+export interface MappingHits {
+  readonly hits: number
+  /** Milliseconds since the Unix epoch. */
+  readonly lastAt: number
+}
+
+/** A number with the values of its labels. */
+export interface Counted<Labels> {
+  readonly labels: Labels
+  readonly count: number
+}
+
+export type Counters = ReturnType<typeof createCounters>
+
+const numberOfOutcome = new Map<RequestOutcome, number>(outcomes.map((outcome, index) => [outcome, index]))
+
+/** Names come from configuration and ids from mapping files, but reloads may bring new ones for ever. */
+const mostNames = 10_000
+
+/** The label of endpoints that no policy and no mapping names. */
+export const otherEndpoint = 'other'
+
+export function createCounters(options: { now(): number; backlog(): number }) {
+  const series = createSeries(options)
+  const requests = new Map<string, Map<number, { count: number }>>()
+  const mappings = new Map<string, { hits: number; lastAt: number }>()
+  const accepting = createHistogram()
+  const committing = createHistogram()
+  const oldTokens = createCells<'list'>()
+  const runs = createCells<'kind' | 'state'>()
+  const deliveries = createCells<'channel' | 'state'>()
+  const reloads = createCells<'result'>()
+  const tokens = createCells<'model' | 'kind'>()
+  const costs = createCells<'model'>()
+  let areFilesRefused = false
+  let known: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
+  let names: ReadonlySet<string> = new Set()
+
+  function labelOf(snapshot: RequestFacts['snapshot'], endpoint = ''): string {
+    if (snapshot !== known) {
+      known = snapshot
+      names = namesIn(snapshot)
+    }
+    return names.has(endpoint) ? endpoint : otherEndpoint
+  }
+
+  function cellOf(label: string, key: number): { count: number } {
+    let cells = requests.get(label)
+    if (cells === undefined) {
+      if (requests.size >= mostNames && label !== otherEndpoint) return cellOf(otherEndpoint, key)
+      cells = new Map()
+      requests.set(label, cells)
+    }
+    let cell = cells.get(key)
+    if (cell === undefined) {
+      cell = { count: 0 }
+      cells.set(key, cell)
+    }
+    return cell
+  }
+
+  return {
+    /** Called once for each request that is recorded, after its reply. */
+    noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: RequestFacts): void {
+      const number = numberOfOutcome.get(outcome) as number
+      cellOf(labelOf(snapshot, endpoint), number * 1000 + status).count += 1
+      const isAccepted = outcome === 'accepted'
+      series.noteRequest(at, number, isAccepted ? ms : undefined)
+      if (isAccepted) {
+        accepting.observe(ms)
+        if (resolveMs !== undefined) committing.observe(ms - resolveMs)
+      }
+      if (mapping === undefined) return
+      const hits = mappings.get(mapping)
+      if (hits === undefined) {
+        if (mappings.size < mostNames) mappings.set(mapping, { hits: 1, lastAt: at })
+        return
+      }
+      hits.hits += 1
+      hits.lastAt = at
+    },
+    /** A sender showed a token or secret that is not the newest of its list. */
+    noteOldToken: (list: string) => oldTokens.add({ list }),
+    noteRunEnded(
+      { kind, model = '' }: { readonly kind: string; readonly model?: string },
+      state: string,
+      usage: RunUsage = {},
+    ): void {
+      runs.add({ kind, state })
+      const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, usd = 0 } = usage
+      if (inputTokens > 0) tokens.add({ model, kind: 'input' }, inputTokens)
+      if (cachedInputTokens > 0) tokens.add({ model, kind: 'cached-input' }, cachedInputTokens)
+      if (outputTokens > 0) tokens.add({ model, kind: 'output' }, outputTokens)
+      if (usd > 0) costs.add({ model }, usd)
+      series.noteEnd(inputTokens + outputTokens, usd)
+    },
+    noteDeliveryEnded(channel: string, state: string): void {
+      deliveries.add({ channel, state })
+      series.noteEnd()
+    },
+    /** `refused`: the files as they are do not load, until another result is noted. */
+    noteReload(result: 'applied' | 'refused' | 'unchanged'): void {
+      reloads.add({ result })
+      areFilesRefused = result === 'refused'
+    },
+    /** How often each mapping decided since the start, and when it did last, by its id. */
+    mappingHits: (): ReadonlyMap<string, MappingHits> => mappings,
+    hitsOf: (mapping: string): number => mappings.get(mapping)?.hits ?? 0,
+    /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
+    countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
+      const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<
+        RequestOutcome,
+        number
+      >
+      for (const [key, { count }] of requests.get(endpoint) ?? [])
+        counts[outcomes[Math.floor(key / 1000)] as RequestOutcome] += count
+      return counts
+    },
+    series: series.read,
+    /** Everything for the metrics. */
+    read: () => ({
+      requests: [...requests].flatMap(([endpoint, cells]) =>
+        [...cells].map(([key, { count }]) => ({
+          labels: {
+            endpoint,
+            outcome: outcomes[Math.floor(key / 1000)] as RequestOutcome,
+            status: String(key % 1000),
+          },
+          count,
+        })),
+      ),
+      accepting: accepting.read(),
+      committing: committing.read(),
+      oldTokens: oldTokens.read(),
+      runs: runs.read(),
+      deliveries: deliveries.read(),
+      reloads: reloads.read(),
+      tokens: tokens.read(),
+      costs: costs.read(),
+      areFilesRefused,
+    }),
+  }
+}
+
+/** The endpoints that policies and mappings name exactly. Senders choose the names that a path with parameters covers. */
+function namesIn({ endpoints, mappings }: Pick<Snapshot, 'endpoints' | 'mappings'>): ReadonlySet<string> {
+  const paths = mappings.flatMap(({ path }) => (path === undefined ? [] : [path]))
+  const exact = [...Object.keys(endpoints), ...paths].filter((name) => !/(^|\/):/.test(name))
+  return new Set(['wake', 'agent', ...exact])
+}
+
+/** Counts by labels, for what happens far less often than requests. */
+function createCells<Name extends string>() {
+  const cells = new Map<string, { readonly labels: Readonly<Record<Name, string>>; count: number }>()
+  return {
+    add(labels: Readonly<Record<Name, string>>, amount = 1): void {
+      const key = JSON.stringify(labels)
+      const cell = cells.get(key)
+      if (cell !== undefined) cell.count += amount
+      else if (cells.size < mostNames) cells.set(key, { labels, count: amount })
+    },
+    read: (): readonly Counted<Readonly<Record<Name, string>>>[] => [...cells.values()],
+  }
+}
