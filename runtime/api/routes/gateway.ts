@@ -39,7 +39,8 @@ export const gatewayRoutes = {
   readSeries: {
     method: 'GET',
     path: '/series',
-    summary: 'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
+    summary:
+      'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
     query: optional({
       minutes: integer('How many minutes back. Default: 60.', { minimum: 1, maximum: 360 }),
     }),
@@ -48,7 +49,8 @@ export const gatewayRoutes = {
   readSpend: {
     method: 'GET',
     path: '/spend',
-    summary: 'Lists what turns have cost, the dearest first or by day the newest first, and what the month comes to.',
+    summary:
+      'Lists what turns have cost, the dearest first or by day the newest first, and what the month comes to.',
     query: {
       ...pageQuery,
       ...optional({
