@@ -62,6 +62,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
       read: {
         spent: async () => ({ day: '2026-01-31', all: undefined, budgets: {} }),
         openDeliveries: async () => [],
+        issues: async () => ({ items: [{ code: 'LOOP', state: 'open' }] }),
         openRuns: async () => ({ queued: 0, running: 0, parked: 0 }),
       },
       health: () => ({ backlog: 2 }),
@@ -86,6 +87,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
   }
   const { text } = await exposeMetrics(parts as never)
   assert.match(text, /^reveille_generation 7$/m)
+  assert.match(text, /^reveille_issues\{code="LOOP",state="open"\} 2$/m)
   assert.match(text, /^reveille_source_state\{source="gmail",state="working"\} 1$/m)
   assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="watch_ends"\} 1795950106\.5$/m)
   assert.match(text, /^reveille_source_counted\{source="gmail",what="posted"\} 12$/m)

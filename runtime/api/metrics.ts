@@ -20,15 +20,33 @@ export async function exposeMetrics(options: AdminOptions) {
       name: `reveille_${name}`,
       get: async () => ({ name: `reveille_${name}`, help, type, values, aggregator: 'sum' }),
     } as never)
-  const [status, runs] = await Promise.all([readStatus(options), options.store.read.openRuns()])
+  const { read } = options.store
+  const [status, runs, ...issues] = await Promise.all([
+    readStatus(options),
+    read.openRuns(),
+    read.issues({ state: 'open', limit: mostIssues }),
+    read.issues({ state: 'muted', limit: mostIssues }),
+  ])
   exposeProcess(add, options, status)
   exposeRequests(add, options)
   exposeRuns(add, options, runs)
   exposeWork(add, status)
   exposeChannels(add, options, status)
   exposeSources(add, status)
+  const unsolved = issues.flatMap(({ items }) =>
+    items.map(({ code, state }) => JSON.stringify({ code, state })),
+  )
+  add(
+    'gauge',
+    'issues',
+    'Problems that are open or muted, as `reveille issues` lists them.',
+    [...new Set(unsolved)].map((key) => one(unsolved.filter((each) => each === key).length, JSON.parse(key))),
+  )
   return { contentType: registry.contentType, text: await registry.metrics() }
 }
+
+/** Of each state. There are a few dozen kinds of issues. */
+const mostIssues = 500
 
 /** One line of a metric. */
 interface Value {
