@@ -62,6 +62,8 @@ export interface CandidateTrace {
     readonly expected: string
     readonly actual?: string
     readonly error?: string
+    /** Whether every other clause of the mapping holds. */
+    readonly isOnly?: true
   }
   readonly params?: Readonly<Record<string, string>>
 }

@@ -218,7 +218,7 @@ function Candidates({ candidates }: { readonly candidates: readonly CandidateTra
 }
 
 function Clause({ clause }: { readonly clause: NonNullable<CandidateTrace['clause']> }) {
-  const { path, expected, actual, error } = clause
+  const { path, expected, actual, error, isOnly } = clause
   return (
     <dl class="clause">
       <div>
@@ -247,6 +247,12 @@ function Clause({ clause }: { readonly clause: NonNullable<CandidateTrace['claus
           )}
         </dd>
       </div>
+      {isOnly && (
+        <div>
+          <dt>Else</dt>
+          <dd>every other clause of this mapping holds</dd>
+        </div>
+      )}
       {error !== undefined && (
         <div>
           <dt>Error</dt>

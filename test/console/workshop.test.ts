@@ -146,7 +146,7 @@ for (const operator of [pointer, keyboard]) {
 
       await write('mappings/github.yaml', mappings('closed', '  - id: third\n    mesage: hello\n'))
       const refused = page.getByRole('alert')
-      await refused.getByText('mappings/github.yaml:17:5').waitFor()
+      await refused.getByText('mappings/github.yaml:18:5').waitFor()
       await refused.locator('.code-frame-line mark', { hasText: 'mesage' }).waitFor()
       await refused.getByText('message', { exact: true }).waitFor()
 

@@ -52,15 +52,9 @@ export function parseHeaders(text: string): Record<string, string> {
   return headers
 }
 
-export function parseQuery(text: string): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = {}
-  const asked = new URLSearchParams(text)
-  for (const name of new Set(asked.keys())) {
-    const values = asked.getAll(name)
-    query[name] = values.length === 1 ? (values[0] ?? '') : values
-  }
-  return query
-}
+/** Of a name that stands several times the last value counts. */
+export const parseQuery = (text: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(text))
 
 export function queryText(query: Named): string {
   const written = new URLSearchParams()
