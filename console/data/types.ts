@@ -64,6 +64,8 @@ export interface CandidateTrace {
     readonly error?: string
     /** Whether every other clause of the mapping holds. */
     readonly isOnly?: true
+    /** Whether the value differs only in type, case or the space around it. */
+    readonly isNear?: true
   }
   readonly params?: Readonly<Record<string, string>>
 }

@@ -218,7 +218,7 @@ function Candidates({ candidates }: { readonly candidates: readonly CandidateTra
 }
 
 function Clause({ clause }: { readonly clause: NonNullable<CandidateTrace['clause']> }) {
-  const { path, expected, actual, error, isOnly } = clause
+  const { path, expected, actual, error, isOnly, isNear } = clause
   return (
     <dl class="clause">
       <div>
@@ -247,6 +247,12 @@ function Clause({ clause }: { readonly clause: NonNullable<CandidateTrace['claus
           )}
         </dd>
       </div>
+      {isNear && (
+        <div>
+          <dt>Near</dt>
+          <dd>it differs only in its type, its case or the space around it</dd>
+        </div>
+      )}
       {isOnly && (
         <div>
           <dt>Else</dt>
