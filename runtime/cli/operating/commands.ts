@@ -56,16 +56,28 @@ export function addReloadCommands(program: CliCommand, run: Run): void {
     .description('have a running gateway serve an earlier generation, until the files change')
     .argument('<generation>', 'its number; `reveille generations` lists them', parseGeneration)
     .addOption(configOption())
+    .option('--dry-run', 'only say what would change, for requests that are stored too')
+    .option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', whole(1, 10_000))
     .option('--json', 'answer as JSON')
-    .gatewayExamples('reveille rollback 12')
+    .gatewayExamples('reveille rollback 12 --dry-run', 'reveille rollback 12')
     .action(run(async () => (await import('./reload.ts')).rollback))
 
   program
     .command('generations')
-    .description('list what went live and what was refused, newest first')
+    .description('list what went live and what was refused, newest first, or what one changed in the files')
+    .argument(
+      '[generation]',
+      'a number: shows how its files differ from those of the one before',
+      parseGeneration,
+    )
     .addOption(configOption())
-    .option('--json', 'answer as JSON: {items}')
-    .gatewayExamples('reveille generations', 'reveille generations --json')
+    .option(
+      '--with <generation>',
+      'the generation to compare with, in place of the one before',
+      parseGeneration,
+    )
+    .option('--json', 'answer as JSON: {items}, or for one generation {from, to, files}')
+    .gatewayExamples('reveille generations', 'reveille generations 12', 'reveille generations 12 --with 9')
     .action(run(async () => (await import('./generations.ts')).generations))
 }
 

@@ -132,6 +132,30 @@ test('rollback serves an earlier generation, and every command says that it hold
   assert.doesNotMatch((await run('status')).out, /a rollback holds/)
 })
 
+test('a rollback is tried first, and what a generation changed is shown as a patch', limit, async (t) => {
+  const { run, edit, installed } = await createBench(t)
+  await edit(mapping('bell'))
+  await run('reload')
+  const tried = await run('rollback', '1', '--dry-run')
+  assert.match(tried.out, /^This would go live; generation 2 goes on serving:\n {2}\+1 mapping \(door\)\n/)
+  assert.equal(installed.gateway.current().generation, 2)
+  const patch = await run('generations', '2')
+  assert.deepEqual(patch.out.split('\n').slice(0, 6), [
+    '--- mappings/a.yaml\tgeneration 1',
+    '+++ mappings/a.yaml\tgeneration 2',
+    '@@ -1,3 +1,2 @@',
+    ' mappings:',
+    '   - { id: bell, match: { path: bell }, action: wake, text: "hello" }',
+    '-  - { id: door, match: { path: door }, action: wake, text: "hello" }',
+  ])
+  assert.equal(
+    (await run('generations', '1', '--with', '1')).out,
+    'The files of generations 1 and 1 are the same.\n',
+  )
+  assert.match((await run('generations', '1')).err, /No generation before 1 is kept/)
+  assert.match((await run('generations', '9')).err, /Generation 9 is not kept; kept are 2, 1/)
+})
+
 test('for a generation that is not kept one line names those that are', limit, async (t) => {
   const { run } = await createBench(t)
   assert.deepEqual(await run('rollback', '7'), {

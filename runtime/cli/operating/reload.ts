@@ -9,7 +9,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
 import { counted } from '../counted.ts'
 import type { CommandOptions, Io } from '../io.ts'
-import { openAdmin } from '../reading/admin-client.ts'
+import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { errorsOf } from '../reading/generation-item.ts'
 import { formatTable, shortId, shortTime } from '../table.ts'
 
@@ -20,13 +20,10 @@ interface ReloadOptions extends CommandOptions {
 }
 
 export async function reload(options: ReloadOptions, io: Io): Promise<number> {
-  const { dryRun = false, limit, json = false } = options
-  if (limit !== undefined && !dryRun) throw new CommandFailure(2, '--limit is for --dry-run.')
+  const { json = false } = options
+  refuseLimit(options)
   const admin = await openAdmin(options, io)
-  if (dryRun) {
-    const query = { dryRun: 'true', limit }
-    return reportDryRun((await admin.post('/api/reload', query, refusals)) as DryRunResult, json, io)
-  }
+  if (options.dryRun) return tryIt('/api/reload', admin, options, io)
   const result = (await admin.post('/api/reload', {}, refusals)) as ReloadResult
   const texts = {
     json,
@@ -35,6 +32,16 @@ export async function reload(options: ReloadOptions, io: Io): Promise<number> {
     refused: 'Refused',
   }
   return reportReload(result, texts, io)
+}
+
+function refuseLimit({ dryRun = false, limit }: ReloadOptions): void {
+  if (limit !== undefined && !dryRun) throw new CommandFailure(2, '--limit is for --dry-run.')
+}
+
+async function tryIt(path: string, admin: Admin, options: ReloadOptions, io: Io): Promise<number> {
+  const { limit, json = false } = options
+  const query = { dryRun: 'true', limit }
+  return reportDryRun((await admin.post(path, query, refusals)) as DryRunResult, json, io)
 }
 
 /** The differences that are shown; `--json` has all. */
@@ -80,9 +87,11 @@ function shadowText({ compared, summary, differences }: Shadow, io: Io): string 
   ].join('')
 }
 
-export async function rollback(generation: string, options: CommandOptions, io: Io): Promise<number> {
+export async function rollback(generation: string, options: ReloadOptions, io: Io): Promise<number> {
+  refuseLimit(options)
   const admin = await openAdmin(options, io)
   const path = `/api/generations/${generation}/rollback`
+  if (options.dryRun) return tryIt(path, admin, options, io)
   const result = (await admin.post(path, {}, refusals)) as ReloadResult
   const texts = {
     json: options.json ?? false,
