@@ -34,7 +34,7 @@ async function createBench(t: TestContext) {
   }
 }
 
-const milliseconds = / \(\d+ ms\)/
+const milliseconds = / \([\d.]+ m?s\)/
 
 test(
   'reload says what is live and what changed; again, that there is nothing to change',
