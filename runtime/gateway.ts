@@ -36,7 +36,7 @@ import { createReloading } from './reload/reloading.ts'
 import { ConfigurationError, loadStart, type Start } from './reload/start.ts'
 import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
-import type { StoreError } from './store/port.ts'
+import type { IssueChange, StoreError } from './store/port.ts'
 import { highestGenerationIn, openSqliteStore } from './store/sqlite/index.ts'
 import { createMigrationReporter } from './store-migration.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
@@ -241,6 +241,7 @@ async function assemble(
     }),
   )
   const traces = createIgnoredTraces()
+  const changeIssue = (change: IssueChange) => store.command({ type: 'issues', at: now(), changes: [change] })
   registerAdminSurface(app, {
     current,
     store,
@@ -262,8 +263,14 @@ async function assemble(
     reloader,
     archive,
     withoutSecrets: loader.withoutSecrets,
-    // Nothing counts these yet.
     activity: counters,
+    issues: {
+      resolve: (key) => changeIssue({ key, resolve: true }),
+      mute: (key, until) => changeIssue({ key, mute: until }),
+      reopen: (key) => changeIssue({ key, reopen: true }),
+      seenAt: () => undefined,
+      silences: () => [],
+    },
     isDraining,
     dryRun: createDryRun(reloader, store.read),
   })

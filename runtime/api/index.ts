@@ -7,6 +7,7 @@ import { createDeliveryHandlers } from './deliveries.ts'
 import { createFaultHandler } from './errors.ts'
 import { createGenerationHandlers } from './generations.ts'
 import type { Handlers } from './handlers.ts'
+import { createIssueHandlers } from './issues.ts'
 import { exposeMetrics } from './metrics.ts'
 import { readOpenapi } from './openapi.ts'
 import type { AdminOptions } from './options.ts'
@@ -70,6 +71,7 @@ function createHandlers(options: AdminOptions) {
     ...createDeliveryHandlers(options),
     ...createGenerationHandlers(options),
     ...createOverviewHandlers(options),
+    ...createIssueHandlers(options),
     readStatus: () => readStatus(options),
     readSeries: async ({ query: { minutes = 60 } }) => options.counters.series(minutes),
     readSpend: ({ query }) => readSpend(options, query),

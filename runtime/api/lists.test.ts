@@ -115,6 +115,49 @@ test('each list is newest first, and its filters select the requested records', 
   }
 })
 
+test('requests are found by each of their fields, and by the time in which they came', async (t) => {
+  const { read } = await openHistory(t)
+  const idsOf = async (query: string) =>
+    (await read<Page<RequestRecord>>(`/api/requests?${query}`)).items.map(({ id }) => id)
+  const { items: all } = await read<Page<RequestRecord>>('/api/requests')
+  for (const name of ['mapping', 'code', 'client', 'generation', 'generationDigest'] as const) {
+    const values = new Set(all.flatMap((request) => request[name] ?? []))
+    assert.ok(values.size > 0, name)
+    for (const value of values) {
+      const expected = all.filter((request) => request[name] === value).map(({ id }) => id)
+      assert.deepEqual(await idsOf(`${name}=${encodeURIComponent(value)}`), expected, `${name} ${value}`)
+    }
+  }
+  const middle = all[3]?.receivedAt ?? 0
+  const iso = encodeURIComponent(new Date(middle).toISOString())
+  const late = all.filter(({ receivedAt }) => receivedAt >= middle).map(({ id }) => id)
+  const early = all.filter(({ receivedAt }) => receivedAt < middle).map(({ id }) => id)
+  for (const time of [middle, iso]) {
+    assert.deepEqual(await idsOf(`since=${time}`), late)
+    assert.deepEqual(await idsOf(`until=${time}`), early)
+  }
+  assert.deepEqual(await idsOf('since=2020-01-01&until=2020-01-02'), [])
+  assert.deepEqual(await idsOf('deliveryId=none'), [])
+  const outcome = encodeURIComponent('refused')
+  assert.deepEqual(
+    await idsOf(`outcome=${outcome}&since=${middle}`),
+    all
+      .filter((request) => request.outcome === 'refused' && request.receivedAt >= middle)
+      .map(({ id }) => id),
+  )
+})
+
+test('whatever is copied from somewhere finds its record', async (t) => {
+  const { read, runs } = await openHistory(t)
+  const found = async (text: unknown) =>
+    (await read<Page<{ kind: string; id: string }>>(`/api/find?q=${encodeURIComponent(String(text))}`)).items
+  assert.deepEqual(await found(runs[0]), [{ kind: 'run', id: runs[0] }])
+  assert.deepEqual(await found(` ${runs[0]?.toUpperCase()} `), [{ kind: 'run', id: runs[0] }])
+  assert.deepEqual(await found(runs[1]?.slice(-8)), [{ kind: 'run', id: runs[1] }])
+  assert.deepEqual(await found('hook:push:main'), [{ kind: 'session', id: 'hook:push:main' }])
+  assert.deepEqual(await found('nothing of that name'), [])
+})
+
 test('pages follow each other without a gap or a repeat, refused requests among the others', async (t) => {
   const { read } = await openHistory(t)
   for (const list of ['requests', 'runs', 'events', 'deliveries']) {
@@ -235,6 +278,14 @@ test('an unknown or invalid query parameter of a list is refused with a pointer 
     ],
     'runs?cursor=yesterday': ['/cursor', 'must be the `next` of an earlier page'],
     'runs?cursor=': ['/cursor', 'must NOT have fewer than 1 characters'],
+    'requests?since=yesterday': [
+      '/since',
+      'must be a time: ISO 8601 such as 2026-01-31T08:00Z, or milliseconds since the Unix epoch',
+    ],
+    'requests?until=2026-13-40': ['/until', 'must be a time that there is'],
+    'requests?generation=first': ['/generation', 'must be an integer'],
+    'requests?endpoint=%20': ['/endpoint', 'must not be blank; leave it out instead'],
+    find: ['/q', 'is required'],
   }
   for (const [query, [pointer, message]] of Object.entries(refusals)) {
     const { status, body, headers } = await ask(`/api/${query}`)

@@ -9,7 +9,7 @@ import type { DryRun } from '../reload/dry-run.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
-import type { Id, Store } from '../store/port.ts'
+import type { CommandResult, Id, Store } from '../store/port.ts'
 
 export interface AdminOptions {
   readonly current: CurrentLive
@@ -45,6 +45,7 @@ export interface AdminOptions {
   /** Returns the text of a file of the configuration as it may be shown. */
   readonly withoutSecrets: (file: string, text: string) => Promise<string>
   readonly activity: Activity
+  readonly issues: AdminIssues
   readonly isDraining: () => boolean
   /** The folder of the console's files. Default: where they are shipped, or built. */
   readonly consoleFolder?: string
@@ -65,4 +66,21 @@ export interface Activity {
   readonly countsOf: (endpoint: string) => Readonly<Record<string, number>>
   /** The requests that a mapping decided. */
   readonly hitsOf: (mapping: string) => number
+}
+
+/** What operators change about open problems, and what is known of endpoints that were expected to be heard of. */
+export interface AdminIssues {
+  resolve(key: string): Promise<CommandResult>
+  /** `until`: null for good. Milliseconds since the Unix epoch. */
+  mute(key: string, until: number | null): Promise<CommandResult>
+  reopen(key: string): Promise<CommandResult>
+  /** When a request to the endpoint last came, as far as that is remembered. */
+  seenAt(endpoint: string): number | undefined
+  /** The policies with `expectEvery`. */
+  silences(): readonly {
+    readonly policy: string
+    readonly expectEveryMs: number
+    readonly silentForMs: number
+    readonly isSilent: boolean
+  }[]
 }

@@ -1,4 +1,4 @@
-/** Handles the routes that show what is served: endpoints with their policies and mappings with their hits. */
+/** Handles the routes that show what is served: endpoints with their policies, mappings with their hits, and what an id belongs to. */
 
 import { authOf, type Snapshot } from '@reveille/engine'
 import type { RequestFilters } from '../store/port.ts'
@@ -8,9 +8,9 @@ import type { AdminOptions } from './options.ts'
 import { pageIn } from './pages.ts'
 import type { gatewayRoutes } from './routes/gateway.ts'
 
-type OverviewHandlers = Pick<Handlers<typeof gatewayRoutes>, 'listEndpoints' | 'listMappings'>
+type OverviewHandlers = Pick<Handlers<typeof gatewayRoutes>, 'listEndpoints' | 'listMappings' | 'find'>
 
-export function createOverviewHandlers({ current, store, activity }: AdminOptions): OverviewHandlers {
+export function createOverviewHandlers({ current, store, activity, issues }: AdminOptions): OverviewHandlers {
   const { read } = store
 
   /** When the newest request came that has these fields. */
@@ -24,14 +24,17 @@ export function createOverviewHandlers({ current, store, activity }: AdminOption
       const { snapshot } = current()
       const page = pageIn(endpointNames(snapshot), query, (name) => name)
       if (page === undefined) return refuseCursor(reply)
+      const silences = new Map(issues.silences().map((silence) => [silence.policy, silence]))
       const items = await Promise.all(
         page.items.map(async (name) => {
-          const lastSeen = await lastOf({ endpoint: name })
+          const lastSeen = issues.seenAt(name) ?? (await lastOf({ endpoint: name }))
+          const { policy: _policy, ...silence } = silences.get(name) ?? {}
           return {
             name,
             policy: policyText(snapshot, name),
             counts: activity.countsOf(name),
             ...(lastSeen !== undefined && { lastSeen }),
+            ...('isSilent' in silence && { silence }),
           }
         }),
       )
@@ -49,6 +52,10 @@ export function createOverviewHandlers({ current, store, activity }: AdminOption
         }),
       )
       return { ...page, items }
+    },
+
+    async find({ query: { q } }) {
+      return { items: await read.find(q.trim()) }
     },
   }
 }

@@ -19,7 +19,7 @@ export function createRequestHandlers({
     async readRequest({ params: { id }, reply }) {
       const request = await read.request(id)
       if (request === undefined) return missing(reply, 'request')
-      const trace = traceOf(id)
+      const trace = request.trace ?? traceOf(id)
       return { ...shownRequest(request), ...(trace && { trace }) }
     },
   }

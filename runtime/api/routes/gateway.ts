@@ -7,6 +7,7 @@ import {
   dryReload,
   endpointItem,
   fileChange,
+  found,
   generation,
   generationFile,
   generationItem,
@@ -16,7 +17,19 @@ import {
   series,
   status,
 } from './records.ts'
-import { anyObject, either, flag, integer, list, number, object, oneOf, optional, text } from './schema.ts'
+import {
+  anyObject,
+  either,
+  flag,
+  givenText,
+  integer,
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  text,
+} from './schema.ts'
 
 const day = { pattern: '^\\d{4}-\\d\\d-\\d\\d$', expects: 'a day such as 2026-01-31' }
 
@@ -143,6 +156,13 @@ export const gatewayRoutes = {
     summary: 'Lists the mappings that are live, in matching order.',
     query: pageQuery,
     answers: { 200: pageOf(mappingItem) },
+  },
+  find: {
+    method: 'GET',
+    path: '/find',
+    summary: 'Finds what an id, the end of one, a delivery id of a sender or a session key belongs to.',
+    query: { q: givenText('What was copied from somewhere.', 1_024) },
+    answers: { 200: object({ items: list(found) }) },
   },
   readOpenapi: {
     method: 'GET',

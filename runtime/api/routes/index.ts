@@ -3,12 +3,20 @@
 import { accessRoutes } from './access.ts'
 import type { RouteDeclaration } from './declaration.ts'
 import { gatewayRoutes } from './gateway.ts'
+import { issueRoutes } from './issues.ts'
 import { requestRoutes } from './requests.ts'
 import { closedObject, type Schema } from './schema.ts'
 import { streamRoutes } from './stream.ts'
 import { workRoutes } from './work.ts'
 
-export const routes = { ...requestRoutes, ...workRoutes, ...gatewayRoutes, ...streamRoutes, ...accessRoutes }
+export const routes = {
+  ...requestRoutes,
+  ...workRoutes,
+  ...gatewayRoutes,
+  ...streamRoutes,
+  ...issueRoutes,
+  ...accessRoutes,
+}
 
 /** The schemas of all queries and bodies, by the names of their validators. */
 export function schemasOfRoutes(): Readonly<Record<string, Schema>> {

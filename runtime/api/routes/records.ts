@@ -46,6 +46,8 @@ export const route = named(
   object({ channel: text('The name of a channel.'), ...optional({ to: text('The recipient.') }) }),
 )
 
+const forgottenAt = integer('When an operator had its texts erased.')
+
 const requestFields = {
   id,
   endpoint: text('The name behind `/hooks/`.'),
@@ -76,6 +78,7 @@ const requestFields = {
     generationDigest: text('The beginning of the digest of the generation.'),
     node: text(),
     count: integer('How many requests this record stands for, where refused ones are summed up.'),
+    forgottenAt,
   }),
 }
 
@@ -159,6 +162,10 @@ const runFields = {
     cancelledAt: time,
     summaryEventId: id,
     eventIds: list(id, { description: 'The events that a heartbeat has shown.' }),
+    joined: list(object({ requestId: id, at: time, ...optional({ message: text() }) }), {
+      description: 'What joined a run that was cancelled before it could read it: the newest 100.',
+    }),
+    forgottenAt,
   }),
 }
 
@@ -177,7 +184,7 @@ export const event = named(
     origin: object(optional({ requestId: id, runId: id })),
     generation: integer(),
     createdAt: time,
-    ...optional({ endpoint: text(), mapping: text(), consumedAt: time, consumedBy: id }),
+    ...optional({ endpoint: text(), mapping: text(), consumedAt: time, consumedBy: id, forgottenAt }),
   }),
 )
 
@@ -201,6 +208,7 @@ export const delivery = named(
       unsureSince: time,
       nextAt: time,
       endedAt: time,
+      forgottenAt,
     }),
   }),
 )
@@ -514,6 +522,10 @@ export const issue = named(
     first: time,
     last: time,
     state: oneOf(issueStates),
-    ...optional({ mutedUntil: time, resolvedAt: time }),
+    ...optional({
+      mutedUntil: time,
+      resolvedAt: time,
+      saidOn: text('The day (UTC) on which the main session last got an event about it.'),
+    }),
   }),
 )

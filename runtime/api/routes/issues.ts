@@ -1,0 +1,42 @@
+/** Declares the routes of open problems. Their keys hold what senders choose, so they stand in bodies and not in paths. */
+
+import { pageOf, pageQuery, type Routes } from './declaration.ts'
+import { issue, issueStates } from './records.ts'
+import { closedObject, givenText, integer, oneOf, optional } from './schema.ts'
+
+const key = givenText('The key of the issue.', 2_048)
+const one = closedObject({ key })
+
+export const issueRoutes = {
+  listIssues: {
+    method: 'GET',
+    path: '/issues',
+    summary: 'Lists problems, the open ones first, each with its cause and the one next step.',
+    query: { ...pageQuery, ...optional({ state: oneOf(issueStates) }) },
+    answers: { 200: pageOf(issue) },
+  },
+  resolveIssue: {
+    method: 'POST',
+    path: '/issues/resolve',
+    summary: 'Marks a problem as resolved. It opens again when it comes again.',
+    body: one,
+    answers: { 200: issue },
+  },
+  muteIssue: {
+    method: 'POST',
+    path: '/issues/mute',
+    summary: 'Mutes a problem, for good or until a time.',
+    body: closedObject({
+      key,
+      ...optional({ until: integer('Milliseconds since the Unix epoch.', { minimum: 1 }) }),
+    }),
+    answers: { 200: issue },
+  },
+  reopenIssue: {
+    method: 'POST',
+    path: '/issues/reopen',
+    summary: 'Opens a resolved or muted problem again.',
+    body: one,
+    answers: { 200: issue },
+  },
+} satisfies Routes
