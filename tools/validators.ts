@@ -64,7 +64,8 @@ export function pluginValidators(root: string): string {
 export function apiValidators(): string {
   const ajv = createApiAjv({ source: true, esm: true })
   const names = Object.entries(schemasOfRoutes()).map(([name, schema]) => {
-    ajv.addSchema(schema, name)
+    // Two routes may share a schema, and its code must not be written twice under one name.
+    ajv.addSchema({ ...schema }, name)
     return name
   })
   return `
