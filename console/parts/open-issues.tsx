@@ -25,6 +25,14 @@ export function OpenIssues() {
             <span>
               <span class="next-label">Next</span>
               <Marked text={next.label} />
+              {next.command !== undefined && (
+                <>
+                  {' '}
+                  <code>
+                    <Marked text={next.command} />
+                  </code>
+                </>
+              )}
             </span>
           </li>
         ))}

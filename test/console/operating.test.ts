@@ -8,6 +8,7 @@ import { inBrowser, keyboard, type Operator, openConsole, pointer } from './brow
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+history: { bodies: all }
 hooks:
   enabled: true
   token: ${hookToken}
