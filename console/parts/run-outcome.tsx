@@ -113,7 +113,6 @@ function RunFacts({ run }: { readonly run: RunDetail }) {
     usage.cachedInputTokens !== undefined && `${usage.cachedInputTokens.toLocaleString('en')} of them cached`,
     usage.outputTokens !== undefined && `${usage.outputTokens.toLocaleString('en')} out`,
   ]
-  const cost = (run as { readonly usd?: number }).usd
   return (
     <Facts
       facts={[
@@ -128,7 +127,7 @@ function RunFacts({ run }: { readonly run: RunDetail }) {
         ['ran', timings?.runMs !== undefined && duration(timings.runMs)],
         ['in all', timings?.totalMs !== undefined && duration(timings.totalMs)],
         ['tokens', tokens?.filter(Boolean).join(', ')],
-        ['cost', typeof cost === 'number' && `$${cost.toFixed(4)}`],
+        ['cost', usage?.usd !== undefined && `$${usage.usd.toFixed(4)}`],
         [
           'requests',
           coalesce?.count !== undefined && coalesce.count > 1 && `${coalesce.count} became this run`,
