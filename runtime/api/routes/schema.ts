@@ -22,7 +22,10 @@ export const isOptional = Symbol('optional')
 export const contentType = Symbol('content type')
 
 export type Properties = Readonly<Record<string, Schema>>
-type Optional<Value> = Schema<Value> & { readonly [isOptional]: true }
+/** An interface, because the declarations that are published name it where they could not name its key. */
+export interface Optional<Value> extends Schema<Value> {
+  readonly [isOptional]: true
+}
 
 type OptionalNames<Of> = { [Name in keyof Of]: Of[Name] extends Optional<unknown> ? Name : never }[keyof Of]
 
