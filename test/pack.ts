@@ -139,6 +139,11 @@ export function testPackages(install: Installer): void {
     const pull = await post('github', await readFile(sample, 'utf8'), { 'x-github-event': 'pull_request' })
     assert.equal(pull.status, 202)
 
+    const page = await (await fetch(`${gateway.url}/console`)).text()
+    const assets = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
+    assert.equal(assets.length, 3)
+    for (const address of assets) assert.equal((await fetch(gateway.url + address)).status, 200, address)
+
     await until(() => /Summarise the night/.test(gateway.output()) || undefined, 'the reply on the terminal')
     const ended = await until(async () => {
       const { stdout } = await command('runs', '--json', ...config)
