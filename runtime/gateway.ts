@@ -19,11 +19,17 @@ import {
 import type { SourceClock } from '@reveille/kit'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
-import { createAdminDeliveries, createDispatch, createProgressBoard } from './dispatch/index.ts'
+import {
+  createAdminDeliveries,
+  createDispatch,
+  createProgressBoard,
+  type DispatchObserver,
+} from './dispatch/index.ts'
 import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createSentMessages, loadSentMessages } from './guard/index.ts'
 import { createApp, createHookSurface, listen, postLimitsOf } from './http/index.ts'
+import { createIssues, type Issues } from './issues/index.ts'
 import { createCounters } from './observe/counters.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
@@ -36,7 +42,7 @@ import { createReloading } from './reload/reloading.ts'
 import { ConfigurationError, loadStart, type Start } from './reload/start.ts'
 import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
-import type { IssueChange, StoreError } from './store/port.ts'
+import type { StoreError } from './store/port.ts'
 import { highestGenerationIn, openSqliteStore } from './store/sqlite/index.ts'
 import { createMigrationReporter } from './store-migration.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
@@ -181,6 +187,18 @@ async function assemble(
   reportTo(createReloadReporter(log, process.cwd()))
   const reloads = followReloads(reloader, lastGood.served(), log, now)
 
+  const issues: Issues = parts.add(
+    createIssues({
+      store,
+      current,
+      log,
+      now,
+      mintId,
+      relays: plugins.relays,
+      sources: () => sources.states(),
+    }),
+  )
+  reloader.subscribe(issues.reloaded)
   const progress = createProgressBoard({ now })
   const sentMessages = createSentMessages({ now })
   const dispatch = parts.add(
@@ -199,13 +217,13 @@ async function assemble(
       progress,
       relays: plugins.relays,
       onDelivered: sentMessages.note,
-      observer: {
+      observer: both(issues.observer, {
         runEnded: (run, { state }) => counters.noteRunEnded(run, state, run.usage),
         runParked: (run) => counters.noteRunEnded(run, 'parked', run.usage),
         heartbeatEnded: ({ model, usage }, failure) =>
           counters.noteRunEnded({ kind: 'heartbeat', model }, failure ? 'failed' : 'succeeded', usage),
         deliveryEnded: ({ channel }, state) => counters.noteDeliveryEnded(channel, state),
-      },
+      }),
     }),
   )
   plugins.onCommitted(dispatch.applyChannels)
@@ -238,10 +256,10 @@ async function assemble(
       folder: sourcesFolder(dataDir),
       log,
       clock: options.clock ?? createSourceClock(now),
+      onState: issues.sourceChanged,
     }),
   )
-  const traces = createIgnoredTraces()
-  const changeIssue = (change: IssueChange) => store.command({ type: 'issues', at: now(), changes: [change] })
+  const traces = createIgnoredTraces(issues.requestExplained)
   registerAdminSurface(app, {
     current,
     store,
@@ -258,19 +276,13 @@ async function assemble(
     droppedLogLines: ownedLog.droppedLines,
     files: () => ({ watched: watch, readAt: reloads.filesReadAt() }),
     lastGood: reloads.servedLastGood,
+    issues,
     deliveries: createAdminDeliveries({ store, current, channel: plugins.channel, now, mintId }),
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
     reloader,
     archive,
     withoutSecrets: loader.withoutSecrets,
     activity: counters,
-    issues: {
-      resolve: (key) => changeIssue({ key, resolve: true }),
-      mute: (key, until) => changeIssue({ key, mute: until }),
-      reopen: (key) => changeIssue({ key, reopen: true }),
-      seenAt: () => undefined,
-      silences: () => [],
-    },
     isDraining,
     dryRun: createDryRun(reloader, store.read),
   })
@@ -288,6 +300,8 @@ async function assemble(
     performHandshakeEffects: trust.performHandshakeEffects,
     counters,
     onIgnored: traces.note,
+    onConcluded: issues.requestConcluded,
+    onResolved: issues.requestResolved,
     loopIn: createLoopGuard(sentMessages, () =>
       loadSentMessages(sentMessages, store.read, now()).catch((error) =>
         log.warn({ event: 'own-words-not-remembered', err: error }, 'echoes of earlier replies pass'),
@@ -301,6 +315,7 @@ async function assemble(
   await dispatch.start()
   plugins.onCommitted(sources.apply)
   sources.apply()
+  issues.start()
   // The broken files are reloaded and refused like any change, so that every command can say what is wrong with them.
   if (reloads.servedLastGood()) await reloader.reload()
 
@@ -426,6 +441,36 @@ function followReloads(
     if (type !== 'release-failed' && type !== 'watch-failed') filesReadAt = now()
   })
   return { servedLastGood: () => servedLastGood, filesReadAt: () => filesReadAt }
+}
+
+/** An observer that passes everything on to both. */
+function both(one: DispatchObserver, other: DispatchObserver): DispatchObserver {
+  return {
+    runEnded(...end) {
+      one.runEnded?.(...end)
+      other.runEnded?.(...end)
+    },
+    runParked(...end) {
+      one.runParked?.(...end)
+      other.runParked?.(...end)
+    },
+    heartbeatEnded(...end) {
+      one.heartbeatEnded?.(...end)
+      other.heartbeatEnded?.(...end)
+    },
+    deliveryEnded(...end) {
+      one.deliveryEnded?.(...end)
+      other.deliveryEnded?.(...end)
+    },
+    channelChanged(state) {
+      one.channelChanged?.(state)
+      other.channelChanged?.(state)
+    },
+    channelChecked(check) {
+      one.channelChecked?.(check)
+      other.channelChecked?.(check)
+    },
+  }
 }
 
 /** Writes the address to the log, and to the file in which commands look for it. */

@@ -116,6 +116,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['session/'],
     ['http/'],
     ['dispatch/', 'reload/', 'sources/', 'store-migration.ts', 'trust/'],
+    ['issues/'],
     ['api/'],
     ['gateway.ts'],
     ['cli/', 'index.ts'],

@@ -8,15 +8,21 @@ import { routes } from '../runtime/api/routes/index.ts'
 import { createProgram } from '../runtime/cli/cli.ts'
 import { processIo } from '../runtime/cli/io.ts'
 import { renderErrorTable } from '../runtime/http/errors.ts'
+import { renderIssueTable } from '../runtime/issues/index.ts'
 
 const root = join(import.meta.dirname, '..')
 const http = await readFile(join(root, 'docs/reference/http.md'), 'utf8')
 const api = await readFile(join(root, 'docs/reference/api.md'), 'utf8')
 const commands = await readFile(join(root, 'docs/reference/commands.md'), 'utf8')
+const issues = await readFile(join(root, 'docs/reference/issues.md'), 'utf8')
 const contributing = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8')
 
 test('docs/reference/http.md lists exactly the error codes of the table of errors', () => {
   assertSame(rowsOf(section(http, 'error-codes')), rowsOf(renderErrorTable()))
+})
+
+test('docs/reference/issues.md lists exactly the codes of issues', () => {
+  assertSame(rowsOf(section(issues, 'codes')), rowsOf(renderIssueTable()))
 })
 
 test('docs/reference/api.md lists exactly the routes of the admin API', () => {
@@ -52,7 +58,7 @@ function commandsBelow(command: Command, path = ''): string[] {
   })
 }
 
-const groupsWithAction = new Set(['init', 'route', 'doctor'])
+const groupsWithAction = new Set(['init', 'route', 'doctor', 'issues'])
 
 function assertSame(documented: readonly string[], actual: readonly string[]): void {
   assert.ok(actual.length > 0)

@@ -128,10 +128,13 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
     listEndpoints: [{ path: '/api/endpoints' }],
     listMappings: [{ path: '/api/mappings?limit=1' }],
     find: [{ path: `/api/find?q=${ids['run']?.slice(-8)}` }, { path: '/api/find', status: 400 }],
-    listIssues: [{ path: '/api/issues' }],
-    resolveIssue: [{ path: '/api/issues/resolve', ...json({ key: 'none' }), status: 404 }],
-    muteIssue: [{ path: '/api/issues/mute', ...json({ key: 'none', until: 2e12 }), status: 404 }],
-    reopenIssue: [{ path: '/api/issues/reopen', ...json({ key: 'none' }), status: 404 }],
+    listIssues: [{ path: '/api/issues' }, { path: '/api/issues?state=open&limit=1' }],
+    resolveIssue: [
+      { path: '/api/issues/resolve', ...json({ key: ids['issue'] }) },
+      { path: '/api/issues/resolve', ...json({ key: 'none' }), status: 404 },
+    ],
+    muteIssue: [{ path: '/api/issues/mute', ...json({ key: ids['issue'], until: 2e12 }) }],
+    reopenIssue: [{ path: '/api/issues/reopen', ...json({ key: ids['issue'] }) }],
     readOpenapi: [{ path: '/api/openapi.json' }],
     followStream: [{ path: '/api/stream', method: 'HEAD' }],
     readLiveness: [{ path: '/healthz', headers: {} }],
@@ -199,6 +202,7 @@ async function openGateway(t: TestContext): Promise<Installation & { readonly id
     event: (await first<object>('events')).id,
     delivery: (await first<object>('deliveries?state=delivered')).id,
     parked: parked.id,
+    issue: (await first<{ key: string }>('issues')).key,
   }
   return { ...opened, ids }
 }

@@ -106,6 +106,14 @@ test('a client is greeted, and gets each request with its run, its events and it
   assert.equal(new Set(ids).size, ids.length)
 })
 
+test('a frame says that issues have changed', async (t) => {
+  const { address, post } = await listening(t)
+  const follower = await follow(t, address)
+  await message(follower, 'hello')
+  await post('/hooks/agent', { message: 'hello' }, { authorization: 'Bearer wrong' })
+  await message(follower, 'frame', ({ issues }) => issues === true)
+})
+
 test('a reload is reported, whether it goes live or is refused', async (t) => {
   const { address, write, gateway } = await listening(t)
   const follower = await follow(t, address)

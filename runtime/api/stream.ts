@@ -231,6 +231,12 @@ export function createStream(options: StreamOptions) {
       if (event.type === 'snapshot-swapped')
         for (const client of clients) if (!client.isAdmitted()) end(client)
     },
+    /** Issues came, changed or ended. */
+    noteIssues(): void {
+      if (following === undefined) return
+      gathered.noteIssues()
+      schedule()
+    },
     /** Ends every client. */
     close(): void {
       for (const client of clients) end(client)
@@ -257,6 +263,7 @@ function createGathered() {
   }
   let generation: number | undefined
   let hasReloaded = false
+  let hasIssues = false
 
   /** The newest of them. */
   function listed<State extends object>(of: ReadonlyMap<Id, State>) {
@@ -268,7 +275,8 @@ function createGathered() {
     isEmpty: () =>
       requests.size + states.run.size + states.event.size + states.delivery.size === 0 &&
       generation === undefined &&
-      !hasReloaded,
+      !hasReloaded &&
+      !hasIssues,
     add({ type, id, state, stage }: Change): void {
       if (type === 'request') requests.add(id)
       else states[type].set(id, stage === undefined ? { state } : { state, stage })
@@ -276,6 +284,9 @@ function createGathered() {
     noteReload(event: ReloadEvent): void {
       hasReloaded = true
       if (event.type === 'snapshot-swapped') generation = event.generation
+    },
+    noteIssues(): void {
+      hasIssues = true
     },
     content(rows: readonly object[]) {
       const isCut = Object.values(states).some(({ size }) => size > mostStates)
@@ -286,6 +297,7 @@ function createGathered() {
         events: listed(states.event),
         deliveries: listed(states.delivery),
         ...(isCut && { partial: true }),
+        ...(hasIssues && { issues: true }),
         ...(generation !== undefined && { generation }),
         ...(hasReloaded && { reload: true }),
       }

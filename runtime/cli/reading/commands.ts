@@ -1,8 +1,12 @@
 /** Registers the commands that read what a running gateway holds: their names, options and help. */
 
 import { InvalidArgumentError, Option } from 'commander'
-import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
+import { type CliCommand, configOption, durationMs, type Run, whole } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
+
+const issuesHelp = `
+Most issues end by themselves once their cause is gone; the rest ends by hand, or
+after seven days in which it did not show. docs/reference/issues.md lists the codes.`
 
 export function addReadingCommands(program: CliCommand, run: Run): void {
   program
@@ -78,6 +82,35 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
     new Option('--state <state>', 'only these').choices(['pending', 'delivered', 'skipped', 'parked']),
     new Option('--channel <name>', 'only those to this channel'),
   ])
+
+  const issues = program
+    .command('issues')
+    .description('list the open problems of a running gateway, each once, with its cause and the next step')
+    .addOption(configOption())
+    .option('--all', 'list those that are muted or resolved too')
+    .option('--limit <n>', 'how many, 1 to 500 (default: 50)', whole(1, 500))
+    .option('--cursor <cursor>', 'go on where a list ended')
+    .option('--json', 'answer as JSON: {items, next}')
+    .addHelpText('after', issuesHelp)
+    .gatewayExamples('reveille issues', 'reveille issues --all --json')
+    .action(run(async () => (await import('./issues.ts')).issues))
+  const orderIssues = (name: 'resolve' | 'mute' | 'reopen', description: string) =>
+    issues
+      .command(name)
+      .description(description)
+      .argument('<key...>', 'the key of an issue, or its beginning where no other has it')
+      .addOption(configOption())
+      .option('--json', 'answer as JSON')
+  orderIssues('resolve', 'end issues by hand; one that shows again is opened again')
+    .gatewayExamples('reveille issues resolve FILTER_NEAR_MISS:pr-opened')
+    .action(run(async () => (await import('./issues.ts')).resolveIssues))
+  orderIssues('mute', 'take issues off the list; they go on counting')
+    .option('--for <duration>', 'such as 8h or 7d (default: for good)', durationMs)
+    .gatewayExamples('reveille issues mute SILENCE:stripe --for 7d')
+    .action(run(async () => (await import('./issues.ts')).muteIssues))
+  orderIssues('reopen', 'put issues back on the list')
+    .gatewayExamples('reveille issues reopen SILENCE:stripe')
+    .action(run(async () => (await import('./issues.ts')).reopenIssues))
 
   program
     .command('sessions')

@@ -1,0 +1,146 @@
+/** Lists the kinds of issues: what each is about, and how it ends. The reference page has the same table, held by a test. */
+
+import { dayMs } from '../store/day.ts'
+
+export interface IssueCodeRow {
+  /** Completes "An issue is open: …", in words that quote nothing of a sender. */
+  readonly title: string
+  /** Completes "It ends …", for the reference page. */
+  readonly ends: string
+  /** What its subject names, so that an issue ends with what it is about. */
+  readonly about: 'endpoint' | 'mapping' | 'channel' | 'source' | 'runner' | 'budget' | 'files'
+  /** Whether quiet days end it. Not where the problem lasts although nothing is counted. */
+  readonly endsQuietly: boolean
+  /** Whether the main session gets an event. Not where dispatch posts an event of its own when it happens. */
+  readonly isSaid: boolean
+}
+
+const counted = { endsQuietly: true, isSaid: true } as const
+const lasting = { endsQuietly: false, isSaid: true } as const
+
+export const issueCodes = {
+  SIGNATURE_REFUSED: {
+    ...counted,
+    about: 'endpoint',
+    title: 'requests are refused, because their signature is wrong or missing',
+    ends: 'with the next authenticated request to the endpoint',
+  },
+  TOKEN_REFUSED: {
+    ...counted,
+    about: 'endpoint',
+    title: 'requests are refused, because their token is wrong or missing',
+    ends: 'with the next authenticated request to the endpoint',
+  },
+  FILTER_NEAR_MISS: {
+    ...counted,
+    about: 'mapping',
+    title: 'requests are ignored that miss this mapping by one value',
+    ends: 'with the next request that the mapping matches',
+  },
+  TRANSFORM_FAILING: {
+    ...counted,
+    about: 'mapping',
+    title: 'the transform of this mapping fails',
+    ends: 'with the next request that the mapping accepts or skips',
+  },
+  DRIFT: {
+    ...counted,
+    about: 'endpoint',
+    title: 'a field that a mapping reads no longer comes',
+    ends: 'when the field comes again',
+  },
+  DUPLICATES: {
+    ...counted,
+    about: 'endpoint',
+    title: 'the sender repeats its deliveries',
+    ends: 'after an hour with fewer than three repetitions',
+  },
+  SILENCE: {
+    ...lasting,
+    about: 'endpoint',
+    title: 'nothing has come for longer than `expectEvery` allows',
+    ends: 'with the next request to the endpoint',
+  },
+  LOOP: {
+    ...counted,
+    about: 'mapping',
+    title: 'a loop is suspected, and was stopped',
+    ends: 'when no run is parked for it any more; for a request that the gateway caused itself, after an hour without one',
+    isSaid: false,
+  },
+  BUDGET_SPENT: {
+    ...lasting,
+    about: 'budget',
+    title: 'the budget of the day is spent',
+    ends: 'when no run is parked for it any more: resumed or cancelled',
+    isSaid: false,
+  },
+  BUDGET_ALARM: {
+    ...counted,
+    about: 'budget',
+    title: 'much of the budget of the day is spent',
+    ends: 'with the day (UTC)',
+  },
+  TIMEOUTS: {
+    ...counted,
+    about: 'mapping',
+    title: 'runs do not end in their time',
+    ends: 'with the next run of the mapping that succeeds',
+  },
+  RUNNER_FAILS: {
+    ...counted,
+    about: 'runner',
+    title: 'runs of this runner fail',
+    ends: 'with the next turn of the runner that succeeds',
+  },
+  CHANNEL_REFUSES: {
+    ...lasting,
+    about: 'channel',
+    title: 'the channel sends nothing',
+    ends: 'with the next message that the channel takes',
+  },
+  DELIVERIES_PARKED: {
+    ...lasting,
+    about: 'channel',
+    title: 'replies are parked, and wait for an operator',
+    ends: 'when nothing is parked for the channel any more',
+  },
+  SOURCE_STOPPED: {
+    ...lasting,
+    about: 'source',
+    title: 'the source fetches nothing',
+    ends: 'when the source reports that it works',
+  },
+  RELOAD_REFUSED: {
+    ...lasting,
+    about: 'files',
+    title: 'the files are refused, and an older generation serves',
+    ends: 'when files go live, or are again what is live',
+  },
+} as const satisfies Readonly<Record<string, IssueCodeRow>>
+
+export type IssueCode = keyof typeof issueCodes
+
+/** An issue that nothing was counted for in this time is over. */
+export const quietMs = 7 * dayMs
+
+export function keyOf(code: IssueCode, subject: string): string {
+  return `${code}:${subject}`
+}
+
+/** Returns undefined for a key that no code of this version begins. */
+export function partsOf(key: string): { readonly code: IssueCode; readonly subject: string } | undefined {
+  const end = key.indexOf(':')
+  const code = key.slice(0, end)
+  return Object.hasOwn(issueCodes, code)
+    ? { code: code as IssueCode, subject: key.slice(end + 1) }
+    : undefined
+}
+
+/** Returns the table of the reference page. */
+export function renderIssueTable(): string {
+  const rows = Object.entries(issueCodes).map(
+    ([code, { title, ends, about }]) => `| \`${code}\` | ${about} | ${title} | ${ends} |`,
+  )
+  return ['| Code | About | It says | It ends |', '|---|---|---|---|', ...rows].join('\n')
+}

@@ -1,0 +1,138 @@
+/**
+ * Finds payloads that have changed: a field that mappings read was in nearly all requests of an endpoint, and is in none of the
+ * last ones. Requests are sampled, and looked at when the event loop is idle.
+ */
+
+import { compileFieldPresence, type FieldPresence, type HookRequest, type Snapshot } from '@reveille/engine'
+import { BoundedMap } from '@reveille/kit'
+import { onceForEach } from '../once-for-each.ts'
+import type { Ledger } from './ledger.ts'
+
+const absentRun = 20
+const window = 100
+const leastPresent = 95
+const ringSize = window + absentRun
+const mostEndpoints = 200
+/** So many requests of one endpoint are sampled at once, and so many a second after that. */
+const burst = 200
+const perSecond = 2
+/** How many samples may wait; each holds a payload. */
+const mostWaiting = 8
+
+interface Sampled {
+  tokens: number
+  at: number
+  /** By the path of each field. */
+  readonly fields: Map<string, Field>
+}
+
+interface Field {
+  /** The newest samples: 1 where the field was there. */
+  readonly ring: Uint8Array
+  next: number
+  count: number
+  /** How many of the newest samples in a row lack the field. */
+  absent: number
+}
+
+type Sample = readonly [request: HookRequest, snapshot: Snapshot]
+
+export function createDriftWatch(ledger: Ledger, isKnown: (snapshot: Snapshot, endpoint: string) => boolean) {
+  const endpoints = new BoundedMap<string, Sampled>(mostEndpoints)
+  const readersOf = onceForEach((_snapshot: Snapshot) => new Map<string, FieldPresence>())
+  let waiting: Sample[] = []
+
+  function hasToken(sampled: Sampled, at: number): boolean {
+    const refilled = sampled.tokens + (Math.max(0, at - sampled.at) / 1000) * perSecond
+    sampled.tokens = Math.min(burst, refilled)
+    sampled.at = at
+    if (sampled.tokens < 1) return false
+    sampled.tokens -= 1
+    return true
+  }
+
+  function lookAtAll(): void {
+    const samples = waiting
+    waiting = []
+    for (const [request, snapshot] of samples) lookAt(request, snapshot)
+  }
+
+  function lookAt({ endpoint, payload }: HookRequest, snapshot: Snapshot): void {
+    const sampled = endpoints.get(endpoint)
+    if (sampled === undefined) return
+    const presence = readerOf(snapshot, endpoint)
+    const found = presence.of(payload)
+    presence.fields.forEach(({ path, mapping }, index) => {
+      const isThere = found[index]
+      if (isThere === undefined) return
+      const field = sampled.fields.get(path) ?? newField()
+      sampled.fields.set(path, field)
+      take(field, isThere)
+      if (isThere) {
+        if (ledger.hasOpen()) ledger.resolve('DRIFT', `${endpoint}:${path}`)
+      } else if (field.absent >= absentRun) judge(endpoint, path, mapping, field)
+    })
+  }
+
+  function judge(endpoint: string, path: string, mapping: string, field: Field): void {
+    const isOpen = ledger.isOpen('DRIFT', `${endpoint}:${path}`)
+    const present = presentBefore(field)
+    if (!isOpen && (present === undefined || present < leastPresent)) return
+    const before = present === undefined ? '' : `${present} of the ${window} requests before had, and `
+    ledger.note({
+      code: 'DRIFT',
+      subject: `${endpoint}:${path}`,
+      describe: () => ({
+        cause: `The mapping "${mapping}" reads ${path}, which ${before}none of the last ${field.absent} requests to /${endpoint} has.`,
+        next: {
+          label: 'See what the sender sends now, and mend the name of the field in the mapping',
+          command: `reveille requests --endpoint ${endpoint} --limit 5`,
+        },
+      }),
+    })
+  }
+
+  function readerOf(snapshot: Snapshot, endpoint: string): FieldPresence {
+    const readers = readersOf(snapshot)
+    const known = readers.get(endpoint)
+    if (known !== undefined) return known
+    const reader = compileFieldPresence(snapshot.entriesOf(endpoint))
+    readers.set(endpoint, reader)
+    return reader
+  }
+
+  return {
+    /** Takes a request as a sample, or does not. */
+    sample(request: HookRequest, snapshot: Snapshot): void {
+      const { endpoint, isUndecoded, now } = request
+      if (isUndecoded || waiting.length >= mostWaiting || !isKnown(snapshot, endpoint)) return
+      let sampled = endpoints.get(endpoint)
+      if (sampled === undefined) {
+        sampled = { tokens: burst, at: now, fields: new Map() }
+        endpoints.set(endpoint, sampled)
+      }
+      if (!hasToken(sampled, now)) return
+      if (waiting.push([request, snapshot]) === 1) setImmediate(lookAtAll)
+    },
+  }
+}
+
+function newField(): Field {
+  return { ring: new Uint8Array(ringSize), next: 0, count: 0, absent: 0 }
+}
+
+function take(field: Field, isThere: boolean): void {
+  field.ring[field.next] = isThere ? 1 : 0
+  field.next = (field.next + 1) % ringSize
+  field.count = Math.min(ringSize, field.count + 1)
+  field.absent = isThere ? 0 : field.absent + 1
+}
+
+/** Counts the samples with the field before the newest ones that lack it; undefined while there are too few, or no more. */
+function presentBefore({ ring, next, count, absent }: Field): number | undefined {
+  if (count < ringSize || absent !== absentRun) return undefined
+  let present = 0
+  for (let back = absentRun + 1; back <= ringSize; back++)
+    present += ring[(next - back + ringSize) % ringSize] ?? 0
+  return present
+}

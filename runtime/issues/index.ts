@@ -1,0 +1,148 @@
+/** The issues of a gateway: each open problem once, with its cause and the next step, from what the other rooms report. */
+
+import { backgroundTimers, type CurrentLive, type ReloadEvent, type Timers } from '@reveille/engine'
+import type { SourceState } from '../sources/index.ts'
+import type { MintId } from '../store/id.ts'
+import type { Store } from '../store/port.ts'
+import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { createDriftWatch } from './drift.ts'
+import { createEndpointWatch } from './endpoints.ts'
+import { createLedger } from './ledger.ts'
+import { createNearMisses, type Explained } from './near-misses.ts'
+import { createSilenceWatch } from './silence.ts'
+import { createWorkWatch } from './work.ts'
+
+export { type IssueCode, type IssueCodeRow, issueCodes, renderIssueTable } from './codes.ts'
+export type { Silence } from './silence.ts'
+export type { BudgetAlarm } from './work.ts'
+
+export interface IssuesOptions {
+  readonly store: Pick<Store, 'command' | 'read'>
+  readonly current: CurrentLive
+  readonly log: { warn(facts: object, message?: string): void }
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+  readonly mintId: MintId
+  /** Whether a runner passes the main session's events on, so that none of them need wait for the timer. */
+  readonly relays: (runner: string) => boolean
+  /** Returns the states of the sources, from memory. */
+  readonly sources: () => readonly SourceState[]
+  /** Default: timers that do not keep the process alive. */
+  readonly timers?: Timers
+}
+
+export type Issues = ReturnType<typeof createIssues>
+
+/** The issues of earlier processes are read once a start is over, because the thread that reads takes memory and time. */
+const loadAfterMs = 3000
+const sweepMs = 60_000
+/** How often the store is asked for issues that have been quiet for days. Milliseconds. */
+const reloadMs = 21_600_000
+
+export function createIssues(options: IssuesOptions) {
+  const { store, current, log, now, mintId, timers = backgroundTimers } = options
+  const mainRunner = () => current().snapshot.settings.agents.defaults.runner
+  const listeners: (() => void)[] = []
+  const ledger = createLedger({
+    store,
+    log,
+    now,
+    timers,
+    mintId,
+    generation: () => current().generation,
+    onChange: () => {
+      for (const listener of listeners) listener()
+    },
+    notifies: () => current().snapshot.settings.gateway.issues.notify,
+    heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatBurstMs) : undefined),
+  })
+  const nearMisses = createNearMisses(ledger, store.read)
+  const silence = createSilenceWatch({ ledger, current, read: store.read, now, timers })
+  const work = createWorkWatch({ ledger, current, read: store.read, now })
+  const endpoints = createEndpointWatch({ ledger, onMatched: nearMisses.matched, onExpected: silence.seen })
+  const drift = createDriftWatch(ledger, endpoints.isKnown)
+  let areFilesRefused = false
+  let loadedAt = Number.NEGATIVE_INFINITY
+  let timer: unknown
+  let isClosed = false
+
+  /** Ends what earlier processes left open and is over, and what ends without an event. */
+  async function sweep(): Promise<void> {
+    if (now() - loadedAt >= reloadMs) {
+      await ledger.load()
+      loadedAt = now()
+      if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', 'files')
+      for (const { source, state } of options.sources())
+        if (state === 'working') ledger.resolve('SOURCE_STOPPED', source)
+      work.endGone()
+      await silence.apply()
+    }
+    endpoints.endHours(now())
+    await work.sweep()
+  }
+
+  function schedule(ms: number): void {
+    if (isClosed) return
+    timer = timers.setTimeout(() => {
+      sweep()
+        .catch((error) =>
+          log.warn({ event: 'issues-not-read', err: error }, 'open issues will be read later'),
+        )
+        .finally(() => schedule(sweepMs))
+    }, ms)
+  }
+
+  function applySnapshot(): void {
+    endpoints.keep(current().snapshot)
+    silence
+      .apply()
+      .catch((error) => log.warn({ event: 'issues-not-read', err: error }, 'silence is not found'))
+  }
+
+  return {
+    /** Is called for each request once it is concluded. */
+    requestConcluded: endpoints.concluded,
+    /** Is called for each request that the engine has decided about. */
+    requestResolved: drift.sample,
+    /** Is called with the explanation of an ignored request. Never rejects. */
+    requestExplained: (explained: Explained) =>
+      nearMisses.explained(explained).catch((error) => log.warn({ event: 'issues-not-found', err: error })),
+    observer: work.observer,
+    sourceChanged: work.sourceChanged,
+    reloaded(event: ReloadEvent): void {
+      if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true
+      if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') areFilesRefused = false
+      if (event.type === 'snapshot-swapped') {
+        const { changed, removed } = event.changes.mappings
+        nearMisses.forget([...changed, ...removed])
+      }
+      work.reloaded(event)
+      if (event.type === 'snapshot-swapped') applySnapshot()
+    },
+    budgetAlarm: work.budgetAlarm,
+
+    /** Begins to follow silence, and to end what is over. */
+    start(): void {
+      schedule(loadAfterMs)
+      if (Object.values(current().snapshot.endpoints).some(({ expectEvery }) => expectEvery !== undefined))
+        applySnapshot()
+    },
+
+    /** When an authenticated request came last to an endpoint that the configuration names, since the start. */
+    seenAt: endpoints.seenAt,
+    silences: silence.silences,
+    /** Calls the listener whenever issues came, changed or ended. */
+    onChange: (listener: () => void) => void listeners.push(listener),
+    resolve: ledger.resolveByHand,
+    mute: ledger.mute,
+    reopen: ledger.reopen,
+    /** Writes what was found. */
+    flush: ledger.flush,
+    async close(): Promise<void> {
+      isClosed = true
+      timers.clearTimeout(timer)
+      silence.close()
+      await ledger.close()
+    },
+  }
+}

@@ -1,0 +1,273 @@
+/** Follows what the gateway does after it has accepted: runs, deliveries, channels, budgets, sources and reloads. */
+
+import { dirname } from 'node:path'
+import { type CurrentLive, formatPlace, type ReloadEvent } from '@reveille/engine'
+import type { BudgetKey, DispatchObserver } from '../dispatch/index.ts'
+import type { SourceState } from '../sources/index.ts'
+import { dayOf } from '../store/day.ts'
+import type { Reader, RunRecord } from '../store/port.ts'
+import { type IssueCode, issueCodes } from './codes.ts'
+import { type Ledger, withoutStop } from './ledger.ts'
+
+/** How much of a budget is spent. */
+export interface BudgetAlarm {
+  readonly key: BudgetKey
+  readonly percent: number
+  readonly of: 'runs' | 'tokens' | 'usd'
+}
+
+export interface WorkWatchOptions {
+  readonly ledger: Ledger
+  readonly current: CurrentLive
+  readonly read: Pick<Reader, 'runs' | 'openDeliveries'>
+  readonly now: () => number
+}
+
+/** The parked runs among which those of an issue are looked for. */
+const mostParked = 100
+
+export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions) {
+  /** The day (UTC) of the last alarm of each budget. */
+  const alarmedOn = new Map<BudgetKey, string>()
+
+  /** Whether the main session itself runs on it, and can do nothing about its failure. */
+  function isOfMain(runner: string): boolean {
+    return current().snapshot.settings.agents.defaults.runner === runner
+  }
+
+  function noteRunner(
+    runner: string,
+    failure: { readonly code: string; readonly reason: string },
+    id: string,
+  ) {
+    ledger.note({
+      code: 'RUNNER_FAILS',
+      subject: runner,
+      isSilent: isOfMain(runner),
+      describe: () => ({
+        cause: `Runs of the runner "${runner}" fail with ${failure.code}: ${withoutStop(failure.reason)}.`,
+        next: { label: 'See how the newest of them failed', command: `reveille runs ${id}` },
+      }),
+    })
+  }
+
+  const observer: DispatchObserver = {
+    runEnded(run, result) {
+      const { runner, timeoutSeconds, id } = run
+      if (result.state === 'succeeded') {
+        if (!ledger.hasOpen()) return
+        ledger.resolve('RUNNER_FAILS', runner)
+        ledger.resolve('TIMEOUTS', subjectOf(run))
+      } else if (result.state === 'timed-out') {
+        ledger.note({
+          code: 'TIMEOUTS',
+          subject: subjectOf(run),
+          describe: () => ({
+            cause: `Runs of ${nameOf(run)} do not end within their ${timeoutSeconds} s (runner ${runner}).`,
+            next: {
+              label: 'See what the newest of them did, and raise `timeoutSeconds` if that takes longer',
+              command: `reveille runs ${id}`,
+            },
+          }),
+        })
+      } else if (result.state === 'failed' && result.error.code !== 'INTERRUPTED') {
+        noteRunner(runner, { code: result.error.code, reason: result.reason }, id)
+      }
+    },
+
+    runParked(run, { code, message }, budget) {
+      if (code === 'LOOP') {
+        ledger.note({
+          code: 'LOOP',
+          subject: subjectOf(run),
+          describe: () => ({
+            cause: `Runs of ${nameOf(run)} are parked, as a loop is suspected: ${withoutStop(message)}.`,
+            next: {
+              label: 'See what causes the runs; end this one, or resume it if it is meant',
+              command: `reveille cancel ${run.id}`,
+              action: { method: 'POST', path: `/api/runs/${run.id}/cancel` },
+            },
+          }),
+        })
+      } else if (budget !== undefined) {
+        ledger.note({
+          code: 'BUDGET_SPENT',
+          subject: budget,
+          describe: () => ({
+            cause: `Runs are parked: ${withoutStop(message)}.`,
+            next: {
+              label: `Raise ${budget} or wait for the next day (UTC), and then perform the parked runs`,
+              command: 'reveille resume --all',
+            },
+          }),
+        })
+      }
+    },
+
+    heartbeatEnded({ runner, id }, failure) {
+      if (failure !== undefined) noteRunner(runner, failure, id)
+      else if (ledger.hasOpen()) ledger.resolve('RUNNER_FAILS', runner)
+    },
+
+    deliveryEnded({ id, channel, to }, state, reason) {
+      if (state === 'delivered') {
+        if (ledger.hasOpen()) ledger.resolve('CHANNEL_REFUSES', channel)
+      } else if (state === 'parked' && reason !== undefined) {
+        const target = to === undefined ? channel : `${channel} (${to})`
+        ledger.note({
+          code: 'DELIVERIES_PARKED',
+          subject: channel,
+          describe: () => ({
+            cause: `A reply to ${target} is parked: ${reason.code}: ${withoutStop(reason.reason)}.`,
+            next: {
+              label: 'Mend the cause, and then deliver what is parked',
+              command: `reveille replay --parked --channel ${channel}`,
+              action: { method: 'POST', path: `/api/deliveries/${id}/replay` },
+            },
+          }),
+        })
+      }
+    },
+
+    channelChanged({ channel, state, ...why }) {
+      if (state === 'open') ledger.resolve('CHANNEL_REFUSES', channel)
+      else if (state === 'held' && 'code' in why) noteChannel(channel, why.code, why.reason)
+    },
+
+    channelChecked({ channel, ok, code, detail }) {
+      if (!ok) noteChannel(channel, code, detail)
+    },
+  }
+
+  function noteChannel(channel: string, code = 'failed', reason = 'it does not say why'): void {
+    ledger.note({
+      code: 'CHANNEL_REFUSES',
+      subject: channel,
+      describe: () => ({
+        cause: `Nothing can be sent on the channel ${channel}: ${code}: ${withoutStop(reason)}.`,
+        next: {
+          label: `Mend \`channels.${channel}\`; it is tried again as soon as the file is saved`,
+          command: 'reveille doctor',
+        },
+      }),
+    })
+  }
+
+  function sourceChanged({ source, state, detail }: SourceState): void {
+    if (state === 'working') ledger.resolve('SOURCE_STOPPED', source)
+    if (state !== 'failing' && state !== 'waiting' && state !== 'held-elsewhere') return
+    ledger.note({
+      code: 'SOURCE_STOPPED',
+      subject: source,
+      describe: () => ({
+        cause: `The source ${source} fetches nothing (${state}): ${detail || 'it does not say why'}`,
+        next: { label: 'See what the source says, and mend it', command: 'reveille doctor' },
+      }),
+    })
+  }
+
+  function reloaded(event: ReloadEvent): void {
+    if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged')
+      ledger.resolve('RELOAD_REFUSED', 'files')
+    if (event.type === 'snapshot-swapped') endGone()
+    if (event.type !== 'candidate-rejected' || event.rollbackTo !== undefined) return
+    const errors = event.diagnostics.filter(({ severity }) => severity === 'error')
+    const [first] = errors
+    if (first === undefined) return
+    const { generation, snapshot } = current()
+    ledger.note({
+      code: 'RELOAD_REFUSED',
+      subject: 'files',
+      describe: () => {
+        const place = first.place && formatPlace(first.place, dirname(snapshot.settings.file))
+        const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
+        return {
+          cause: `The files are refused, and generation ${generation} serves on: ${place === undefined ? '' : `${place}: `}${withoutStop(first.message)}${more}.`,
+          next: {
+            label: `Mend ${place ?? 'the files'}; they are read again when they are saved`,
+            command: 'reveille check',
+            action: { method: 'POST', path: '/api/reload' },
+          },
+        }
+      },
+    })
+  }
+
+  /** Ends the issues about what the configuration no longer has. */
+  function endGone(): void {
+    const { snapshot } = current()
+    const { settings, endpoints } = snapshot
+    const mappings = new Set(snapshot.mappings.map(({ id }) => id))
+    const names: Record<(typeof issueCodes)[IssueCode]['about'], (subject: string) => boolean> = {
+      endpoint: (subject) => snapshot.covers(subject) || subject.includes(':'),
+      mapping: (subject) => mappings.has(subject) || snapshot.covers(subject.replace(/^\//, '')),
+      channel: (subject) => Object.hasOwn(settings.channels, subject),
+      source: (subject) => Object.hasOwn(settings.sources, subject),
+      runner: () => true,
+      budget: (subject) =>
+        subject === 'agents.budget'
+          ? settings.agents.budget !== undefined
+          : Object.entries(endpoints).some(
+              ([name, { budget }]) => budget && subject === `endpoints.${name}.budget`,
+            ),
+      files: () => true,
+    }
+    for (const { code, subject } of ledger.open())
+      if (!names[issueCodes[code].about](subject)) ledger.resolve(code, subject)
+  }
+
+  /** Ends what ends without an event: parked runs and deliveries that an operator has dealt with, and the alarms of a day. */
+  async function sweep(): Promise<void> {
+    const open = ledger.open()
+    for (const { code, subject } of open)
+      if (code === 'BUDGET_ALARM' && alarmedOn.get(subject) !== dayOf(now())) ledger.resolve(code, subject)
+    const about = (...codes: readonly IssueCode[]) => open.filter(({ code }) => codes.includes(code))
+    // Loops of an endpoint have no parked runs, and end with their hour.
+    const parking = about('LOOP', 'BUDGET_SPENT').filter(({ subject }) => !subject.startsWith('/'))
+    if (parking.length > 0) {
+      const { items } = await read.runs({ state: 'parked', limit: mostParked })
+      for (const { code, subject } of parking) {
+        const isLeft = items.some((run) =>
+          code === 'LOOP'
+            ? run.error?.code === 'LOOP' && subjectOf(run) === subject
+            : run.error?.code === 'BUDGET' && run.error.message.includes(subject),
+        )
+        if (!isLeft) ledger.resolve(code, subject)
+      }
+    }
+    const parked = about('DELIVERIES_PARKED')
+    if (parked.length > 0) {
+      const channels = await read.openDeliveries()
+      for (const { code, subject } of parked)
+        if (!channels.some((each) => each.channel === subject && each.parked > 0))
+          ledger.resolve(code, subject)
+    }
+  }
+
+  return {
+    observer,
+    sourceChanged,
+    reloaded,
+    endGone,
+    sweep,
+    budgetAlarm({ key, percent, of }: BudgetAlarm): void {
+      alarmedOn.set(key, dayOf(now()))
+      ledger.note({
+        code: 'BUDGET_ALARM',
+        subject: key,
+        describe: () => ({
+          cause: `${percent} % of ${key} (${of}) are spent today (UTC).`,
+          next: { label: `See what spends it, and raise ${key} if that is meant`, command: 'reveille spend' },
+        }),
+      })
+    },
+  }
+}
+
+function subjectOf({ mapping, endpoint = 'agent' }: Pick<RunRecord, 'mapping' | 'endpoint'>): string {
+  return mapping ?? endpoint
+}
+
+function nameOf({ mapping, endpoint = 'agent' }: Pick<RunRecord, 'mapping' | 'endpoint'>): string {
+  return mapping === undefined ? `/${endpoint}` : `the mapping "${mapping}"`
+}
