@@ -14,6 +14,17 @@ const askers = {
     file,
     ...words,
   ],
+  // The functions of the completion system print what they are given.
+  zsh: (file: string, words: readonly string[]) => [
+    '-f',
+    '-c',
+    `compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- "$@"; }
+_describe() { print -l -- "\${(@)\${(P@)2}%%:*}"; }
+source $1; shift; words=("$@"); CURRENT=$#; _reveille`,
+    'zsh',
+    file,
+    ...words,
+  ],
   fish: (file: string, words: readonly string[]) => [
     '-c',
     `source ${file}; complete -C '${words.join(' ')}' | string split -f1 \\t`,
@@ -33,19 +44,19 @@ async function write(t: TestContext, shell: string): Promise<string> {
   return file
 }
 
-for (const shell of ['bash', 'fish'] as const) {
+for (const shell of ['bash', 'zsh', 'fish'] as const) {
   test(`${shell} completes commands, options and their values`, unless(shell), async (t) => {
     const file = await write(t, shell)
     function offered(...words: readonly string[]): readonly string[] {
       const { stdout, stderr } = spawnSync(shell, askers[shell](file, words), { encoding: 'utf8' })
       assert.equal(stderr, '', words.join(' '))
-      return stdout.split('\n').filter((line) => line !== '')
+      return stdout.split('\n').filter((line) => line !== '' && line.startsWith(words.at(-1) ?? ''))
     }
     assert.deepEqual(offered('reveille', 'requ'), ['requests'])
     assert.ok(['status', 'tail', 'completion'].every((name) => offered('reveille', '').includes(name)))
     assert.deepEqual(
       offered('reveille', 'store', ''),
-      shell === 'bash' ? ['backup', 'help', '--help', '-h'] : ['backup', 'help'],
+      shell === 'fish' ? ['backup', 'help'] : ['backup', 'help', '--help', '-h'],
     )
     assert.ok(offered('reveille', 'requests', '--out').includes('--outcome'))
     const outcomes = offered('reveille', 'requests', '--outcome', '')
