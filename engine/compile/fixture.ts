@@ -70,6 +70,7 @@ export type Mapping = Omit<MappingSource, 'action'> & {
 export interface Fixture {
   readonly hooks?: Partial<Settings['hooks']>
   readonly defaults?: Partial<Settings['agents']['defaults']>
+  readonly agents?: Partial<Settings['agents']>
   readonly channels?: Settings['channels']
   readonly endpoints?: Configuration['endpoints']
   /** The functions by module; each stands for every export of its module. */
@@ -85,7 +86,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
     settings: {
       ...fixtureSettings,
       hooks: { ...hooks, ...fixture.hooks },
-      agents: { ...agents, defaults: { ...agents.defaults, ...fixture.defaults } },
+      agents: { ...agents, ...fixture.agents, defaults: { ...agents.defaults, ...fixture.defaults } },
       channels: fixture.channels ?? fixtureSettings.channels,
     },
     mappings: mappings.map(entryOf),

@@ -102,3 +102,21 @@ test('an expression may choose between literal models, each of which must be all
     ],
   ])
 })
+
+test('a model that a mapping names needs a price where a budget in US dollars pays for its runs', () => {
+  const mappings = [
+    { message: 'x', model: 'ollama/llama' },
+    { message: 'x', model: 'openai/gpt-5' },
+  ]
+  const agents = { budget: { usd: 1 } }
+  const compiled = compileFixture(mappings, { agents })
+  assert.deepEqual(compiled.ok || compiled.diagnostics.map(({ code, place }) => [code, place?.text]), [
+    ['MODEL_WITHOUT_PRICE', '    model: ollama/llama'],
+  ])
+  assert.ok(
+    compileFixture(mappings, { agents: { ...agents, prices: { 'ollama/llama': { input: 0, output: 0 } } } })
+      .ok,
+  )
+  assert.ok(compileFixture(mappings, {}).ok)
+  assert.ok(compileFixture([{ message: 'x', model: '{{model}}', allowPayloadRouting: true }], { agents }).ok)
+})

@@ -213,3 +213,58 @@ for (const [key, value] of Object.entries({
     assert.ok(message.startsWith(`\`hooks.endpoints.gh.${key}\` must be`), message)
   })
 }
+
+const priced = (agents: string) => `agents: { ${agents} }\n`
+
+test('a budget in US dollars needs a default model whose price is known, and is refused at its place', async (context) => {
+  const budget = 'budget: { usd: 5 }'
+  for (const [text, message, hint] of [
+    [priced(budget), /`agents\.defaults\.model` names none/, /Write the model/],
+    [
+      priced(`defaults: { model: ollama/llama }, ${budget}`),
+      /`agents\.budget\.usd` counts what models cost, and `agents\.defaults\.model` has no known price/,
+      /agents\.prices: \{ "ollama\/llama"/,
+    ],
+  ] as const) {
+    const { code, message: found, hint: advice = '', place } = await only(context, text)
+    assert.deepEqual([code, place?.line], ['MODEL_WITHOUT_PRICE', 1])
+    assert.match(found, message)
+    assert.match(advice, hint)
+  }
+  const prices = 'prices: { ollama/llama: { input: 0, output: 0 } }'
+  for (const text of [
+    priced(`defaults: { model: openai/gpt-5 }, ${budget}`),
+    priced(`defaults: { model: ollama/llama }, ${prices}, ${budget}`),
+    priced(`defaults: { model: mini, models: { openai/gpt-5-mini: { alias: mini } } }, ${budget}`),
+  ])
+    assert.deepEqual(summary(await findings(context, text)), [])
+  const { prices: read } = await agentsOf(context, priced(prices))
+  assert.deepEqual({ ...read['ollama/llama'] }, { input: 0, output: 0 })
+})
+
+test('the same holds for the budget of an endpoint, in whichever file it stands', async (context) => {
+  const files = {
+    'reveille.yaml': 'agents: { defaults: { model: ollama/llama } }\n',
+    'mappings/a.yaml':
+      'endpoints: { github: { budget: { usd: 1 } } }\nmappings: [{ match: { path: github }, message: hi }]\n',
+  }
+  const { code, place, message } = await only(context, files)
+  assert.deepEqual([code, place?.line, place?.file.endsWith('a.yaml')], ['MODEL_WITHOUT_PRICE', 1, true])
+  assert.match(message, /`endpoints\.github\.budget\.usd` counts what models cost/)
+})
+
+test('amounts of money are numbers, not below a cent a day, and prices are complete', async (context) => {
+  const found = await findings(
+    context,
+    priced('budget: { usd: 0 }, prices: { a/b: { input: -1, output: "$5" }, c/d: { input: 1 } }'),
+  )
+  assert.deepEqual(
+    found.map(({ code, message }) => [code, message.replaceAll('`', '')]).toSorted(),
+    [
+      ['INVALID_VALUE', 'agents.budget.usd must be an amount of US dollars of at least 0.01, without a sign'],
+      ['INVALID_VALUE', 'agents.prices["a/b"].input must be an amount of US dollars for a million tokens'],
+      ['INVALID_VALUE', 'agents.prices["a/b"].output must be an amount of US dollars for a million tokens'],
+      ['MISSING_KEY', 'agents.prices["c/d"].output is missing'],
+    ].toSorted(),
+  )
+})
