@@ -101,6 +101,7 @@ test('absent keys have their documented defaults', async (context) => {
           heartbeat: { everyMs: 1_800_000, idle: false, ackToken: 'HEARTBEAT_OK' },
         },
         sessions: { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 },
+        prices: {},
         providers: {},
         runners: {},
       },

@@ -140,3 +140,40 @@ test('a lost turn that is found again, because nothing could be written, is paid
   reserved(budgets.reserve(before)).end(asked)
   refused(budgets.reserve(before))
 })
+
+test('money counts like tokens, and half, four fifths and all of a budget are alarmed about once each', () => {
+  const alarms: unknown[] = []
+  const budgets = createBudgets({
+    current: () => ({
+      generation: 1,
+      snapshot: { settings: { agents: { budget: { usd: 10, runs: 100 } } }, endpoints: {} } as never,
+    }),
+    now: () => noon,
+    observer: { budgetAlarmed: ({ key, percent, of, spent }) => alarms.push([key, percent, of, spent]) },
+  })
+  for (const usd of [4, 1, 0.5, 4])
+    reserved(budgets.reserve({ spent: spent() })).end({ asked: true, usage: { inputTokens: 1, usd } })
+  assert.deepEqual(alarms, [
+    ['agents.budget', 50, 'usd', '5 of 10 USD, 2 of 100 runs'],
+    ['agents.budget', 80, 'usd', '9.5 of 10 USD, 4 of 100 runs'],
+  ])
+  reserved(budgets.reserve({ spent: spent() })).end({ asked: true, usage: { usd: 0.5 } })
+  assert.deepEqual(alarms.at(-1), ['agents.budget', 100, 'usd', '10 of 10 USD, 5 of 100 runs'])
+  assert.match(refused(budgets.reserve({ spent: spent() })).what, /10 USD a day/)
+})
+
+test('what was spent before a restart is not alarmed about again', () => {
+  const alarms: unknown[] = []
+  const budgets = createBudgets({
+    current: () => ({
+      generation: 1,
+      snapshot: { settings: { agents: { budget: { tokens: 100 } } }, endpoints: {} } as never,
+    }),
+    now: () => noon,
+    observer: { budgetAlarmed: ({ percent }) => alarms.push(percent) },
+  })
+  reserved(budgets.reserve({ spent: spent({ tokens: 60 }) })).end({ asked: true, usage: { inputTokens: 1 } })
+  assert.deepEqual(alarms, [])
+  reserved(budgets.reserve({ spent: spent({ tokens: 61 }) })).end({ asked: true, usage: { inputTokens: 30 } })
+  assert.deepEqual(alarms, [80])
+})

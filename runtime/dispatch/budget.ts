@@ -112,10 +112,10 @@ export function createBudgets({
       tokens: before.tokens + ours.tokens,
       usd: addUsd(before.usd, ours.usd) ?? 0,
     }
-    const percent = shareOf(limit, cost)
-    if (percent === undefined || percent <= account.alarmed) return
-    account.alarmed = percent
-    const news = { key: name === '' ? 'agents.budget' : `endpoints.${name}.budget`, percent, day }
+    const share = shareOf(limit, cost)
+    if (share === undefined || share.percent <= account.alarmed) return
+    account.alarmed = share.percent
+    const news = { key: name === '' ? 'agents.budget' : `endpoints.${name}.budget`, ...share, day }
     const alarm = { ...news, spent: spentText(limit, cost) }
     log?.warn({ event: 'budget-alarm', ...alarm }, 'much of a budget is spent')
     observer?.budgetAlarmed?.(alarm)
@@ -195,17 +195,18 @@ export function createBudgets({
 function newAccount(spent: Spent | undefined, limit: Budget | undefined): Account {
   const { runs = 0, tokens = 0, usd = 0, reported = false } = spent ?? {}
   const before = { runs, tokens, usd }
-  const alarmed = (limit && shareOf(limit, before)) ?? 0
+  const alarmed = (limit && shareOf(limit, before)?.percent) ?? 0
   return { before, ours: { runs: 0, tokens: 0, usd: 0 }, isReported: reported, alarmed }
 }
 
 const kinds = ['usd', 'tokens', 'runs'] as const
 
 /** Returns the highest of the alarmed shares that is spent. A budget of nothing has none. */
-function shareOf(limit: Budget, cost: Cost): BudgetAlarm['percent'] | undefined {
-  const shares = kinds.map((kind) => (limit[kind] ? (100 * cost[kind]) / limit[kind] : 0))
-  const share = Math.max(...shares)
-  return alarmedShares.find((percent) => share >= percent)
+function shareOf(limit: Budget, cost: Cost): Pick<BudgetAlarm, 'percent' | 'of'> | undefined {
+  const shareIn = (kind: (typeof kinds)[number]) => (limit[kind] ? (100 * cost[kind]) / limit[kind] : 0)
+  const of = kinds.reduce((most, kind) => (shareIn(kind) > shareIn(most) ? kind : most))
+  const percent = alarmedShares.find((each) => shareIn(of) >= each)
+  return percent && { percent, of }
 }
 
 /** `4.02 of 5 USD, 812 of 1000 runs`. */

@@ -74,6 +74,8 @@ export interface BudgetAlarm {
   /** The key of the configuration: `endpoints.github.budget`. */
   readonly key: string
   readonly percent: 50 | 80 | 100
+  /** The limit of which so much is spent. */
+  readonly of: 'usd' | 'tokens' | 'runs'
   readonly day: string
   /** What is spent, of what: `4.02 of 5 USD`. */
   readonly spent: string
