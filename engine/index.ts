@@ -4,11 +4,18 @@ export { applyBoundary } from './boundary/apply-boundary.ts'
 export { closeFence, type FenceOptions, fence } from './boundary/fence.ts'
 export type { Segment } from './boundary/segment.ts'
 export type { Observation } from './cases/observation.ts'
-export { type Mismatch, runTests, type TestCache, type TestResult } from './cases/run-tests.ts'
+export { type Mismatch, receivedOf, runTests, type TestCache, type TestResult } from './cases/run-tests.ts'
 export { type PastRequest, runShadow, type Shadow, type ShadowDifference } from './cases/shadow.ts'
 export { createTestCache } from './cases/test-cache.ts'
 export { describeTests } from './cases/test-failures.ts'
-export { type ReceivedRequest, type TryResult, type TrySurface, tryRequest } from './cases/try-request.ts'
+export {
+  explainRequest,
+  type ReceivedRequest,
+  type TryOptions,
+  type TryResult,
+  type TrySurface,
+  tryRequest,
+} from './cases/try-request.ts'
 export type { Unmatched } from './cases/unmatched.ts'
 export { compileSnapshot } from './compile/compile-snapshot.ts'
 export { type Compiler, createCompiler } from './compile/compiler.ts'
@@ -29,6 +36,7 @@ export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/diagn
 export { inLargestUnit } from './config/duration.ts'
 export { type ThinkingLevel, thinkingLevels } from './config/fields.ts'
 export { withoutJson5Comments } from './config/file/json5-comments.ts'
+export { createThreadParser } from './config/file/parser.ts'
 export { type Files, realFiles } from './config/file/reading.ts'
 export { holdsUnset } from './config/file/unset.ts'
 export { freezeDeep } from './config/freeze-deep.ts'
@@ -36,6 +44,7 @@ export { isRecord } from './config/is-record.ts'
 export { createLoader, type Loader, type LoadOptions, loadConfiguration } from './config/load.ts'
 export { isLoopback } from './config/loopback.ts'
 export { nearestName } from './config/nearest.ts'
+export { loadPasted } from './config/pasted.ts'
 export { writePath } from './config/path.ts'
 export { costOf, listedPrices, type Price, priceOf, pricePages, pricesOf } from './config/prices.ts'
 export type { Rate } from './config/rate.ts'
@@ -74,7 +83,7 @@ export { isRefusedAgain, keptGenerations } from './reload/generation.ts'
 export type { CurrentLive, Live } from './reload/live.ts'
 export { createMemoryArchive, newestFirst } from './reload/memory-archive.ts'
 export type { ReloadEvent, ReloadListener, ReloadResult } from './reload/reload-event.ts'
-export { createReloader, type Reloader, type ReloaderOptions } from './reload/reloader.ts'
+export { createReloader, type LiveSource, type Reloader, type ReloaderOptions } from './reload/reloader.ts'
 export {
   createWatcher,
   type Watch,
@@ -100,6 +109,8 @@ export {
   type PolicyValue,
   placeOfPolicyValue,
 } from './resolve/effective-policy.ts'
+export { type FieldPath, type FieldPaths, fieldPathsOf } from './resolve/explain/field-paths.ts'
+export { redactRequest } from './resolve/explain/redact.ts'
 export type {
   ActionTrace,
   CandidateTrace,
@@ -116,6 +127,7 @@ export { createTransformHost } from './transform/host/host.ts'
 export {
   type Bundle,
   type Bundler,
+  type Stop,
   TransformError,
   type TransformEvent,
   type TransformHost,

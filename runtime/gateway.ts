@@ -31,14 +31,15 @@ import { createLoopGuard, createSentMessages, loadSentMessages } from './guard/i
 import { createApp, createHookSurface, listen, postLimitsOf } from './http/index.ts'
 import { createIssues, type Issues } from './issues/index.ts'
 import { createCounters } from './observe/counters.ts'
-import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
+import { createTracedNotes } from './observe/traced-notes.ts'
 import { createPluginHost } from './plugin/index.ts'
 import { presetsFolder } from './presets-folder.ts'
 import { createRandomIds } from './random-id.ts'
 import { createDryRun } from './reload/dry-run.ts'
 import { createReloading } from './reload/reloading.ts'
+import { createRequestDryRuns } from './reload/request-dry-runs.ts'
 import { ConfigurationError, loadStart, type Start } from './reload/start.ts'
 import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
@@ -259,7 +260,16 @@ async function assemble(
       onState: issues.sourceChanged,
     }),
   )
-  const traces = createIgnoredTraces(issues.requestExplained)
+  const requestDryRuns = parts.add(
+    createRequestDryRuns({
+      read: store.read,
+      reloader,
+      plugins,
+      randomness: { mint: mintId, randomId },
+      evaluators,
+    }),
+  )
+  const notes = parts.add(createTracedNotes({ store, onExplained: issues.requestExplained }))
   registerAdminSurface(app, {
     current,
     store,
@@ -267,7 +277,6 @@ async function assemble(
     log,
     now,
     timers: backgroundTimers,
-    traceOf: traces.of,
     progressOf: progress.of,
     heartbeat: dispatch.heartbeat,
     channels: dispatch.channels,
@@ -284,12 +293,13 @@ async function assemble(
     withoutSecrets: loader.withoutSecrets,
     activity: counters,
     isDraining,
+    requestDryRuns,
     dryRun: createDryRun(reloader, store.read),
   })
   const trust = parts.add(createTrust({ dataDir, fetch, log, now, timers: realTimers }))
   const hooks = createHookSurface(app, {
     current,
-    store,
+    store: notes.store,
     log,
     now,
     mintId,
@@ -299,7 +309,7 @@ async function assemble(
     verifyDependencies: trust.verifyDependencies,
     performHandshakeEffects: trust.performHandshakeEffects,
     counters,
-    onIgnored: traces.note,
+    onWithoutEffect: notes.expect,
     onConcluded: issues.requestConcluded,
     onResolved: issues.requestResolved,
     loopIn: createLoopGuard(sentMessages, () =>

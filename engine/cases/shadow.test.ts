@@ -13,7 +13,7 @@ const opened: Mapping = { id: 'opened', match: { body: { action: 'opened' } }, m
 function compare(before: readonly Mapping[], after: readonly Mapping[], ...bodies: readonly unknown[]) {
   const requests = bodies.map((body, index) => past(`r${index + 1}`, body))
   const [live, candidate] = [snapshotOf(before), snapshotOf(after)]
-  return runShadow({ requests, live, candidate, surface: plainSurface })
+  return runShadow({ requests, live, candidate, surface: plainSurface, dryRun: 'refuse' })
 }
 
 test('a candidate that decides alike has no differences, though every run has ids of its own', async () => {
@@ -31,7 +31,14 @@ test('a comparison that ends early says how many requests it compared', async ()
   const [live, candidate] = [snapshotOf([opened]), snapshotOf([opened])]
   let asked = 0
   const isGivenUp = () => ++asked > 2
-  const shadow = await runShadow({ requests, live, candidate, surface: plainSurface, isGivenUp })
+  const shadow = await runShadow({
+    requests,
+    live,
+    candidate,
+    surface: plainSurface,
+    dryRun: 'refuse',
+    isGivenUp,
+  })
   assert.deepEqual([shadow.compared, shadow.same], [2, 2])
 })
 

@@ -2,6 +2,7 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Action, Decision } from '../resolve/decision.ts'
+import type { DryRun } from '../transform/port.ts'
 import { yieldIfDue } from '../yield.ts'
 import { type ReceivedRequest, type TrySurface, tryRequest } from './try-request.ts'
 
@@ -18,6 +19,10 @@ export interface Shadow {
   readonly summary: readonly string[]
   /** In the order of the requests. */
   readonly differences: readonly ShadowDifference[]
+  /** How many requests could not be compared, since a transform was kept from what it reaches. Absent: none. */
+  readonly stopped?: number
+  /** Where transforms were stopped, each once: `jira.ts at https://jira.example`. Absent: nowhere. */
+  readonly stops?: readonly string[]
 }
 
 export interface ShadowDifference {
@@ -46,35 +51,52 @@ interface ShadowOptions {
   readonly live: Snapshot
   readonly candidate: Snapshot
   readonly surface: TrySurface
+  /** Whether transforms may leave the process. */
+  readonly dryRun: DryRun
   /** Whether the run is to end early. Default: it is not. */
   isGivenUp?(): boolean
 }
 
-/** Decides one request after the other. The transforms of both sides are called. */
+/** The most places that are listed. */
+const mostStops = 20
+
+/** Decides one request after the other. The transforms of both sides are called, as a dry run. */
 export async function runShadow({
   requests,
   live,
   candidate,
   surface,
+  dryRun,
   isGivenUp = () => false,
 }: ShadowOptions): Promise<Shadow> {
   const differences: ShadowDifference[] = []
+  const stops = new Set<string>()
   let compared = 0
+  let stopped = 0
   for (const request of requests) {
     await yieldIfDue()
     if (isGivenUp()) break
     compared++
     const [before, after] = [
-      await tryRequest(request, live, surface),
-      await tryRequest(request, candidate, surface),
+      await tryRequest(request, live, surface, { dryRun }),
+      await tryRequest(request, candidate, surface, { dryRun }),
     ]
+    const kept = [...before.stops, ...after.stops]
+    if (kept.length > 0) {
+      // What the transform would have made of the answer is not known on that side.
+      stopped++
+      for (const { module, target } of kept) if (stops.size < mostStops) stops.add(`${module} at ${target}`)
+      continue
+    }
     const change = describeChange(before.decision, after.decision)
     if (change === undefined) continue
     const { id, endpoint, now: receivedAt } = request
     const sides = { before: shorten(before.decision), after: shorten(after.decision) }
     differences.push({ id, endpoint, receivedAt, change, ...sides })
   }
-  return { compared, same: compared - differences.length, summary: summarise(differences), differences }
+  const same = compared - differences.length - stopped
+  const stopping = stopped > 0 && { stopped, stops: [...stops] }
+  return { compared, same, summary: summarise(differences), differences, ...stopping }
 }
 
 function summarise(differences: readonly ShadowDifference[]): string[] {

@@ -2,6 +2,8 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Decision, HookRequest, Refusal } from '../resolve/decision.ts'
+import type { Explanation } from '../resolve/explain/trace.ts'
+import type { Stop } from '../transform/port.ts'
 
 /** A POST as it comes in, without its token and signature. */
 export interface ReceivedRequest {
@@ -27,18 +29,54 @@ export interface TryResult {
   readonly status: number
   /** Absent where the request was refused before it was resolved. */
   readonly request?: HookRequest
+  /** What its transforms were kept from, in order. */
+  readonly stops: readonly Stop[]
 }
 
-/** `onCall` is that of a {@link HookRequest}. */
+/** As in a {@link HookRequest}. */
+export type TryOptions = Required<Pick<HookRequest, 'dryRun'>> & Pick<HookRequest, 'onCall' | 'sender'>
+
 export async function tryRequest(
   received: ReceivedRequest,
   snapshot: Snapshot,
   surface: TrySurface,
-  onCall?: HookRequest['onCall'],
+  options: TryOptions,
 ): Promise<TryResult> {
+  const { admitted, stops } = await receiveDry(received, snapshot, surface, options)
+  if ('code' in admitted) return { decision: admitted, status: surface.statusOf(admitted), stops }
+  const decision = await snapshot.resolve(admitted)
+  return { decision, status: surface.statusOf(decision), request: admitted, stops }
+}
+
+/** Does the same with the reasons of the decision. The request is resolved once. */
+export async function explainRequest(
+  received: ReceivedRequest,
+  snapshot: Snapshot,
+  surface: TrySurface,
+  options: TryOptions,
+): Promise<TryResult & { readonly explanation: Explanation }> {
+  const { admitted, stops } = await receiveDry(received, snapshot, surface, options)
+  if ('code' in admitted) {
+    const { endpoint } = received
+    const explanation = { endpoint, decision: admitted, candidates: [], actions: [] }
+    return { decision: admitted, status: surface.statusOf(admitted), stops, explanation }
+  }
+  const explanation = await snapshot.explain(admitted)
+  const { decision } = explanation
+  return { decision, status: surface.statusOf(decision), request: admitted, stops, explanation }
+}
+
+/** `stops` grows while the request is resolved. */
+async function receiveDry(
+  received: ReceivedRequest,
+  snapshot: Snapshot,
+  surface: TrySurface,
+  { dryRun, onCall, sender }: TryOptions,
+) {
   const admitted = await surface.receive(received, snapshot)
-  if ('code' in admitted) return { decision: admitted, status: surface.statusOf(admitted) }
-  const request = onCall === undefined ? admitted : { ...admitted, onCall }
-  const decision = await snapshot.resolve(request)
-  return { decision, status: surface.statusOf(decision), request }
+  const stops: Stop[] = []
+  const onStop = (stop: Stop) => void stops.push(stop)
+  if ('code' in admitted) return { admitted, stops }
+  const optional = { ...(onCall && { onCall }), ...(sender !== undefined && { sender }) }
+  return { admitted: { ...admitted, dryRun, onStop, ...optional }, stops }
 }

@@ -3,7 +3,7 @@
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Expectation } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
-import type { HookRequest } from '../resolve/decision.ts'
+import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { CandidateTrace, ClauseTrace } from '../resolve/explain/trace.ts'
 import { expectedOutcome } from './check-expectation.ts'
 import type { Observation } from './observation.ts'
@@ -24,11 +24,12 @@ export async function findUnmatched(
   observed: Observation,
   request: HookRequest,
   snapshot: Snapshot,
+  decided: Decision,
 ): Promise<readonly Unmatched[]> {
   const missing = expectedMappings(expect).filter((id) => !observed.mapping?.split(', ').includes(id))
   const ignored = observed.outcome === 'ignored' && expectedOutcome(expect) !== 'ignored'
   if (missing.length === 0 && !ignored) return []
-  const { candidates } = await snapshot.explain(request)
+  const { candidates } = await snapshot.explain(request, { decided })
   if (missing.length > 0) return missing.map((id) => explainOne(id, candidates, request.endpoint, snapshot))
   // The actor is listed in `bots`, and the reason of the outcome says so.
   if (candidates.find(({ verdict }) => verdict !== 'disabled')?.verdict === 'not-reached') return []

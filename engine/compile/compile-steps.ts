@@ -11,6 +11,7 @@ import { priceOf } from '../config/prices.ts'
 import { priceHint } from '../config/rules/agent-rules.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import { compileRules } from '../resolve/admit/rules.ts'
+import { ignoredActor } from '../resolve/effective-policy.ts'
 import { type Covering, createExplain } from '../resolve/explain/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'
 import type { Transforms } from '../transform/port.ts'
@@ -125,7 +126,14 @@ function* makeSnapshot(
     policyOf,
     effectivePolicyOf,
     resolve,
-    explain: createExplain({ resolve, covering }),
+    explain: createExplain({
+      resolve,
+      covering,
+      ignores: ({ endpoint, payload }) => {
+        const policy = effectivePolicyOf(endpoint)
+        return policy !== undefined && ignoredActor(policy, payload) !== undefined
+      },
+    }),
   }
   for (const value of Object.values(snapshot)) Object.freeze(value)
   return Object.freeze(snapshot)

@@ -4,6 +4,7 @@ import type { Configuration, EndpointPolicy, MappingEntry } from '../config/conf
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { EffectivePolicy } from '../resolve/effective-policy.ts'
+import type { ExplainOptions } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import type { ResolveOptions } from '../resolve/resolve.ts'
 
@@ -27,9 +28,9 @@ export interface Snapshot {
   resolve(request: HookRequest, options?: ResolveOptions): Decision | Promise<Decision>
   /**
    * Resolves again and explains the result, at about a hundred times the cost. Rejects only as `resolve` does. The
-   * traces show no secret.
+   * traces show no secret. With `options.decided` it only explains the candidates.
    */
-  explain(request: HookRequest, options?: ResolveOptions): Promise<Explanation>
+  explain(request: HookRequest, options?: ExplainOptions): Promise<Explanation>
 }
 
 export interface MappingSummary {

@@ -6,6 +6,7 @@ import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit/admit.ts'
 import { NeedsThread, onMainLoop } from '../resolve/containment.ts'
 import type { Action, Decision, HookRequest, Refusal } from '../resolve/decision.ts'
+import type { Decided, ExplainOptions } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import { tooMuchWork } from '../resolve/refusal.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
@@ -100,19 +101,26 @@ export function containSnapshot({ snapshot, covering }: Sound, parts: Parts): Sn
           }
         },
       ),
-    explain: (request: HookRequest) =>
+    explain: (request: HookRequest, { decided }: Pick<ExplainOptions, 'decided'> = {}) =>
       contain(
         request,
-        (options) => snapshot.explain(request, options),
+        (options) => snapshot.explain(request, { ...options, ...(decided && { decided }) }),
         async (slice, calls): Promise<Explanation> => {
           try {
-            return await evaluators.run('explain', slice, request, calls)
+            return await evaluators.run('explain', slice, request, calls, decided && plainDecision(decided))
           } catch (error) {
             return { endpoint: request.endpoint, decision: refusalOf(error), candidates: [], actions: [] }
           }
         },
       ),
   })
+}
+
+/** An action is not needed, and a cause may be any value, which perhaps cannot be posted. */
+function plainDecision(decided: Decided): Decided {
+  if (!('code' in decided)) return decided.outcome === 'accepted' ? { ...decided, actions: [] } : decided
+  const { outcome, code, mapping } = decided
+  return { outcome, code, ...(mapping !== undefined && { mapping }) }
 }
 
 /** Leaves out the places, and the values of references, which only the main thread needs because it calls the transforms. */

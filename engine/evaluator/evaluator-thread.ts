@@ -53,14 +53,17 @@ port.on('message', (order: ToThread) => {
 })
 
 async function run(order: RunOrder): Promise<void> {
-  const { type, job, slice, seed } = order
+  const { type, job, slice, seed, decided } = order
   const snapshot = snapshots.get(slice)
   if (snapshot === undefined) throw new Error('The request is about mappings that were not loaded.')
   seedRandom(seed)
   const request: HookRequest = { ...order.request, payload: undefined, isUndecoded: true }
   const options: ResolveOptions = { containment: containmentOf(order), callTransform: callerOf(order) }
   Atomics.store(shared, slots.phase, phases.resolving)
-  const result = await snapshot[type](request, options)
+  const result =
+    type === 'explain'
+      ? await snapshot.explain(request, { ...options, ...(decided && { decided }) })
+      : await snapshot.resolve(request, options)
   Atomics.store(shared, slots.phase, phases.waiting)
   post({ type: 'done', job, result })
 }
@@ -81,7 +84,8 @@ function containmentOf({ failed }: RunOrder): Containment {
 /** Calls transforms through the main thread, which remembers their answers. */
 function callerOf({ job }: RunOrder): CallTransform {
   let calls = 0
-  return async (mapping, _transform, { rawBody: _rawBody, onCall: _onCall, ...given }: TransformCall) => {
+  return async (mapping, _transform, all: TransformCall) => {
+    const { rawBody: _rawBody, onCall: _onCall, onStop: _onStop, ...given } = all
     const call = calls++
     const answered = Promise.withResolvers<TransformAnswer>()
     waiting.set(call, answered)

@@ -6,6 +6,7 @@
 
 import { randomInt } from 'node:crypto'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
+import type { Decided } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import type { Timers } from '../timers.ts'
 import { createMemoryWatch } from '../transform/host/memory-watch.ts'
@@ -62,7 +63,13 @@ export interface Evaluators {
    * EvaluatorsBusy, EvaluationEnded
    */
   run(type: 'resolve', slice: Slice, request: HookRequest, calls: TransformCalls): Promise<Decision>
-  run(type: 'explain', slice: Slice, request: HookRequest, calls: TransformCalls): Promise<Explanation>
+  run(
+    type: 'explain',
+    slice: Slice,
+    request: HookRequest,
+    calls: TransformCalls,
+    decided?: Decided,
+  ): Promise<Explanation>
   /** Ends all threads, and rejects the requests that wait or run. */
   close(): Promise<void>
 }
@@ -80,6 +87,7 @@ interface Job {
   readonly slice: Slice
   readonly request: HookRequest
   readonly calls: TransformCalls
+  readonly decided?: Decided
   readonly seed: number
   readonly failed: number[]
   readonly result: PromiseWithResolvers<Decision | Explanation>
@@ -173,11 +181,13 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       unwrapped: _unwrapped,
       isForm: _isForm,
       onCall: _onCall,
+      onStop: _onStop,
       ...request
     } = job.request
     const rawBody = new Uint8Array(request.rawBody)
-    const { type, seed, failed } = job
-    thread.post({ type, job: job.id, slice, request: { ...request, rawBody }, failed, seed })
+    const { type, seed, failed, decided } = job
+    const order = { type, job: job.id, slice, request: { ...request, rawBody }, failed, seed }
+    thread.post({ ...order, ...(decided && { decided }) })
     memory.add(member, { thread, limitMb: memoryMb, exceeded: () => void end(member) })
     checkTimer ??= timers.setTimeout(checkDeadlines, checkMs)
   }
@@ -205,8 +215,8 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     { calls, slice, request }: Job,
     { call, mapping, given }: Extract<FromThread, { type: 'transform' }>,
   ): Promise<void> {
-    const { rawBody, onCall } = request
-    calls[call] ??= slice.callTransform(mapping, { ...given, rawBody, onCall })
+    const { rawBody, onCall, onStop } = request
+    calls[call] ??= slice.callTransform(mapping, { ...given, rawBody, onCall, onStop })
     try {
       member.thread.post({ type: 'transformed', call, answer: await calls[call] })
     } catch (error) {
@@ -275,7 +285,13 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     job.result.reject(new EvaluatorsBusy('the request waited too long for a thread'))
   }
 
-  async function run(type: Job['type'], slice: Slice, request: HookRequest, calls: TransformCalls) {
+  async function run(
+    type: Job['type'],
+    slice: Slice,
+    request: HookRequest,
+    calls: TransformCalls,
+    decided?: Decided,
+  ) {
     if (isClosed || (waiting.length > 0 && isFull(request)))
       throw new EvaluatorsBusy('too many requests wait for a thread')
     const result = Promise.withResolvers<Decision | Explanation>()
@@ -286,6 +302,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
       slice,
       request,
       calls,
+      ...(decided && { decided }),
       seed,
       failed: [],
       result,

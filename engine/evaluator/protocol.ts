@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
+import type { Decided } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
 
@@ -41,16 +42,18 @@ export interface SliceContent {
 export type SliceEntry = Pick<MappingEntry, 'id' | 'order' | 'label' | 'origin' | 'value'>
 
 /** Lacks the payload, which the thread reads from the body again. */
-export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' | 'onCall'>
+export type SentRequest = Omit<HookRequest, 'payload' | 'unwrapped' | 'isForm' | 'onCall' | 'onStop'>
 
 /** Lacks the parts of a transform's call that the main thread has anyway. */
-export type SentCall = Omit<TransformCall, 'rawBody' | 'onCall'>
+export type SentCall = Omit<TransformCall, 'rawBody' | 'onCall' | 'onStop'>
 
 export interface RunOrder {
   readonly type: 'resolve' | 'explain'
   readonly job: number
   readonly slice: number
   readonly request: SentRequest
+  /** Of an explanation. Absent: the request is resolved. */
+  readonly decided?: Decided
   /** The pieces of work during which a thread was ended. Each of them fails at once. */
   readonly failed: readonly number[]
   /** The seed of the random numbers of expressions, so that a second attempt gets the same ones. */

@@ -71,6 +71,8 @@ export interface CandidateSource {
 export interface Candidate {
   readonly source: CandidateSource
   readonly snapshot: Snapshot
+  /** What its mappings call. Absent: no mapping has a transform. */
+  readonly transforms: Transforms | undefined
   readonly changes: Changes
   readonly warnings: readonly Diagnostic[]
   /** The keys whose new values wait for a restart. */
@@ -178,6 +180,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const candidate: Candidate = {
       source,
       snapshot,
+      transforms,
       changes: findChanges(live, source, heldKeys),
       warnings: [...found.map(asWarning), ...compiled.warnings],
       heldKeys,

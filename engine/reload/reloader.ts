@@ -7,13 +7,17 @@
  * constantly cannot keep everything else from going live. `serving` is assigned in `swap` and nowhere else.
  */
 
+import type { Snapshot } from '../compile/snapshot.ts'
+import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { Settings } from '../config/settings.ts'
+import type { Transforms } from '../transform/port.ts'
 import {
   type BuildContext,
   type Built,
   buildCandidate,
   type Candidate,
+  CandidateError,
   type CandidateParts,
 } from './candidate.ts'
 import { type DryRunResult, dryRunCandidate, type InspectCandidate } from './dry-run.ts'
@@ -63,12 +67,29 @@ export interface Reloader {
    * `generation` the candidate is that of a rollback. @throws Error once closed, or before the first successful load
    */
   dryRun<Seen>(inspect: InspectCandidate<Seen>, generation?: number): Promise<DryRunResult<Seen>>
+  /**
+   * Builds the snapshot of a generation that is kept, passes it to `use`, and releases it. Its tests are not run.
+   * Resolves with undefined for one that is not kept any more. @throws Error once closed, or before the first
+   * successful load, or where its content does not compile any more
+   */
+  withGeneration<Result>(
+    generation: number,
+    use: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result | undefined>
+  /** Returns what the live snapshot was made from. @throws Error before the first successful load */
+  source(): LiveSource
   /** Lists the newest first. */
   generations(): readonly GenerationRecord[]
   /** Calls listeners after each event, in the order of the events. Returns a function that ends the subscription. */
   subscribe(listener: ReloadListener): () => void
   /** Stops watching and waits for the running work, whose candidate is not swapped in. */
   close(): Promise<void>
+}
+
+export interface LiveSource {
+  readonly configuration: Configuration
+  /** The transforms that live mappings call. Absent: there are none. */
+  readonly transforms?: Transforms
 }
 
 /** The live snapshot with its source. */
@@ -257,6 +278,24 @@ export function createReloader(options: ReloaderOptions): Reloader {
     })
   }
 
+  async function useGeneration<Result>(
+    generation: number,
+    use: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const kept = await archive.read(generation)
+    if (kept === undefined) return undefined
+    const { test: _test, ...parts } = options
+    const built = await buildCandidate(parts, { ...contextOf(kept), isDryRun: true })
+    if (built.outcome === 'superseded') throw new Error('The reloader is closed')
+    if (built.outcome === 'unchanged') return use(current().snapshot)
+    if (built.outcome === 'rejected') throw new CandidateError(built.diagnostics)
+    try {
+      return await use(built.candidate.snapshot)
+    } finally {
+      await settle(() => built.candidate.discard())
+    }
+  }
+
   function watchSettings(): WatchSettings {
     const { debounceMs, poll } = current().snapshot.settings.hooks.reload
     return { debounceMs, poll, ...options.watchSettings }
@@ -287,6 +326,16 @@ export function createReloader(options: ReloaderOptions): Reloader {
       refuseClosed()
       current()
       return queue.add(() => dryRun(inspect, generation))
+    },
+    async withGeneration(generation, use) {
+      refuseClosed()
+      if (generation === current().generation) return use(current().snapshot)
+      return queue.add(() => useGeneration(generation, use))
+    },
+    source() {
+      current()
+      const { source, transforms } = (serving as Serving).candidate
+      return { configuration: source.configuration, ...(transforms && { transforms }) }
     },
     generations: () => archive.list(),
     async start() {

@@ -1,6 +1,7 @@
 /** Defines the input and the output of the engine: a hook request, and the decision about it. */
 
 import type { Coalesce } from '../config/configuration.ts'
+import type { DryRun, Stop } from '../transform/port.ts'
 
 export interface HookRequest {
   /** `wake`, `agent` or the `<name>` of `/hooks/<name>`, percent-decoded, without a trailing slash. */
@@ -27,6 +28,13 @@ export interface HookRequest {
    * transform down.
    */
   readonly onCall?: (module: string, target: string) => void
+  /**
+   * Whether nothing comes of the decision, and whether transforms may leave the process then: with `refuse` what they
+   * would reach is refused. Absent: a request of a sender.
+   */
+  readonly dryRun?: DryRun
+  /** Called with what a dry run kept a transform from, also where the transform went on. */
+  readonly onStop?: (stop: Stop) => void
   /** Milliseconds since the Unix epoch. */
   readonly now: number
 }

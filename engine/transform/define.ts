@@ -25,6 +25,12 @@ export interface TransformContext<Payload = any, With = any> {
   readonly index: number | undefined
   /** When the request came in. */
   readonly now: Date
+  /**
+   * Whether nothing comes of the result: in `try`, `explain`, `tests:`, the playground, and dry runs of a reload or a
+   * replay. Do not write anywhere then. Except for tests, connections and other processes are refused, unless
+   * `--call-out` allows them.
+   */
+  readonly dryRun: boolean
   /** The body as received, decoded from gzip and the like. */
   readonly rawBody: Uint8Array
   /** The action as the mapping rendered it. */
@@ -199,6 +205,7 @@ export function exampleContext<Payload = any>(
     item: undefined,
     index: undefined,
     now: new Date(Date.UTC(2026, 0)),
+    dryRun: false,
     rawBody: new TextEncoder().encode(JSON.stringify(given.payload)),
     base: { action: 'agent' },
     ...given,

@@ -62,6 +62,13 @@ export interface TransformCall {
   readonly requestId: string | undefined
   /** Is called for each connection that the call opens. Absent: connections are not watched. */
   readonly onCall?: ((module: string, target: string) => void) | undefined
+  /**
+   * Whether nothing comes of the answer, and whether the call may leave the process: `refuse` runs it in a worker that
+   * serves no requests, in which connections, other processes and threads are refused. Absent: it is a request's call.
+   */
+  readonly dryRun?: DryRun | undefined
+  /** Is called with what a dry run kept the call from. */
+  readonly onStop?: ((stop: Stop) => void) | undefined
   /** The worker parses the payload from it, unless `form` or `unwrapped` holds one. */
   readonly rawBody: Uint8Array
   /** JSON that was unwrapped from a field of a form. */
@@ -81,6 +88,17 @@ export interface TransformCall {
   readonly base: Readonly<Record<string, unknown>>
   /** The most bytes of JSON that an answer may have. */
   readonly maxAnswerBytes: number
+}
+
+export type DryRun = 'refuse' | 'call-out'
+
+/** What a dry run kept a transform from. */
+export interface Stop {
+  readonly module: string
+  /** `https://jira.example`, `the program git`. It holds no path and no query. */
+  readonly target: string
+  /** The author's line, where it is known. */
+  readonly place?: Place
 }
 
 /** What a transform returned, as JSON can hold it; the caller checks the names and types of fields. */

@@ -78,6 +78,30 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
   return {
     listRequests: [{ path: '/api/requests' }, { path: '/api/requests?since=2020-01-01&outcome=ignored' }],
     readRequest: ['accepted', 'ignored', 'refused'].map((kind) => ({ path: `/api/requests/${ids[kind]}` })),
+    explainRequest: [
+      { path: `/api/requests/${ids['push']}/explain` },
+      { path: `/api/requests/${ids['ignored']}/explain` },
+      { path: `/api/requests/${ids['refused']}/explain`, status: 409 },
+      { path: `/api/requests/${ids['push']}/explain?generation=x`, status: 400 },
+    ],
+    writeTest: [
+      { path: `/api/requests/${ids['push']}/as-test` },
+      { path: `/api/requests/${ids['refused']}/as-test`, status: 409 },
+    ],
+    tryRequest: [
+      { path: '/api/try', ...json({ endpoint: 'burst', payload: '{"n": "a, b"}' }) },
+      { path: '/api/try', ...json({ endpoint: 'burst', payload: '{}', mapping: 'mesage: x' }) },
+      {
+        path: '/api/try',
+        ...json({
+          endpoint: 'b',
+          payload: '{}',
+          mapping: '{ match: { path: b }, message: "x", name: "{{n}}" }',
+        }),
+      },
+      { path: '/api/try', ...json({ payload: '{}' }), status: 400 },
+    ],
+    listPaths: [{ path: '/api/endpoints/github/paths' }],
     listRuns: [{ path: '/api/runs' }],
     readRun: [{ path: `/api/runs/${ids['run']}` }, { path: `/api/runs/${ids['burst']}` }],
     cancelRun: [
@@ -194,6 +218,7 @@ async function openGateway(t: TestContext): Promise<Installation & { readonly id
     until(async () => (await read<Page<Item & { id: string }>>(`/api/${list}`)).items[0], list)
   const parked = await first<object>('deliveries?state=parked')
   const ids = {
+    push: String(push.headers['x-request-id']),
     run: String(push.body['runId']),
     burst: String(burst.body['runId']),
     accepted: (await first<object>('requests?outcome=accepted')).id,

@@ -67,22 +67,24 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
       return { from: query.with, to, files: changes }
     },
 
-    async reload({ query: { dryRun: isDry = false, limit }, reply }) {
-      if (limit !== undefined && !isDry) return refuseLimit(reply)
+    async reload({ query: { dryRun: isDry = false, ...ofDryRun }, reply }) {
+      const { limit = usualRequests, callOut = false } = ofDryRun
+      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(reply, ofDryRun)
       if (isDraining()) return refuse(reply, 'DRAINING')
       if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true }))
-      const tried = await dryRun(limit ?? usualRequests)
+      const tried = await dryRun(limit, { callsOut: callOut })
       reply.code(tried.reload.ok ? 200 : 409)
       return tried
     },
 
-    async rollBack({ params, query: { dryRun: isDry = false, limit }, reply }) {
+    async rollBack({ params, query: { dryRun: isDry = false, ...ofDryRun }, reply }) {
       const number = numberOf(params)
-      if (limit !== undefined && !isDry) return refuseLimit(reply)
+      const { limit = usualRequests, callOut = false } = ofDryRun
+      if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(reply, ofDryRun)
       if (isDraining()) return refuse(reply, 'DRAINING')
       if (number === undefined) return missing(reply, params)
       if (isDry) {
-        const tried = await dryRun(limit ?? usualRequests, number)
+        const tried = await dryRun(limit, { callsOut: callOut, generation: number })
         if (hasCode(tried.reload, 'GENERATION_NOT_KEPT')) return missing(reply, params)
         reply.code(tried.reload.ok ? 200 : 409)
         return tried
@@ -102,8 +104,12 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
   }
 }
 
-function refuseLimit(reply: FastifyReply): FastifyReply {
-  return refuseQuery(reply, [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }])
+function refuseOfDryRun(reply: FastifyReply, given: object): FastifyReply {
+  const message = 'is for a dry run: add dryRun=true'
+  return refuseQuery(
+    reply,
+    Object.keys(given).map((name) => ({ pointer: `/${name}`, message })),
+  )
 }
 
 /** A refused candidate is a conflict with what the files say; the body has its diagnostics. */

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { createAdminAuth } from './auth.ts'
 import { registerConsole } from './console.ts'
 import { createDeliveryHandlers } from './deliveries.ts'
+import { createDryRunHandlers } from './dry-runs.ts'
 import { createFaultHandler } from './errors.ts'
 import { createGenerationHandlers } from './generations.ts'
 import type { Handlers } from './handlers.ts'
@@ -73,6 +74,7 @@ function createHandlers(options: AdminOptions) {
     ...createGenerationHandlers(options),
     ...createOverviewHandlers(options),
     ...createIssueHandlers(options),
+    ...createDryRunHandlers(options),
     readStatus: () => readStatus(options),
     readSeries: async ({ query: { minutes = 60 } }) => options.counters.series(minutes),
     readSpend: ({ query }) => readSpend(options, query),

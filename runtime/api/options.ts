@@ -7,6 +7,7 @@ import type { HookLog } from '../http/index.ts'
 import type { Counters } from '../observe/counters.ts'
 import type { DryRun } from '../reload/dry-run.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
+import type { RequestDryRuns } from '../reload/request-dry-runs.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { CommandResult, Id, Store } from '../store/port.ts'
@@ -19,8 +20,6 @@ export interface AdminOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   readonly timers: Timers
-  /** Why a request was ignored, while that is remembered. */
-  readonly traceOf: (id: Id) => object | undefined
   /** How far the turn of a run is; undefined if none is under way in this process. */
   readonly progressOf: (id: Id) => object | undefined
   /** The state of the main session. */
@@ -49,6 +48,8 @@ export interface AdminOptions {
   readonly isDraining: () => boolean
   /** The folder of the console's files. Default: where they are shipped, or built. */
   readonly consoleFolder?: string
+  /** Says what would come of a request; nothing is stored. */
+  readonly requestDryRuns: Omit<RequestDryRuns, 'close'>
   /** Says what a reload would change for the last stored requests; nothing goes live. */
   readonly dryRun: DryRun
 }

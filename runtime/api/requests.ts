@@ -7,10 +7,7 @@ import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import type { requestRoutes } from './routes/requests.ts'
 
-export function createRequestHandlers({
-  store: { read },
-  traceOf,
-}: AdminOptions): Handlers<typeof requestRoutes> {
+export function createRequestHandlers({ store: { read } }: AdminOptions): Handlers<typeof requestRoutes> {
   return {
     async listRequests({ query }) {
       const page = await read.requests(storeFilters(query))
@@ -19,8 +16,7 @@ export function createRequestHandlers({
     async readRequest({ params: { id }, reply }) {
       const request = await read.request(id)
       if (request === undefined) return missing(reply, 'request')
-      const trace = request.trace ?? traceOf(id)
-      return { ...shownRequest(request), ...(trace && { trace }) }
+      return shownRequest(request)
     },
   }
 }

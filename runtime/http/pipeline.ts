@@ -6,6 +6,7 @@
 import type { ServerResponse } from 'node:http'
 import {
   type Action,
+  type Decision,
   type Fields,
   type Handshake,
   type HookRequest,
@@ -83,8 +84,8 @@ export interface RequestPipelineOptions {
   readonly relaysEvents: () => boolean
   /** Called for a request whose token or secret is not the newest of its list, which the configuration names so. */
   readonly onOldToken?: ((list: string) => void) | undefined
-  /** Called before the reply to a request that nothing matched. */
-  readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
+  /** Called before the reply to a request that is ignored or fails, so that its record can be noted with the reason. */
+  readonly onWithoutEffect: (id: Id, snapshot: Snapshot, request: HookRequest, decision: Decision) => void
   /** Called for each request that the engine has decided about. Must not throw, and costs every sender its time. */
   readonly onResolved?: ((request: HookRequest, snapshot: Snapshot) => void) | undefined
 }
@@ -221,10 +222,10 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
     const decision = await snapshot.resolve(request)
     context.timings.resolve = elapsed(context, clock)
     options.onResolved?.(request, snapshot)
+    if (hasTrace(decision)) options.onWithoutEffect(context.requestId, snapshot, request, decision)
     if ('code' in decision) return refusedByEngine(decision)
     const source = decision.outcome === 'ignored' && !isInternal ? sourceOf(endpoint, sources) : undefined
     if (source !== undefined) return refusedWithoutSource(source)
-    if (decision.outcome === 'ignored') options.onIgnored(context.requestId, snapshot, request)
     if (decision.outcome !== 'accepted') return decision
 
     const { actions, mapping, reply } = decision
@@ -312,6 +313,15 @@ function firstRunIn(action: Action): string | undefined {
   return action.kind === 'agent' && !action.sessionKeyGiven ? firstRunOf(action.sessionKey) : undefined
 }
 
+/** Whether the record is to say how each mapping was tried. */
+function hasTrace(decision: Decision): boolean {
+  return decision.outcome === 'ignored' || decision.outcome === 'failed' || isRefusedByTransform(decision)
+}
+
+function isRefusedByTransform(decision: Decision): boolean {
+  return 'code' in decision && decision.code === 'TRANSFORM_REFUSED'
+}
+
 function refusedByEngine(refusal: Refusal): RequestOutcome {
   const { outcome, code, status, message, details, mapping, reason, cause } = refusal
   if (!isErrorCode(code)) {
@@ -320,6 +330,6 @@ function refusedByEngine(refusal: Refusal): RequestOutcome {
   }
   const result = { outcome, code, sentence: message, details, mapping, reason }
   // The author of the transform refuses what an authenticated sender sent, so that its body is kept like that of a failure.
-  if (code === 'TRANSFORM_REFUSED') return { ...result, ...(status && { status }), outcome: 'failed' }
+  if (isRefusedByTransform(refusal)) return { ...result, ...(status && { status }), outcome: 'failed' }
   return outcome === 'failed' ? { ...result, fault: cause } : result
 }

@@ -170,7 +170,7 @@ export async function openSurface(
     now: () => state.now,
     mintId: createIdMinter(() => state.now),
     draining: draining.signal,
-    onIgnored: (id) => ignored.push(id),
+    onWithoutEffect: (id) => ignored.push(id),
     ...partsOf(options),
     timers,
   })

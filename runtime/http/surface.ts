@@ -37,7 +37,10 @@ import {
 import { createInternalPost, type PostInternally } from './sources/internal-request.ts'
 import { parseTarget } from './target.ts'
 
-type Required = Pick<RequestPipelineOptions, 'store' | 'log' | 'now' | 'mintId' | 'draining' | 'onIgnored'>
+type Required = Pick<
+  RequestPipelineOptions,
+  'store' | 'log' | 'now' | 'mintId' | 'draining' | 'onWithoutEffect'
+>
 
 /**
  * By default no request is caused by the gateway itself, the main session lives here, others than this machine may reach the

@@ -58,7 +58,7 @@ async function openWhole(t: TestContext) {
     now: Date.now,
     mintId,
     draining: new AbortController().signal,
-    onIgnored: () => {},
+    onWithoutEffect: () => {},
   })
   atEnd(t, async () => {
     await app.close()

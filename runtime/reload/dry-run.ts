@@ -13,15 +13,19 @@ export interface DryRunResult {
 
 /**
  * `limit` is how many requests are looked at: the newest ones whose bodies are kept. With `generation` it tries a rollback
- * to it, and else a reload of the files.
+ * to it, and else a reload of the files. `callsOut`: whether transforms may leave the process.
  */
-export type DryRun = (limit: number, generation?: number) => Promise<DryRunResult>
+export type DryRun = (
+  limit: number,
+  options?: { readonly callsOut?: boolean; readonly generation?: number },
+) => Promise<DryRunResult>
 
 export function createDryRun(reloader: Pick<Reloader, 'dryRun'>, read: Pick<Reader, 'recentBodies'>): DryRun {
-  return async (limit, generation) => {
+  return async (limit, { callsOut = false, generation } = {}) => {
     const { result, seen } = await reloader.dryRun(async ({ live, candidate, isGivenUp }) => {
       const requests = (await read.recentBodies({ limit })).flatMap(pastRequest)
-      return runShadow({ requests, live, candidate, surface: trySurface, isGivenUp })
+      const dryRun = callsOut ? 'call-out' : 'refuse'
+      return runShadow({ requests, live, candidate, surface: trySurface, dryRun, isGivenUp })
     }, generation)
     return { reload: result, ...(seen && { shadow: seen }) }
   }

@@ -82,7 +82,7 @@ export function trySample(snapshot: Snapshot, endpoint: string, sample: Sample):
     body: Buffer.from(body),
     now: Date.UTC(2026, 0, 2, 3, 4, 5),
   }
-  return tryRequest(received, snapshot, trySurface)
+  return tryRequest(received, snapshot, trySurface, { dryRun: 'refuse' })
 }
 
 /** These ids are unlike any in a payload. */

@@ -139,7 +139,7 @@ export async function checkSource<Value>(
   return { source, value: value as Value }
 }
 
-interface CheckedItem {
+export interface CheckedItem {
   /** The value with its defaults. */
   readonly made: unknown
   readonly errors: readonly ErrorObject[]
@@ -153,7 +153,11 @@ interface CheckedList {
 /** Items of lists hold no references, so the result for a list is valid as long as its file is unchanged. */
 const checkedLists = new WeakMap<readonly unknown[], CheckedList>()
 
-async function checkItems(items: readonly unknown[], schema: TSchema): Promise<readonly CheckedItem[]> {
+/** Fills in the defaults of each item, and checks it. */
+export async function checkItems(
+  items: readonly unknown[],
+  schema: TSchema,
+): Promise<readonly CheckedItem[]> {
   const known = checkedLists.get(items)
   if (known?.schema === schema) return known.checked
   const checked: CheckedItem[] = []

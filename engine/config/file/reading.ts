@@ -57,10 +57,12 @@ export interface ReadingOptions {
   readonly cache: LoadCache
   readonly parser: TextParser
   readonly allowsUnset: boolean
+  /** Whether the text is no file of the operator's, so that a reference in it stays a text. Default: false. */
+  readonly isPasted?: boolean
 }
 
 export function createReading(options: ReadingOptions) {
-  const { file, env, files, cache, parser, allowsUnset } = options
+  const { file, env, files, cache, parser, allowsUnset, isPasted = false } = options
   const folder = dirname(file)
   const dotEnv = join(folder, '.env')
   const watched = new Set([file, dotEnv])
@@ -176,6 +178,7 @@ export function createReading(options: ReadingOptions) {
     names: () => Object.keys(fileEnv),
     /** Whether a reference that is not set is a warning instead of an error. */
     allowsUnset,
+    isPasted,
     /** Records the variable or file of such a reference. */
     noteUnset: (name: string) => unset.add(name),
     /** Returns the recorded names, sorted. */

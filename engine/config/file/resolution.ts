@@ -19,6 +19,10 @@ export async function resolveReferences(
   reading: Reading,
   { source, findings }: { readonly source: ParsedFile; readonly findings: Findings },
 ): Promise<void> {
+  if (reading.isPasted) {
+    for (const { path } of pending) findings.report(source, { path, ...staysText })
+    return
+  }
   for (const slot of pending) {
     const text = await resolveText(slot)
     if (text === undefined) slot.drop()
@@ -67,6 +71,13 @@ export async function resolveReferences(
     }
   }
 }
+
+const staysText = {
+  code: 'REFERENCE_NOT_RESOLVED',
+  message: 'The reference stays a text: none is resolved for a pasted mapping',
+  hint: 'The transform gets the text as it is written here; in a file it gets the value.',
+  severity: 'warning',
+} as const
 
 /** The reason why a reference has no value. `name` is that of the variable or the file. */
 interface Unset {

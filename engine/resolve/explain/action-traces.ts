@@ -1,6 +1,7 @@
 /** Records where every field of an action comes from. */
 
-import { isLiteral, type Segment } from '../../boundary/segment.ts'
+import { applyBoundary } from '../../boundary/apply-boundary.ts'
+import { isLiteral, plainText, type Segment } from '../../boundary/segment.ts'
 import type { Action } from '../decision.ts'
 import { type EffectivePolicy, placeOfPolicyValue } from '../effective-policy.ts'
 import type { Recorder } from './recorder.ts'
@@ -8,6 +9,8 @@ import type { Redactor } from './redact.ts'
 import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'
 
 const mostSources = 50
+/** Of the pieces of a text. Characters. */
+const longestContent = 16_384
 
 const fieldsOfAction = {
   wake: ['text', 'mode', 'dedupe.key'],
@@ -39,6 +42,7 @@ const withoutKey = [
 interface Recorded {
   readonly trace: FieldTrace
   readonly value: unknown
+  readonly segments: readonly Segment[] | undefined
 }
 
 interface Recording {
@@ -75,7 +79,7 @@ export function createActionTraces(redactor: Redactor): {
     onField: (field, from, value, segments) => {
       const shown = segments === undefined ? redactor.plain(value) : redactor.text(segments)
       const trace = { field, value: shown, from, sources: sourcesOf(segments ?? [], redactor) }
-      recordings.at(-1)?.fields.set(field, { trace, value })
+      recordings.at(-1)?.fields.set(field, { trace, value, segments })
     },
     onTransformed: (position, change) => {
       const last = recordings.at(-1)
@@ -115,7 +119,59 @@ function traceOf(recording: Recording, redactor: Redactor): ActionTrace {
           ...values.map(([field, value]) => fieldTrace(field, value, recording, redactor)),
           ...withoutKeys(values, fields),
         ]
-  return { mapping, ...(index !== undefined && { index }), vars, fields: shown }
+  const content = contentOf(recording, redactor)
+  return {
+    mapping,
+    ...(index !== undefined && { index }),
+    vars,
+    fields: shown,
+    ...(content && { segments: shorten(content.shown) }),
+    ...(content && action && { prompt: promptOf(action, content) }),
+  }
+}
+
+/** The pieces of a text, and the same without secrets. */
+interface Content {
+  readonly whole: readonly Segment[]
+  readonly shown: readonly Segment[]
+}
+
+/** A text whose pieces are not known is one from outside, as it is for the boundary. */
+function contentOf({ fields, action }: Recording, redactor: Redactor): Content | undefined {
+  const [own, other] = action?.kind === 'wake' ? ['text', 'message'] : ['message', 'text']
+  const name = [own, other].find((each) => each !== undefined && fields.has(each))
+  const recorded = name === undefined ? undefined : fields.get(name)
+  if (name === undefined || recorded === undefined || !isGiven(recorded)) return undefined
+  const whole = recorded.segments ?? [{ value: String(recorded.value), path: name }]
+  const shown = whole.map((segment) =>
+    isLiteral(segment)
+      ? segment
+      : { value: redactor.whole(segment.value, segment.path), path: redactor.plain(segment.path) },
+  )
+  return { whole, shown }
+}
+
+/** A secret may stand in a prompt in pieces that are not recognised together, so the prompt is made of the shown pieces then. */
+function promptOf(action: Action, { whole, shown }: Content): string {
+  const isOpen = shown.every((segment, index) => {
+    const from = whole[index]
+    return isLiteral(segment) || from === undefined || isLiteral(from) || segment.value === from.value
+  })
+  if (isOpen) return action.prompt
+  return action.trusted ? plainText(shown) : applyBoundary(shown, { randomId: () => '00000000' })
+}
+
+function shorten(segments: readonly Segment[]): readonly Segment[] {
+  const shortened: Segment[] = []
+  let left = longestContent
+  for (const segment of segments) {
+    if (left <= 0) break
+    const text = isLiteral(segment) ? segment.literal : segment.value
+    const cut = text.length > left ? `${text.slice(0, left).toWellFormed()}…` : text
+    left -= text.length
+    shortened.push(isLiteral(segment) ? { literal: cut } : { value: cut, path: segment.path })
+  }
+  return shortened
 }
 
 /** Lists the keys that the mapping has and that gave nothing for this request. */

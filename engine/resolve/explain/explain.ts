@@ -2,7 +2,7 @@
 
 import { writePath } from '../../config/path.ts'
 import { NeedsThread } from '../containment.ts'
-import type { Decision, HookRequest } from '../decision.ts'
+import type { Decision, HookRequest, Refusal } from '../decision.ts'
 import type { Program } from '../program.ts'
 import { RefusalError } from '../refusal.ts'
 import { decodeRequest, type Resolve, type ResolveOptions } from '../resolve.ts'
@@ -24,16 +24,26 @@ interface ExplainParts {
   readonly resolve: Resolve
   /** Returns the mappings in matching order. */
   readonly covering: (endpoint: string) => readonly Covering[]
+  /** Whether the request is ignored before any mapping is tried. */
+  readonly ignores: (request: HookRequest) => boolean
 }
 
+export interface ExplainOptions extends Omit<ResolveOptions, 'recorder'> {
+  /**
+   * The decision that was made about the request. Then nothing is rendered, no transform is called, and only the
+   * candidates are explained.
+   */
+  readonly decided?: Decided
+}
+
+/** What of a decision the match part of an explanation depends on. */
+export type Decided = Decision | (Pick<Refusal, 'outcome' | 'code'> & { readonly mapping?: string })
+
 /** Rejects only with NeedsThread, if its containment demands that. */
-export type Explain = (
-  request: HookRequest,
-  options?: Omit<ResolveOptions, 'recorder'>,
-) => Promise<Explanation>
+export type Explain = (request: HookRequest, options?: ExplainOptions) => Promise<Explanation>
 
 export function createExplain(parts: ExplainParts): Explain {
-  const { resolve, covering } = parts
+  const { resolve, covering, ignores } = parts
   return async (received, options = {}) => {
     const request = decodedOrAs(received, options.containment)
     const known = covering(request.endpoint)
@@ -46,11 +56,18 @@ export function createExplain(parts: ExplainParts): Explain {
     const onIgnored = () => {
       isIgnored = true
     }
-    const decision = await resolve(request, { ...options, recorder: { ...recorder, onIgnored } })
+    const { decided } = options
+    if (decided !== undefined) isIgnored = ignores(request)
+    const decision =
+      asDecision(decided) ?? (await resolve(request, { ...options, recorder: { ...recorder, onIgnored } }))
     const base = createScope(request, options.containment)
     const candidates = await traceCandidates(known, base, isIgnored ? undefined : decision, redactor)
     return { endpoint: request.endpoint, decision, candidates, actions: traces() }
   }
+}
+
+function asDecision(decided: Decided | undefined): Decision | undefined {
+  return decided !== undefined && 'code' in decided ? { message: '', details: [], ...decided } : decided
 }
 
 /** Returns the request unchanged if its body cannot be read, because the decision then explains that. */

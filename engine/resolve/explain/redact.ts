@@ -2,7 +2,7 @@
 
 import { isLiteral, type Segment } from '../../boundary/segment.ts'
 import { addressSecretsOf, isSecretKey, type Span } from '../../config/secret.ts'
-import { isExactNumber } from '../../payload/exact-numbers.ts'
+import { isExactNumber, parseExact } from '../../payload/exact-numbers.ts'
 import type { HookRequest } from '../decision.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 
@@ -22,6 +22,8 @@ export interface Redactor {
   text(segments: readonly Segment[]): string
   /** Returns a text as it is, and any other value as compact JSON. */
   plain(value: unknown): string
+  /** Returns a text whole. */
+  whole(text: string, path: string): string
 }
 
 /**
@@ -75,6 +77,7 @@ export function createRedactor(request: HookRequest, params: readonly NamedTexts
 
   return {
     value: (value, path) => (isSecretPath(path) ? `"${hidden}"` : json(value)),
+    whole: (text, path) => (isSecretPath(path) ? hidden : withoutSecrets(text, secrets)),
     plain: (value) => (typeof value === 'string' ? shorten(scrub(value)) : json(value)),
     text: (segments) => {
       let text = ''
@@ -156,4 +159,30 @@ function isPartOfWord(text: string, start: number, end: number): boolean {
 
 function shorten(text: string): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}${hidden}`.toWellFormed() : text
+}
+
+/**
+ * Returns what mappings read of a request, whole and as plain data, with its secrets hidden. Headers that are secrets are left
+ * out. An integer beyond 2^53 is a bigint.
+ */
+export function redactRequest(request: HookRequest): Pick<HookRequest, 'payload' | 'headers' | 'query'> {
+  const secrets = secretTextsOf(request, [], isSecretName)
+  const exact = request.isForm === true ? undefined : parseExact(request.unwrapped ?? request.rawBody)
+
+  function copy(value: unknown): unknown {
+    if (typeof value === 'string') return withoutSecrets(value, secrets)
+    if (typeof value !== 'object' || value === null) return value
+    if (isExactNumber(value)) return BigInt(value.rawJSON)
+    if (Array.isArray(value)) return value.map(copy)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, isSecretName(name) ? hidden : copy(inner)]),
+    )
+  }
+
+  const open = Object.entries(request.headers).filter(([name]) => !isSecretName(name))
+  return {
+    payload: copy(exact ?? request.payload),
+    headers: copy(Object.fromEntries(open)) as HookRequest['headers'],
+    query: copy(request.query) as HookRequest['query'],
+  }
 }

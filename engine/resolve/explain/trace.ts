@@ -66,6 +66,13 @@ export interface ActionTrace {
   readonly index?: number
   readonly vars: readonly SourceTrace[]
   readonly fields: readonly FieldTrace[]
+  /**
+   * The text or message in pieces, without secrets: a `literal` is the operator's, a `value` came from outside under the
+   * name `path`. What is beyond 16 KiB is left out. Absent if it was not rendered.
+   */
+  readonly segments?: readonly Segment[]
+  /** What the model would see, without secrets. Absent if the action was not admitted. */
+  readonly prompt?: string
 }
 
 export interface FieldTrace {

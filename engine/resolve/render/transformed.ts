@@ -114,10 +114,13 @@ function reasonOf(kind: 'one' | 'list', answered: readonly AnsweredAction[]): st
 }
 
 function callOf(draft: Draft, { request, params, vars, item, index }: Scope, meter: Meter): TransformCall {
-  const { headers, query, endpoint, now, rawBody, unwrapped, isForm, id, payload, onCall } = request
+  const { headers, query, endpoint, now, rawBody, unwrapped, isForm, id, payload } = request
+  const { onCall, onStop, dryRun } = request
   return {
     requestId: id,
     onCall,
+    onStop,
+    dryRun,
     rawBody,
     unwrapped,
     form: isForm === true ? payload : undefined,

@@ -12,7 +12,7 @@ export interface Call {
   readonly given: TransformCall
   /** The value of `context.with`, which may hold secrets. */
   readonly parameters?: Readonly<Record<string, unknown>>
-  /** Whether it is a call of `tests:`, and not a request's. */
+  /** Whether nothing comes of it, so that it is no reason to keep a worker: a call of `tests:` or a dry run. */
   readonly isTest: boolean
   resolve(answer: TransformAnswer): void
   reject(error: TransformError): void
@@ -23,7 +23,7 @@ export function orderOf(
   { exportName, given, parameters }: Call,
   call: number,
 ): CallOrder & { body: Uint8Array<ArrayBuffer> } {
-  const { requestId, onCall, rawBody, unwrapped, maxAnswerBytes, ...rest } = given
+  const { requestId, onCall, onStop: _onStop, rawBody, unwrapped, maxAnswerBytes, ...rest } = given
   const data: CallData = { ...rest, with: parameters }
   return {
     type: 'call',
@@ -64,7 +64,9 @@ export function transformError(
 }
 
 /** The error of a call that found no worker because its module could not be loaded. */
-export function loadFailureOf(module: string, error: ErrorReport): TransformError {
+export function loadFailureOf({ module, given }: Call, error: ErrorReport): TransformError {
+  const { stoppedAt: target, place } = error
+  if (target !== undefined) given.onStop?.({ module, target, ...(place && { place }) })
   return transformError(
     module,
     error.isSentence ? error : { ...error, text: `cannot be loaded: ${error.text}` },

@@ -39,6 +39,7 @@ test('a transform is given the whole context, as its own copy', async (t) => {
     item: { n: 1 },
     index: 0,
     now: '1970-01-01T00:00:01.000Z',
+    dryRun: false,
     base: { action: 'wake', text: 'rendered' },
     text: '{"id":9007199254740993}',
     alone: 23,

@@ -55,11 +55,14 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     output.write({ module, level: 'warn', requestId: undefined, text: openClawAdvice[word] })
   }
 
-  function setOf({ module, bundle: { digest, file } }: OpenedModule): WorkerSet {
-    const known = sets.get(digest)
+  /** Dry runs have workers of their own, which no snapshot holds: they end a second after their last call. */
+  function setOf({ module, bundle: { digest, file } }: OpenedModule, isDry = false): WorkerSet {
+    const key = isDry ? `${digest} dry` : digest
+    const known = sets.get(key)
     if (known) return known
     const set = createWorkerSet({
       file,
+      isDry,
       module,
       spare,
       timers,
@@ -72,11 +75,11 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       loadTimeoutMs,
       onEvent,
       onEmpty() {
-        if (sets.get(digest) === set) sets.delete(digest)
+        if (sets.get(key) === set) sets.delete(key)
         if (tested === set) tested = undefined
       },
     })
-    sets.set(digest, set)
+    sets.set(key, set)
     return set
   }
 
@@ -134,9 +137,9 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
               reject(failure(module, 'is called after the gateway stopped', 'TRANSFORM_BUSY'))
               return
             }
-            const set = setOf(opened)
-            const isTest = given.onCall !== undefined
-            if (isTest) endTestedBefore(set)
+            const set = setOf(opened, given.dryRun === 'refuse')
+            const isTest = given.onCall !== undefined || given.dryRun !== undefined
+            if (isTest && given.dryRun !== 'refuse') endTestedBefore(set)
             set.call({ module, exportName, limits, given, parameters, isTest, resolve, reject })
           })
       },

@@ -48,8 +48,13 @@ export function createMask(): Mask {
     return text
   }
 
-  function error({ text: line, stack, ...rest }: ErrorReport): ErrorReport {
-    return { ...rest, text: text(line), ...(stack !== undefined && { stack: text(stack) }) }
+  function error({ text: line, stack, stoppedAt, ...rest }: ErrorReport): ErrorReport {
+    return {
+      ...rest,
+      text: text(line),
+      ...(stack !== undefined && { stack: text(stack) }),
+      ...(stoppedAt !== undefined && { stoppedAt: text(stoppedAt) }),
+    }
   }
 
   return {

@@ -35,6 +35,7 @@ const isError = hasFields({
   name: isMaybe(isText),
   refused: isMaybe(isRefusal),
   text: isText,
+  stoppedAt: isMaybe(isText),
   stack: isMaybe(isText),
   place: isMaybe(isPlace),
 })
@@ -55,6 +56,7 @@ const checks: { readonly [Type in FromWorker['type']]: Check } = {
   escaped: hasFields({ call: isMaybe(isNumber), requestId: isMaybe(isText), error: isError }),
   advice: hasFields({ word: (value) => value === 'kind' || value === 'agentId' }),
   calls: hasFields({ call: isNumber, target: isText }),
+  stopped: hasFields({ call: isNumber, target: isText, place: isMaybe(isPlace) }),
   exiting: hasFields({ call: isMaybe(isNumber), error: isError }),
   output: hasFields({ level: isLevel, requestId: isMaybe(isText), text: isText }),
 }

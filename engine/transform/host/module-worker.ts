@@ -46,6 +46,8 @@ export interface WorkerOwner {
 export interface ModuleWorkerOptions {
   /** The file of the bundle; absolute. */
   readonly file: string
+  /** Whether what leaves the process is refused in it. */
+  readonly isDry: boolean
   /** The module that is named with output outside of calls. */
   readonly module: string
   readonly thread: Thread
@@ -106,7 +108,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     }
     const exceeded = () => loadFailed(`uses more than ${memoryMb} MB while it is loaded`)
     memory.add(worker, { thread, limitMb: memoryMb, exceeded })
-    thread.post({ type: 'load', file })
+    thread.post({ type: 'load', file, isDry: options.isDry })
     return promise
   }
 
@@ -202,7 +204,12 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     else if (type === 'load-failed') loading?.({ ok: false, error: message.error })
     else if (message.call !== newest || !current) return
     else if (type === 'calls') current.call.given.onCall?.(current.call.module, mask.text(message.target))
+    else if (type === 'stopped') stopped(message, current.call)
     else settle(message, current.call)
+  }
+
+  function stopped({ target, place }: Message<'stopped'>, { module, given }: Call): void {
+    given.onStop?.({ module, target: mask.text(target), ...(place && { place }) })
   }
 
   function loadedAs({ exports, loadMs, memory }: Message<'loaded'>): void {

@@ -214,7 +214,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     pauseGrowth()
     if (isClosed) return
     // No other worker would take the calls that wait.
-    if (workers.size === 0) queue.rejectAll((each) => loadFailureOf(each.module, error))
+    if (workers.size === 0) queue.rejectAll((each) => loadFailureOf(each, error))
     else owner.lost(`was not loaded once more: ${error.text}`)
     endSurplus()
   }

@@ -17,7 +17,7 @@ const { keys, freeze } = Object
 const DateOf = Date
 
 export function createContext({ data, unwrapped, body }: CallOrder): TransformContext {
-  const { form, now, headers, query, path, params, vars, item, index, base, ...rest } = parse(
+  const { form, now, headers, query, path, params, vars, item, index, base, dryRun, ...rest } = parse(
     data,
   ) as CallData
   const context: TransformContext = {
@@ -31,6 +31,7 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
     item,
     index,
     now: new DateOf(now),
+    dryRun: dryRun !== undefined,
     rawBody: body,
     base: base as unknown as TransformContext['base'],
   }

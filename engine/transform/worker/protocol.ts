@@ -26,6 +26,8 @@ export interface LoadOrder {
   readonly type: 'load'
   /** Absolute. */
   readonly file: string
+  /** Whether the thread is for dry runs: what leaves the process is refused from then on. */
+  readonly isDry: boolean
 }
 
 export interface CallOrder {
@@ -44,7 +46,7 @@ export interface CallOrder {
 
 export type CallData = { readonly with: unknown } & Omit<
   TransformCall,
-  'requestId' | 'onCall' | 'rawBody' | 'unwrapped' | 'maxAnswerBytes'
+  'requestId' | 'onCall' | 'onStop' | 'rawBody' | 'unwrapped' | 'maxAnswerBytes'
 >
 
 export type FromWorker =
@@ -70,6 +72,8 @@ export type FromWorker =
   | { readonly type: 'advice'; readonly word: OpenClawWord }
   /** The call opens a connection. */
   | { readonly type: 'calls'; readonly call: number; readonly target: string }
+  /** The call was kept from reaching something, in a dry run. */
+  | { readonly type: 'stopped'; readonly call: number; readonly target: string; readonly place?: Place }
   /** The module ends the worker. `call` as above. */
   | { readonly type: 'exiting'; readonly call: number | undefined; readonly error: ErrorReport }
   | {
@@ -109,6 +113,8 @@ export interface ErrorReport {
   /** One line that says what was thrown, or what follows the module's name in a sentence. */
   readonly text: string
   readonly isSentence?: boolean
+  /** What a dry run kept the module from reaching, where that is why it failed. */
+  readonly stoppedAt?: string
   /** The status with which the transform refused the request; `text` is then for the sender. */
   readonly refused?: number
   /** The stack, mapped to the author's sources. */

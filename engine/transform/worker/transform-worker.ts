@@ -20,11 +20,13 @@ import {
   type CurrentCall,
   type ErrorReport,
   type FromWorker,
+  type LoadOrder,
   phases,
   slots,
   type ToWorker,
   type WorkerData,
 } from './protocol.ts'
+import { type Refused, refusalIn, refuseOutside } from './refusals.ts'
 import { BadAnswer, writeAnswer } from './write-answer.ts'
 
 start(workerData as WorkerData)
@@ -39,6 +41,10 @@ function start(data: WorkerData): void {
   const calls = new AsyncLocalStorage<CurrentCall>()
   let namespace: Namespace = {}
   let running: number | undefined
+  /** What the top level of the module was kept from. It concerns each call. */
+  const whileLoading: Refused[] = []
+  /** How many refusals of the running call were reported. */
+  let reported = 0
 
   const advise = (word: OpenClawWord) => send({ type: 'advice', word })
   const network = createNetworkWatch((target) => {
@@ -50,25 +56,34 @@ function start(data: WorkerData): void {
   setSourceMapsSupport(true, { nodeModules: true, generatedCode: true })
 
   port.on('message', (order: ToWorker) => {
-    if (order.type === 'load') void load(order.file)
+    if (order.type === 'load') void load(order)
     // A call that was taken back runs in another worker.
     else if (compareExchange(shared, slots.phase, phases.posted, phases.begun) === phases.posted) run(order)
   })
 
-  async function load(file: string): Promise<void> {
+  function stopped(refused: Refused): void {
+    if (reported++ >= mostRefusals) return
+    if (running === undefined) whileLoading.push(refused)
+    else send({ type: 'stopped', call: running, ...refused })
+  }
+
+  async function load({ file, isDry }: LoadOrder): Promise<void> {
     const startedAt = clock()
+    if (isDry) refuseOutside(stopped)
     try {
       namespace = await loadModule(file)
       const loadMs = clock() - startedAt
       send({ type: 'loaded', exports: describeExports(namespace, file), loadMs, memory: memoryInUse() })
     } catch (error) {
-      send({ type: 'load-failed', error: reportError(error) })
+      send({ type: 'load-failed', error: errorOf(error) })
     }
   }
 
   function run(order: CallOrder): void {
     const { call, requestId } = order
     running = call
+    reported = 0
+    for (let index = 0; index < whileLoading.length; index++) stopped(whileLoading[index] as Refused)
     if (order.watchesNetwork) network.begin()
     void calls.run({ call, requestId }, async () => {
       try {
@@ -86,9 +101,23 @@ function start(data: WorkerData): void {
   }
 }
 
+/** The most refusals of one call that are reported. */
+const mostRefusals = 10
+
 function errorOf(error: unknown): ErrorReport {
-  if (!(error instanceof BadAnswer)) return reportError(error)
-  return { text: `answered what cannot be used: ${error.message}`, isSentence: true }
+  if (error instanceof BadAnswer)
+    return { text: `answered what cannot be used: ${error.message}`, isSentence: true }
+  const refusal = refusalIn(error)
+  if (refusal === undefined) return reportError(error)
+  // A package may have wrapped the refusal in an error of its own; the refusal has the author's line.
+  const { stack, place } = reportError(refusal)
+  return {
+    text: `was stopped: ${refusal.message}`,
+    isSentence: true,
+    stoppedAt: refusal.target,
+    ...(stack !== undefined && { stack }),
+    ...(place && { place }),
+  }
 }
 
 /** Bytes, buffers included. Takes 3 us. */

@@ -39,6 +39,7 @@ const mostRequests = 10_000
 const dryRunQuery = optional({
   dryRun: flag('Whether nothing goes live, and stored requests are compared.'),
   limit: integer('How many stored requests a dry run looks at.', { minimum: 1, maximum: mostRequests }),
+  callOut: flag('Whether transforms may leave the process in a dry run.'),
 })
 
 export const gatewayRoutes = {

@@ -2,6 +2,7 @@
 
 import { accessRoutes } from './access.ts'
 import type { RouteDeclaration } from './declaration.ts'
+import { dryRunRoutes } from './dry-runs.ts'
 import { gatewayRoutes } from './gateway.ts'
 import { issueRoutes } from './issues.ts'
 import { requestRoutes } from './requests.ts'
@@ -11,6 +12,7 @@ import { workRoutes } from './work.ts'
 
 export const routes = {
   ...requestRoutes,
+  ...dryRunRoutes,
   ...workRoutes,
   ...gatewayRoutes,
   ...streamRoutes,

@@ -91,7 +91,7 @@ export const request = named(
   'Request',
   object({
     ...requestFields,
-    ...optional({ trace: anyObject('Why it was ignored: each mapping with the clause that failed.') }),
+    ...optional({ trace: anyObject('How each mapping was tried, of a request that was ignored or failed.') }),
   }),
 )
 
@@ -336,7 +336,7 @@ export const dryReload = named(
     reload: reloadResult,
     ...optional({
       shadow: object({
-        compared: integer('How many stored requests were compared.'),
+        compared: integer('How many stored requests were looked at.'),
         same: integer(),
         summary: list(text()),
         differences: list(
@@ -349,6 +349,10 @@ export const dryReload = named(
             after: shadowDecision,
           }),
         ),
+        ...optional({
+          stopped: integer('How many could not be compared, since a transform was stopped.'),
+          stops: list(text('A module, and what it would have reached.')),
+        }),
       }),
     }),
   }),

@@ -1,6 +1,6 @@
 /** Registers the commands by which authors write and test mappings: their names, options and help. */
 
-import { Argument, Option } from 'commander'
+import { Argument, InvalidArgumentError, Option } from 'commander'
 import { type CliCommand, configOption, type Run } from '../command-parts.ts'
 import { listCodes } from './lint/codes.ts'
 
@@ -118,11 +118,13 @@ export function addAuthoringCommands(program: CliCommand, init: CliCommand, run:
 
   addRequestCommand('try')
     .description('what a request would do; nothing is sent and nothing is stored')
-    .argument('<endpoint>', 'the <name> of /hooks/<name>')
-    .examples(
+    .argument('<endpoint>', 'the <name> of /hooks/<name>, or the id of a stored request')
+    .addHelpText('after', tryHelp)
+    .gatewayExamples(
       "reveille try github --payload pull-request.json --header 'x-github-event: pull_request'",
       'curl -s https://example.com/body.json | reveille try generic --payload -',
       'reveille try wake --payload wake.json --json',
+      'reveille try eeb30a --generation 12',
     )
     .action(run(async () => (await import('./try/try.ts')).tryEndpoint))
   addRequestCommand('explain')
@@ -132,6 +134,7 @@ export function addAuthoringCommands(program: CliCommand, init: CliCommand, run:
     .gatewayExamples(
       "reveille explain github --payload pull-request.json --header 'x-github-event: pull_request'",
       'reveille explain eeb30a',
+      'reveille explain eeb30a --generation live',
     )
     .action(run(async () => (await import('./try/explain.ts')).explain))
 
@@ -144,6 +147,8 @@ export function addAuthoringCommands(program: CliCommand, init: CliCommand, run:
       )
       .option('--header <line>', "a header, as 'name: value'; again for more", collect)
       .option('--query <pair>', "a part of the query, as 'name=value'; again for more", collect)
+      .option('--generation <n>', 'with an id: the generation that decides, or live', generationOf)
+      .option('--call-out', 'let transforms reach the network and other programs, which a dry run stops')
       .addOption(configOption())
       .option('--json', 'answer as JSON')
   }
@@ -161,9 +166,18 @@ A credential goes into .env beside the configuration, which names it. One that i
 the environment or in .env already is used and not asked for; there it belongs where
 no question is asked, because a list of processes shows what --set says.`
 
+const tryHelp = `
+With the id of a stored request whose body is kept, a running gateway tries it again.`
+
 const explainHelp = `
-With the id of a request, a running gateway is asked why it was ignored; it keeps
-that for the last 20 ignored requests of each endpoint.`
+With the id of a stored request, a running gateway is asked. It noted why a request was
+ignored or failed; with its body kept, it also says what is live, or a generation, makes of it.`
+
+function generationOf(text: string): number | 'live' {
+  if (text === 'live') return text
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('A generation is a number, or `live`.')
+}
 
 /** Collects the values of an option that may be given several times. */
 function collect(value: string, earlier: readonly string[] = []): readonly string[] {

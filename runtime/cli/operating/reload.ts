@@ -8,7 +8,7 @@ import type { DryRunResult } from '../../reload/dry-run.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
 import { counted } from '../counted.ts'
-import type { CommandOptions, Io } from '../io.ts'
+import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { errorsOf } from '../reading/generation-item.ts'
 import { formatTable, shortId, shortTime } from '../table.ts'
@@ -17,11 +17,13 @@ interface ReloadOptions extends CommandOptions {
   readonly dryRun?: boolean
   /** How many stored requests a dry run compares. */
   readonly limit?: number
+  /** Whether transforms may leave the process in a dry run. */
+  readonly callOut?: boolean
 }
 
 export async function reload(options: ReloadOptions, io: Io): Promise<number> {
   const { json = false } = options
-  refuseLimit(options)
+  refuseOfDryRun(options)
   const admin = await openAdmin(options, io)
   if (options.dryRun) return tryIt('/api/reload', admin, options, io)
   const result = (await admin.post('/api/reload', {}, refusals)) as ReloadResult
@@ -34,13 +36,14 @@ export async function reload(options: ReloadOptions, io: Io): Promise<number> {
   return reportReload(result, texts, io)
 }
 
-function refuseLimit({ dryRun = false, limit }: ReloadOptions): void {
+function refuseOfDryRun({ dryRun = false, limit, callOut = false }: ReloadOptions): void {
   if (limit !== undefined && !dryRun) throw new CommandFailure(2, '--limit is for --dry-run.')
+  if (callOut && !dryRun) throw new CommandFailure(2, '--call-out is for --dry-run.')
 }
 
 async function tryIt(path: string, admin: Admin, options: ReloadOptions, io: Io): Promise<number> {
-  const { limit, json = false } = options
-  const query = { dryRun: 'true', limit }
+  const { limit, callOut = false, json = false } = options
+  const query = { dryRun: 'true', limit, ...(callOut && { callOut: 'true' }) }
   return reportDryRun((await admin.post(path, query, refusals)) as DryRunResult, json, io)
 }
 
@@ -64,7 +67,16 @@ function reportDryRun(answer: DryRunResult, json: boolean, io: Io): number {
   return code
 }
 
-function shadowText({ compared, summary, differences }: Shadow, io: Io): string {
+function shadowText(shadow: Shadow, io: Io): string {
+  const { stopped = 0, stops = [] } = shadow
+  if (stopped === 0) return comparedText(shadow, io)
+  const count = stopped === 1 ? '1 was not compared' : `${stopped} were not compared`
+  const where = stops.map(printable).join(', ')
+  const why = `${count}: a dry run stops transforms where they call out (${where}). --call-out lets them.`
+  return `${comparedText(shadow, io)}${wrapText(why, io)}\n`
+}
+
+function comparedText({ compared, summary, differences }: Shadow, io: Io): string {
   if (compared === 0)
     return 'No stored request has its body kept, so none was compared; history.bodies decides.\n'
   const looked = `Of ${counted(compared, 'stored request')}`
@@ -88,7 +100,7 @@ function shadowText({ compared, summary, differences }: Shadow, io: Io): string 
 }
 
 export async function rollback(generation: string, options: ReloadOptions, io: Io): Promise<number> {
-  refuseLimit(options)
+  refuseOfDryRun(options)
   const admin = await openAdmin(options, io)
   const path = `/api/generations/${generation}/rollback`
   if (options.dryRun) return tryIt(path, admin, options, io)

@@ -84,7 +84,7 @@ async function open(t: TestContext): Promise<Bed> {
     now: Date.now,
     mintId,
     draining: draining.signal,
-    onIgnored: () => {},
+    onWithoutEffect: () => {},
     timers,
   })
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

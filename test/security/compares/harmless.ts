@@ -91,7 +91,6 @@ export const harmless: readonly Harmless[] = [
     'filesDigest !== digest',
   ]),
   ...of('engine/transform/bundle/bundle-cache.ts', ofContent, ['digests.has(digest)']),
-  ...of('engine/transform/host/host.ts', ofContent, ['sets.get(digest)', 'sets.get(digest) === set']),
   ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/reload/start.ts', ofContent, ['rollback?.filesDigest === filesDigest']),

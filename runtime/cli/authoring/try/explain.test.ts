@@ -124,25 +124,115 @@ const record = { id, endpoint: 'github', outcome: 'ignored', status: 200, reason
 const clause = { path: 'match.body.action', expected: '"closed"', actual: '"opened"' }
 const candidates = [{ mapping: 'closed', place: 'reveille.yaml:3:7', verdict: 'failed', clause }]
 
-function gatewayWith(answer: object) {
-  return { env, fetch: async () => Response.json(answer) }
+/** A gateway that answers by the end of the path; what it was asked is kept. */
+function gatewayWith(answers: Readonly<Record<string, object>>) {
+  const asked: string[] = []
+  const fetch = async (address: string | URL | Request, { method = 'GET', body }: RequestInit = {}) => {
+    const { pathname, search } = new URL(String(address))
+    asked.push(`${method} ${pathname.slice(4)}${search} ${body ?? ''}`.trim())
+    const found = Object.keys(answers).find((end) => pathname.endsWith(end))
+    if (found === undefined)
+      return Response.json({ ok: false, error: 'Its body is not kept.' }, { status: 409 })
+    return Response.json(answers[found])
+  }
+  return { env, fetch: fetch as typeof globalThis.fetch, asked }
 }
 
-test('with the id of an ignored request, a running gateway is asked for its trace', async (t) => {
-  const gateway = gatewayWith({ ...record, trace: { candidates, more: 3 } })
+test('with the id of an ignored request, a running gateway is asked for what it noted', async (t) => {
+  const explained = { by: 'stored', explanation: { endpoint: 'github', candidates, more: 3, isForm: true } }
+  const { asked, ...gateway } = gatewayWith({ [`/${id}`]: record, '/explain': explained })
   const { run } = await createCommandLine(t, files, gateway)
   const { code, out } = await run('explain', id)
   assert.equal(code, 0)
-  assert.match(out, /^\/github {2}200 {2}ignored {2}nothing matched\n\n✗ closed {2}reveille\.yaml:3:7\n/)
+  assert.match(
+    out,
+    /^\/github {2}200 {2}ignored {2}nothing matched\n {2}body {2}read as a form.*\n\n✗ closed {2}reveille\.yaml:3:7\n/,
+  )
   assert.match(out, /expected {2}"closed"\n +found {5}"opened"\n… and 3 more\n$/)
   assert.deepEqual(JSON.parse((await run('explain', id, '--json')).out).trace.candidates, candidates)
+  assert.deepEqual(asked.slice(0, 2), [`GET /requests/${id}`, `GET /requests/${id}/explain`])
 })
 
-test('for a request without a trace the command says how many have one', async (t) => {
-  const { run } = await createCommandLine(t, files, gatewayWith(record))
-  const { code, err } = await run('explain', id)
-  assert.equal(code, 1)
-  assert.match(err, /only the last 20 ignored requests of each endpoint/)
+const dryRun = {
+  decision: {
+    outcome: 'failed',
+    code: 'TRANSFORM_FAILED',
+    message: 'no',
+    reason: 'jira.ts was stopped',
+    details: [],
+  },
+  status: 500,
+  explanation: { endpoint: 'github', candidates, actions: [] },
+  stops: [{ module: 'jira.ts', target: 'https://jira.example', place: 'transforms/jira.ts:4:9' }],
+}
+
+test('a stored request is explained and tried by another generation, and the answer says where it was stopped', async (t) => {
+  const { asked, ...gateway } = gatewayWith({
+    [`/${id}`]: record,
+    '/explain': { by: '12', ...dryRun },
+    '/replay': dryRun,
+  })
+  const { run } = await createCommandLine(t, files, gateway)
+  const stopped =
+    'stopped  jira.ts at https://jira.example (transforms/jira.ts:4:9)\nA dry run reaches nothing outside; --call-out lets transforms do so.\n'
+  for (const command of ['explain', 'try']) {
+    const { code, out } = await run(command, id, '--generation', '12')
+    assert.equal(code, 1)
+    assert.match(out, /^\/github {2}500 {2}failed {2}TRANSFORM_FAILED {2}jira\.ts was stopped\n/)
+    assert.ok(out.includes('✗ closed') && out.endsWith(`\n\n${stopped}`), out)
+    const { out: json } = await run(command, id, '--generation', '12', '--json')
+    assert.deepEqual(JSON.parse(json).stops, dryRun.stops)
+  }
+  await run('explain', id, '--call-out')
+  assert.deepEqual(
+    asked.filter((each) => !each.endsWith(id)),
+    [
+      `GET /requests/${id}/explain?generation=12`,
+      `GET /requests/${id}/explain?generation=12`,
+      `POST /requests/${id}/replay {"dryRun":true,"generation":12}`,
+      `POST /requests/${id}/replay {"dryRun":true,"generation":12}`,
+      `POST /requests/${id}/replay {"dryRun":true,"callOut":true}`,
+    ],
+  )
+  const { code, err } = await run('try', 'github', '--payload', 'body.json', '--generation', '12')
+  assert.deepEqual(
+    [code, err],
+    [2, '--generation is for a stored request: give its id, without --payload.\n'],
+  )
+})
+
+test('the words of the gateway say why a request cannot be explained', async (t) => {
+  const { asked: _asked, ...gateway } = gatewayWith({ [`/${id}`]: record })
+  const { run } = await createCommandLine(t, files, gateway)
+  assert.deepEqual(await run('explain', id), { code: 1, out: '', err: 'Its body is not kept.\n' })
+  const stranger = { ...record, outcome: 'refused', status: 401, failure: 'BAD_SIGNATURE' }
+  const { asked: _none, ...other } = gatewayWith({ [`/${id}`]: stranger })
+  const { run: runOther } = await createCommandLine(t, files, other)
+  assert.match(
+    (await runOther('explain', id)).err,
+    /No mapping was asked[\s\S]*doctor signature --endpoint github/,
+  )
+})
+
+test('try and explain stop a transform that would reach the network', async (t) => {
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { mappings: [{ id: a, match: { path: a }, transform: { module: a.js } }] }',
+    'transforms/a.js': `export default async ({ dryRun }) => {
+  const found = await fetch('http://127.0.0.1:1/names?key=x').catch((error) => error.code ?? 'reached')
+  return { message: [dryRun, found].join(' ') }
+}`,
+    'body.json': '{}',
+  })
+  const { code, out } = await run('try', 'a', '--payload', 'body.json')
+  assert.equal(code, 0)
+  assert.match(out, /│ true DRY_RUN\n/)
+  assert.match(out, /^stopped {2}a\.js at http:\/\/127\.0\.0\.1:1 \(transforms\/a\.js:2:\d+\)\nA dry run /m)
+  const { out: json } = await run('explain', 'a', '--payload', 'body.json', '--json')
+  const { stops } = JSON.parse(json)
+  assert.deepEqual([stops.length, stops[0].module, stops[0].target], [1, 'a.js', 'http://127.0.0.1:1'])
+  const { out: calling } = await run('try', 'a', '--payload', 'body.json', '--call-out')
+  assert.match(calling, /│ true reached\n/)
+  assert.doesNotMatch(calling, /stopped/)
 })
 
 test('an endpoint without a body is bad usage that names --payload', async (t) => {

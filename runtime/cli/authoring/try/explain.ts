@@ -1,18 +1,25 @@
 /** `reveille explain`: shows why each mapping does or does not match a request, and where each field comes from. */
 
-import path from 'node:path'
-import type { CandidateTrace, Decision, Explanation } from '@reveille/engine'
+import { type CandidateTrace, type Decision, explainRequest } from '@reveille/engine'
 import { trySurface } from '../../../http/index.ts'
-import type { RequestRecord } from '../../../store/records.ts'
-import { CommandFailure } from '../../command-failure.ts'
-import { findConfiguration, placeFrom } from '../../configuration.ts'
+import type { RequestDryRun } from '../../../reload/request-dry-runs.ts'
+import type { RequestRecord, RequestTrace } from '../../../store/records.ts'
+import { findConfiguration } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { openAdmin } from '../../reading/admin-client.ts'
 import { fetchOne } from '../../reading/records.ts'
 import { withSnapshot } from '../compile.ts'
-import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
+import { formatCandidates, formatExplanation } from './explanation.ts'
 import { formatReading, withoutCause } from './outcome.ts'
-import { describeEndpoints, endpointIn, type RequestOptions, readRequest } from './request.ts'
+import { describeEndpoints, endpointIn, formatStops, type RequestOptions, readRequest } from './request.ts'
+import {
+  askDryRun,
+  formatDryRun,
+  refuseGeneration,
+  refuseOtherThanId,
+  settingFor,
+  shownStops,
+} from './stored.ts'
 
 export async function explain(subject: string, options: RequestOptions, io: Io): Promise<number> {
   return options.payload === undefined
@@ -21,27 +28,32 @@ export async function explain(subject: string, options: RequestOptions, io: Io):
 }
 
 async function explainTried(given: string, options: RequestOptions, io: Io): Promise<number> {
+  refuseGeneration(options)
   const read = await readRequest(options, io)
   return withSnapshot(options, io, async (snapshot) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
+    const dryRun = options.callOut ? 'call-out' : 'refuse'
     const received = { ...read, endpoint }
-    const request = await trySurface.receive(received, snapshot)
-    // The request is resolved once, because a transform may have effects.
-    const explanation: Explanation =
-      'code' in request
-        ? { endpoint, decision: request, candidates: [], actions: [] }
-        : await snapshot.explain(request)
+    const { explanation, status, request, stops } = await explainRequest(received, snapshot, trySurface, {
+      dryRun,
+    })
     const { decision } = explanation
-    const status = trySurface.statusOf(decision)
+    const stopped = shownStops(stops, snapshot)
     if (options.json) {
-      io.out(`${JSON.stringify({ ...explanation, decision: endOf(decision), status }, null, 2)}\n`)
+      const answer = {
+        ...explanation,
+        decision: endOf(decision),
+        status,
+        ...(stops.length > 0 && { stops: stopped }),
+      }
+      io.out(`${JSON.stringify(answer, null, 2)}\n`)
     } else {
       const setting = settingFor(io, findConfiguration(options, io))
-      const taken = 'code' in request ? undefined : request
-      const lines = formatExplanation(explanation, status, setting, taken)
+      const lines = formatExplanation(explanation, status, setting, request)
       const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
       const advice = isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
-      io.out(`${[...lines, ...advice].join('\n')}\n`)
+      const stopLines = stops.length > 0 ? ['', ...formatStops(stopped, io)] : []
+      io.out(`${[...lines, ...stopLines, ...advice].join('\n')}\n`)
     }
     return 'code' in decision ? 1 : 0
   })
@@ -54,57 +66,65 @@ function endOf(decision: Decision): object {
     : withoutCause(decision)
 }
 
-/** A request as the admin surface answers it. */
-type Recorded = RequestRecord & {
-  readonly trace?: {
-    readonly candidates: readonly CandidateTrace[]
-    readonly more: number
-    readonly isForm?: true
-  }
-}
+/** What the gateway answers about a stored request: what it noted then, or what it finds now. */
+type Explained =
+  | { readonly by: 'stored'; readonly explanation: StoredTrace }
+  | ({ readonly by: string } & RequestDryRun)
+
+type StoredTrace = Omit<RequestTrace, 'candidates'> & { readonly candidates: readonly CandidateTrace[] }
 
 async function explainRecorded(id: string, options: RequestOptions, io: Io): Promise<number> {
-  if (!/^[0-9a-f-]{4,36}$/i.test(id)) {
-    const message = `Name the body to explain with --payload FILE, or give the id of a request instead of "${id}".`
-    throw new CommandFailure(2, message)
+  refuseOtherThanId(id)
+  // Transforms that may call out are no reading, so that it is a replay that stores nothing.
+  if (options.callOut) {
+    const { dryRun, endpoint } = await askDryRun(id, options, io)
+    return reportRequestDryRun(endpoint, dryRun, options, io)
   }
   const admin = await openAdmin(options, io)
-  const record = (await fetchOne(admin, 'requests', id)) as unknown as Recorded
-  if (options.json) {
-    io.out(`${JSON.stringify(record, null, 2)}\n`)
-    return record.trace ? 0 : 1
-  }
-  const { endpoint, outcome, status, reason, mapping, trace } = record
-  const paint = paintFor(io)
-  const about = reason ?? (mapping === undefined ? '' : `by ${mapping}`)
-  io.out(`/${endpoint}  ${paint.bold(String(status))}  ${outcome}  ${about}`.trimEnd().concat('\n'))
-  if (trace === undefined) {
-    io.err(`${whyUntraced(record)}\n`)
+  const record = (await fetchOne(admin, 'requests', id)) as unknown as RequestRecord
+  if (record.failure !== undefined) {
+    const { trace: _trace, ...facts } = record
+    io.out(options.json ? `${JSON.stringify(facts, null, 2)}\n` : `${headOf(record, io)}\n`)
+    if (!options.json) io.err(`${whyUntraced(record)}\n`)
     return 1
   }
-  const more = trace.more > 0 ? [`… and ${trace.more} more`] : []
+  const { generation } = options
+  const query = { ...(generation !== undefined && { generation }) }
+  const explained = (await admin.get(`/api/requests/${record.id}/explain`, query)) as Explained
+  if ('stops' in explained) return reportRequestDryRun(record.endpoint, explained, options, io)
+  if (options.json) {
+    io.out(`${JSON.stringify({ ...record, trace: explained.explanation }, null, 2)}\n`)
+    return 0
+  }
+  const { candidates, more, isForm } = explained.explanation
+  const rest = more > 0 ? [`… and ${more} more`] : []
   const setting = settingFor(io, options.config)
-  const lines = [...formatReading(trace), '', ...formatCandidates(trace.candidates, setting), ...more]
-  io.out(`${lines.join('\n')}\n`)
+  const reading = formatReading({ ...(isForm && { isForm }) })
+  io.out(
+    `${[headOf(record, io), ...reading, '', ...formatCandidates(candidates, setting), ...rest].join('\n')}\n`,
+  )
   return 0
 }
 
-function whyUntraced({ endpoint, failure }: Recorded): string {
+function reportRequestDryRun(
+  endpoint: string,
+  dryRun: RequestDryRun,
+  options: RequestOptions,
+  io: Io,
+): number {
+  if (options.json) io.out(`${JSON.stringify({ endpoint, ...dryRun }, null, 2)}\n`)
+  else io.out(`${formatDryRun(endpoint, dryRun, options, io).join('\n')}\n`)
+  return 'code' in dryRun.decision ? 1 : 0
+}
+
+function headOf({ endpoint, outcome, status, reason, mapping }: RequestRecord, io: Io): string {
+  const about = reason ?? (mapping === undefined ? '' : `by ${mapping}`)
+  return `/${endpoint}  ${paintFor(io).bold(String(status))}  ${outcome}  ${about}`.trimEnd()
+}
+
+function whyUntraced({ endpoint, failure }: RequestRecord): string {
   const name = endpoint === '' ? '<endpoint>' : endpoint
   if (failure?.startsWith('TOKEN_') || failure === 'NOT_LOCAL')
     return 'No mapping was asked: its sender was not authenticated.'
-  return failure !== undefined
-    ? `No mapping was asked: its sender was not authenticated. With the request in a file,\n\`reveille doctor signature --endpoint ${name} --request FILE\` says why.`
-    : 'It has no trace: only the last 20 ignored requests of each endpoint keep one, until the gateway stops.\n' +
-        `With its body in a file, \`reveille explain ${name} --payload FILE\` says the same.`
-}
-
-/** Places are relative to the folder of the configuration, which is not known for a gateway elsewhere. */
-function settingFor(io: Io, configuration: string | undefined): Setting {
-  const folder = configuration === undefined ? undefined : path.dirname(path.resolve(io.cwd, configuration))
-  return {
-    paint: paintFor(io),
-    columns: io.columns,
-    placeOf: (place) => (folder === undefined ? place : placeFrom(place, folder, io)),
-  }
+  return `No mapping was asked: its sender was not authenticated. With the request in a file,\n\`reveille doctor signature --endpoint ${name} --request FILE\` says why.`
 }

@@ -22,38 +22,66 @@ import {
   describeEndpoints,
   describeSignature,
   endpointIn,
+  formatStops,
   type RequestOptions,
   readRequest,
 } from './request.ts'
+import { askDryRun, formatDryRun, refuseGeneration, shownStops } from './stored.ts'
 
 export async function tryEndpoint(given: string, options: RequestOptions, io: Io): Promise<number> {
+  if (options.payload === undefined) return tryStored(given, options, io)
+  refuseGeneration(options)
   const read = await readRequest(options, io)
   return withSnapshot(options, io, async (snapshot) => {
     const endpoint = endpointIn(given, snapshot.settings.hooks.path)
     const received = { ...read, endpoint }
-    const tried = await tryRequest(received, snapshot, trySurface)
+    const dryRun = options.callOut ? 'call-out' : 'refuse'
+    const tried = await tryRequest(received, snapshot, trySurface, { dryRun })
     const { decision } = tried
     report(endpoint, tried, snapshot, options, io)
     return 'code' in decision ? 1 : 0
   })
 }
 
+/** Tries a stored request again, which a running gateway does. */
+async function tryStored(id: string, options: RequestOptions, io: Io): Promise<number> {
+  const { dryRun, endpoint } = await askDryRun(id, options, io)
+  const { decision, explanation } = dryRun
+  if (options.json) io.out(`${JSON.stringify({ endpoint, ...dryRun }, null, 2)}\n`)
+  else {
+    const prompts = explanation.actions.flatMap(({ prompt }) =>
+      prompt === undefined ? [] : ['', ...frame('prompt', prompt, paintFor(io), io.columns)],
+    )
+    io.out(`${[...formatDryRun(endpoint, dryRun, options, io), ...prompts].join('\n')}\n`)
+  }
+  return 'code' in decision ? 1 : 0
+}
+
 function report(
   endpoint: string,
-  { decision, status, request }: TryResult,
+  { decision, status, request, stops }: TryResult,
   snapshot: Snapshot,
   options: RequestOptions,
   io: Io,
 ): void {
   const paint = paintFor(io)
-  if (options.json) io.out(`${JSON.stringify({ endpoint, status, ...withoutCause(decision) }, null, 2)}\n`)
-  else {
+  const stopped = shownStops(stops, snapshot)
+  if (options.json) {
+    const answer = {
+      endpoint,
+      status,
+      ...withoutCause(decision),
+      ...(stops.length > 0 && { stops: stopped }),
+    }
+    io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  } else {
     const lines = [
       ...formatOutcome(endpoint, decision, status, paint),
       ...formatReading(request),
       ...describeSignature(endpoint, snapshot),
       ...(decision.outcome === 'accepted' ? formatActions(decision.actions, paint, io) : []),
       ...('reply' in decision && decision.reply ? formatReply(decision.reply, paint, io) : []),
+      ...formatStops(stopped, io),
       ...adviceFor(decision, endpoint, snapshot, io),
     ]
     io.out(`${lines.join('\n')}\n`)

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { createThreadParser } from './file/parser.ts'
+import { loadConfiguration } from './load.ts'
+import { loadPasted } from './pasted.ts'
+import { createSampleFolder } from './sample-folder.ts'
+
+const live = {
+  'reveille.yaml': 'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\n',
+  'mappings/a.yaml': `mappings:
+  - { id: a, match: { path: a }, message: "{{title}}", transform: { module: a.ts, with: { key: "\${API_KEY}" } } }
+tests: [{ request: { endpoint: a, body: {} }, expect: { mapping: a } }]
+`,
+  'schema.json': '{"type": "object"}',
+}
+const env = { HOOK_TOKEN: 'token-0123456789', API_KEY: 'key-0123456789' }
+
+/** Returns a function that pastes a text over a live configuration. */
+async function setUp(t: TestContext) {
+  const folder = await createSampleFolder(t, live)
+  const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env })
+  assert.ok(loaded.ok, JSON.stringify(loaded))
+  const parser = createThreadParser()
+  t.after(() => parser.close())
+  return (text: string) => loadPasted(loaded.configuration, text, parser)
+}
+
+async function sound(pasting: ReturnType<typeof loadPasted>) {
+  const pasted = await pasting
+  assert.ok(pasted.ok, JSON.stringify(pasted))
+  return pasted.configuration
+}
+
+/** Each as `line:column code message`. */
+async function faults(pasting: ReturnType<typeof loadPasted>) {
+  const pasted = await pasting
+  assert.ok(!pasted.ok)
+  return pasted.diagnostics.map(
+    ({ place, code, message }) => `${place?.line}:${place?.column} ${code} ${message}`,
+  )
+}
+
+test('a mapping file, a list of mappings and one mapping are taken, in the place of what is live', async (t) => {
+  const paste = await setUp(t)
+  const one = 'match: { path: b }\nmessage: "{{title}}"\n'
+  const list = '- { match: { path: b }, message: x }\n- { id: off, enabled: false, message: y }\n'
+  for (const text of [one, list, `mappings:\n${list}`, `\ufeff${one}`]) {
+    const { mappings, disabled, tests, settings } = await sound(paste(text))
+    assert.deepEqual(
+      mappings.map(({ value }) => value.match?.path),
+      ['b'],
+      text,
+    )
+    assert.ok(disabled.length <= 1 && tests.length === 0)
+    assert.equal(settings.hooks.enabled, true)
+  }
+})
+
+test('mistakes have their line and column in the pasted text', async (t) => {
+  const paste = await setUp(t)
+  assert.deepEqual(await faults(paste('match: { path: b }\nmesage: x\n')), [
+    '2:1 UNKNOWN_KEY `mesage` is not a known key',
+  ])
+  assert.match(
+    (await faults(paste('- match: { path: b }\n  message: x\n- action: fly\n')))[0] ?? '',
+    /^3:\d+ INVALID_VALUE/,
+  )
+  assert.match((await faults(paste('mappings: [')))[0] ?? '', /^1:\d+ /)
+  assert.deepEqual(await faults(paste('mapings: []\nmappings: []\n')), [
+    '1:1 UNKNOWN_KEY `mapings` is not a known key',
+  ])
+  for (const text of ['', 'just words', 'tests: []'])
+    assert.match((await faults(paste(text)))[0] ?? '', /^1:1 INVALID_VALUE The text /, text)
+})
+
+test('a reference stays a text, which is said, and no variable is read', async (t) => {
+  const paste = await setUp(t)
+  const text =
+    'match: { path: b }\ntransform:\n  module: a.ts\n  with: { key: "${API_KEY}", file: "${file:schema.json}", or: "${X:-y}" }\n'
+  const { mappings, warnings } = await sound(paste(text))
+  assert.deepEqual(
+    { ...mappings[0]?.parameters },
+    { key: '${API_KEY}', file: '${file:schema.json}', or: '${X:-y}' },
+  )
+  assert.deepEqual(
+    warnings.map(({ code, place }) => `${place?.line} ${code}`),
+    ['4 REFERENCE_NOT_RESOLVED', '4 REFERENCE_NOT_RESOLVED', '4 REFERENCE_NOT_RESOLVED'],
+  )
+  const policies =
+    'mappings: [{ match: { path: b }, message: x }]\nendpoints: { b: { token: "${API_KEY}" } }\ntests: []\n'
+  const { endpoints, warnings: left } = await sound(paste(policies))
+  assert.deepEqual([{ ...{ ...endpoints } }, left.map(({ code }) => code)], [{}, ['NOT_TRIED', 'NOT_TRIED']])
+})
+
+test('no file is opened', async (t) => {
+  const paste = await setUp(t)
+  for (const name of [
+    'schema.json',
+    './schema.json',
+    '/etc/passwd',
+    '~/.ssh/id_rsa',
+    '../../../../etc/passwd',
+  ]) {
+    const [found] = await faults(paste(`match: { path: b }\nmessage: x\nschema: ${name}\n`))
+    assert.match(
+      found ?? '',
+      /^3:\d+ FILE_UNREADABLE .* is not opened for a pasted mapping: write its content inline$/,
+      name,
+    )
+  }
+  assert.ok(await sound(paste('match: { path: b }\nmessage: x\nschema: { type: object }\n')))
+})
+
+test('a module can be named that a live mapping calls, and no other', async (t) => {
+  const paste = await setUp(t)
+  assert.ok(await sound(paste('match: { path: b }\ntransform: { module: ./a.ts }\n')))
+  for (const wanted of [
+    '{ module: b.ts }',
+    '{ module: a.ts, export: other }',
+    '{ module: ../a.ts }',
+    '{ module: /etc/a.ts }',
+  ])
+    assert.match(
+      (await faults(paste(`match: { path: b }\ntransform: ${wanted}\n`)))[0] ?? '',
+      /^2:\d+ (TRANSFORM_NOT_LIVE|INVALID_PATH)/,
+      wanted,
+    )
+})
+
+test('a text that is too long, too deep, or expands to too much is refused in time', async (t) => {
+  const paste = await setUp(t)
+  const laughs = Array.from({ length: 30 }, (_, index) =>
+    index === 0 ? 'x0: &x0 [a, a]' : `x${index}: &x${index} [*x${index - 1}, *x${index - 1}]`,
+  )
+  const hostile: Readonly<Record<string, string>> = {
+    long: `message: ${'x'.repeat(70_000)}`,
+    deep: `message: ${'['.repeat(30_000)}`,
+    nested: `match: { body: ${'{a: '.repeat(2_000)}1${'}'.repeat(2_000)} }`,
+    aliases: `${laughs.join('\n')}\nmappings: [{ match: { path: b }, message: x, vars: *x29 }]`,
+    circle: 'mappings: &m [*m]',
+    many: `mappings:\n${'- { match: { path: b }, message: x }\n'.repeat(1_500)}`,
+    documents: 'message: x\n---\nmessage: y\n',
+  }
+  for (const [what, text] of Object.entries(hostile)) {
+    const start = performance.now()
+    assert.ok((await faults(paste(text))).length > 0, what)
+    assert.ok(performance.now() - start < 5_000, what)
+  }
+})

@@ -1,0 +1,103 @@
+/** Handles the routes by which requests are tried and explained, and mappings are written for them. */
+
+import type { FastifyReply } from 'fastify'
+import { restoreRequest } from '../http/index.ts'
+import type { RequestDryRunAnswer } from '../reload/request-dry-runs.ts'
+import type { RequestRecord } from '../store/port.ts'
+import { missing, refuse } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import type { AdminOptions } from './options.ts'
+import type { dryRunRoutes } from './routes/dry-runs.ts'
+
+export function createDryRunHandlers({
+  store: { read },
+  requestDryRuns,
+  now,
+}: AdminOptions): Handlers<typeof dryRunRoutes> {
+  return {
+    async explainRequest({ params: { id }, query: { generation }, reply }) {
+      const record = await read.request(id)
+      if (record === undefined) return missing(reply, 'request')
+      const { trace, endpoint } = record
+      if (generation === undefined && trace) return { by: 'stored', explanation: { endpoint, ...trace } }
+      const received = restoreRequest(record)
+      if (received === undefined) return refuseBodiless(reply, record)
+      const by = generation === undefined || generation === 'live' ? 'live' : Number(generation)
+      const answer = await requestDryRuns.run(received, { by })
+      if (!answer.ok) return refuseUntried(reply, answer, String(by))
+      const { ok: _ok, ...dryRun } = answer
+      return { by: String(by), ...dryRun }
+    },
+
+    async writeTest({ params: { id }, reply }) {
+      const record = await read.request(id)
+      if (record === undefined) return missing(reply, 'request')
+      const received = restoreRequest(record)
+      if (received === undefined) return refuseBodiless(reply, record)
+      const written = await requestDryRuns.testEntry(record, received)
+      if ('problem' in written) return refuse(reply, 'NOT_REPLAYABLE', { sentence: written.problem })
+      return reply
+        .type('text/yaml; charset=utf-8')
+        .header('x-content-type-options', 'nosniff')
+        .send(written.yaml)
+    },
+
+    async tryRequest({ body, reply }) {
+      const { endpoint, payload, headers = {}, query = {}, mapping, callOut = false } = body
+      const received = {
+        endpoint,
+        headers: inLowerCase(headers),
+        query: Object.assign(Object.create(null), query),
+        body: Buffer.from(payload),
+        now: now(),
+      }
+      const answer = await requestDryRuns.run(received, {
+        callsOut: callOut,
+        ...(mapping !== undefined && { by: { mapping } }),
+      })
+      if (answer.ok) {
+        const { ok: _ok, ...dryRun } = answer
+        return dryRun
+      }
+      return answer.why === 'NOT_COMPILED'
+        ? { diagnostics: answer.diagnostics }
+        : refuseUntried(reply, answer, '')
+    },
+
+    listPaths: ({ params: { name } }) => requestDryRuns.fieldPaths(name),
+  }
+}
+
+function inLowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const folded: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(headers)) folded[name.toLowerCase()] = value
+  return folded
+}
+
+/** Why a request can neither be explained again nor be tried. */
+function refuseBodiless(reply: FastifyReply, { outcome, failure }: RequestRecord): FastifyReply {
+  if (failure !== undefined) {
+    const sentence = 'No mapping was asked: its sender was not authenticated.'
+    return refuse(reply, 'NOT_REPLAYABLE', { sentence })
+  }
+  if (outcome === 'refused' || outcome === 'handshake') {
+    const sentence = 'No mapping was asked, and the body of such a request is never kept.'
+    return refuse(reply, 'NOT_REPLAYABLE', { sentence })
+  }
+  const kept = outcome === 'failed' ? 'failed' : 'all'
+  const sentence = `Its body is not kept: \`history.bodies: ${kept}\` keeps those of ${outcome} requests.`
+  return refuse(reply, 'BODY_NOT_KEPT', { sentence })
+}
+
+/** Also for dry runs of replays. */
+export function refuseUntried(
+  reply: FastifyReply,
+  answer: Extract<RequestDryRunAnswer, { ok: false }>,
+  generation: string,
+): FastifyReply {
+  if (answer.why === 'GENERATION_NOT_KEPT')
+    return refuse(reply, 'NOT_FOUND', { sentence: `Generation ${generation} is not kept.` })
+  const [first] = answer.diagnostics
+  const sentence = `Generation ${generation} does not compile any more: ${first?.message ?? 'its files have mistakes'}`
+  return refuse(reply, 'WRONG_STATE', { sentence })
+}

@@ -1,0 +1,124 @@
+/**
+ * Notes requests without effect with the reason why they ended so: how each mapping was tried. A request is explained after the reply
+ * to its sender, when the event loop is idle, and its record is stored with that.
+ */
+
+import type { CandidateTrace, Decision, HookRequest, Snapshot } from '@reveille/engine'
+import type { Entry, Id, RequestRecord, RequestTrace, Store } from '../store/port.ts'
+
+const shownCandidates = 50
+/** How many requests may wait to be explained; each holds its body. */
+const mostWaiting = 8
+/** How many requests may be expected whose record has not come. There are none, unless a reply fails. */
+const mostExpected = 64
+
+interface Expected {
+  readonly snapshot: Snapshot
+  readonly request: HookRequest
+  readonly decision: Decision
+}
+
+interface Waiting extends Expected {
+  readonly record: RequestRecord
+}
+
+/** An ignored request, with why each mapping did not match. */
+export interface ExplainedRequest extends Pick<Expected, 'snapshot' | 'request'> {
+  readonly id: Id
+  readonly candidates: readonly CandidateTrace[]
+}
+
+export interface TracedNotesOptions {
+  readonly store: Store
+  /** Is called with each ignored request that was explained. Default: nothing happens. */
+  readonly onExplained?: ((ignored: ExplainedRequest) => void) | undefined
+}
+
+export type TracedNotes = ReturnType<typeof createTracedNotes>
+
+export function createTracedNotes({ store, onExplained }: TracedNotesOptions) {
+  const expected = new Map<Id, Expected>()
+  const waiting: Waiting[] = []
+  let explaining: Promise<void> | undefined
+  let isClosed = false
+
+  /** To be called before the reply, with the decision that the record will be about. */
+  function expect(id: Id, snapshot: Snapshot, request: HookRequest, decision: Decision): void {
+    expected.set(id, { snapshot, request, decision })
+    const [oldest] = expected.keys()
+    if (expected.size > mostExpected && oldest !== undefined) expected.delete(oldest)
+  }
+
+  /** Stores a record: at once, or with its trace if it is expected. Under a flood, only the newest requests are explained. */
+  function note(record: RequestRecord): void {
+    const found = expected.get(record.id)
+    expected.delete(record.id)
+    const isDecided = record.outcome === 'ignored' || record.outcome === 'failed'
+    if (found === undefined || !isDecided || isClosed) {
+      store.note(record)
+      return
+    }
+    waiting.push({ ...found, record })
+    if (waiting.length > mostWaiting) store.note((waiting.shift() as Waiting).record)
+    explaining ??= explainAll()
+  }
+
+  async function explainAll(): Promise<void> {
+    for (;;) {
+      await new Promise(setImmediate)
+      const next = waiting.pop()
+      if (next === undefined) break
+      const { record, snapshot, request } = next
+      const candidates = await explain(next)
+      store.note(candidates === undefined ? record : { ...record, trace: traceOf(candidates, next) })
+      if (candidates !== undefined && record.outcome === 'ignored')
+        onExplained?.({ id: record.id, snapshot, request, candidates })
+    }
+    explaining = undefined
+  }
+
+  /** A replay without effect is accepted without actions, because its record may not be dropped. */
+  async function accept(entry: Entry): ReturnType<Store['accept']> {
+    const found = expected.size === 0 ? undefined : expected.get(entry.request.id)
+    if (found === undefined || entry.actions.length > 0) return store.accept(entry)
+    expected.delete(entry.request.id)
+    const trace = await explain(found)
+    return store.accept(
+      trace ? { ...entry, request: { ...entry.request, trace: traceOf(trace, found) } } : entry,
+    )
+  }
+
+  return {
+    expect,
+    /** The store, for those whose records are expected. */
+    store: Object.create(store, { note: { value: note }, accept: { value: accept } }) as Store,
+    /** Notes what waits without its trace. Later records are noted at once. */
+    async close(): Promise<void> {
+      isClosed = true
+      for (const { record } of waiting.splice(0)) store.note(record)
+      await explaining
+    },
+  }
+}
+
+/** No transform is called again, since the decision is known. Never rejects. */
+async function explain({
+  snapshot,
+  request,
+  decision,
+}: Expected): Promise<readonly CandidateTrace[] | undefined> {
+  try {
+    return (await snapshot.explain(request, { decided: decision })).candidates
+  } catch {
+    return undefined
+  }
+}
+
+function traceOf(candidates: readonly CandidateTrace[], { request: { isForm } }: Expected): RequestTrace {
+  const shown = candidates.slice(0, shownCandidates)
+  return {
+    candidates: shown,
+    more: candidates.length - shown.length,
+    ...(isForm === true && { isForm }),
+  }
+}

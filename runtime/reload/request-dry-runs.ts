@@ -1,0 +1,215 @@
+/**
+ * Tries requests, stored and invented ones: by what is live, by a generation that is kept, or by mappings that were pasted. Nothing is
+ * stored and nothing goes live; transforms are kept from leaving the process unless they may.
+ */
+
+import { dirname } from 'node:path'
+import {
+  CandidateError,
+  containSnapshot,
+  createCompiler,
+  createThreadParser,
+  type Decision,
+  type Diagnostic,
+  type Evaluators,
+  type Explanation,
+  explainRequest,
+  type FieldPaths,
+  fieldPathsOf,
+  formatPlace,
+  type HookRequest,
+  loadPasted,
+  type Randomness,
+  type ReceivedRequest,
+  type Reloader,
+  receivedOf,
+  type Snapshot,
+} from '@reveille/engine'
+import { restoreRequest, trySurface } from '../http/index.ts'
+import type { PluginHost } from '../plugin/index.ts'
+import type { Reader, RequestRecord } from '../store/port.ts'
+import { strikeOut } from '../strike-out.ts'
+import { testEntryOf } from './test-entry.ts'
+
+export interface RequestDryRunsOptions {
+  readonly read: Pick<Reader, 'request' | 'requests'>
+  readonly reloader: Pick<Reloader, 'current' | 'source' | 'withGeneration'>
+  readonly plugins: Pick<PluginHost, 'catalog'>
+  readonly randomness: Randomness
+  readonly evaluators: Evaluators
+}
+
+export interface RequestDryRunTerms {
+  /** What decides: what is live, a generation by its number, or pasted mappings. Default: what is live. */
+  readonly by?: 'live' | number | { readonly mapping: string }
+  /** Whether transforms may leave the process. Default: they are stopped where they would. */
+  readonly callsOut?: boolean
+}
+
+export interface RequestDryRun {
+  /** How the request would end, without its actions: `explanation` has those without secrets. */
+  readonly decision: object
+  /** The HTTP status that the gateway would answer. */
+  readonly status: number
+  /** Its actions have the text in pieces, the author's apart from those from outside, and the prompt. */
+  readonly explanation: Pick<Explanation, 'endpoint' | 'candidates' | 'actions'> & { readonly isForm?: true }
+  /** Where transforms were stopped. */
+  readonly stops: readonly DryRunStop[]
+  /** What is odd about pasted mappings. */
+  readonly diagnostics?: readonly Diagnostic[]
+}
+
+export interface DryRunStop {
+  readonly module: string
+  readonly target: string
+  /** `file:line:column`, relative to the configuration's folder. */
+  readonly place?: string
+}
+
+export type RequestDryRunAnswer =
+  | ({ readonly ok: true } & RequestDryRun)
+  | { readonly ok: false; readonly why: 'GENERATION_NOT_KEPT' }
+  /** The pasted mappings, or those of the generation, do not compile. */
+  | { readonly ok: false; readonly why: 'NOT_COMPILED'; readonly diagnostics: readonly Diagnostic[] }
+
+export type RequestDryRuns = ReturnType<typeof createRequestDryRuns>
+
+/** By this name requestDryRuns share the threads with senders, so that they never take all of them. */
+const sender = 'a dry run'
+
+/** A pasted text whose parsing takes longer is refused. Milliseconds. */
+const parseDeadlineMs = 2_000
+const parserIdleMs = 10_000
+
+export function createRequestDryRuns({
+  read,
+  reloader,
+  plugins,
+  randomness,
+  evaluators,
+}: RequestDryRunsOptions) {
+  const parser = createThreadParser({ deadlineMs: parseDeadlineMs, idleMs: parserIdleMs })
+  /** What was pasted last, since an author tries the same mappings with several payloads. */
+  let last:
+    | { readonly text: string; readonly live: Snapshot; readonly compiled: Promise<Compiled> }
+    | undefined
+
+  /** Never rejects for what the request or the mappings say. @throws Error where nothing is live, or no more */
+  async function run(received: ReceivedRequest, { by = 'live', callsOut = false }: RequestDryRunTerms = {}) {
+    const through = (snapshot: Snapshot) => explain(received, snapshot, callsOut)
+    if (by === 'live') return { ok: true, ...(await through(reloader.current().snapshot)) } as const
+    if (typeof by === 'object') return throughPasted(by.mapping, through)
+    try {
+      const answer = await reloader.withGeneration(by, through)
+      return answer === undefined
+        ? ({ ok: false, why: 'GENERATION_NOT_KEPT' } as const)
+        : ({ ok: true, ...answer } as const)
+    } catch (error) {
+      if (!(error instanceof CandidateError)) throw error
+      return { ok: false, why: 'NOT_COMPILED', diagnostics: error.diagnostics } as const
+    }
+  }
+
+  async function explain(
+    received: ReceivedRequest,
+    snapshot: Snapshot,
+    callsOut: boolean,
+  ): Promise<RequestDryRun> {
+    const { configuration } = reloader.source()
+    const dryRun = callsOut ? 'call-out' : 'refuse'
+    const tried = await explainRequest(received, snapshot, trySurface, { dryRun, sender })
+    const { endpoint, candidates, actions } = tried.explanation
+    const folder = dirname(snapshot.settings.file)
+    const stops = tried.stops.map(({ module, target, place }) => ({
+      module,
+      target,
+      ...(place && { place: formatPlace(place, folder) }),
+    }))
+    const isForm = tried.request?.isForm === true && { isForm: true as const }
+    const answer = {
+      decision: endOf(tried.decision),
+      status: tried.status,
+      explanation: { endpoint, candidates, actions, ...isForm },
+      stops,
+    }
+    return strikeOut(answer, configuration.secrets)
+  }
+
+  async function throughPasted(
+    text: string,
+    through: (snapshot: Snapshot) => Promise<RequestDryRun>,
+  ): Promise<RequestDryRunAnswer> {
+    const { snapshot: live } = reloader.current()
+    if (last?.text !== text || last.live !== live) last = { text, live, compiled: compile(text) }
+    const compiled = await last.compiled
+    if (!compiled.ok) return { ok: false, why: 'NOT_COMPILED', diagnostics: compiled.diagnostics }
+    const { snapshot, diagnostics } = compiled
+    const answer = await through(snapshot)
+    return { ok: true, ...answer, ...(diagnostics.length > 0 && { diagnostics }) }
+  }
+
+  type Compiled =
+    | { readonly ok: true; readonly snapshot: Snapshot; readonly diagnostics: readonly Diagnostic[] }
+    | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+  async function compile(text: string): Promise<Compiled> {
+    const { configuration: live, transforms } = reloader.source()
+    const pasted = await loadPasted(live, text, parser)
+    if (!pasted.ok) return pasted
+    const { configuration } = pasted
+    const catalog = plugins.catalog(configuration.settings)
+    const compiled = await createCompiler({ randomness }).compile(configuration, catalog, transforms)
+    if (!compiled.ok) return compiled
+    const parts = { configuration, catalog, evaluators, mint: randomness.mint }
+    return { ok: true, snapshot: containSnapshot(compiled, parts), diagnostics: compiled.warnings }
+  }
+
+  /** Returns what is known of the payloads of an endpoint: from the newest that are kept, and from its tests. */
+  async function fieldPaths(endpoint: string): Promise<FieldPaths> {
+    const { snapshot } = reloader.current()
+    const { configuration } = reloader.source()
+    const kept: ReceivedRequest[] = []
+    const { items } = await read.requests({ endpoint, limit: lookedAt })
+    for (const { id } of items) {
+      if (kept.length === mostPayloads) break
+      const record = await read.request(id)
+      const received = record && restoreRequest(record)
+      if (received !== undefined) kept.push(received)
+    }
+    const samples = configuration.tests
+      .filter(({ value }) => value.request.endpoint === endpoint)
+      .slice(0, mostPayloads)
+      .flatMap((test) => receivedOf(test) ?? [])
+    const admitted: HookRequest[] = []
+    for (const received of [...kept, ...samples]) {
+      const request = await trySurface.receive(received, snapshot)
+      // What is long to read would hold up the main loop.
+      if (!('code' in request) && request.isUndecoded !== true) admitted.push(request)
+    }
+    return strikeOut(fieldPathsOf(admitted), configuration.secrets)
+  }
+
+  return {
+    run,
+    fieldPaths,
+    /** Writes a `tests:` entry of a stored request. */
+    testEntry: (record: RequestRecord, received: ReceivedRequest) =>
+      testEntryOf(record, received, reloader.current().snapshot, reloader.source().configuration.secrets),
+    close: () => parser.close(),
+  }
+}
+
+/** How many requests are looked through for kept bodies, and how many of them are read. */
+const lookedAt = 50
+const mostPayloads = 20
+
+/** JSON has no form for the cause of a failure, and the actions are in the explanation. */
+function endOf(decision: Decision): object {
+  if (decision.outcome === 'accepted') {
+    const { outcome, mapping, warnings } = decision
+    return { outcome, ...(mapping !== undefined && { mapping }), ...(warnings && { warnings }) }
+  }
+  if (!('code' in decision)) return decision
+  const { cause: _cause, ...rest } = decision
+  return rest
+}

@@ -1,0 +1,76 @@
+/** Writes a `tests:` entry of a mapping file from a stored request: it expects what happened. */
+
+import { type ReceivedRequest, redactRequest, type Snapshot } from '@reveille/engine'
+import { stringify } from 'yaml'
+import { trySurface } from '../http/index.ts'
+import type { RequestRecord } from '../store/port.ts'
+import { strikeOut } from '../strike-out.ts'
+
+/** Headers of the way from the sender to the gateway, which no mapping has a reason to read. */
+const ofTransport =
+  /^(?:host|connection|content-(?:length|encoding|type)|transfer-encoding|accept(?:-.+)?|user-agent|te|via|forwarded|x-forwarded-.+|x-real-ip|expect|date|traceparent|tracestate|cdn-loop|cf-.+|x-amzn-.+|x-request-id|sentry-trace|baggage|prefer|keep-alive|upgrade-insecure-requests|sec-.+)$/
+
+/**
+ * Returns the entry as YAML, below `tests:`, or the reason why there is none. Secrets are struck out; where a mapping reads one, the
+ * test needs another value.
+ */
+export async function testEntryOf(
+  record: RequestRecord,
+  received: ReceivedRequest,
+  snapshot: Snapshot,
+  secrets: readonly string[],
+): Promise<{ readonly yaml: string } | { readonly problem: string }> {
+  const admitted = await trySurface.receive(received, snapshot)
+  if ('code' in admitted)
+    return { problem: `It would be refused before any mapping is asked: ${admitted.message}` }
+  if (admitted.isUndecoded === true)
+    return { problem: 'Its body is too long for an entry: keep it in a file, and name that as `bodyFile`.' }
+  const { payload, headers, query } = strikeOut(redactRequest(admitted), secrets)
+  const kept = Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      ofTransport.test(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],
+    ),
+  )
+  const asked = Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, [value].flat()[0]]],
+    ),
+  )
+  const entry = {
+    name: nameOf(record),
+    request: {
+      endpoint: record.endpoint,
+      ...(Object.keys(kept).length > 0 && { headers: kept }),
+      ...(Object.keys(asked).length > 0 && { query: asked }),
+      body: payload,
+    },
+    now: new Date(record.receivedAt).toISOString(),
+    expect: expectationOf(record),
+  }
+  return { yaml: stringify({ tests: [entry] }, { lineWidth: 0, aliasDuplicateObjects: false }) }
+}
+
+function nameOf({ id, endpoint, outcome, mapping }: RequestRecord): string {
+  const by = mapping === undefined ? '' : ` by ${mapping}`
+  return `a request to ${endpoint} is ${outcome === 'duplicate' ? 'accepted' : outcome}${by} (${id.slice(-6)})`
+}
+
+/** A duplicate is one only for the store, which a test does not have. */
+function expectationOf({ outcome, mapping, status, code, reason, actions }: RequestRecord): object {
+  const by = mapping === undefined ? {} : { mapping }
+  switch (outcome) {
+    case 'ignored':
+      return { outcome }
+    case 'skipped':
+      return { outcome, ...by, ...(reason !== undefined && { reason }) }
+    case 'failed':
+    case 'refused':
+      return { status, ...(code !== undefined && { code }), ...by }
+    default: {
+      const kinds = actions.map(({ kind }) => ({ action: kind }))
+      const [only] = kinds
+      if (kinds.length > 1) return { actions: kinds }
+      return only === undefined ? { outcome: 'accepted', ...by } : { ...by, ...only }
+    }
+  }
+}
