@@ -83,9 +83,11 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
           <p>
             <span class="next-label">Next</span> <Marked text={next.label} />
           </p>
-          {next.action !== undefined && <NextAction action={next.action} reload={reload} />}
           {next.command !== undefined && <Command text={next.command} />}
-          <NextPage issue={issue} />
+          <div class="toolbar">
+            {next.action !== undefined && <NextAction action={next.action} reload={reload} />}
+            {next.command !== undefined && <NextPage command={next.command} />}
+          </div>
         </div>
         <div class="issue-orders">
           {state === 'open' ? (
@@ -148,17 +150,31 @@ function NextAction({
   )
 }
 
-/** A request that the command names can be opened here. */
-function NextPage({ issue: { next } }: { readonly issue: IssueRecord }) {
-  const id = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/.exec(
-    next.command ?? '',
-  )?.[0]
-  if (id === undefined) return null
+/** The page that shows what the command shows. */
+function NextPage({ command }: { readonly command: string }) {
+  const href = pageOf(command)
+  if (href === undefined) return null
   return (
-    <a class="button" href={hrefOf('/search', { q: id })}>
+    <a class="button" href={href}>
       Open it here
     </a>
   )
+}
+
+function pageOf(command: string): string | undefined {
+  const id = /\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/.exec(command)?.[0]
+  if (id !== undefined) return hrefOf('/search', { q: id })
+  const option = (name: string) => new RegExp(` --${name} (\\S+)`).exec(command)?.[1]
+  const [, verb] = command.split(' ')
+  if (verb === 'requests')
+    return hrefOf('/live', { endpoint: option('endpoint'), outcome: option('outcome'), code: option('code') })
+  if (verb === 'runs') return hrefOf('/runs', { state: option('state') })
+  if (verb === 'resume') return hrefOf('/runs', { state: 'parked' })
+  if (verb === 'deliveries' || verb === 'replay')
+    return hrefOf('/deliveries', { state: option('state') ?? 'parked' })
+  if (verb === 'check' || verb === 'generations') return hrefOf('/changes')
+  if (verb === 'spend') return hrefOf('/health')
+  return undefined
 }
 
 const dayMs = 86_400_000

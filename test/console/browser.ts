@@ -9,7 +9,14 @@ import { type Browser, type BrowserContextOptions, chromium, type Locator, type 
 import { findBrowser } from '../../tools/browser.ts'
 import { buildConsole } from '../../tools/console.js'
 import { atEnd } from '../at-end.ts'
-import { type Files, gatewayToken, type Installation, type InstallOptions, install } from '../installation.ts'
+import {
+  type Files,
+  gatewayToken,
+  type Installation,
+  type InstallOptions,
+  install,
+  until,
+} from '../installation.ts'
 
 export const root = join(import.meta.dirname, '..', '..')
 
@@ -134,6 +141,11 @@ export async function reach(page: Page, target: Locator): Promise<void> {
   throw new Error(`The keyboard does not reach ${target}.`)
 }
 
+/** Waits for an expression of the page. It is asked by the tools of the browser, as the policy lets no page evaluate a text. */
+export async function becomesTrue(page: Page, expression: string): Promise<void> {
+  await until(async () => (await page.evaluate(expression)) === true || undefined, expression)
+}
+
 /** How an operator works the console. */
 export interface Operator {
   readonly name: string
@@ -157,7 +169,8 @@ export async function takeScreenshots(page: Page, name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       const file = join(root, 'build', 'screenshots', `${name}-${size}-${colorScheme}.png`)
-      await page.screenshot({ path: file, fullPage: true })
+      // A feed can be as long as a book.
+      await page.screenshot({ path: file, fullPage: !name.startsWith('live') })
     }
   }
   await page.setViewportSize(desktop)
