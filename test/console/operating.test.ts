@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { octokitSamples } from '../sample-data.ts'
-import { inBrowser, keyboard, type Operator, openConsole, pointer } from './browser.ts'
+import { becomesTrue, inBrowser, keyboard, type Operator, openConsole, pointer } from './browser.ts'
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
