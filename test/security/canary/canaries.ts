@@ -11,6 +11,7 @@ const canaries = <Name extends string>(...names: readonly Name[]) =>
 /** The operator's secrets. No output may show them, except where noted. */
 export const configured = canaries(
   'gateway-token',
+  'metrics-token',
   'hook-token',
   'old-hook-token',
   'endpoint-token',

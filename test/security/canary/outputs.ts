@@ -42,6 +42,12 @@ export async function readApi(address: string): Promise<Output[]> {
   for (const path of [
     'status',
     'route',
+    'endpoints',
+    'mappings',
+    'issues',
+    'openapi.json',
+    `find?q=${note}`,
+    `requests?since=${note}`,
     `runs?limit=${note}`,
     `runs?cursor=${note}`,
     `runs/${note}`,
@@ -50,11 +56,21 @@ export async function readApi(address: string): Promise<Output[]> {
     `generations/${note}`,
   ])
     await ask(`/api/${path}`)
-  for (const path of ['/healthz', '/readyz', `/${note}`]) await ask(path)
+  for (const path of [
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/console',
+    `/console/assets/${note}.js`,
+    `/${note}`,
+  ])
+    await ask(path)
   await ask('/api/reload?dryRun=true&limit=100', 'POST')
   await ask('/api/reload', 'POST')
   await ask('/api/deliveries', 'POST', { channel: note, text: 'x' })
   await ask('/api/route', 'PUT', { channel: note })
+  await ask('/api/session', 'POST', { token: note })
+  await ask('/api/issues/resolve', 'POST', { key: note })
   for (const path of [
     `runs/${note}/cancel`,
     `deliveries/${note}/replay`,

@@ -18,6 +18,8 @@ const everything: Canaries = { ...secrets, ...bodies, ...ids }
 /** Codes that no request can cause by its content. */
 const outOfReach = new Set([
   ...['TRANSFORM_TIMEOUT', 'TRANSFORM_BUSY', 'ENGINE_FAILED', 'INTERNAL', 'REQUEST_TIMEOUT', 'WRONG_STATE'],
+  // No sender gets these.
+  ...['CROSS_SITE', 'TOO_MANY_STREAMS', 'BODY_NOT_KEPT', 'NOT_REPLAYABLE'],
   ...[
     'BACKLOG',
     'DRAINING',
