@@ -352,6 +352,16 @@ test('a frame has the last state of each run, and says where there are more than
   assert.equal(large.data['partial'], true)
 })
 
+test('a frame says that issues have changed, without which', async () => {
+  const { connect, pass, change } = createFixture()
+  const client = await connect()
+  change({ cursor: 'a', type: 'issue', id: 'a', state: 'open' })
+  await pass(500)
+  const [frame] = client.messages('frame')
+  assert.partialDeepStrictEqual(frame?.data, { issues: true, requests: [], runs: [] })
+  assert.doesNotMatch(client.response.text, /"a"/)
+})
+
 test('a silent stream gets a comment every fifteen seconds', async () => {
   const { connect, pass } = createFixture()
   const client = await connect()

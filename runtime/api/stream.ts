@@ -279,6 +279,7 @@ function createGathered() {
       !hasIssues,
     add({ type, id, state, stage }: Change): void {
       if (type === 'request') requests.add(id)
+      else if (type === 'issue') hasIssues = true
       else states[type].set(id, stage === undefined ? { state } : { state, stage })
     },
     noteReload(event: ReloadEvent): void {

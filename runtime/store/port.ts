@@ -463,7 +463,8 @@ export interface OpenDeliveries {
 
 export interface Change {
   readonly cursor: string
-  readonly type: 'request' | 'run' | 'event' | 'delivery'
+  readonly type: 'request' | 'run' | 'event' | 'delivery' | 'issue'
+  /** Of an issue its key. */
   readonly id: Id
   /** The outcome or state after the change. */
   readonly state: string

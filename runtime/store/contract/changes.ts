@@ -34,6 +34,28 @@ export function changesContract(subject: ContractSubject): void {
       )
     })
 
+    test('an issue that shows, or that an operator ends or mutes, is a change with its key', async (t) => {
+      const { store } = await openBench(t, subject)
+      const over = new AbortController()
+      const changes = store.changes({ signal: over.signal })
+      const seen = { code: 'LOOP', subject: 'x', cause: 'It goes round.', next: { label: 'Look' }, count: 1 }
+      const issues = [
+        { key: 'a', ...seen },
+        { key: 'a', mute: null },
+        { key: 'a', ...seen },
+        { key: 'unknown', resolve: true },
+        { key: 'a', resolve: true },
+        { key: 'a', reopen: true },
+      ] as const
+      await store.command({ type: 'issues', at: 1, changes: issues })
+      const taken = await take(changes, 5)
+      over.abort()
+      assert.deepEqual(
+        taken.map(({ type, id, state }) => `${type} ${id} ${state}`),
+        ['open', 'muted', 'muted', 'resolved', 'open'].map((state) => `issue a ${state}`),
+      )
+    })
+
     test('a cursor continues the stream after the change that carried it', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

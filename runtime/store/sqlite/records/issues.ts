@@ -6,7 +6,9 @@ import type { Parts } from '../parts.ts'
 
 type Seen = Extract<IssueChange, { readonly count: number }>
 
-export function createIssues({ db, events, schedule }: Pick<Parts, 'db' | 'events' | 'schedule'>) {
+type IssueParts = Pick<Parts, 'db' | 'events' | 'schedule' | 'changed'>
+
+export function createIssues({ db, events, schedule, changed }: IssueParts) {
   const select = db.prepare('SELECT state, muted_until, said_on FROM issues WHERE key = ?')
   const upsert = db.prepare(
     `INSERT INTO issues VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 'open', NULL, NULL, NULL)
@@ -24,6 +26,7 @@ export function createIssues({ db, events, schedule }: Pick<Parts, 'db' | 'event
     const before = find(key)
     upsert.run(key, code, subject, cause, JSON.stringify(next), count, at)
     const isMuted = before !== undefined && stateOf(before, at) === 'muted'
+    changed('issue', key, isMuted ? 'muted' : 'open')
     if (isMuted) return
     if (before !== undefined && before.state !== 'open') setState.run('open', null, null, key)
     if (say === undefined || before?.said_on === say.day) return
@@ -33,13 +36,12 @@ export function createIssues({ db, events, schedule }: Pick<Parts, 'db' | 'event
   }
 
   function changeState(change: Exclude<IssueChange, Seen>, at: number): boolean {
-    const row =
-      'resolve' in change
-        ? setState.get('resolved', null, at, change.key)
-        : 'mute' in change
-          ? setState.get('muted', change.mute, null, change.key)
-          : setState.get('open', null, null, change.key)
-    return row !== undefined
+    const { key } = change
+    const state = 'resolve' in change ? 'resolved' : 'mute' in change ? 'muted' : 'open'
+    const until = 'mute' in change ? change.mute : null
+    const isKnown = setState.get(state, until, state === 'resolved' ? at : null, key) !== undefined
+    if (isKnown) changed('issue', key, state)
+    return isKnown
   }
 
   return ({ changes, at }: Command & { readonly type: 'issues' }): CommandResult => {
