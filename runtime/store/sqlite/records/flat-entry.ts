@@ -14,7 +14,7 @@ export interface PlainEntry {
   readonly outcome: string
   readonly values: RequestValues
   /** JSON. */
-  readonly trace?: string
+  readonly trace: string | undefined
   readonly actions: readonly PlainAction[]
 }
 
@@ -95,10 +95,10 @@ export function readEntries(flat: Flat, count: number): PlainEntry[] {
   return times(count, () => {
     const id = next<string>()
     const values = take<RequestValues[number]>(requestColumns.length)
-    const entry = { id, outcome: values[0] as string, values }
     const given = next<string | number>()
-    if (typeof given === 'number') return { ...entry, actions: times(given, readAction) }
-    return { ...entry, trace: given, actions: times(next(), readAction) }
+    const trace = typeof given === 'string' ? given : undefined
+    const count = typeof given === 'number' ? given : next<number>()
+    return { id, outcome: values[0] as string, values, trace, actions: times(count, readAction) }
   })
 }
 

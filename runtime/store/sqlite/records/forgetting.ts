@@ -22,12 +22,19 @@ import { createSessions } from './sessions.ts'
 
 /** How many requests one command forgets. */
 const mostRequests = 500
+/** How many free pages are overwritten at one time: 16 MiB. */
+const mostPages = 4_096
+const pageBytes = 4_096
 
 /** What became of one request. */
 interface Consequences {
   readonly runs: Map<Id, RunRecord>
   readonly events: Map<Id, FoundEvent>
+  readonly showedBy: ShowedBy
 }
+
+/** The heartbeats that showed each event without success. */
+type ShowedBy = ReadonlyMap<Id, readonly Id[]>
 
 type FoundRequest = Pick<RequestRow, 'outcome' | 'actions'> & {
   readonly place: number
@@ -43,15 +50,17 @@ export function createForgetting(parts: Parts) {
       throw new StoreError('BAD_ENTRY', `a command forgets at most ${mostRequests} requests`)
     erasure ??= prepareErasure(parts)
     const refused: { id: Id; reason: string }[] = []
-    // Else SQLite would leave what is deleted in the free parts of its pages.
+    const showedBy = erasure.unsuccessfulHeartbeats(requests)
+    // Else SQLite would leave long texts in the pages that it frees.
     parts.db.exec('PRAGMA secure_delete = ON')
     try {
       for (const id of requests) {
-        const reason = erasure.forget(id, at)
+        const reason = erasure.forget(id, at, showedBy)
         if (reason !== undefined) refused.push({ id, reason })
       }
+      erasure.wipeFreePages()
     } finally {
-      parts.db.exec('PRAGMA secure_delete = OFF')
+      parts.db.exec('PRAGMA secure_delete = FAST')
     }
     const done = requests.length - refused.length
     return refused.length === 0 ? { ok: true, done } : { ok: true, done, refused }
@@ -88,8 +97,8 @@ function prepareErasure({
   )
 
   /** Follows a request to everything that shows something of it. */
-  function follow(actions: RequestRecord['actions']): Consequences {
-    const found: Consequences = { runs: new Map(), events: new Map() }
+  function follow(actions: RequestRecord['actions'], showedBy: ShowedBy): Consequences {
+    const found: Consequences = { runs: new Map(), events: new Map(), showedBy }
     for (const { kind, id, duplicateOf } of actions) {
       // What a duplicate names belongs to an earlier request.
       if (duplicateOf !== undefined) continue
@@ -113,10 +122,7 @@ function prepareErasure({
     if (event === undefined) return
     found.events.set(id, event)
     if (event.consumed_by !== null) followRun(idOfBlob(event.consumed_by), found)
-    for (const row of selectHeartbeats.all(placeOfBlob(blob)) as unknown as RunRow[]) {
-      const { id: heartbeat, eventIds } = runOf(row)
-      if (eventIds?.includes(id)) followRun(heartbeat, found)
-    }
+    for (const heartbeat of found.showedBy.get(id) ?? []) followRun(heartbeat, found)
   }
 
   /** Returns why what became of a request cannot be erased now. */
@@ -140,13 +146,36 @@ function prepareErasure({
     for (const each of deliveryIds) deliveries.forget(each, at)
   }
 
+  const countFreePages = db.prepare('PRAGMA freelist_count')
+  const fillPages = db.prepare('INSERT INTO probe VALUES (zeroblob(?))')
+  const freePages = db.prepare('DELETE FROM probe')
+
   return {
+    /** Overwrites the pages that earlier commits freed: each change of a run with a long text leaves an older copy in some. */
+    wipeFreePages() {
+      const count = Number(countFreePages.get()?.['freelist_count'])
+      if (count === 0 || count > mostPages) return
+      fillPages.run(count * pageBytes)
+      freePages.run()
+    },
+
+    /** Finds heartbeats by the events of these requests. Only the one that consumed an event is named by it. */
+    unsuccessfulHeartbeats(requests: readonly Id[]): ShowedBy {
+      const oldest = requests.filter(isId).toSorted()[0]
+      const rows = oldest === undefined ? [] : selectHeartbeats.all(placeOfBlob(blobOfId(oldest)))
+      const showedBy = new Map<Id, Id[]>()
+      for (const { id, eventIds = [] } of (rows as unknown as RunRow[]).map(runOf)) {
+        for (const event of eventIds) showedBy.set(event, [...(showedBy.get(event) ?? []), id])
+      }
+      return showedBy
+    },
+
     /** Returns why a request was not forgotten. */
-    forget(id: Id, at: number): string | undefined {
+    forget(id: Id, at: number, showedBy: ShowedBy): string | undefined {
       const request = isId(id) ? findRequest(blobOfId(id)) : undefined
       if (request === undefined) return 'there is no such request on disk'
       const { place, bytes, outcome } = request
-      const found = follow(request.actions === null ? [] : JSON.parse(request.actions))
+      const found = follow(request.actions === null ? [] : JSON.parse(request.actions), showedBy)
       const reason = obstacle(found)
       if (reason !== undefined) return reason
       for (const run of found.runs.values()) eraseRun(run, at)
