@@ -69,7 +69,7 @@ export function createProgram(io: Io, result: { exitCode: number }): Command {
     .description('print what completes the commands in a shell; it says where to put it')
     .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))
     .option('--json', 'answer as JSON: {shell, script}')
-    .examples('source <(reveille completion bash)', 'reveille completion fish')
+    .examples('reveille completion bash >> ~/.bashrc', 'reveille completion fish')
     .action(run(async () => (await import('./completion.ts')).completionOf(program)))
   return program
 }
