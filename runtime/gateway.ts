@@ -224,6 +224,7 @@ async function assemble(
         heartbeatEnded: ({ model, usage }, failure) =>
           counters.noteRunEnded({ kind: 'heartbeat', model }, failure ? 'failed' : 'succeeded', usage),
         deliveryEnded: ({ channel }, state) => counters.noteDeliveryEnded(channel, state),
+        budgetAlarmed: issues.budgetAlarm,
       }),
     }),
   )
@@ -471,6 +472,10 @@ function both(one: DispatchObserver, other: DispatchObserver): DispatchObserver 
     deliveryEnded(...end) {
       one.deliveryEnded?.(...end)
       other.deliveryEnded?.(...end)
+    },
+    budgetAlarmed(alarm) {
+      one.budgetAlarmed?.(alarm)
+      other.budgetAlarmed?.(alarm)
     },
     channelChanged(state) {
       one.channelChanged?.(state)

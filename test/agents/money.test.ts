@@ -48,6 +48,12 @@ test('a run costs what its tokens do; its budget is alarmed about, and then spen
       ['endpoints.pulls.budget', 100, '3.6 of 3 USD'],
     ],
   )
+  const issue = async () =>
+    (await read<{ items: { code: string; subject: string }[] }>('/api/issues')).items.find(
+      ({ code }) => code === 'BUDGET_ALARM',
+    )
+  while ((await issue()) === undefined) assert.ok(!t.signal.aborted)
+  assert.equal((await issue())?.subject, 'endpoints.pulls.budget')
   type Spend = { items: { name: string; usd: number; runs: number; unpriced: number }[] } & Record<
     string,
     never
