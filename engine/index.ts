@@ -124,6 +124,7 @@ export { type RefusalCode, RefusalError, refusalCodes } from './resolve/refusal.
 export { backgroundTimers, realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'
+export { createMask, type Mask } from './transform/host/mask.ts'
 export {
   type Bundle,
   type Bundler,

@@ -5,6 +5,7 @@ import {
   backgroundTimers,
   createEvaluators,
   createLoader,
+  createMask,
   fence,
   isLoopback,
   type Live,
@@ -41,6 +42,7 @@ import { createDryRun } from './reload/dry-run.ts'
 import { createReloading } from './reload/reloading.ts'
 import { createRequestDryRuns } from './reload/request-dry-runs.ts'
 import { ConfigurationError, loadStart, type Start } from './reload/start.ts'
+import { createReplayJobs, createReplays } from './replay/index.ts'
 import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
@@ -149,6 +151,7 @@ async function assemble(
   )
   const evaluators = parts.add(createEvaluators({ timers: backgroundTimers }))
   const archive = await openArchive(settings, log)
+  const mask = createMask()
   const reloader = parts.add(
     createReloading({
       first,
@@ -159,6 +162,7 @@ async function assemble(
       plugins,
       randomness: { mint: mintId, randomId },
       evaluators,
+      onSecrets: mask.add,
       watch,
       poll: options.poll,
       now,
@@ -271,6 +275,19 @@ async function assemble(
     }),
   )
   const notes = parts.add(createTracedNotes({ store, onExplained: issues.requestExplained }))
+  const replays = createReplays({ store, replay: (asked) => hooks.replay(asked), mintId })
+  const replayJobs = parts.add(
+    createReplayJobs({
+      store,
+      replays,
+      mintId,
+      now,
+      timers: realTimers,
+      log,
+      backlog: () => settingsOfNow().gateway.limits.backlog,
+      draining: draining.signal,
+    }),
+  )
   registerAdminSurface(app, {
     current,
     store,
@@ -296,6 +313,9 @@ async function assemble(
     isDraining,
     requestDryRuns,
     dryRun: createDryRun(reloader, store.read),
+    replays,
+    replayJobs,
+    mask: mask.text,
   })
   const trust = parts.add(createTrust({ dataDir, fetch, log, now, timers: realTimers }))
   const hooks = createHookSurface(app, {
@@ -324,6 +344,7 @@ async function assemble(
   await app.ready()
   parts.add(app)
   await dispatch.start()
+  replayJobs.start()
   plugins.onCommitted(sources.apply)
   sources.apply()
   issues.start()
@@ -358,7 +379,7 @@ async function assemble(
   /** The reloader closes first, so that nothing goes live while the parts end. */
   async function stop(graceMs: number): Promise<void> {
     await reloader.close()
-    await Promise.all([sources.close(), app.close(), dispatch.drain(graceMs)])
+    await Promise.all([sources.close(), app.close(), replayJobs.close(), dispatch.drain(graceMs)])
     await parts.close()
   }
 }

@@ -116,7 +116,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['agent/', 'generations/', 'guard/', 'observe/', 'plugin/'],
     ['session/'],
     ['http/'],
-    ['dispatch/', 'reload/', 'sources/', 'store-migration.ts', 'trust/'],
+    ['dispatch/', 'reload/', 'replay/', 'sources/', 'store-migration.ts', 'trust/'],
     ['issues/'],
     ['api/'],
     ['gateway.ts'],

@@ -102,6 +102,26 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
       { path: '/api/try', ...json({ payload: '{}' }), status: 400 },
     ],
     listPaths: [{ path: '/api/endpoints/github/paths' }],
+    readRequestBody: [
+      { path: `/api/requests/${ids['accepted']}/body` },
+      { path: `/api/requests/${ids['refused']}/body`, status: 409 },
+    ],
+    replayRequest: [
+      { path: `/api/requests/${ids['accepted']}/replay`, method: 'POST' },
+      { path: `/api/requests/${ids['ignored']}/replay`, ...json({ payload: { a: 1 } }) },
+      { path: `/api/requests/${ids['refused']}/replay`, method: 'POST', status: 409 },
+    ],
+    replayRequests: [
+      { path: '/api/requests/replay', ...json({ filter: { outcome: 'failed' } }), status: 202 },
+      { path: '/api/requests/replay', ...json({ filter: { endpoint: 'github' }, dryRun: true }) },
+    ],
+    listJobs: [{ path: '/api/jobs?state=done' }],
+    readJob: [{ path: `/api/jobs/${ids['job']}` }],
+    cancelJob: [{ path: `/api/jobs/${ids['job']}/cancel`, method: 'POST', status: 409 }],
+    forgetRequests: [
+      { path: '/api/requests/forget', ...json({ filter: { endpoint: 'github' }, dryRun: true }) },
+      { path: '/api/requests/forget', ...json({ ids: [ids['ignored'], ids['burst']] }) },
+    ],
     listRuns: [{ path: '/api/runs' }],
     readRun: [{ path: `/api/runs/${ids['run']}` }, { path: `/api/runs/${ids['burst']}` }],
     cancelRun: [
@@ -217,8 +237,15 @@ async function openGateway(t: TestContext): Promise<Installation & { readonly id
   const first = <Item>(list: string) =>
     until(async () => (await read<Page<Item & { id: string }>>(`/api/${list}`)).items[0], list)
   const parked = await first<object>('deliveries?state=parked')
+  const filter = { endpoint: 'github', outcome: 'ignored' }
+  const job = await opened.ask('/api/requests/replay', {
+    method: 'POST',
+    payload: JSON.stringify({ filter }),
+  })
+  await first<object>('jobs?state=done')
   const ids = {
     push: String(push.headers['x-request-id']),
+    job: String(job.body['job']),
     run: String(push.body['runId']),
     burst: String(burst.body['runId']),
     accepted: (await first<object>('requests?outcome=accepted')).id,

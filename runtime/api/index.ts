@@ -16,6 +16,8 @@ import { createOverviewHandlers } from './overview.ts'
 import { registerProbes } from './probes.ts'
 import { createRecordHandlers } from './records.ts'
 import { refuseOtherMethods, registerRoutes } from './register.ts'
+import { createReplayHandlers } from './replays.ts'
+import { createRequestBodyHandlers } from './request-bodies.ts'
 import { createRequestHandlers } from './requests.ts'
 import { routes } from './routes/index.ts'
 import { createRunHandlers } from './runs.ts'
@@ -68,6 +70,8 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
 function createHandlers(options: AdminOptions) {
   return {
     ...createRequestHandlers(options),
+    ...createRequestBodyHandlers(options),
+    ...createReplayHandlers(options),
     ...createRecordHandlers(options),
     ...createRunHandlers(options),
     ...createDeliveryHandlers(options),

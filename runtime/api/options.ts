@@ -8,6 +8,7 @@ import type { Counters } from '../observe/counters.ts'
 import type { DryRun } from '../reload/dry-run.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { RequestDryRuns } from '../reload/request-dry-runs.ts'
+import type { ReplayJobs, Replays } from '../replay/index.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { CommandResult, Id, Store } from '../store/port.ts'
@@ -52,6 +53,10 @@ export interface AdminOptions {
   readonly requestDryRuns: Omit<RequestDryRuns, 'close'>
   /** Says what a reload would change for the last stored requests; nothing goes live. */
   readonly dryRun: DryRun
+  readonly replays: Replays
+  readonly replayJobs: Pick<ReplayJobs, 'choose' | 'begin'>
+  /** Strikes known secrets out of a text. */
+  readonly mask: (text: string) => string
 }
 
 export interface FilesStatus {

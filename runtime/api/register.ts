@@ -82,8 +82,10 @@ function readAs(type: unknown, text: string): unknown {
   return type === 'integer' && text !== '' && Number.isInteger(Number(text)) ? Number(text) : text
 }
 
-/** A field that is null counts as absent. @throws RequestError `INVALID_BODY`, or `INVALID_FIELD` with every field that is wrong */
-function checkedBody(name: string, schema: Schema, given: unknown): unknown {
+/** A field that is null counts as absent, and so does a body of which nothing is required. @throws RequestError `INVALID_BODY`, or `INVALID_FIELD` with every field that is wrong */
+function checkedBody(name: string, schema: Schema, sent: unknown): unknown {
+  const isLeftOut = (sent === undefined || sent === null) && schema['required'] === undefined
+  const given = isLeftOut ? {} : sent
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new RequestError('INVALID_BODY')
   const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))

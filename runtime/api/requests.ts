@@ -1,24 +1,48 @@
 /** Handles the routes that list and show requests. */
 
 import { RequestError } from '../http/errors.ts'
-import type { RequestRecord } from '../store/port.ts'
+import type { RequestHead, RequestRecord } from '../store/port.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import type { requestRoutes } from './routes/requests.ts'
 
-export function createRequestHandlers({ store: { read } }: AdminOptions): Handlers<typeof requestRoutes> {
+/** How many replays of a request are named. */
+const mostReplays = 20
+
+export function createRequestHandlers({
+  store: { read },
+  mask,
+}: AdminOptions): Handlers<typeof requestRoutes> {
   return {
     async listRequests({ query }) {
       const page = await read.requests(storeFilters(query))
       return { ...page, items: page.items.map(shownRequest) }
     },
+    findRecords: async ({ query: { q } }) => ({ items: await read.find(q) }),
     async readRequest({ params: { id }, reply }) {
       const request = await read.request(id)
       if (request === undefined) return missing(reply, 'request')
-      return shownRequest(request)
+      const { items } = await read.requests({ replayOf: id, limit: mostReplays })
+      return {
+        ...shownRequest(request),
+        ...(request.head && shownHead(request.head, mask)),
+        ...(items.length > 0 && { replays: items.map((replay) => replay.id) }),
+      }
     },
   }
+}
+
+/** Credentials are not in what is kept; a secret may still be anywhere else. */
+function shownHead({ headers, query }: RequestHead, mask: AdminOptions['mask']) {
+  const masked = (fields: RequestHead['query']) =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([name, value]) => {
+        if (value === undefined) return []
+        return [[mask(name), typeof value === 'string' ? mask(value) : value.map(mask)]]
+      }),
+    )
+  return { headers: masked(headers), query: masked(query) }
 }
 
 /** Reads the times among filters. `within` is the pointer of their object. @throws RequestError `INVALID_FIELD` */

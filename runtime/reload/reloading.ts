@@ -38,6 +38,8 @@ export interface ReloadingOptions {
   /** Resolve what may hold the main loop. */
   readonly evaluators: Evaluators
   readonly transforms: Required<Pick<ReloaderOptions, 'bundle' | 'openTransforms'>>
+  /** Called with the secrets of each configuration that is compiled, whether it goes live or not. */
+  readonly onSecrets?: (secrets: readonly string[]) => void
   readonly watch: boolean
   /** Overrides `hooks.reload.poll`. */
   readonly poll?: boolean
@@ -63,6 +65,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
     },
     compile(configuration, transforms) {
       candidate = configuration
+      options.onSecrets?.(configuration.secrets)
       return located(candidate, async () => {
         const catalog = plugins.catalog(configuration.settings)
         const compiled = await compiler.compile(configuration, catalog, transforms)

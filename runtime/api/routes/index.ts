@@ -5,6 +5,7 @@ import type { RouteDeclaration } from './declaration.ts'
 import { dryRunRoutes } from './dry-runs.ts'
 import { gatewayRoutes } from './gateway.ts'
 import { issueRoutes } from './issues.ts'
+import { replayRoutes } from './replays.ts'
 import { requestRoutes } from './requests.ts'
 import { closedObject, type Schema } from './schema.ts'
 import { streamRoutes } from './stream.ts'
@@ -12,6 +13,7 @@ import { workRoutes } from './work.ts'
 
 export const routes = {
   ...requestRoutes,
+  ...replayRoutes,
   ...dryRunRoutes,
   ...workRoutes,
   ...gatewayRoutes,

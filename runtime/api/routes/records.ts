@@ -3,6 +3,7 @@
 import {
   anyObject,
   anything,
+  either,
   exactly,
   flag,
   id,
@@ -87,11 +88,21 @@ export const requestItem = named(
   object(requestFields, { description: 'A request in a list.' }),
 )
 
+const fields = map(either(text(), list(text())))
+
 export const request = named(
   'Request',
   object({
     ...requestFields,
-    ...optional({ trace: anyObject('How each mapping was tried, of a request that was ignored or failed.') }),
+    ...optional({
+      headers: {
+        ...fields,
+        description: 'Its headers without credentials and known secrets, where its body is kept.',
+      },
+      query: { ...fields, description: 'Its query, likewise.' },
+      replays: list(id, { description: 'Its newest 20 replays.' }),
+      trace: anyObject('How each mapping was tried, of a request that was ignored or failed.'),
+    }),
   }),
 )
 

@@ -1,0 +1,144 @@
+/** Handles the routes that do requests again: one at once, or many by a job. */
+
+import type { FieldError } from '@reveille/engine'
+import type { FastifyReply } from 'fastify'
+import type { Unreplayable } from '../replay/index.ts'
+import type { ReplayJob, RequestFilters } from '../store/port.ts'
+import { missing, refuse } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import type { AdminOptions } from './options.ts'
+import { shownRequest, storeFilters } from './requests.ts'
+import type { replayRoutes } from './routes/replays.ts'
+
+type ReplayHandlers = Pick<
+  Handlers<typeof replayRoutes>,
+  'replayRequest' | 'replayRequests' | 'listJobs' | 'readJob' | 'cancelJob'
+>
+
+/** How many requests a dry run of many shows, and how many failures a job. */
+const mostShown = 20
+/** Among how many of the newest jobs the key of an order is looked for. */
+const mostSearched = 50
+
+export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
+  const { store, log, now, replays, replayJobs } = options
+  const { read } = store
+
+  return {
+    async replayRequest({ params: { id }, body, reply }) {
+      const { dryRun = false, deliverAgain = false, payload, generation, callOut } = body
+      if (!dryRun) {
+        const details = onlyForDryRuns({ generation, callOut })
+        if (details.length > 0) return refuse(reply, 'INVALID_FIELD', { details })
+      }
+      const edited = payload === undefined ? undefined : editedOf(payload)
+      if (edited === null) {
+        const details = [{ pointer: '/payload', message: 'must be a text, an object or a list' }]
+        return refuse(reply, 'INVALID_FIELD', { details })
+      }
+      if (dryRun)
+        return refuse(reply, 'NOT_REPLAYABLE', {
+          sentence: 'One request cannot be tried before it is replayed yet.',
+        })
+      const answer = await replays.perform(id, { edited, deliverAgain })
+      if (!answer.ok) return refuseReplay(reply, answer)
+      const { requestId, replayOf, outcome, status } = answer
+      log.info({
+        event: 'request-replay-asked',
+        requestId,
+        replayOf,
+        outcome,
+        status,
+        deliverAgain,
+        by: 'api',
+      })
+      return answer
+    },
+
+    async replayRequests({ body, reply }) {
+      const { filter: given, dryRun = false, deliverAgain, key } = body
+      const filter = storeFilters(given, '/filter')
+      if (Object.keys(filter).length === 0) return refuseNoFilter(reply)
+      if (dryRun) return preview(filter)
+      const known = key === undefined ? undefined : await jobWithKey(key)
+      const ids = known === undefined ? await replayJobs.choose(filter) : []
+      const terms = { ...(deliverAgain && { deliverAgain }), ...(key !== undefined && { key }) }
+      const job = known?.id ?? (await replayJobs.begin(ids, filter, terms))
+      reply.code(202)
+      return { ok: true, job, total: known?.total ?? ids.length }
+    },
+
+    listJobs: ({ query }) => read.jobs(query),
+
+    async readJob({ params: { id }, reply }) {
+      return (await jobOf(id)) ?? missing(reply, 'job')
+    },
+
+    async cancelJob({ params: { id }, reply }) {
+      const result = await store.command({ type: 'job-cancel', job: id, at: now() })
+      if (!result.ok) {
+        if (result.why === 'unknown') return missing(reply, 'job')
+        return refuse(reply, 'WRONG_STATE', { sentence: `The job cannot be cancelled: ${result.reason}.` })
+      }
+      log.info({ event: 'replay-job-cancelled', jobId: id, by: 'api' })
+      return (await jobOf(id)) ?? missing(reply, 'job')
+    },
+  }
+
+  async function preview(filter: RequestFilters) {
+    const ids = await replayJobs.choose(filter)
+    const records = await Promise.all(
+      ids
+        .slice(-mostShown)
+        .reverse()
+        .map((id) => read.request(id)),
+    )
+    const sample = records.filter((record) => record !== undefined).map(shownRequest)
+    return { ok: true as const, total: ids.length, sample }
+  }
+
+  async function jobOf(id: string) {
+    const job = await read.job(id)
+    if (job === undefined) return undefined
+    const failures = await Promise.all(
+      (['failed', 'skipped'] as const).map((state) =>
+        read.jobItems(id, { state, limit: mostShown, newestFirst: true }),
+      ),
+    )
+    return { ...job, failures: failures.flatMap(({ items }) => items).slice(0, mostShown) }
+  }
+
+  /** The job of an order that was given before, because its answer was lost. */
+  async function jobWithKey(key: string): Promise<ReplayJob | undefined> {
+    const { items } = await read.jobs({ limit: mostSearched })
+    return items.find(
+      ({ options, state }) => state !== 'cancelled' && (options as { readonly key?: string }).key === key,
+    )
+  }
+}
+
+/** Null where the payload cannot be a body. */
+function editedOf(payload: unknown) {
+  if (typeof payload === 'string') return { bytes: Buffer.from(payload), isJson: false }
+  if (typeof payload !== 'object' || payload === null) return null
+  return { bytes: Buffer.from(JSON.stringify(payload)), isJson: true }
+}
+
+function onlyForDryRuns(given: Readonly<Record<string, unknown>>): FieldError[] {
+  return Object.entries(given)
+    .filter(([, value]) => value !== undefined && value !== false)
+    .map(([name]) => ({ pointer: `/${name}`, message: 'is for a dry run: add dryRun: true' }))
+}
+
+export function refuseNoFilter(reply: FastifyReply): FastifyReply {
+  const details = [{ pointer: '/filter', message: 'must have at least one filter' }]
+  return refuse(reply, 'INVALID_FIELD', {
+    sentence: 'Without a filter this would concern every request.',
+    details,
+  })
+}
+
+export function refuseReplay(reply: FastifyReply, { code, sentence }: Unreplayable): FastifyReply {
+  if (code === 'REPLAYED') return refuse(reply, 'WRONG_STATE', { sentence })
+  return refuse(reply, code, { sentence })
+}

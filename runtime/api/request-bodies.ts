@@ -1,0 +1,104 @@
+/** Handles the routes that show the body of a request and that forget requests. */
+
+import { isUtf8 } from 'node:buffer'
+import { notKept } from '../replay/index.ts'
+import type { Id, RequestFilters, RequestRecord } from '../store/port.ts'
+import { missing, refuse } from './errors.ts'
+import type { Handlers } from './handlers.ts'
+import type { AdminOptions } from './options.ts'
+import { refuseNoFilter } from './replays.ts'
+import { storeFilters } from './requests.ts'
+import type { replayRoutes } from './routes/replays.ts'
+
+type BodyHandlers = Pick<Handlers<typeof replayRoutes>, 'readRequestBody' | 'forgetRequests'>
+
+/** As many as the store erases at a time. */
+const stride = 500
+
+export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
+  const { store, log, now, mask } = options
+  const { read } = store
+
+  return {
+    async readRequestBody({ params: { id }, query: { raw = false }, reply }) {
+      const record = await read.request(id)
+      if (record === undefined) return missing(reply, 'request')
+      const { body, endpoint } = record
+      if (body === undefined) return refuse(reply, 'BODY_NOT_KEPT', { sentence: notKept(record) })
+      if (raw)
+        log.info({ event: 'request-body-read', requestId: id, endpoint, bytes: body.length, by: 'api' })
+      // The type that the sender gave, or one that a browser guesses, could make a page of it.
+      return reply
+        .type('application/octet-stream')
+        .header('content-disposition', `attachment; filename="${id}.body"`)
+        .header('content-security-policy', "sandbox; default-src 'none'")
+        .send(raw ? Buffer.from(body) : masked(body, mask))
+    },
+
+    async forgetRequests({ body: { ids, filter: given, dryRun = false }, reply }) {
+      if ((ids === undefined) === (given === undefined)) {
+        const details = [{ pointer: '/ids', message: 'or /filter must be given, and not both' }]
+        return refuse(reply, 'INVALID_FIELD', { details })
+      }
+      const filter = given && storeFilters(given, '/filter')
+      if (filter && Object.keys(filter).length === 0) return refuseNoFilter(reply)
+      const chosen = filter === undefined ? named(ids ?? []) : matching(filter)
+      let [total, forgotten] = [0, 0]
+      const refused: { readonly id: Id; readonly reason: string }[] = []
+      for await (const page of chosen) {
+        const all = await withReplays(page)
+        total += all.length
+        if (dryRun) continue
+        for (let from = 0; from < all.length; from += stride) {
+          const requests = all.slice(from, from + stride)
+          const result = await store.command({ type: 'forget', requests, at: now() })
+          forgotten += result.done ?? 0
+          refused.push(...(result.refused ?? []))
+        }
+      }
+      if (dryRun) return { ok: true, total }
+      log.info({ event: 'requests-forgotten', count: forgotten, refused: refused.length, by: 'api' })
+      return { ok: true, forgotten, refused: refused.slice(0, stride) }
+    },
+  }
+
+  async function* named(
+    ids: readonly Id[],
+  ): AsyncIterable<readonly Pick<RequestRecord, 'id' | 'replayOf'>[]> {
+    yield ids.map((id) => ({ id: id.toLowerCase() }))
+  }
+
+  async function* matching(filter: RequestFilters) {
+    let cursor: string | undefined
+    do {
+      const page = await read.requests({ ...filter, limit: stride, ...(cursor !== undefined && { cursor }) })
+      yield page.items
+      cursor = page.next
+    } while (cursor !== undefined)
+  }
+
+  /** Replays hold the same content as their original. */
+  async function withReplays(
+    page: readonly Pick<RequestRecord, 'id' | 'replayOf'>[],
+  ): Promise<readonly Id[]> {
+    const all = new Set(page.map(({ id }) => id))
+    for (const { id, replayOf } of page) {
+      if (replayOf !== undefined) continue
+      let cursor: string | undefined
+      do {
+        const of = { replayOf: id, limit: stride, ...(cursor !== undefined && { cursor }) }
+        const replays = await read.requests(of)
+        for (const replay of replays.items) all.add(replay.id)
+        cursor = replays.next
+      } while (cursor !== undefined)
+    }
+    return [...all]
+  }
+}
+
+/** What is no UTF-8 is looked through byte by byte, so that its other bytes stay as they are. */
+function masked(body: Uint8Array, mask: AdminOptions['mask']): Buffer {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'
+  return Buffer.from(mask(bytes.toString(encoding)), encoding)
+}

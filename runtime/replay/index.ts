@@ -1,0 +1,4 @@
+/** The public face of replays. */
+
+export { createReplayJobs, type JobTerms, type ReplayJobs } from './jobs.ts'
+export { createReplays, notKept, type ReplayAnswer, type Replays, type Unreplayable } from './replays.ts'

@@ -1,0 +1,216 @@
+/**
+ * Performs replay jobs: many stored requests, repeated by a durable list. An item gets the id of its replay before it is performed and
+ * keeps it for good, so that one that was under way when the process ended is looked up and not repeated twice.
+ *
+ *   begin() or start() -> next items -> perform -> settle -> next items ... until the store ends the job
+ */
+
+import type { Timers } from '@reveille/engine'
+import type { MintId } from '../store/id.ts'
+import {
+  type Id,
+  type ReplayJob,
+  type RequestFilters,
+  type RequestOutcome,
+  type RequestRecord,
+  type Store,
+  StoreError,
+} from '../store/port.ts'
+import { isOfGateway, type Replays } from './replays.ts'
+
+/** How many items are performed at a time. They share commits. */
+const concurrency = 16
+/** The least time for as many items: a job leaves the gateway to its senders. Milliseconds. */
+const paceMs = 100
+/** How long a job waits while nothing can be taken. Milliseconds. */
+const patienceMs = 1_000
+/** How many requests are read, and how many items are added, at a time. */
+const stride = 500
+
+export interface ReplayJobsOptions {
+  readonly store: Store
+  readonly replays: Replays
+  readonly mintId: MintId
+  readonly now: () => number
+  readonly timers: Timers
+  readonly log: { info(facts: object): void; error(facts: object, message: string): void }
+  /** The most queued runs and unsent deliveries that there may be. A job fills half of that. */
+  readonly backlog: () => number
+  /** Aborted when the gateway begins to drain. */
+  readonly draining: AbortSignal
+}
+
+/** How the requests of a job are replayed. */
+export interface JobTerms {
+  readonly deliverAgain?: boolean
+}
+
+type Item = { readonly request: Id; readonly replay: Id }
+
+interface Settled {
+  readonly request: Id
+  readonly state: 'done' | 'failed' | 'skipped'
+  readonly reason?: string
+}
+
+export type ReplayJobs = ReturnType<typeof createReplayJobs>
+
+export function createReplayJobs(options: ReplayJobsOptions) {
+  const { store, replays, mintId, now, timers, log, draining } = options
+  const { read } = store
+  let running: Promise<void> | undefined
+  /** A job was begun, perhaps after the runner found that there was none. */
+  let isAsked = false
+
+  function wake(): void {
+    if (draining.aborted) return
+    isAsked = true
+    running ??= run().finally(() => {
+      running = undefined
+      if (isAsked) wake()
+    })
+  }
+
+  /** Never rejects. */
+  async function run(): Promise<void> {
+    while (!draining.aborted) {
+      isAsked = false
+      try {
+        const job = await oldestRunning()
+        if (job === undefined) return
+        await performSome(job)
+      } catch (error) {
+        // The store says itself that it cannot read or write.
+        if (!(error instanceof StoreError))
+          log.error({ event: 'replay-job-faulted', err: error }, 'a replay job failed unexpectedly')
+        await pause(patienceMs)
+      }
+    }
+  }
+
+  async function oldestRunning(): Promise<ReplayJob | undefined> {
+    for (let cursor: string | undefined, oldest: ReplayJob | undefined; ; ) {
+      const page = await read.jobs({
+        state: 'running',
+        limit: stride,
+        ...(cursor !== undefined && { cursor }),
+      })
+      oldest = page.items.at(-1) ?? oldest
+      cursor = page.next
+      if (cursor === undefined) return oldest
+    }
+  }
+
+  /** Performs the next items of a job, and waits where it has none yet or none can be taken. */
+  async function performSome(job: ReplayJob): Promise<void> {
+    const { writable, backlog } = store.health()
+    if (!writable || backlog * 2 > options.backlog()) return pause(patienceMs)
+    const began = now()
+    const mint = Array.from({ length: concurrency }, () => mintId())
+    const { items = [] } = await store.command({ type: 'job-next', job: job.id, limit: concurrency, mint })
+    // A job whose items are still being added has none to hand out.
+    if (items.length === 0) return pause(patienceMs)
+    const isNew = new Set(mint)
+    const terms: JobTerms = job.options
+    const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
+    const settled = results.filter((result) => result !== undefined)
+    await settle(job.id, settled)
+    const took = now() - began
+    await pause(settled.length < items.length ? patienceMs : Math.max(0, paceMs - took))
+  }
+
+  async function settle(job: Id, items: readonly Settled[]): Promise<void> {
+    if (items.length === 0) return
+    await store.command({ type: 'job-settle', job, at: now(), items })
+    const after = await read.job(job)
+    if (after === undefined || after.state === 'running') return
+    const { state, total, done, failed, skipped } = after
+    log.info({ event: 'replay-job-ended', jobId: job, state, total, done, failed, skipped })
+  }
+
+  /** Undefined where the gateway cannot take it now, so that the item stays open. */
+  async function perform(item: Item, terms: JobTerms, isNew: boolean): Promise<Settled | undefined> {
+    const { request, replay: requestId } = item
+    // Whether an item of an earlier process was performed is known by its replay alone.
+    const stored = isNew ? undefined : await read.request(requestId)
+    if (stored !== undefined) return { request, ...fateOf(stored.outcome, stored) }
+    try {
+      const answer = await replays.perform(request, { ...terms, requestId, onlyUndone: true })
+      if (!answer.ok && isOfGateway(answer.code)) return undefined
+      if (!answer.ok) return { request, state: 'skipped', reason: `${answer.code}: ${answer.sentence}` }
+      return { request, ...fateOf(answer.outcome, answer) }
+    } catch (error) {
+      if (error instanceof StoreError) return undefined
+      log.error({ event: 'replay-job-faulted', err: error }, 'a replay of a job failed unexpectedly')
+      return { request, state: 'failed', reason: 'INTERNAL: the gateway failed; its log says why' }
+    }
+  }
+
+  /** Resolves early when the gateway drains. */
+  async function pause(ms: number): Promise<void> {
+    if (ms <= 0 || draining.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = timers.setTimeout(resolve, ms)
+    const stop = () => resolve()
+    draining.addEventListener('abort', stop, { once: true })
+    await promise
+    timers.clearTimeout(timer)
+    draining.removeEventListener('abort', stop)
+  }
+
+  return {
+    /** Goes on with the jobs that an earlier process left. */
+    start: wake,
+
+    /** Chooses the requests of a filter, one of each family, the oldest first. */
+    choose: (filter: RequestFilters) => chosenBy(read, filter),
+
+    /** Begins a job. Its items are on the disk when this resolves. */
+    async begin(ids: readonly Id[], filter: RequestFilters, terms: JobTerms): Promise<Id> {
+      const job = { id: mintId(), filter, options: terms, createdAt: now() }
+      let from = 0
+      do {
+        const items = ids.slice(from, from + stride)
+        from += stride
+        const more = from < ids.length && { more: true as const }
+        await store.command({ type: 'job-begin', job, items, ...more })
+      } while (from < ids.length)
+      log.info({ event: 'replay-job-begun', jobId: job.id, total: ids.length, by: 'api' })
+      wake()
+      return job.id
+    },
+
+    /** Resolves when what is under way is settled. The gateway drains by then. */
+    async close(): Promise<void> {
+      isAsked = false
+      await running
+    },
+  }
+}
+
+/** The ids of the matching requests that can be replayed, the oldest first. */
+async function chosenBy(read: Store['read'], filter: RequestFilters): Promise<readonly Id[]> {
+  // An original stands for its replays, and otherwise the newest of them.
+  const chosen = new Map<Id, Id>()
+  let cursor: string | undefined
+  do {
+    const page = await read.requests({ ...filter, limit: stride, ...(cursor !== undefined && { cursor }) })
+    for (const { id, outcome, replayOf } of page.items) {
+      if (outcome === 'refused' || outcome === 'handshake') continue
+      if (replayOf === undefined) chosen.set(id, id)
+      else if (!chosen.has(replayOf)) chosen.set(replayOf, id)
+    }
+    cursor = page.next
+  } while (cursor !== undefined)
+  return [...chosen.values()].sort()
+}
+
+/** A request of which nothing came again counts as skipped. */
+function fateOf(
+  outcome: RequestOutcome,
+  { code, reason }: Pick<RequestRecord, 'code' | 'reason'>,
+): Pick<Settled, 'state' | 'reason'> {
+  if (outcome === 'accepted') return { state: 'done' }
+  const state = outcome === 'failed' || outcome === 'refused' ? 'failed' : 'skipped'
+  return { state, reason: [code ?? outcome, reason].filter(Boolean).join(': ') }
+}

@@ -1,0 +1,135 @@
+/** Repeats one stored request, and decides what the replay may do again. */
+
+import type { Replayed, ReplayRequest } from '../http/index.ts'
+import type { MintId } from '../store/id.ts'
+import type { Id, RequestRecord, Store } from '../store/port.ts'
+import { type Family, hasEffect, readFamily, whyUndelivered } from './family.ts'
+import { createTurns } from './turns.ts'
+
+export interface ReplaysOptions {
+  readonly store: Pick<Store, 'read'>
+  readonly replay: ReplayRequest
+  readonly mintId: MintId
+}
+
+export interface ReplayTask {
+  /** The id of the new request. Default: a new one. */
+  readonly requestId?: Id
+  /** The body in the place of the one that is kept. */
+  readonly edited?: EditedBody | undefined
+  /** Replies are delivered although an earlier one was. */
+  readonly deliverAgain?: boolean | undefined
+  /** An original without effect is left alone if a replay of it was accepted. */
+  readonly onlyUndone?: boolean
+}
+
+export interface EditedBody {
+  readonly bytes: Uint8Array
+  /** The body is JSON, whatever the original's content type says. */
+  readonly isJson: boolean
+}
+
+export type ReplayAnswer =
+  | ({ readonly ok: true; readonly requestId: Id; readonly replayOf: Id } & Omit<Replayed, 'isRecorded'>)
+  | Unreplayable
+
+/** Nothing was recorded. */
+export interface Unreplayable {
+  readonly ok: false
+  readonly code: 'NOT_FOUND' | 'NOT_REPLAYABLE' | 'BODY_NOT_KEPT' | 'REPLAYED' | GatewayCode
+  readonly sentence: string
+}
+
+/** The gateway could not take any request at that moment. */
+export type GatewayCode = (typeof gatewayCodes)[number]
+
+const gatewayCodes = ['BACKLOG', 'DRAINING', 'STORE_FULL', 'STORE_UNAVAILABLE'] as const
+
+export type Replays = ReturnType<typeof createReplays>
+
+export function createReplays({ store: { read }, replay, mintId }: ReplaysOptions) {
+  // Two replays of one original at a time would both find that no reply was delivered yet.
+  const turns = createTurns()
+
+  return {
+    /** @throws StoreError where the store cannot be read */
+    async perform(id: Id, task: ReplayTask = {}): Promise<ReplayAnswer> {
+      const record = await read.request(id)
+      if (record === undefined) return refused('NOT_FOUND', 'There is no such request.')
+      const problem = whyNotReplayable(record)
+      if (problem !== undefined) return problem
+      return turns.take(record.replayOf ?? id, () => performInTurn(record, task))
+    },
+  }
+
+  async function performInTurn(record: RequestRecord, task: ReplayTask): Promise<ReplayAnswer> {
+    const { requestId = mintId(), edited, deliverAgain = false, onlyUndone = false } = task
+    const family = await readFamily(read, record)
+    const done = onlyUndone ? replayOfUndone(record, family) : undefined
+    if (done !== undefined) return refused('REPLAYED', `it was replayed already, as ${done.id}`)
+    const { body = nothing, head = { headers: {}, query: {} } } = record
+    const headers = edited?.isJson ? { ...head.headers, 'content-type': 'application/json' } : head.headers
+    const { isRecorded, ...replayed } = await replay({
+      record: { ...record, head: { ...head, headers } },
+      body: bufferOf(edited?.bytes ?? body),
+      terms: {
+        of: family.original,
+        dedupe: edited === undefined && !hasEffect(record) && !family.hadEffect ? 'own' : 'apart',
+        undelivered: deliverAgain ? undefined : await whyUndelivered(read, family),
+      },
+      requestId,
+    })
+    if (!isRecorded) {
+      const code = gatewayCodes.find((each) => each === replayed.code)
+      return code === undefined
+        ? refused('NOT_REPLAYABLE', notCovered(record.endpoint))
+        : refused(code, replayed.reason ?? '')
+    }
+    return { ok: true, requestId, replayOf: family.original, ...replayed }
+  }
+}
+
+const nothing = new Uint8Array()
+
+function whyNotReplayable(record: RequestRecord): Unreplayable | undefined {
+  const { outcome, code, body, head } = record
+  if (outcome === 'handshake')
+    return refused('NOT_REPLAYABLE', 'A handshake is no event, so there is nothing to replay.')
+  if (outcome === 'refused') {
+    const why = code === undefined ? '' : ` (${code})`
+    return refused('NOT_REPLAYABLE', `It was refused${why}; the body of a refused request is never kept.`)
+  }
+  return body === undefined || head === undefined ? refused('BODY_NOT_KEPT', notKept(record)) : undefined
+}
+
+/** Why the body of a request is not there, as a sentence. */
+export function notKept({ outcome, forgottenAt }: RequestRecord): string {
+  if (forgottenAt !== undefined) return `It was forgotten at ${new Date(forgottenAt).toISOString()}.`
+  if (outcome === 'refused' || outcome === 'handshake')
+    return `The body of a request that was ${outcome === 'refused' ? 'refused' : 'a handshake'} is never kept.`
+  const setting = outcome === 'failed' ? 'failed' : 'all'
+  return `Its body is not kept: \`history.bodies: ${setting}\` keeps those of ${outcome} requests, as long as there is room for them.`
+}
+
+/** The accepted replay of an original without effect. */
+function replayOfUndone(record: RequestRecord, { members }: Family): RequestRecord | undefined {
+  if (hasEffect(record)) return undefined
+  return members.find(({ id, outcome }) => id !== record.id && outcome === 'accepted')
+}
+
+function notCovered(endpoint: string): string {
+  return `Nothing takes requests to the endpoint ${JSON.stringify(endpoint)} any more.`
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+function refused(code: Unreplayable['code'], sentence: string): Unreplayable {
+  return { ok: false, code, sentence }
+}
+
+/** Whether the same replay may pass later without any change. */
+export function isOfGateway(code: Unreplayable['code']): code is GatewayCode {
+  return (gatewayCodes as readonly string[]).includes(code)
+}
