@@ -54,7 +54,7 @@ test('another scheme, and an answer that leads elsewhere, are left to fetch', as
   const followed: string[] = []
   const ask = createGatewayFetch(async (url) => {
     followed.push(url)
-    return { ok: true, status: 200, body: null, json: async () => null }
+    return { ok: true, status: 200, body: null, json: async () => null, bytes: async () => new Uint8Array() }
   })
   await ask(`${address}/old`, { signal })
   await ask('https://gateway.example/api', { signal })

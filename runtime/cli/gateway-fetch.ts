@@ -18,6 +18,7 @@ export interface GatewayAnswer {
   readonly status: number
   readonly body: { cancel(): Promise<void> } | null
   json(): Promise<unknown>
+  bytes(): Promise<Uint8Array>
 }
 
 export type GatewayFetch = (url: string, request: GatewayRequest) => Promise<GatewayAnswer>
@@ -43,8 +44,9 @@ function askPlainly(
         const chunks: Buffer[] = []
         for await (const chunk of answer) chunks.push(chunk)
         const status = answer.statusCode ?? 0
-        const json = async () => JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown
-        resolve({ ok: status >= 200 && status < 300, status, body: null, json })
+        const whole = Buffer.concat(chunks)
+        const json = async () => JSON.parse(whole.toString('utf8')) as unknown
+        resolve({ ok: status >= 200 && status < 300, status, body: null, json, bytes: async () => whole })
       } catch (error) {
         fail(error as Error)
       }

@@ -18,6 +18,8 @@ export interface CommandOptions {
 export interface Io {
   /** Writes the requested output: a table, JSON, a banner. */
   out(text: string): void
+  /** Writes requested bytes. Absent: they are written as text. */
+  readonly outBytes?: (bytes: Uint8Array) => void
   /** Writes what went wrong, and progress. */
   err(text: string): void
   readonly env: Readonly<Record<string, string | undefined>>
@@ -71,6 +73,7 @@ export function processIo(): Io {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   return {
     out: (text) => void process.stdout.write(text, reportUnwritten),
+    outBytes: (bytes) => void process.stdout.write(bytes, reportUnwritten),
     err: (text) => void process.stderr.write(text),
     env: process.env,
     cwd: process.cwd(),

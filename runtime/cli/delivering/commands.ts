@@ -1,11 +1,20 @@
 /** Registers the commands that send, send again, and set where replies go: their names, options and help. */
 
 import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
+import { requestFilterOptions } from '../reading/request-filters.ts'
 
 const sendHelp = `
 The text is Markdown, and goes the same way as every reply: kept, paced, tried
 again. Exit code 0: it is delivered. What is not by --timeout goes on in the
 gateway.`
+
+const replayHelp = `
+A request is done again with its own headers and body, as if it came now; its
+record stays, and the new one names it. A reply goes out once: a replay of a
+request whose reply was delivered, or may be yet, delivers none, unless
+--deliver-again says so. Requests that are chosen by filters are done by the
+gateway, each once, and it goes on when this command is ended or the gateway is
+restarted.`
 
 export function addDeliveryCommands(program: CliCommand, run: Run): void {
   program
@@ -31,15 +40,31 @@ export function addDeliveryCommands(program: CliCommand, run: Run): void {
     )
     .action(run(async () => (await import('./send.ts')).send))
 
-  program
+  const replay = program
     .command('replay')
-    .description('send parked deliveries again, each from the first message without a receipt on')
-    .argument('[delivery...]', 'an id, or at least the last 4 characters of a recent one')
+    .description('do requests again with the mappings of now, or send parked deliveries again')
+    .argument('[id...]', 'a request or a delivery: its id, or at least the last 4 characters')
+    .option('--failed', 'every request that failed; the same as --outcome failed')
+  for (const filter of requestFilterOptions()) replay.addOption(filter)
+  replay
+    .option('--deliver-again', 'deliver replies although an earlier one was delivered, or may have been')
+    .option('--payload <file>', 'with one request: the body in the place of its own; - for standard input')
+    .option('--dry-run', 'only say what would be done')
+    .option('--call-out', 'with --dry-run: transforms may use the network')
+    .option('--no-wait', 'begin, and do not wait for the end')
+    .option('--job <id>', 'show how far an earlier replay of many requests is, and wait for its end')
+    .option('--cancel <id>', 'end an earlier replay of many requests; what was replayed stays')
     .option('--parked', 'every delivery that is parked')
     .option('--channel <name>', 'with --parked: only those to this channel')
     .addOption(configOption())
-    .option('--json', 'answer as JSON: {items}')
-    .gatewayExamples('reveille replay 3f9a1c', 'reveille replay --parked --channel slack')
+    .option('--json', 'answer as JSON: {items}, or the job')
+    .addHelpText('after', replayHelp)
+    .gatewayExamples(
+      'reveille replay 3f9a1c',
+      'reveille replay --failed --endpoint orders --since 8h --dry-run',
+      'reveille replay --failed --endpoint orders --since 8h',
+      'reveille replay --parked --channel slack',
+    )
     .action(run(async () => (await import('./replay.ts')).replay))
 
   program

@@ -5,7 +5,7 @@ import { counted } from '../counted.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { giveOrder } from '../orders.ts'
 import { openAdmin } from '../reading/admin-client.ts'
-import { parkedIds, wholeIdOf } from '../reading/records.ts'
+import { parkedIds, wholeIdOf } from '../reading/find.ts'
 
 interface OrderOptions extends CommandOptions {
   readonly all?: boolean

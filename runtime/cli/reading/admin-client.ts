@@ -12,7 +12,7 @@ import { programName } from '../pasted.ts'
 /** How long one answer may take. Milliseconds. */
 const answerMs = 10_000
 /** How long an action may take, such as compiling thousands of mappings or starting plugins. Milliseconds. */
-const doneMs = 300_000
+export const doneMs = 300_000
 
 /** After this time it is said that an action takes long. Milliseconds. */
 const noteMs = 3_000
@@ -22,6 +22,21 @@ export type Query = Readonly<Record<string, string | number | undefined>>
 type Request = Omit<GatewayRequest, 'signal'>
 
 export type Admin = ReturnType<typeof createAdmin>
+
+interface Asked {
+  /** How long the answer may take, in milliseconds. */
+  readonly ms?: number
+  /** Error statuses that are answers too. */
+  readonly accepted?: readonly number[]
+}
+
+/** No gateway answers, or none in time. */
+export class GatewayUnreachable extends CommandFailure {
+  constructor(message: string, options?: ErrorOptions) {
+    super(1, message, options)
+    this.name = 'GatewayUnreachable'
+  }
+}
 
 /** Where a gateway listens, and the token of its admin surface. */
 export interface Connection {
@@ -59,15 +74,20 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
       const message = isLate
         ? `The gateway at ${address} did not answer within ${ms / 1000} s.`
         : `No gateway answers at ${address}. ${endedPid === undefined ? 'Is it running?' : endedText(endedPid)}`
-      throw new CommandFailure(1, message, { cause })
+      throw new GatewayUnreachable(message, { cause })
     }
   }
 
-  async function askAsAdmin(
+  async function askAsAdmin(path: string, request: Request, asked: Asked = {}): Promise<unknown> {
+    return bodyOf(await answerTo(path, request, asked))
+  }
+
+  /** Resolves with an answer that is none of an error, or one of an error that is accepted. */
+  async function answerTo(
     path: string,
     request: Request,
-    { ms, accepted = [] }: { ms?: number; accepted?: readonly number[] } = {},
-  ): Promise<unknown> {
+    { ms, accepted = [] }: Asked,
+  ): Promise<GatewayAnswer> {
     if (token === undefined) {
       throw new CommandFailure(
         1,
@@ -75,18 +95,21 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
       )
     }
     const response = await ask(path, { ...request, headers: { authorization: `Bearer ${token}` } }, ms)
-    const body = await bodyOf(response)
-    if (response.ok || accepted.includes(response.status)) return body
+    if (response.ok || accepted.includes(response.status)) return response
     if (response.status === 401) {
       throw new CommandFailure(1, wrapText(refusedText({ address, tokenSource, pid }, io), io))
     }
-    throw new CommandFailure(1, sentenceOf(body) ?? `The gateway answered ${response.status} to ${path}.`)
+    const said = sentenceOf(await bodyOf(response))
+    throw new CommandFailure(1, said ?? `The gateway answered ${response.status} to ${path}.`)
   }
 
   return {
     address,
     /** @throws CommandFailure when the gateway does not answer, refuses the token or answers with an error */
     get: (path: string, query: Query = {}) => askAsAdmin(`${path}${search(query)}`, {}),
+    /** The bytes of an answer that is no JSON. @throws CommandFailure as `get` does */
+    bytes: async (path: string, query: Query = {}) =>
+      (await answerTo(`${path}${search(query)}`, {}, { ms: doneMs })).bytes(),
     /** The status of the answer to a GET with the token. @throws CommandFailure when the gateway does not answer */
     async statusOf(path: string): Promise<number> {
       const response = await ask(path, { headers: { authorization: `Bearer ${token}` } })
@@ -117,8 +140,8 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
       throw new CommandFailure(1, message, response.status >= 500 ? { cause: response.status } : {})
     },
     /** Sends a body as JSON. @throws CommandFailure as `get` does */
-    sendJson: (method: 'POST' | 'PUT', path: string, body: object) =>
-      askAsAdmin(path, { method, body: JSON.stringify(body) }),
+    sendJson: (method: 'POST' | 'PUT', path: string, body: object, asked: Asked = {}) =>
+      askAsAdmin(path, { method, body: JSON.stringify(body) }, asked),
     /** A GET without the token. The status is part of the answer, because 503 is one. */
     async probe(path: string): Promise<{ readonly status: number; readonly body: unknown }> {
       const response = await ask(path, {})

@@ -3,6 +3,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type CliCommand, configOption, durationMs, type Run, whole } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
+import { requestFilterOptions } from './request-filters.ts'
 
 const issuesHelp = `
 Most issues end by themselves once their cause is gone; the rest ends by hand, or
@@ -50,18 +51,36 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
     )
     .action(run(async () => (await import('./spend.ts')).spend))
 
-  addRecords('requests', 'what was received and how it ended', [
-    new Option('--outcome <outcome>', 'only these').choices([
-      'accepted',
-      'ignored',
-      'skipped',
-      'duplicate',
-      'handshake',
-      'failed',
-      'refused',
-    ]),
-    new Option('--endpoint <name>', 'only those to /hooks/<name>'),
-  ])
+  const requests = addRecords(
+    'requests',
+    'what was received and how it ended',
+    [
+      ...requestFilterOptions(),
+      new Option('--body', 'with an id: write its body, known secrets struck out'),
+      new Option('--raw', 'with an id: write the bytes of its body as they came, which the gateway logs'),
+    ],
+    [
+      'reveille requests --endpoint orders --outcome failed --since 8h',
+      'reveille requests --delivery 72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      'reveille requests 3f9a1c --body',
+    ],
+  )
+  const forget = requests
+    .command('forget')
+    .description('erase the body, headers and texts of requests for good; their records stay')
+    .argument('[id...]', 'an id, or at least the last 4 characters of a recent one')
+    .addOption(configOption())
+  for (const filter of requestFilterOptions()) forget.addOption(filter)
+  forget
+    .option('--yes', 'do not ask first')
+    .option('--json', 'answer as JSON: {forgotten, refused}')
+    .gatewayExamples(
+      'reveille requests forget 3f9a1c',
+      'reveille requests forget --client 192.0.2.7 --yes',
+      'reveille requests forget --endpoint orders --until 2026-01-31',
+    )
+    .action(run(async () => (await import('./forget.ts')).forgetRequests))
+
   addRecords('runs', 'agent turns: queued, running and ended', [
     new Option('--state <state>', 'only these').choices([
       'queued',
@@ -123,7 +142,12 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
     .gatewayExamples('reveille sessions', 'reveille sessions hook:github:42', 'reveille sessions main --json')
     .action(run(async () => (await import('./sessions.ts')).sessions))
 
-  function addRecords(kind: RecordKind, description: string, filters: readonly Option[]): void {
+  function addRecords(
+    kind: RecordKind,
+    description: string,
+    filters: readonly Option[],
+    examples = [`reveille ${kind} --limit 10`, `reveille ${kind} 3f9a1c`, `reveille ${kind} --json`],
+  ): CliCommand {
     const command = program
       .command(kind)
       .description(`list ${description}, newest first; with an id, show one whole`)
@@ -132,9 +156,9 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
       .option('--limit <n>', 'how many, 1 to 500 (default: 50)', whole(1, 500))
       .option('--cursor <cursor>', 'go on where a list ended')
     for (const filter of filters) command.addOption(filter)
-    command
+    return command
       .option('--json', 'answer as JSON: {items, next}, or the record')
-      .gatewayExamples(`reveille ${kind} --limit 10`, `reveille ${kind} 3f9a1c`, `reveille ${kind} --json`)
+      .gatewayExamples(...examples)
       .action(run(async () => (await import('./records.ts')).showRecords.bind(undefined, kind)))
   }
 }

@@ -1,6 +1,6 @@
 /** Shows one whole record, the most important facts first. */
 
-import type { Attempt, DeliveryRecord, RunRecord } from '../../store/records.ts'
+import type { Attempt, DeliveryRecord, RequestRecord, RunRecord } from '../../store/records.ts'
 import type { Facts } from '../facts.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -8,6 +8,43 @@ import { shortId } from '../table.ts'
 
 /** How many of the newest requests of a burst are named. */
 const shownRequests = 10
+
+/** A request as the gateway answers it. */
+type RequestAnswer = RequestRecord & {
+  readonly bodyKept?: boolean
+  readonly headers?: Facts
+  readonly query?: Facts
+  readonly replays?: readonly string[]
+}
+
+export function factsOfRequest(request: RequestAnswer, io: Io): Facts {
+  const { id, outcome, status, code, reason, bodyBytes, bodyKept, headers, query, ...rest } = request
+  const { replayOf, replays, forgottenAt, ...others } = rest
+  return {
+    id,
+    outcome,
+    status,
+    code,
+    reason,
+    next: bodyKept ? nextOfRequest(request, io) : undefined,
+    ...others,
+    replayOf,
+    replays,
+    forgottenAt,
+    bodyBytes,
+    bodyKept,
+    headers,
+    query,
+  }
+}
+
+/** What can be done with a request whose body is kept. */
+function nextOfRequest({ id, outcome }: RequestAnswer, io: Io): string | undefined {
+  const command = (name: string) => pasted(name, io)
+  const body = `${command(`requests ${shortId(id)} --body`)} shows its body`
+  const isEmpty = outcome === 'failed' || outcome === 'ignored' || outcome === 'skipped'
+  return isEmpty ? `${body}, ${command(`replay ${shortId(id)}`)} does it again` : body
+}
 
 /** A run as the gateway answers it, with its results and, while it runs, its progress. */
 type RunAnswer = RunRecord & {

@@ -26,10 +26,20 @@ const requests: View<RequestRecord> = {
     item.endpoint,
     item.outcome,
     String(item.status),
-    item.reason === undefined
-      ? [item.mapping, ...item.actions.map(actionDetail)].join('  ').trim()
-      : reasonDetail(item),
+    requestDetail(item),
   ],
+}
+
+function requestDetail(item: RequestRecord): string {
+  const { outcome, reason, mapping, actions, replayOf } = item
+  const isMade = outcome === 'accepted' || reason === undefined
+  return [
+    replayOf && `replay of ${shortId(replayOf)}`,
+    ...(isMade ? [mapping, ...actions.map(actionDetail)] : []),
+    reason === undefined ? '' : reasonDetail(item),
+  ]
+    .filter(Boolean)
+    .join('  ')
 }
 
 function actionDetail({ kind, id, duplicateOf }: RequestRecord['actions'][number]): string {

@@ -7,8 +7,8 @@ import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
 import { shortId, shortTime } from '../table.ts'
 import { openAdmin } from './admin-client.ts'
+import { type RecordOptions, showPage } from './page.ts'
 import type { View } from './record-views.ts'
-import { type RecordOptions, showPage } from './records.ts'
 
 interface Session {
   readonly key: string

@@ -1,0 +1,233 @@
+/** Runs `reveille replay` for requests, against a fake gateway that answers as a test says. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { ReplayJob } from '../../store/port.ts'
+import { createCommandLine } from '../io-fixture.ts'
+
+const one = '019bd0a0-0000-7000-8000-0000003f9a1c'
+const other = '019bd0a0-0000-7000-8000-000000a1b2c3'
+const run = '019bd0a0-0000-7000-8000-00000077f0aa'
+const jobId = '019bd0a0-0000-7000-8000-0000000000b1'
+
+interface Asked {
+  readonly route: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** `answer` gives what a route answers, or throws where no gateway answers. */
+async function open(t: TestContext, answer: (asked: Asked) => object | undefined, columns?: number) {
+  const asked: Asked[] = []
+  const commandLine = await createCommandLine(
+    t,
+    {},
+    {
+      env: { REVEILLE_URL: 'http://127.0.0.1:1', REVEILLE_GATEWAY_TOKEN: 'token' },
+      input: async () => Buffer.from('{"n":2}'),
+      ...(columns !== undefined && { columns }),
+      async fetch(input, init) {
+        const { pathname, search } = new URL(String(input))
+        const body = typeof init?.body === 'string' ? JSON.parse(init.body) : {}
+        const order = { route: `${init?.method ?? 'GET'} ${pathname}${search}`, body }
+        asked.push(order)
+        const given = answer(order)
+        assert.ok(given, order.route)
+        const status = 'code' in given && 'error' in given ? 409 : 200
+        return Response.json(given, { status })
+      },
+    },
+  )
+  return { ...commandLine, asked }
+}
+
+const replayed = {
+  ok: true,
+  requestId: other,
+  replayOf: one,
+  outcome: 'accepted',
+  status: 202,
+  mapping: 'order',
+  actions: [{ kind: 'agent', id: run }],
+}
+const found = { items: [{ kind: 'request', id: one }] }
+
+test('a request is replayed by the end of its id, and a line says what came of it', async (t) => {
+  const reason = `its reply is not delivered again: the reply of run ${run} was delivered`
+  for (const [answer, code, out, err] of [
+    [replayed, 0, '3f9a1c: accepted as a1b2c3  order  agent 77f0aa\n', ''],
+    [
+      { ...replayed, reason },
+      0,
+      '3f9a1c: accepted as a1b2c3  order  agent 77f0aa  its reply is not delivered again: the reply of run 77f0aa was delivered\n',
+      '',
+    ],
+    [
+      { ...replayed, outcome: 'failed', code: 'TRANSFORM_FAILED', reason: 'it throws', actions: [] },
+      1,
+      '',
+      '3f9a1c: failed as a1b2c3  TRANSFORM_FAILED  order  it throws\n',
+    ],
+    [
+      { ok: false, code: 'BODY_NOT_KEPT', error: 'Its body is not kept.' },
+      1,
+      '',
+      '3f9a1c: Its body is not kept.\n',
+    ],
+  ] as const) {
+    const { run: command, asked } = await open(t, ({ route }) =>
+      route.startsWith('GET /api/find') ? found : answer,
+    )
+    assert.deepEqual(await command('replay', '3f9a1c', '--deliver-again'), { code, out, err })
+    assert.deepEqual(asked.at(-1), {
+      route: `POST /api/requests/${one}/replay`,
+      body: { deliverAgain: true },
+    })
+  }
+})
+
+test('an edited body is sent as it is', async (t) => {
+  const { run: command, asked } = await open(t, ({ route }) => (route.startsWith('GET') ? found : replayed))
+  assert.equal((await command('replay', one, '--payload', '-')).code, 0)
+  assert.deepEqual(asked.at(-1)?.body, { payload: '{"n":2}' })
+})
+
+test('a dry run says how a request would end, and where its transform was stopped', async (t) => {
+  const tried = {
+    ok: true,
+    endpoint: 'shop',
+    decision: { outcome: 'ignored', reason: 'nothing matched' },
+    status: 200,
+    stops: [{ module: 'order.ts', target: 'https://api.example.com' }],
+  }
+  const { run: command } = await open(t, ({ route }) => (route.startsWith('GET') ? found : tried))
+  assert.deepEqual(await command('replay', one, '--dry-run'), {
+    code: 0,
+    out: '3f9a1c: would be\n/shop  200  ignored  nothing matched\n  order.ts was kept from calling https://api.example.com\n',
+    err: '',
+  })
+})
+
+const job: ReplayJob & { failures: object[] } = {
+  id: jobId,
+  filter: {},
+  options: {},
+  state: 'running',
+  total: 40,
+  done: 0,
+  failed: 0,
+  skipped: 0,
+  createdAt: 0,
+  failures: [],
+}
+
+test('many requests are replayed by filters, and the command reconnects until they are done', async (t) => {
+  const states = [
+    { ...job, done: 10 },
+    new Error('gone'),
+    new Error('gone'),
+    { ...job, done: 20, failed: 1 },
+    {
+      ...job,
+      state: 'done',
+      done: 38,
+      failed: 1,
+      skipped: 1,
+      failures: [{ request: one, state: 'failed', reason: 'TRANSFORM_FAILED: it throws' }],
+    },
+  ] as const
+  for (const columns of [undefined, 100]) {
+    let [looks, orders] = [0, 0]
+    const answer = ({ route }: Asked): object | undefined => {
+      if (route === 'GET /api/health') return {}
+      if (route === 'POST /api/requests/replay') {
+        orders += 1
+        // The answer to the first order is lost.
+        if (orders === 1) throw new TypeError('the connection was closed')
+        return { ok: true, job: jobId, total: 40 }
+      }
+      if (route !== `GET /api/jobs/${jobId}`) return undefined
+      const state = states[looks++]
+      if (state instanceof Error) throw state
+      return state
+    }
+    const { run: command, asked } = await open(t, answer, columns)
+    const done = await command('replay', '--failed', '--endpoint', 'shop', '--since', '8h')
+    assert.equal(done.code, 1)
+    assert.equal(done.out, '40 requests: 38 replayed, 1 failed again, 1 skipped.\n')
+    const posted = asked.filter(({ route }) => route.startsWith('POST'))
+    const [first, second] = posted.map(({ body }) => body)
+    const since = '2026-03-02T04:00:00.000Z'
+    assert.deepEqual(first?.['filter'], { outcome: 'failed', endpoint: 'shop', since })
+    assert.ok(first?.['key'])
+    assert.deepEqual(first, second, 'the order is given again under the same key')
+    if (columns === undefined) assert.equal(done.err, '3f9a1c: TRANSFORM_FAILED: it throws\n')
+    else {
+      assert.match(
+        done.err,
+        /^40 requests\. The gateway goes on when you press Ctrl-C; `reveille replay --job 0000b1` shows/,
+      )
+      assert.match(done.err, /█{6}░{18} {2}40 requests: 10 replayed, 30 to go\./)
+      assert.match(done.err, /No gateway answers; the replay goes on once one does …/)
+    }
+  }
+})
+
+test('a dry run of many shows how many there are and the newest of them', async (t) => {
+  const item = {
+    id: one,
+    endpoint: 'shop',
+    outcome: 'failed',
+    status: 500,
+    receivedAt: 0,
+    actions: [],
+    reason: 'x',
+  }
+  const { run: command, asked } = await open(t, () => ({ ok: true, total: 812, sample: [item] }))
+  const { code, out } = await command('replay', '--failed', '--dry-run')
+  assert.equal(code, 0)
+  assert.match(
+    out,
+    /^812 requests would be replayed; the newest 1 are:\nTIME +ID +ENDPOINT +OUTCOME +STATUS +DETAIL\n/,
+  )
+  assert.deepEqual(asked.at(-1)?.body, { filter: { outcome: 'failed' }, dryRun: true })
+})
+
+test('a job is shown again, ended and left to itself', async (t) => {
+  const cancelled = { ...job, state: 'cancelled', done: 12 }
+  const { run: command } = await open(t, ({ route }) => {
+    if (route === 'GET /api/jobs?limit=500') return { items: [job] }
+    if (route === `POST /api/jobs/${jobId}/cancel`) return cancelled
+    if (route === 'POST /api/requests/replay') return { ok: true, job: jobId, total: 40 }
+    return route === `GET /api/jobs/${jobId}` ? cancelled : {}
+  })
+  const text = 'Cancelled: 40 requests: 12 replayed, 28 not replayed.\n'
+  assert.deepEqual(await command('replay', '--job', '0000b1'), { code: 0, out: text, err: '' })
+  assert.deepEqual(await command('replay', '--cancel', '0000b1'), { code: 0, out: text, err: '' })
+  assert.deepEqual(await command('replay', '--failed', '--no-wait'), {
+    code: 0,
+    out: '40 requests: `reveille replay --job 0000b1` shows how far they are\n',
+    err: '',
+  })
+  assert.match(
+    (await command('replay', '--job', 'cafe12')).err,
+    /^No replay of many requests ends in cafe12\.\n$/,
+  )
+})
+
+test('orders that cannot be understood are refused before anything is asked', async (t) => {
+  const { run: command, asked } = await open(t, () => undefined)
+  for (const [args, message] of [
+    [['replay'], /^Name what to replay/],
+    [['replay', one, '--failed'], /^Name what to replay/],
+    [['replay', '--parked', '--failed'], /^Name what to replay/],
+    [['replay', '--failed', '--outcome', 'ignored'], /^--failed is the same as --outcome failed/],
+    [['replay', '--failed', '--payload', 'x'], /^--payload goes with one request/],
+    [['replay', '--failed', '--since', 'yesterday'], /^--since takes a span such as 30m, 8h or 7d/],
+    [['replay', '--failed', '--call-out'], /^--call-out goes with --dry-run/],
+  ] as const) {
+    const answer = await command(...args)
+    assert.equal(answer.code, 2, args.join(' '))
+    assert.match(answer.err, message)
+  }
+  assert.deepEqual(asked, [])
+})
