@@ -17,6 +17,8 @@ const gatewayToken = 'crash-gateway-token-0123456789abc'
 export interface KilledGateway extends GatewayProcess {
   /** The folder of its configuration, which has the data folder `data`. */
   readonly folder: string
+  /** The configuration file. */
+  readonly file: string
   /** Checks the database of a stopped gateway. */
   checkStore(): void
   /** Returns how often the runner was called, by run. */
@@ -25,6 +27,10 @@ export interface KilledGateway extends GatewayProcess {
   everyRunEnded(): Promise<void>
   /** Returns every record of a list, by id. */
   readAll<Item extends { id: string }>(list: string): Promise<Map<string, Item>>
+  /** Returns an answer of the admin API; undefined where there is none, or an error. */
+  read<Answer>(path: string): Promise<Answer | undefined>
+  /** Returns what the channel `witness` was given to send: its key and its text. */
+  sent(): Promise<readonly { readonly key: string; readonly text: string }[]>
 }
 
 /** How the process is started, besides the usual. */
@@ -32,6 +38,8 @@ export interface ProcessOptions {
   /** Arguments for Node.js. */
   readonly node?: readonly string[]
   readonly env?: Record<string, string>
+  /** Further lines of the configuration. */
+  readonly settings?: string
 }
 
 /** Declares the gateway of a test file. `hooks` has the lines under `hooks` besides its token. */
@@ -56,7 +64,7 @@ export function useKilledGateways(): (hooks?: string, process?: ProcessOptions) 
 async function install(
   folder: string,
   hooks: string,
-  { node = [], env }: ProcessOptions,
+  { node = [], env, settings = '' }: ProcessOptions,
 ): Promise<KilledGateway> {
   const port = await freePort()
   const file = join(folder, 'reveille.yaml')
@@ -71,7 +79,8 @@ hooks:
   token: ${token}
 ${hooks}
 agents: { defaults: { runner: counting }, route: { channel: terminal, to: stdout } }
-channels: { terminal: {} }
+channels: { terminal: {}, witness: {} }
+${settings}
 plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
 `,
   )
@@ -90,6 +99,7 @@ plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
   return {
     ...gateway,
     folder,
+    file,
     checkStore() {
       const store = new DatabaseSync(join(folder, 'data', 'reveille.db'), { readOnly: true })
       assert.deepEqual(store.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']])
@@ -99,6 +109,11 @@ plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
     asked: async () => countLines(await readFile(witness, 'utf8')),
     everyRunEnded: () => everyRunEnded(gateway),
     readAll: (list) => readAll(gateway, list),
+    read: (path) => read(gateway, path).catch(() => undefined) as Promise<never>,
+    async sent() {
+      const text = await readFile(`${witness}.sent`, 'utf8').catch(() => '')
+      return text.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
+    },
   }
 }
 

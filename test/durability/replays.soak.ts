@@ -1,0 +1,3 @@
+import { testReplays } from './replays.ts'
+
+testReplays(1000, 10)
