@@ -23,7 +23,7 @@ const concurrency = 16
 /** The least time for as many items: a job leaves the gateway to its senders. Milliseconds. */
 const paceMs = 100
 /** How long a job waits while nothing can be taken. Milliseconds. */
-const patienceMs = 1_000
+const retryMs = 1_000
 /** How many requests are read, and how many items are added, at a time. */
 const stride = 500
 
@@ -83,7 +83,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
         // The store says itself that it cannot read or write.
         if (!(error instanceof StoreError))
           log.error({ event: 'replay-job-faulted', err: error }, 'a replay job failed unexpectedly')
-        await pause(patienceMs)
+        await pause(retryMs)
       }
     }
   }
@@ -104,19 +104,19 @@ export function createReplayJobs(options: ReplayJobsOptions) {
   /** Performs the next items of a job, and waits where it has none yet or none can be taken. */
   async function performSome(job: ReplayJob): Promise<void> {
     const { writable, backlog } = store.health()
-    if (!writable || backlog * 2 > options.backlog()) return pause(patienceMs)
+    if (!writable || backlog * 2 > options.backlog()) return pause(retryMs)
     const began = now()
     const mint = Array.from({ length: concurrency }, () => mintId())
     const { items = [] } = await store.command({ type: 'job-next', job: job.id, limit: concurrency, mint })
     // A job whose items are still being added has none to hand out.
-    if (items.length === 0) return pause(patienceMs)
+    if (items.length === 0) return pause(retryMs)
     const isNew = new Set(mint)
     const terms: JobTerms = job.options
     const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
     const settled = results.filter((result) => result !== undefined)
     await settle(job.id, settled)
     const took = now() - began
-    await pause(settled.length < items.length ? patienceMs : Math.max(0, paceMs - took))
+    await pause(settled.length < items.length ? retryMs : Math.max(0, paceMs - took))
   }
 
   async function settle(job: Id, items: readonly Settled[]): Promise<void> {

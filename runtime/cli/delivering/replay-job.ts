@@ -27,7 +27,7 @@ interface Preview {
 /** Between two looks at the job. Milliseconds. */
 const lookMs = 500
 /** How long a gateway that does not answer is asked again. Milliseconds. */
-const patienceMs = 300_000
+const retryWindowMs = 300_000
 /** In characters. */
 const barWidth = 24
 
@@ -157,7 +157,7 @@ async function createAsker(options: CommandOptions, io: Io): Promise<Asker> {
         admin ??= await openAdmin(options, io)
         return await ask(admin)
       } catch (failure) {
-        if (!(failure instanceof GatewayUnreachable) || waited >= patienceMs) throw failure
+        if (!(failure instanceof GatewayUnreachable) || waited >= retryWindowMs) throw failure
         admin = undefined
         onWait?.()
         await io.pause(lookMs)
