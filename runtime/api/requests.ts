@@ -19,7 +19,6 @@ export function createRequestHandlers({
       const page = await read.requests(storeFilters(query))
       return { ...page, items: page.items.map(shownRequest) }
     },
-    findRecords: async ({ query: { q } }) => ({ items: await read.find(q) }),
     async readRequest({ params: { id }, reply }) {
       const request = await read.request(id)
       if (request === undefined) return missing(reply, 'request')

@@ -1,8 +1,8 @@
 /** Declares the routes of requests. */
 
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import { found, outcomes, request, requestItem } from './records.ts'
-import { givenText, id, integer, list, object, oneOf, optional, text } from './schema.ts'
+import { outcomes, request, requestItem } from './records.ts'
+import { givenText, id, integer, oneOf, optional, text } from './schema.ts'
 
 const instant = (description: string) =>
   text(description, {
@@ -33,18 +33,6 @@ export const requestRoutes = {
     summary: 'Lists requests, the newest first.',
     query: { ...pageQuery, ...requestFilters },
     answers: { 200: pageOf(requestItem) },
-  },
-  findRecords: {
-    method: 'GET',
-    path: '/find',
-    summary: 'Finds what a text names, of whatever kind.',
-    query: {
-      q: givenText(
-        'An id or its last four or more characters, an id of a delivery by its sender, a session key, or a generation.',
-        1_024,
-      ),
-    },
-    answers: { 200: object({ items: list(found, { description: 'At most 20, whole ids first.' }) }) },
   },
   readRequest: {
     method: 'GET',
