@@ -109,6 +109,12 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
     replayRequest: [
       { path: `/api/requests/${ids['accepted']}/replay`, method: 'POST' },
       { path: `/api/requests/${ids['ignored']}/replay`, ...json({ payload: { a: 1 } }) },
+      { path: `/api/requests/${ids['accepted']}/replay`, ...json({ dryRun: true }) },
+      {
+        path: `/api/requests/${ids['accepted']}/replay`,
+        ...json({ dryRun: true, generation: 99 }),
+        status: 404,
+      },
       { path: `/api/requests/${ids['refused']}/replay`, method: 'POST', status: 409 },
     ],
     replayRequests: [

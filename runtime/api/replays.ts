@@ -3,7 +3,8 @@
 import type { FieldError } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import type { Unreplayable } from '../replay/index.ts'
-import type { ReplayJob, RequestFilters } from '../store/port.ts'
+import type { ReplayJob, RequestFilters, RequestRecord } from '../store/port.ts'
+import { refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
@@ -21,7 +22,7 @@ const mostShown = 20
 const mostSearched = 50
 
 export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
-  const { store, log, now, replays, replayJobs } = options
+  const { store, log, now, replays, replayJobs, requestDryRuns } = options
   const { read } = store
 
   return {
@@ -36,10 +37,16 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         const details = [{ pointer: '/payload', message: 'must be a text, an object or a list' }]
         return refuse(reply, 'INVALID_FIELD', { details })
       }
-      if (dryRun)
-        return refuse(reply, 'NOT_REPLAYABLE', {
-          sentence: 'One request cannot be tried before it is replayed yet.',
-        })
+      if (dryRun) {
+        const restored = await replays.restore(id, edited)
+        if (!restored.ok) return refuseReplay(reply, restored)
+        const by = generation ?? ('live' as const)
+        const terms = { by, callsOut: callOut === true }
+        const tried = await requestDryRuns.run({ ...restored.received, now: now() }, terms)
+        if (!tried.ok) return refuseUntried(reply, tried, String(by))
+        const { ok: _ok, ...answer } = tried
+        return answer
+      }
       const answer = await replays.perform(id, { edited, deliverAgain })
       if (!answer.ok) return refuseReplay(reply, answer)
       const { requestId, replayOf, outcome, status } = answer
@@ -93,7 +100,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         .reverse()
         .map((id) => read.request(id)),
     )
-    const sample = records.filter((record) => record !== undefined).map(shownRequest)
+    const sample = records.filter((record) => record !== undefined).map(asItem)
     return { ok: true as const, total: ids.length, sample }
   }
 
@@ -115,6 +122,11 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       ({ options, state }) => state !== 'cancelled' && (options as { readonly key?: string }).key === key,
     )
   }
+}
+
+/** As lists show it. */
+function asItem({ trace: _trace, ...record }: RequestRecord) {
+  return shownRequest(record)
 }
 
 /** Null where the payload cannot be a body. */

@@ -40,7 +40,7 @@ async function open(t: TestContext, { folder, performed }: Bed, decide: Decide) 
   })
   const draining = new AbortController()
   const errors: object[] = []
-  const replays: Replays = {
+  const replays: Pick<Replays, 'perform'> = {
     async perform(request, task) {
       const replay = task?.requestId ?? assert.fail('an item has an id')
       performed.push([request, replay])

@@ -29,7 +29,7 @@ const stride = 500
 
 export interface ReplayJobsOptions {
   readonly store: Store
-  readonly replays: Replays
+  readonly replays: Pick<Replays, 'perform'>
   readonly mintId: MintId
   readonly now: () => number
   readonly timers: Timers

@@ -1,6 +1,7 @@
 /** Repeats one stored request, and decides what the replay may do again. */
 
-import type { Replayed, ReplayRequest } from '../http/index.ts'
+import type { ReceivedRequest } from '@reveille/engine'
+import { type Replayed, type ReplayRequest, restoreRequest } from '../http/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { Id, RequestRecord, Store } from '../store/port.ts'
 import { type Family, hasEffect, readFamily, whyUndelivered } from './family.ts'
@@ -52,6 +53,19 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
   const turns = createTurns()
 
   return {
+    /** Returns a request as it would be replayed, at the time of its original. @throws StoreError as below */
+    async restore(
+      id: Id,
+      edited?: EditedBody,
+    ): Promise<{ readonly ok: true; readonly received: ReceivedRequest } | Unreplayable> {
+      const record = await read.request(id)
+      if (record === undefined) return refused('NOT_FOUND', 'There is no such request.')
+      const problem = whyNotReplayable(record)
+      if (problem !== undefined) return problem
+      const received = restoreRequest(withBody(record, edited))
+      return received === undefined ? refused('BODY_NOT_KEPT', notKept(record)) : { ok: true, received }
+    },
+
     /** @throws StoreError where the store cannot be read */
     async perform(id: Id, task: ReplayTask = {}): Promise<ReplayAnswer> {
       const record = await read.request(id)
@@ -67,11 +81,10 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
     const family = await readFamily(read, record)
     const done = onlyUndone ? replayOfUndone(record, family) : undefined
     if (done !== undefined) return refused('REPLAYED', `it was replayed already, as ${done.id}`)
-    const { body = nothing, head = { headers: {}, query: {} } } = record
-    const headers = edited?.isJson ? { ...head.headers, 'content-type': 'application/json' } : head.headers
+    const { body, head } = withBody(record, edited)
     const { isRecorded, ...replayed } = await replay({
-      record: { ...record, head: { ...head, headers } },
-      body: bufferOf(edited?.bytes ?? body),
+      record: { ...record, head },
+      body: bufferOf(body),
       terms: {
         of: family.original,
         dedupe: edited === undefined && !hasEffect(record) && !family.hadEffect ? 'own' : 'apart',
@@ -89,7 +102,12 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
   }
 }
 
-const nothing = new Uint8Array()
+/** The record with the body that is replayed. */
+function withBody(record: RequestRecord, edited: EditedBody | undefined) {
+  const { body = new Uint8Array(), head = { headers: {}, query: {} } } = record
+  const headers = edited?.isJson ? { ...head.headers, 'content-type': 'application/json' } : head.headers
+  return { ...record, body: edited?.bytes ?? body, head: { ...head, headers } }
+}
 
 function whyNotReplayable(record: RequestRecord): Unreplayable | undefined {
   const { outcome, code, body, head } = record

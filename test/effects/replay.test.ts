@@ -138,6 +138,24 @@ test('an edited payload is done in the place of the old one', async (t) => {
   assert.deepEqual([wrong.status, wrong.body['code']], [400, 'INVALID_FIELD'])
 })
 
+test('a dry run says what a replay would come to, by the live mappings or an earlier generation, and does nothing', async (t) => {
+  const installed = await open(t)
+  const id = await postFailing(installed, { id: 5 })
+  await mend(installed)
+  for (const [given, outcome, status] of [
+    [{}, 'accepted', 202],
+    [{ generation: 1 }, 'failed', 500],
+    [{ generation: 1, callOut: true }, 'failed', 500],
+    [{ payload: '[' }, 'refused', 400],
+  ] as const) {
+    const { body, text } = await replayOf(installed, id, { dryRun: true, ...given })
+    const decision = body['decision'] as { outcome: string }
+    assert.deepEqual([decision?.outcome, body['status']], [outcome, status], text)
+  }
+  const { items } = await installed.read<Page<RequestRecord>>('/api/requests')
+  assert.equal(items.length, 1)
+})
+
 test('many failed requests are done again by one order, and a second order skips what was done', async (t) => {
   const installed = await open(t)
   const { ask, board, read } = installed

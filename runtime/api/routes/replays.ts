@@ -1,6 +1,7 @@
 /** Declares the routes that show the body of a request, do requests again, and forget them. */
 
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
+import { dryRun } from './dry-runs.ts'
 import { outcomes, requestItem } from './records.ts'
 import { requestFilters } from './requests.ts'
 import {
@@ -57,24 +58,6 @@ const replayed = named(
   }),
 )
 
-const tried = named(
-  'TriedReplay',
-  object({
-    ok: exactly(true),
-    endpoint: text(),
-    decision: anyObject('The decision, as `reveille try` shows it.'),
-    status: integer('The HTTP status that would be answered.'),
-    explanation: anyObject('How each mapping was tried, and where each value comes from.'),
-    stops: list(
-      object({
-        module: text('The transform.'),
-        target: text('What it was kept from calling.'),
-        ...optional({ place: text('The line of the transform.') }),
-      }),
-    ),
-  }),
-)
-
 const jobFields = {
   id,
   filter: anyObject('Which requests were chosen.'),
@@ -128,7 +111,7 @@ export const replayRoutes = {
       }),
     }),
     mostBodyBytes: mostEditedBytes,
-    answers: { 200: either(replayed, tried) },
+    answers: { 200: either(replayed, dryRun) },
   },
   replayRequests: {
     method: 'POST',

@@ -36,8 +36,8 @@ interface Replayed {
 }
 
 interface Tried {
-  readonly ok: true
-  readonly endpoint: string
+  readonly ok?: never
+  readonly explanation: { readonly endpoint: string }
   readonly decision: Decision
   readonly status: number
   readonly stops: readonly { readonly module: string; readonly target: string }[]
@@ -88,22 +88,23 @@ async function textOf(file: string, io: Io): Promise<string> {
 }
 
 function isGood(answer: Replayed | Tried | Refused): boolean {
-  if (!answer.ok) return false
   if ('decision' in answer) return !('code' in answer.decision)
+  if (!answer.ok) return false
   return answer.outcome !== 'failed' && answer.outcome !== 'refused'
 }
 
 function describe(id: string, answer: Replayed | Tried | Refused, io: Io): void {
   const name = shortId(id)
-  if (!answer.ok) {
-    io.err(`${name}: ${printable(answer.error)}\n`)
-    return
-  }
   if ('decision' in answer) {
-    const { endpoint, decision, status, stops } = answer
+    const { decision, status, stops } = answer
+    const { endpoint } = answer.explanation
     const stopped = stops.map(({ module, target }) => `  ${module} was kept from calling ${target}`)
     const lines = [...formatOutcome(endpoint, decision, status, paintFor(io)), ...stopped.map(printable)]
     io.out(`${name}: would be\n${lines.join('\n')}\n`)
+    return
+  }
+  if (!answer.ok) {
+    io.err(`${name}: ${printable(answer.error)}\n`)
     return
   }
   const { requestId, outcome, code, reason, mapping, actions } = answer

@@ -93,8 +93,7 @@ test('an edited body is sent as it is', async (t) => {
 
 test('a dry run says how a request would end, and where its transform was stopped', async (t) => {
   const tried = {
-    ok: true,
-    endpoint: 'shop',
+    explanation: { endpoint: 'shop', candidates: [], actions: [] },
     decision: { outcome: 'ignored', reason: 'nothing matched' },
     status: 200,
     stops: [{ module: 'order.ts', target: 'https://api.example.com' }],

@@ -8,7 +8,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { openAdmin } from '../../reading/admin-client.ts'
-import { fetchOne } from '../../reading/records.ts'
+import { fetchOne } from '../../reading/find.ts'
 import { formatExplanation, type Setting } from './explanation.ts'
 import { formatStops, type RequestOptions, type Stopped } from './request.ts'
 
