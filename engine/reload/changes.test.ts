@@ -141,6 +141,7 @@ const others: Readonly<Record<string, unknown>> = {
   'gateway.log.level': 'warn',
   'gateway.log.format': 'json',
   'gateway.limits.backlog': 5,
+  'gateway.issues.notify': false,
   'hooks.enabled': true,
   'hooks.token': ['hook-canary-one', 'hook-canary-two'],
   'hooks.path': '/in',

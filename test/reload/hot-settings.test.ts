@@ -91,6 +91,28 @@ test('hooks, and tokens in addresses, can be turned off and on', limit, async (t
   assert.deepEqual(await statuses(), [200, 200])
 })
 
+test(
+  'history.maxBodyBytes bounds the bodies that are kept, those of accepted requests too, and changes at once',
+  limit,
+  async (t) => {
+    const installed = await open(t, { history: 'bodies: all, maxBodyBytes: 2KiB' })
+    const kept = async () => {
+      const { items } = await installed.read<{ items: readonly { id: string }[] }>('/api/requests')
+      const records = await Promise.all(
+        items.map(({ id }) => installed.read<{ bodyKept: boolean }>(`/api/requests/${id}`)),
+      )
+      return records.map(({ bodyKept }) => bodyKept)
+    }
+    const send = () => installed.post('/hooks/wake', { ...wake, text: 'x'.repeat(1_000) })
+    assert.equal((await send()).status, 200)
+    await send()
+    assert.deepEqual(await kept(), [true, false])
+    await installed.edit({ history: 'bodies: all, maxBodyBytes: 10MiB' })
+    await send()
+    assert.deepEqual(await kept(), [true, true, false])
+  },
+)
+
 test('tokens rotate without a gap, because both are good while the list has both', limit, async (t) => {
   const installed = await open(t)
   const statuses = async () => [
