@@ -16,7 +16,7 @@ import { TextBlock } from '../parts/marked.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { Trace } from '../parts/trace.tsx'
 import { composeTest } from './playground/as-test.ts'
-import { change, covers, draft, parseHeaders } from './playground/draft.ts'
+import { change, covers, draft, load, loads, parseHeaders } from './playground/draft.ts'
 import {
   loadRequest,
   type Mapping,
@@ -91,6 +91,7 @@ export default function Playground({ query }: PageProps) {
             label="Payload"
             language="json"
             text={payload}
+            loads={loads.value}
             onChange={(text) => change({ payload: text })}
           />
           <details class="playground-more">
@@ -121,6 +122,7 @@ export default function Playground({ query }: PageProps) {
             label="Mapping"
             language="yaml"
             text={mapping}
+            loads={loads.value}
             onChange={(text) => change({ mapping: text })}
             messages={messages}
             goTo={goTo}
@@ -131,7 +133,7 @@ export default function Playground({ query }: PageProps) {
             {mapping.trim() === '' ? (
               <span class="quiet">Empty: the live mappings are tried.</span>
             ) : (
-              <button type="button" class="button" onClick={() => change({ mapping: '' })}>
+              <button type="button" class="button" onClick={() => load({ mapping: '' })}>
                 Try the live mappings
               </button>
             )}

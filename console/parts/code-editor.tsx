@@ -1,4 +1,4 @@
-/** A field for code. The editor comes as a chunk of its own; until it is there, and where it cannot be loaded, a plain field stands in. */
+/** A field for code. The editor comes as a chunk of its own; where it cannot be loaded, a plain field stands in. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { nonce } from '../browser/nonce.ts'
@@ -9,6 +9,8 @@ export interface CodeEditorProps {
   readonly label: string
   readonly language: 'yaml' | 'json'
   readonly text: string
+  /** Another number whenever `text` is other than by typing: what was typed may be newer than what is passed back. */
+  readonly loads: number
   readonly onChange: (text: string) => void
   readonly messages?: readonly Message[]
   /** Puts the cursor at a place whenever this is another object. */
@@ -17,13 +19,15 @@ export interface CodeEditorProps {
 }
 
 export function CodeEditor(props: CodeEditorProps) {
-  const { label, language, text, messages = [], goTo } = props
+  const { label, language, text, loads, messages = [], goTo } = props
   const name = useId()
   const hint = useId()
   const place = useRef<HTMLDivElement>(null)
   const newest = useRef(props)
   newest.current = props
   const [editor, setEditor] = useState<Editor>()
+  /** The load whose text the editor has. */
+  const shown = useRef(loads)
   const [isPlain, setPlain] = useState(false)
 
   useEffect(() => {
@@ -32,6 +36,7 @@ export function CodeEditor(props: CodeEditorProps) {
     import('../editor/editor.ts').then(
       ({ createEditor }) => {
         if (isLeft || place.current === null) return
+        shown.current = newest.current.loads
         made = createEditor({
           parent: place.current,
           language,
@@ -52,7 +57,11 @@ export function CodeEditor(props: CodeEditorProps) {
       made?.close()
     }
   }, [])
-  useEffect(() => editor?.setText(text), [editor, text])
+  useEffect(() => {
+    if (shown.current === loads) return
+    shown.current = loads
+    editor?.setText(newest.current.text)
+  }, [editor, loads])
   useEffect(() => editor?.setMessages(messages), [editor, messages])
   useEffect(() => isDark.subscribe((dark) => editor?.setDark(dark)), [editor])
   useEffect(() => {
@@ -68,19 +77,22 @@ export function CodeEditor(props: CodeEditorProps) {
         Tab indents. Press Escape and then Tab to leave the editor.
       </div>
       <div class="code-editor-place" ref={place} data-editor={language}>
-        {editor === undefined && (
+        {isPlain ? (
           <textarea
             aria-labelledby={name}
-            readOnly={!isPlain}
             spellcheck={false}
             value={text}
             onInput={(event) => props.onChange(event.currentTarget.value)}
           />
+        ) : (
+          editor === undefined && <p class="quiet">Loading the editor …</p>
         )}
       </div>
-      <p class="hint quiet" aria-hidden="true">
-        Esc, then Tab leaves the editor
-      </p>
+      {!isPlain && (
+        <p class="hint quiet" aria-hidden="true">
+          Esc, then Tab leaves the editor
+        </p>
+      )}
     </div>
   )
 }

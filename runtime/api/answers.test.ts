@@ -101,6 +101,7 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
       },
       { path: '/api/try', ...json({ payload: '{}' }), status: 400 },
     ],
+    listSamples: [{ path: '/api/endpoints/github/samples' }],
     listPaths: [{ path: '/api/endpoints/github/paths' }],
     readRequestBody: [
       { path: `/api/requests/${ids['accepted']}/body` },

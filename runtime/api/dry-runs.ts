@@ -64,6 +64,10 @@ export function createDryRunHandlers({
         : refuseUntried(reply, answer, '')
     },
 
+    async listSamples({ params }) {
+      return { items: requestDryRuns.samples(params.name) }
+    },
+
     listPaths: ({ params: { name } }) => requestDryRuns.fieldPaths(name),
   }
 }

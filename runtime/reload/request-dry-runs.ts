@@ -189,15 +189,46 @@ export function createRequestDryRuns({
     return strikeOut(fieldPathsOf(admitted), configuration.secrets)
   }
 
+  /** Returns the requests of the endpoint's tests, as samples to try. */
+  function samples(endpoint: string): readonly Sample[] {
+    const { tests, secrets } = reloader.source().configuration
+    const found = tests
+      .filter(({ value }) => value.request.endpoint === endpoint)
+      .flatMap((test): Sample[] => {
+        const { name, request } = test.value
+        const body = receivedOf(test)?.body
+        if (body === undefined || body.byteLength > longestSample) return []
+        const { headers = {}, query = {} } = request
+        return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
+      })
+      .slice(0, mostSamples)
+    return strikeOut(found, secrets)
+  }
+
   return {
     run,
     fieldPaths,
+    samples,
     /** Writes a `tests:` entry of a stored request. */
     testEntry: (record: RequestRecord, received: ReceivedRequest) =>
       testEntryOf(record, received, reloader.current().snapshot, reloader.source().configuration.secrets),
     close: () => parser.close(),
   }
 }
+
+/** A request of a test that stands beside mappings. */
+export interface Sample {
+  readonly name: string
+  /** The mapping file, or the preset. */
+  readonly file: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const mostSamples = 100
+/** In bytes. */
+const longestSample = 65_536
 
 /** How many requests are looked through for kept bodies, and how many of them are read. */
 const lookedAt = 50

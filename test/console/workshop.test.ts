@@ -120,6 +120,7 @@ for (const operator of [pointer, keyboard]) {
     await message.getByText('Did you mean').waitFor()
     await page.locator('.cm-lintRange-error', { hasText: 'mesage' }).waitFor()
     await operator.use(page, message.getByRole('button', { name: 'Go to line 2' }))
+    await page.locator('[data-editor=yaml] .cm-focused').waitFor()
     await page.keyboard.press('Delete')
     await page.keyboard.type('m')
     await page.keyboard.press('ArrowRight')

@@ -232,6 +232,13 @@ test('the fields of an endpoint are listed from kept bodies and tests, without s
     token: 'secret-of-payload',
     nested: { list: [{ a: 1 }, { b: null }] },
   })
+  const samples = await installed.read<{ items: { name: string; body: string }[] }>(
+    '/api/endpoints/notes/samples',
+  )
+  assert.deepEqual(
+    samples.items.map(({ name, body: sample }) => [name, Object.keys(JSON.parse(sample))]),
+    [['a note', ['kind', 'text', 'labels']]],
+  )
   const { body } = await installed.ask('/api/endpoints/notes/paths')
   const fields = Object.fromEntries(
     (body['fields'] as { path: string; types: string[]; example?: string; seen: number }[]).map(

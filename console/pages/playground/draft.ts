@@ -24,8 +24,18 @@ export const draft = signal<Draft>({
   mapping: '',
 })
 
+/** Counts what was loaded, so that editors know a text that they did not report themselves. */
+export const loads = signal(0)
+
+/** Takes over what was typed. */
 export function change(part: Partial<Draft>): void {
   draft.value = { ...draft.value, ...part }
+}
+
+/** Takes over what was loaded. */
+export function load(part: Partial<Draft>): void {
+  change(part)
+  loads.value += 1
 }
 
 type Named = Readonly<Record<string, string | readonly string[] | undefined>>

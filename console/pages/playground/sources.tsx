@@ -10,7 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../../parts/notice.tsx'
 import { Time } from '../../parts/time.tsx'
-import { change, entryAt, headersText, payloadText, queryText, readPlace } from './draft.ts'
+import { entryAt, headersText, load, payloadText, queryText, readPlace } from './draft.ts'
 
 export interface Mapping {
   readonly id: string
@@ -32,14 +32,14 @@ const mostBytes = 1024 * 1024
 export async function loadRequest(id: string): Promise<void> {
   const record = await get<RequestDetail>(`/requests/${encodeURIComponent(id)}`)
   const { headers, query, endpoint } = record
-  change({
+  load({
     endpoint,
     request: record.id,
     ...(headers && { headers: headersText(headers) }),
     ...(query && { query: queryText(query) }),
   })
   const { text, isCut } = await getText(`/requests/${record.id}/body`, mostBytes)
-  change({ payload: payloadText(text) })
+  load({ payload: payloadText(text) })
   announce(isCut ? 'Loaded the request; its payload is too long and was cut.' : 'Loaded the request.')
 }
 
@@ -134,10 +134,10 @@ export function SampleSelect({ endpoint }: { readonly endpoint: string }) {
   )
   const samples = data?.items ?? []
   if (samples.length === 0) return null
-  function load(index: number) {
+  function choose(index: number) {
     const sample = samples[index]
     if (sample === undefined) return
-    change({
+    load({
       request: undefined,
       payload: payloadText(sample.body),
       headers: headersText(sample.headers ?? {}),
@@ -145,18 +145,20 @@ export function SampleSelect({ endpoint }: { readonly endpoint: string }) {
     })
     announce(`Loaded the sample ${sample.name}.`)
   }
-  return <LoadFrom label="Sample" what="the sample" options={samples.map(({ name }) => name)} onLoad={load} />
+  return (
+    <LoadFrom label="Sample" what="the sample" options={samples.map(({ name }) => name)} onLoad={choose} />
+  )
 }
 
 /** Lists the live mappings; one that is chosen is copied into the draft. */
 export function MappingSelect({ mappings }: { readonly mappings: readonly Mapping[] }) {
   const [problem, setProblem] = useState<string>()
-  async function load(index: number) {
+  async function choose(index: number) {
     const mapping = mappings[index]
     if (mapping === undefined) return
     setProblem(undefined)
     try {
-      change({ mapping: await readMapping(mapping.place) })
+      load({ mapping: await readMapping(mapping.place) })
       announce(`Loaded the mapping ${mapping.id}.`)
     } catch (error) {
       setProblem(asApiError(error).message)
@@ -169,7 +171,7 @@ export function MappingSelect({ mappings }: { readonly mappings: readonly Mappin
         label="Start from a live mapping"
         what="the mapping"
         options={mappings.map(({ id }) => id)}
-        onLoad={(index) => void load(index)}
+        onLoad={(index) => void choose(index)}
       />
       {problem !== undefined && (
         <p class="note tone-bad" role="alert">

@@ -162,6 +162,24 @@ export const dryRunRoutes = {
       }),
     },
   },
+  listSamples: {
+    method: 'GET',
+    path: '/endpoints/:name/samples',
+    summary: 'Lists the requests of the tests of an endpoint, at most 100, as samples to try.',
+    answers: {
+      200: object({
+        items: list(
+          object({
+            name: text('That of the test.'),
+            file: text('The mapping file, or the preset.'),
+            headers: map(text()),
+            query: map(text()),
+            body: text('The payload as it would be sent.'),
+          }),
+        ),
+      }),
+    },
+  },
   listPaths: {
     method: 'GET',
     path: '/endpoints/:name/paths',
