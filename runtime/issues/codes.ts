@@ -81,6 +81,13 @@ export const issueCodes = {
     title: 'much of the budget of the day is spent',
     ends: 'with the day (UTC)',
   },
+  NO_PRICE: {
+    ...lasting,
+    about: 'runner',
+    title: 'runs are parked, because a budget in USD cannot count what they cost',
+    ends: 'when no run is parked for it any more: resumed or cancelled',
+    isSaid: false,
+  },
   TIMEOUTS: {
     ...counted,
     about: 'mapping',

@@ -14,7 +14,6 @@ import { createWorkWatch } from './work.ts'
 
 export { type IssueCode, type IssueCodeRow, issueCodes, renderIssueTable } from './codes.ts'
 export type { Silence } from './silence.ts'
-export type { BudgetAlarm } from './work.ts'
 
 export interface IssuesOptions {
   readonly store: Pick<Store, 'command' | 'read'>
@@ -119,7 +118,6 @@ export function createIssues(options: IssuesOptions) {
       work.reloaded(event)
       if (event.type === 'snapshot-swapped') applySnapshot()
     },
-    budgetAlarm: work.budgetAlarm,
 
     /** Begins to follow silence, and to end what is over. */
     start(): void {

@@ -9,13 +9,6 @@ import type { Reader, RunRecord } from '../store/port.ts'
 import { type IssueCode, issueCodes } from './codes.ts'
 import { type Ledger, withoutStop } from './ledger.ts'
 
-/** How much of a budget is spent. */
-export interface BudgetAlarm {
-  readonly key: BudgetKey
-  readonly percent: number
-  readonly of: 'runs' | 'tokens' | 'usd'
-}
-
 export interface WorkWatchOptions {
   readonly ledger: Ledger
   readonly current: CurrentLive
@@ -89,7 +82,22 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
             },
           }),
         })
+      } else if (code === 'NO_PRICE') {
+        ledger.note({
+          code: 'NO_PRICE',
+          subject: run.model ?? run.runner,
+          describe: () => ({
+            cause: `Runs are parked, as a budget in USD cannot count them: ${withoutStop(message)}.`,
+            next: {
+              label: 'Mend that, and then perform the parked runs',
+              command: 'reveille resume --all',
+              action: { method: 'POST', path: `/api/runs/${run.id}/resume` },
+            },
+          }),
+        })
       } else if (budget !== undefined) {
+        // It is worse than much of it being spent.
+        ledger.resolve('BUDGET_ALARM', budget)
         ledger.note({
           code: 'BUDGET_SPENT',
           subject: budget,
@@ -102,6 +110,21 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
           }),
         })
       }
+    },
+
+    budgetAlarmed({ key, percent, day, spent }) {
+      alarmedOn.set(key, day)
+      ledger.note({
+        code: 'BUDGET_ALARM',
+        subject: key,
+        describe: () => ({
+          cause: `${percent} % of ${key} are spent on ${day} (UTC): ${spent}.`,
+          next: {
+            label: `See what spends it, and raise ${key} if that is meant`,
+            command: 'reveille spend --by mapping',
+          },
+        }),
+      })
     },
 
     heartbeatEnded({ runner, id }, failure) {
@@ -117,13 +140,21 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
         ledger.note({
           code: 'DELIVERIES_PARKED',
           subject: channel,
+          // Its own replies go nowhere either.
+          isSilent: reason.code === 'NO_ROUTE',
           describe: () => ({
             cause: `A reply to ${target} is parked: ${reason.code}: ${withoutStop(reason.reason)}.`,
-            next: {
-              label: 'Mend the cause, and then deliver what is parked',
-              command: `reveille replay --parked --channel ${channel}`,
-              action: { method: 'POST', path: `/api/deliveries/${id}/replay` },
-            },
+            next:
+              reason.code === 'NO_ROUTE'
+                ? {
+                    label: 'Say where replies go, and then deliver what is parked',
+                    command: 'reveille route',
+                  }
+                : {
+                    label: 'Mend the cause, and then deliver what is parked',
+                    command: `reveille replay --parked --channel ${channel}`,
+                    action: { method: 'POST', path: `/api/deliveries/${id}/replay` },
+                  },
           }),
         })
       }
@@ -219,19 +250,23 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
   /** Ends what ends without an event: parked runs and deliveries that an operator has dealt with, and the alarms of a day. */
   async function sweep(): Promise<void> {
     const open = ledger.open()
-    for (const { code, subject } of open)
-      if (code === 'BUDGET_ALARM' && alarmedOn.get(subject) !== dayOf(now())) ledger.resolve(code, subject)
+    const today = dayOf(now())
+    for (const { code, subject } of open) {
+      if (code !== 'BUDGET_ALARM') continue
+      // The alarm of an earlier process may be of today.
+      const day = alarmedOn.get(subject) ?? today
+      alarmedOn.set(subject, day)
+      if (day !== today) ledger.resolve(code, subject)
+    }
     const about = (...codes: readonly IssueCode[]) => open.filter(({ code }) => codes.includes(code))
     // Loops of an endpoint have no parked runs, and end with their hour.
-    const parking = about('LOOP', 'BUDGET_SPENT').filter(({ subject }) => !subject.startsWith('/'))
+    const parking = about('LOOP', 'BUDGET_SPENT', 'NO_PRICE').filter(
+      ({ subject }) => !subject.startsWith('/'),
+    )
     if (parking.length > 0) {
       const { items } = await read.runs({ state: 'parked', limit: mostParked })
       for (const { code, subject } of parking) {
-        const isLeft = items.some((run) =>
-          code === 'LOOP'
-            ? run.error?.code === 'LOOP' && subjectOf(run) === subject
-            : run.error?.code === 'BUDGET' && run.error.message.includes(subject),
-        )
+        const isLeft = items.some((run) => isParkedFor(code, subject, run))
         if (!isLeft) ledger.resolve(code, subject)
       }
     }
@@ -250,22 +285,18 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
     reloaded,
     endGone,
     sweep,
-    budgetAlarm({ key, percent, of }: BudgetAlarm): void {
-      alarmedOn.set(key, dayOf(now()))
-      ledger.note({
-        code: 'BUDGET_ALARM',
-        subject: key,
-        describe: () => ({
-          cause: `${percent} % of ${key} (${of}) are spent today (UTC).`,
-          next: { label: `See what spends it, and raise ${key} if that is meant`, command: 'reveille spend' },
-        }),
-      })
-    },
   }
 }
 
 function subjectOf({ mapping, endpoint = 'agent' }: Pick<RunRecord, 'mapping' | 'endpoint'>): string {
   return mapping ?? endpoint
+}
+
+function isParkedFor(code: IssueCode, subject: string, run: RunRecord): boolean {
+  const { error, model, runner } = run
+  if (code === 'LOOP') return error?.code === 'LOOP' && subjectOf(run) === subject
+  if (code === 'NO_PRICE') return error?.code === 'NO_PRICE' && (model ?? runner) === subject
+  return error?.code === 'BUDGET' && error.message.includes(`(${subject})`)
 }
 
 function nameOf({ mapping, endpoint = 'agent' }: Pick<RunRecord, 'mapping' | 'endpoint'>): string {
