@@ -111,7 +111,13 @@ test('what waits for an operator is over when nothing of it is parked any more',
 
 test('the alarm of a budget lasts for its day, and makes room for the budget that is spent', async () => {
   const { watch, observer, state, parked, open, keys } = createFixture()
-  const alarm = { key: 'agents.budget', percent: 80, day: '2026-01-31', spent: '4 of 5 runs' } as const
+  const alarm = {
+    key: 'agents.budget',
+    percent: 80,
+    of: 'runs',
+    day: '2026-01-31',
+    spent: '4 of 5 runs',
+  } as const
   observer.budgetAlarmed?.(alarm)
   assert.equal(
     open.get('BUDGET_ALARM:agents.budget')?.describe().cause,
