@@ -228,7 +228,6 @@ async function assemble(
         heartbeatEnded: ({ model, usage }, failure) =>
           counters.noteRunEnded({ kind: 'heartbeat', model }, failure ? 'failed' : 'succeeded', usage),
         deliveryEnded: ({ channel }, state) => counters.noteDeliveryEnded(channel, state),
-        budgetAlarmed: issues.budgetAlarm,
       }),
     }),
   )

@@ -22,7 +22,6 @@ async function openOn(t: TestContext, error: Error) {
     log: { info() {}, error: (facts: object) => lines.push(facts) },
     timers: backgroundTimers,
     reloader: { subscribe() {} },
-    issues: { onChange() {} },
   } as unknown as AdminOptions)
   const ask = async (url: string) => {
     const { statusCode, headers, payload } = await app.inject({ url, headers: { 'x-gateway-token': token } })

@@ -41,7 +41,6 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
     admissionOf: auth.admissionOf,
   })
   options.reloader.subscribe(stream.noteReload)
-  options.issues.onChange(stream.noteIssues)
   // A stream would hold up the end, as it never ends by itself.
   app.addHook('preClose', async () => stream.close())
   registerProbes(app, { ...options, isKnown: auth.isKnownProbe })

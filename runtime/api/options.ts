@@ -82,8 +82,6 @@ export interface AdminIssues {
   reopen(key: string): Promise<CommandResult>
   /** When a request to the endpoint last came, as far as that is remembered. */
   seenAt(endpoint: string): number | undefined
-  /** Calls the listener whenever problems came, changed or ended. */
-  onChange(listener: () => void): void
   /** The policies with `expectEvery`. */
   silences(): readonly {
     readonly policy: string

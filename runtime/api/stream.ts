@@ -231,12 +231,6 @@ export function createStream(options: StreamOptions) {
       if (event.type === 'snapshot-swapped')
         for (const client of clients) if (!client.isAdmitted()) end(client)
     },
-    /** Issues came, changed or ended. */
-    noteIssues(): void {
-      if (following === undefined) return
-      gathered.noteIssues()
-      schedule()
-    },
     /** Ends every client. */
     close(): void {
       for (const client of clients) end(client)
@@ -285,9 +279,6 @@ function createGathered() {
     noteReload(event: ReloadEvent): void {
       hasReloaded = true
       if (event.type === 'snapshot-swapped') generation = event.generation
-    },
-    noteIssues(): void {
-      hasIssues = true
     },
     content(rows: readonly object[]) {
       const isCut = Object.values(states).some(({ size }) => size > mostStates)

@@ -41,7 +41,6 @@ const reloadMs = 21_600_000
 export function createIssues(options: IssuesOptions) {
   const { store, current, log, now, mintId, timers = backgroundTimers } = options
   const mainRunner = () => current().snapshot.settings.agents.defaults.runner
-  const listeners: (() => void)[] = []
   const ledger = createLedger({
     store,
     log,
@@ -49,9 +48,6 @@ export function createIssues(options: IssuesOptions) {
     timers,
     mintId,
     generation: () => current().generation,
-    onChange: () => {
-      for (const listener of listeners) listener()
-    },
     notifies: () => current().snapshot.settings.gateway.issues.notify,
     heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatBurstMs) : undefined),
   })
@@ -129,8 +125,6 @@ export function createIssues(options: IssuesOptions) {
     /** When an authenticated request came last to an endpoint that the configuration names, since the start. */
     seenAt: endpoints.seenAt,
     silences: silence.silences,
-    /** Calls the listener whenever issues came, changed or ended. */
-    onChange: (listener: () => void) => void listeners.push(listener),
     resolve: ledger.resolveByHand,
     mute: ledger.mute,
     reopen: ledger.reopen,

@@ -34,7 +34,6 @@ function createFixture(stored: readonly Partial<IssueRecord>[] = [], notifies = 
     generation: () => 3,
     notifies: () => notifies,
     heartbeatFor: () => undefined,
-    onChange: () => {},
   })
   return { ledger, changes, timers, state }
 }

@@ -36,8 +36,6 @@ export interface LedgerOptions {
   readonly generation: () => number
   /** Whether the main session gets events. */
   readonly notifies: () => boolean
-  /** Called when issues came, changed or ended. */
-  readonly onChange: () => void
   /** The task that goes with an event, where the main session's runner passes events on at once. */
   readonly heartbeatFor: (at: number) => NewTask | undefined
 }
@@ -100,7 +98,6 @@ export function createLedger(options: LedgerOptions) {
     writing = store
       .command({ type: 'issues', at, changes })
       .then(() => {
-        options.onChange()
         for (const change of changes)
           if ('say' in change && change.say) saidOn.set(change.key, change.say.day)
       })
@@ -161,9 +158,7 @@ export function createLedger(options: LedgerOptions) {
 
   async function command(change: IssueChange): Promise<CommandResult> {
     await flush()
-    const result = await store.command({ type: 'issues', at: now(), changes: [change] })
-    options.onChange()
-    return result
+    return store.command({ type: 'issues', at: now(), changes: [change] })
   }
 
   return {
