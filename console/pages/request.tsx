@@ -128,8 +128,10 @@ function Reason({ request: { reason, code, failure, mapping } }: { readonly requ
 function whyNoReplay({ outcome, failure, forgottenAt }: RequestDetail): string {
   if (forgottenAt !== undefined)
     return 'It was forgotten: body, headers and prompts are erased, so it cannot be replayed.'
-  if (outcome === 'refused' || failure !== undefined)
+  if (failure !== undefined)
     return 'It was refused before its sender was known, so nothing of it was kept, and it cannot be replayed.'
+  if (outcome === 'refused' || outcome === 'handshake')
+    return 'No mapping was asked, so its body is not kept, and it cannot be replayed.'
   return 'Its body is not kept, so it cannot be replayed. `history.bodies: all` keeps the bodies of accepted requests too.'
 }
 

@@ -94,8 +94,9 @@ test(
   inBrowser,
   async (t) => {
     const { page, open, signIn, post, address, browserErrors } = await openConsole(t, files)
-    const { body } = await post('/hooks/all', '<html><script>globalThis.ran = 1; alert(1)</script>', {
-      'content-type': 'text/html',
+    // A body that is read as a form may begin with any text.
+    const { body } = await post('/hooks/all', '<html><script>alert(1)</script>=1&text=x&name=y&key=z', {
+      'content-type': 'application/x-www-form-urlencoded',
     })
     await open(`/requests/${body['requestId']}`)
     await signIn()
