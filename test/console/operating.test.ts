@@ -35,12 +35,14 @@ channels: { terminal: {}, board: { folder: "{folder}" } }
     wakeMode: next-heartbeat
     message: "News: {{title}}"
 `,
-  'transforms/orders.ts': transform("throw new Error('the shop is closed')"),
+  'transforms/orders.ts': transform(
+    "if (!payload.order.customer) throw new Error('an order without a customer')",
+  ),
 }
 
 function transform(body: string): string {
   return `import { defineTransform } from '@reveille/engine/transform'
-export default defineTransform(() => {
+export default defineTransform(({ payload }) => {
   ${body}
 })
 `
@@ -116,12 +118,21 @@ for (const operator of [pointer, keyboard]) {
     await field.waitFor()
     assert.match(await field.inputValue(), /"A-18"/)
     await becomesTrue(page, `document.activeElement?.textContent === 'Edit and replay'`)
-    if (operator === keyboard) await reachAndReplace(page, field, '{"order":')
-    else await field.fill('{"order":')
+    const mended = '{"order":{"id":"A-18","customer":"Ada"}}'
+    if (operator === keyboard) await reachAndReplace(page, field, mended)
+    else await field.fill(mended)
     await operator.use(page, page.getByRole('button', { name: 'Dry run' }))
-    await page.locator('.tried').getByText('failed').first().waitFor()
-    const { items } = await read<{ items: unknown[] }>('/api/requests')
-    assert.equal(items.length, 1)
+    await page.locator('.tried').getByText('accepted').first().waitFor()
+    const list = () => read<{ items: { outcome: string; id: string }[] }>('/api/requests')
+    assert.equal((await list()).items.length, 1)
+    await operator.use(page, page.getByRole('button', { name: 'Replay edited' }))
+    await operator.use(page, page.getByRole('link', { name: 'Open the replay' }))
+    await page.getByText('replay of').waitFor()
+    const { items } = await list()
+    assert.deepEqual(
+      items.map(({ outcome }) => outcome),
+      ['accepted', 'failed'],
+    )
     assert.deepEqual(browserErrors(), [])
   })
 
