@@ -24,8 +24,11 @@ import { type MappingValue, mappingFileShape } from './schema/mapping-schema.ts'
 
 /** The longest text. It is checked and compiled while requests are served. Bytes. */
 export const longestPasted = 65_536
-/** The most mappings in it. */
+/** The most mappings in it, and the longest one as JSON, apart from its schema. Between two mappings requests are served. */
 const mostPasted = 100
+const longestMapping = 16_384
+/** The most values, with every alias expanded. */
+const mostValues = 20_000
 
 export type Pasted =
   | { readonly ok: true; readonly configuration: Configuration }
@@ -50,7 +53,8 @@ export function loadPasted(live: Configuration, text: string, parser: TextParser
       allowsUnset: false,
       isPasted: true,
     })
-    const parsed = await parseFile({ kind: 'mappings', file, calledFile, text: withoutMark(text) }, reading)
+    const written = { kind: 'mappings', file, calledFile, text: withoutMark(text), mostValues } as const
+    const parsed = await parseFile(written, reading)
     if ('problems' in parsed) return refused(...parsed.problems)
     const { source } = parsed
     const findings = createFindings()
@@ -112,6 +116,10 @@ async function itemsOf(source: ParsedFile, findings: Findings): Promise<readonly
   const checked = await checkItems(list, shape)
   return checked.map(({ made, errors }, index): Item => {
     const path = pathOf(index)
+    if (isRecord(made) && JSON.stringify({ ...made, schema: undefined }).length > longestMapping) {
+      const message = `A pasted mapping may have ${longestMapping / 1024} KiB`
+      findings.report(source, { path, code: 'FILE_TOO_LARGE', message, hint: 'Shorten its longest text.' })
+    }
     for (const each of describeErrors(errors, made, path)) findings.report(source, each)
     const origin = { kind: 'file', name: calledFile } as const
     return { value: made as MappingValue, source, path, position: index + 1, origin }

@@ -222,10 +222,10 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
     const decision = await snapshot.resolve(request)
     context.timings.resolve = elapsed(context, clock)
     options.onResolved?.(request, snapshot)
-    if (hasTrace(decision)) options.onWithoutEffect(context.requestId, snapshot, request, decision)
-    if ('code' in decision) return refusedByEngine(decision)
     const source = decision.outcome === 'ignored' && !isInternal ? sourceOf(endpoint, sources) : undefined
     if (source !== undefined) return refusedWithoutSource(source)
+    if (hasTrace(decision)) options.onWithoutEffect(context.requestId, snapshot, request, decision)
+    if ('code' in decision) return refusedByEngine(decision)
     if (decision.outcome !== 'accepted') return decision
 
     const { actions, mapping, reply } = decision

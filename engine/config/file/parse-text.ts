@@ -32,6 +32,8 @@ export interface WrittenText {
   readonly calledFile?: string | undefined
   /** The text without a byte order mark. */
   readonly text: string
+  /** The most values, with every alias expanded. Default: a million. */
+  readonly mostValues?: number
 }
 
 /** Plain data, so that a thread can post it. */
@@ -66,13 +68,19 @@ const holdsSecrets: Readonly<Record<WrittenText['kind'], (path: Path) => boolean
 }
 
 /** No configuration has more values, unless by aliases of aliases. */
-const mostValues = 1_000_000
+const mostOfFile = 1_000_000
 
 /** No configuration is nested deeper, and every stack allows for this depth. */
 const deepest = 500
 
 /** Parses JSON as YAML too, because it is a subset. */
-export function parseText({ kind, file, calledFile, text: written }: WrittenText): ParsedText {
+export function parseText({
+  kind,
+  file,
+  calledFile,
+  text: written,
+  mostValues = mostOfFile,
+}: WrittenText): ParsedText {
   const { text, unclosed } = blankComments(written)
   const lineStarts = findLineStarts(text)
   const placed = { file, ...(calledFile !== undefined && { calledFile }), text, lineStarts }
@@ -85,7 +93,7 @@ export function parseText({ kind, file, calledFile, text: written }: WrittenText
     if (second) return refuse([{ code: 'MULTIPLE_DOCS', offset: second.range[0] }])
     if (!document) throw new Error('The YAML library gave no document')
     const secrets = secretSpansIn(document, holdsSecrets[kind])
-    const { faults, targetOf, templatesInComments } = inspect(document, text)
+    const { faults, targetOf, templatesInComments } = inspect(document, text, mostValues)
     if (faults.length > 0) return refuse(faults, secrets)
     // The library must not count aliases, because it would walk the document once for each.
     const value: unknown = document.toJS({ maxAliasCount: -1 })
@@ -117,7 +125,7 @@ interface Inspection {
 }
 
 /** Finds in one walk mistakes that the library does not report, or that would cause errors later. */
-function inspect({ contents, errors, warnings }: Document, text: string): Inspection {
+function inspect({ contents, errors, warnings }: Document, text: string, mostValues: number): Inspection {
   const refused = [...errors, ...warnings].map(({ code, pos, message }): Fault => {
     // A missing bracket is reported at the end of its last line, and not at the beginning of the next one.
     const end = text.slice(0, pos[0]).trimEnd().length
