@@ -317,6 +317,17 @@ test('a burst makes at most four frames a second, each with one read for all cli
   for (const client of clients) assert.equal(client.response.text, first?.response.text)
 })
 
+test('while more requests come than a frame can name, there are two frames a second', async () => {
+  const { connect, pass, change, reads } = createFixture()
+  await connect()
+  let next = 0
+  for (let step = 0; step < 200; step += 1) {
+    change(...Array.from({ length: 10 }, () => requestChange(String(++next))))
+    await pass(10)
+  }
+  assert.ok(reads() >= 4 && reads() <= 6, `${reads()} reads in two seconds`)
+})
+
 test('a frame names the newest fifty requests, oldest first, and says how many it skips', async () => {
   const { connect, pass, change, setRows } = createFixture()
   const client = await connect()

@@ -35,8 +35,9 @@ interface Frame {
   readonly chunk: Buffer
 }
 
-/** The least time between two frames. Milliseconds. */
+/** The least time between two frames, and after one that could not name all requests, because no page can show so many. Milliseconds. */
 const pauseMs = 250
+const floodPauseMs = 500
 /** How long the first change after a pause waits for those that follow from it. Milliseconds. */
 const gatherMs = 20
 const keepAliveMs = 15_000
@@ -71,6 +72,7 @@ export function createStream(options: StreamOptions) {
   let lingerTimer: unknown
   let isMaking = false
   let madeAt = 0
+  let isFlood = false
 
   function follow(): void {
     timers.clearTimeout(lingerTimer)
@@ -106,13 +108,14 @@ export function createStream(options: StreamOptions) {
 
   function schedule(): void {
     if (frameTimer !== undefined || isMaking) return
-    const ms = Math.max(gatherMs, madeAt + pauseMs - now())
+    const pause = isFlood ? floodPauseMs : pauseMs
+    const ms = Math.max(gatherMs, madeAt + pause - now())
     frameTimer = timers.setTimeout(
       () => {
         frameTimer = undefined
         void makeFrame()
       },
-      Math.min(ms, pauseMs),
+      Math.min(ms, pause),
     )
   }
 
@@ -124,6 +127,7 @@ export function createStream(options: StreamOptions) {
     isMaking = false
     if (following === undefined) return
     madeAt = now()
+    isFlood = taken.requests.size > mostRows
     last += 1
     const data = { at: madeAt, ...taken.content(rows) }
     const chunk = Buffer.from(`id: ${cursor()}\nevent: frame\ndata: ${JSON.stringify(data)}\n\n`)
