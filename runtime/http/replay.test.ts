@@ -110,6 +110,20 @@ test('a replay that fails again is committed with its body before it is answered
   assert.equal((await lines.line('request-failed'))['replayOf'], original)
 })
 
+test('a replay with a body that cannot be read, or that meets a fault of the gateway, has a record', async (t) => {
+  const unread = await openSurface(t)
+  const bad = { record: { ...record, endpoint: 'agent' }, body: Buffer.from('{'), terms: own, requestId: id }
+  const { code, isRecorded } = await unread.replay(bad)
+  assert.deepEqual([code, isRecorded, unread.notes[0]?.code], ['INVALID_JSON', true, 'INVALID_JSON'])
+  const faulty = await openSurface(t, {
+    resolve: () => {
+      throw new Error('a fault')
+    },
+  })
+  assert.equal((await faulty.replay({ record, body, terms: own, requestId: id })).code, 'INTERNAL')
+  assert.deepEqual([faulty.entries[0]?.request.id, faulty.entries[0]?.request.code], [id, 'INTERNAL'])
+})
+
 test('a gateway that takes no requests records no replay', async (t) => {
   const full = await openSurface(t)
   full.state.full = true

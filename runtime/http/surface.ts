@@ -236,10 +236,9 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
       timings: {},
       body: undefined,
     }
-    const result = await pipeline
-      .replay(facts, body)
-      .then((outcome) => keepReplay(facts, outcome))
-      .catch((error) => outcomeOfError(error) ?? refused('INTERNAL'))
+    const outcomeOf = (error: unknown) => outcomeOfError(error) ?? refused('INTERNAL')
+    const outcome = await pipeline.replay(facts, body).catch(outcomeOf)
+    const result = await keepReplay(facts, outcome).catch(outcomeOf)
     const replayed = replayedOf(facts, result)
     if (replayed.isRecorded) logRequest(log, facts, result, elapsed(facts, clock))
     return replayed
