@@ -6,7 +6,7 @@ import { createIdMinter } from '../../id.ts'
 import type { RequestRecord } from '../../port.ts'
 import { blobOfId } from '../database/ids.ts'
 import { migrate } from '../database/migrations.ts'
-import { createQueries, type Filters } from '../reader/queries.ts'
+import { createQueries, type Filters, type ListQuery } from '../reader/queries.ts'
 import { createLookups } from './lookups.ts'
 import { createRequests, valuesOfRequest } from './requests.ts'
 
@@ -33,7 +33,7 @@ function openWithLookups() {
     indexAll() {
       for (;;) if (!lookups.indexSome(state.now)) return
     },
-    find: (filters: Filters, more: { before?: string; limit?: number } = {}) =>
+    find: (filters: Filters, more: Partial<ListQuery> = {}) =>
       list({ table: 'requests', filters, limit: 50, ...more }).records.map((text) => JSON.parse(text).id),
   }
 }
@@ -80,6 +80,10 @@ test('what is found by a value is the same before and after it is indexed, for e
       const before = wanted[20]
       if (before !== undefined)
         assert.deepEqual(store.find(filters, { before, limit: 5 }), wanted.slice(21, 26))
+      const [since, until] = [records[400]?.receivedAt ?? 0, records[500]?.receivedAt ?? 0]
+      const isInTime = ({ receivedAt }: RequestRecord) => receivedAt >= since && receivedAt < until
+      const inTime = records.filter((record) => isWanted(record) && isInTime(record)).map(({ id }) => id)
+      assert.deepEqual(store.find(filters, { since, until, limit: 500 }), inTime.toReversed())
     }
   }
   check()
