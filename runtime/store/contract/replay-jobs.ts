@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { CommandResult, Id, ReplayJobItem } from '../port.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { createSampler } from './bench/samples.ts'
 
 export function replayJobsContract(subject: ContractSubject): void {
   describe(`${subject.name}: replay jobs`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -58,6 +59,29 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.deepEqual((await next(2)).items, again, 'and for as long as they are not settled')
       const all = (await next(10)).items ?? []
       assert.equal(new Set(all.map(({ replay }) => replay)).size, 3, 'each has an id of its own')
+    })
+
+    test('a replay that is stored again under its id changes nothing, however it ended', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const entry = sample.entry(sample.runAction())
+      const ignored = sample.request({ outcome: 'ignored', replayOf: entry.request.id })
+      const other = sample.request({ outcome: 'failed' })
+      assert.deepEqual(await bench.store.accept(entry), await bench.store.accept(entry))
+      const withoutActions = { request: ignored, actions: [] }
+      await bench.store.accept(withoutActions)
+      assert.deepEqual(
+        await bench.store.accept({ ...withoutActions, request: { ...ignored, status: 500 } }),
+        {
+          actions: [],
+        },
+      )
+      bench.store.note({ ...ignored, status: 500 })
+      bench.store.note(other)
+      await bench.settled()
+      const { items } = await bench.store.read.requests()
+      assert.deepEqual(items, [other, ignored, entry.request])
+      assert.equal(bench.store.health().backlog, 1)
     })
 
     test('no more is handed out than there are new ids', async (t) => {
