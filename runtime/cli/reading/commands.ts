@@ -58,11 +58,13 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
       ...requestFilterOptions(),
       new Option('--body', 'with an id: write its body, known secrets struck out'),
       new Option('--raw', 'with an id: write the bytes of its body as they came, which the gateway logs'),
+      new Option('--as-test', 'with an id: write an entry of `tests:` that expects what happened'),
     ],
     [
       'reveille requests --endpoint orders --outcome failed --since 8h',
       'reveille requests --delivery 72d3162e-cc78-11e3-81ab-4c9367dc0958',
       'reveille requests 3f9a1c --body',
+      'reveille requests 3f9a1c --as-test > mappings/orders.test.yaml',
     ],
   )
   const forget = requests

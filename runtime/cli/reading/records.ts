@@ -17,15 +17,19 @@ export async function showRecords(
   options: RecordOptions,
   io: Io,
 ): Promise<number> {
-  const { config, json, body = false, raw = false, ...query } = options
+  const { config, json, body = false, raw = false, asTest = false, ...query } = options
   const connection = config === undefined ? {} : { config }
   const [filter] = id === undefined ? [] : Object.keys(query)
   if (filter !== undefined)
     throw new CommandFailure(2, `An id names one record; ${flagOf(filter)} is for lists.`)
-  if (body || raw) {
+  if (body || raw || asTest) {
     if (id === undefined)
-      throw new CommandFailure(2, `Name the request: requests ID --${raw ? 'raw' : 'body'}`)
-    const { showBody } = await import('./request-body.ts')
+      throw new CommandFailure(
+        2,
+        `Name the request: requests ID --${asTest ? 'as-test' : raw ? 'raw' : 'body'}`,
+      )
+    const { showBody, showTest } = await import('./request-body.ts')
+    if (asTest) return showTest(id, { ...connection, json: json === true }, io)
     return showBody(id, { ...connection, json: json === true, raw: raw === true }, io)
   }
   const admin = await openAdmin(connection, io)

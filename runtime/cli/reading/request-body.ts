@@ -1,4 +1,4 @@
-/** `reveille requests ID --body | --raw`: writes the body of a request, without known secrets or as it came. */
+/** `reveille requests ID --body | --raw | --as-test`: writes the body of a request, without known secrets or as it came, or a test of it. */
 
 import { printable } from '../../observe/printable.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -31,6 +31,21 @@ export async function showBody(name: string, options: BodyOptions, io: Io): Prom
     const lines = (text ?? Buffer.from(bytes).toString('latin1')).split(/\r?\n/)
     io.out(`${lines.map(printable).join('\n')}\n`)
   }
+  return 0
+}
+
+/** Prints an entry of `tests:`, which a mapping file can take. */
+export async function showTest(
+  name: string,
+  { json = false, ...options }: CommandOptions,
+  io: Io,
+): Promise<number> {
+  const admin = await openAdmin(options, io)
+  const id = await wholeIdOf(admin, 'requests', name)
+  const yaml = Buffer.from(await admin.bytes(`/api/requests/${id}/as-test`)).toString('utf8')
+  io.out(
+    json ? `${JSON.stringify({ id, yaml }, null, 2)}\n` : `${yaml.split('\n').map(printable).join('\n')}`,
+  )
   return 0
 }
 

@@ -159,3 +159,30 @@ test('without a terminal nothing is forgotten before --yes', async (t) => {
     /^This erases the texts of 1 request with what came of it for good\. Say --yes to do so\.\n$/,
   )
 })
+
+test('a stored request becomes a test, and is explained and tried again by its id', async (t) => {
+  const { run, push, write, gateway } = await open(t)
+  const { request } = await push('main', { 'x-github-event': 'push' })
+  const { code, out } = await run('requests', request.slice(-8), '--as-test')
+  assert.equal(code, 0)
+  assert.match(out, /^tests:\n {2}- name: a request to github is accepted by pushed \(\w{6}\)\n/)
+  assert.match(
+    out,
+    /\n {6}body:\n {8}ref: main\n[\s\S]*\n {4}expect:\n {6}mapping: pushed\n {6}action: agent\n$/,
+  )
+  await write('mappings/recorded.yaml', out)
+  assert.deepEqual((await gateway.reload()).diagnostics, [])
+  assert.match((await run('requests', '--as-test')).err, /^Name the request: requests ID --as-test/)
+  const explained = await run('explain', request)
+  assert.match(
+    explained.out,
+    /^\/github {2}202 {2}accepted {2}by pushed\n\n✓ pushed {2}mappings\/github\.yaml:2:5\n/,
+  )
+  const tried = await run('try', request.slice(-8), '--generation', '1')
+  assert.deepEqual([tried.code, tried.err], [0, ''])
+  assert.match(
+    tried.out,
+    /^\/github {2}202 {2}accepted {2}by pushed\n[\s\S]*╭ prompt\n│ A push to main\n╰\n$/,
+  )
+  assert.match((await run('try', request, '--generation', '9')).err, /Generation 9 is not kept/)
+})
