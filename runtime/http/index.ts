@@ -9,7 +9,7 @@ export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './error
 export type { HookLog } from './log/request-log.ts'
 export { statusOfOutcome } from './record/entry.ts'
 export { restoreRequest } from './record/replayable-request.ts'
-export { type RequestContext, type RequestOutcome, reasonOf } from './request-context.ts'
+export { type RequestFacts, type RequestOutcome, reasonOf } from './request-context.ts'
 export { answerNotReady } from './server/not-ready.ts'
 export { createApp, ListenError, type ListenErrorCode, listen } from './server/server.ts'
 export { type InternalRequest, type PostInternally, postLimitsOf } from './sources/internal-request.ts'

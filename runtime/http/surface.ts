@@ -51,10 +51,10 @@ type Optional = Partial<Omit<RequestPipelineOptions, keyof Required | 'authTable
 export interface HookSurfaceOptions extends Required, Optional {
   readonly current: CurrentLive
   /**
-   * Called for each request once its reply was sent, or while its sender waits for the outcome. `ms` is the time since the head
+   * Called for each request once its reply was sent, for a replay once it is over, or while its sender waits for the outcome. `ms` is the time since the head
    * of the request. Must not throw.
    */
-  readonly onConcluded?: (context: RequestContext, result: RequestOutcome, ms: number) => void
+  readonly onConcluded?: (facts: RequestFacts, result: RequestOutcome, ms: number) => void
   /** Where requests are counted. Default: nowhere. */
   readonly counters?: Pick<Counters, 'noteRequest' | 'noteOldToken'>
 }
@@ -240,7 +240,10 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     const outcome = await pipeline.replay(facts, body).catch(outcomeOf)
     const result = await keepReplay(facts, outcome).catch(outcomeOf)
     const replayed = replayedOf(facts, result)
-    if (replayed.isRecorded) logRequest(log, facts, result, elapsed(facts, clock))
+    if (!replayed.isRecorded) return replayed
+    const ms = elapsed(facts, clock)
+    options.onConcluded?.(facts, result, ms)
+    logRequest(log, facts, result, ms)
     return replayed
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RequestContext, RequestOutcome } from '../http/index.ts'
+import type { RequestFacts, RequestOutcome } from '../http/index.ts'
 import { createEndpointWatch } from './endpoints.ts'
 import type { Ledger, Problem } from './ledger.ts'
 
@@ -45,12 +45,12 @@ function createFixture(hasOpen = false) {
       endpoint,
       receivedAt: state.now,
       requestId: 'id-1',
-      incoming: { headers },
+      headers,
       live: { snapshot },
       isInternal: false,
       ...more,
     }
-    watch.concluded(context as unknown as RequestContext, result as RequestOutcome, ms)
+    watch.concluded(context as unknown as RequestFacts, result as RequestOutcome, ms)
   }
   const keys = () => noted.map(({ code, subject }) => `${code}:${subject}`)
   return { watch, state, noted, resolved, matched, expected, request, keys }
@@ -158,4 +158,14 @@ test('a loop is a request of a run of the gateway, or echoes where no bots are n
   assert.deepEqual(keys(), ['LOOP:/chat'])
   request('orders', loop, { headers: { 'x-reveille-run': 'r' } })
   assert.deepEqual(keys(), ['LOOP:/chat', 'LOOP:/orders'])
+})
+
+test('a replay ends what its mapping was blamed for, and says nothing of the sender', () => {
+  const { watch, keys, resolved, request } = createFixture(true)
+  const replay = { replay: { of: 'id-0', dedupe: 'own' }, isInternal: true } as never
+  request('orders', { outcome: 'failed', code: 'TRANSFORM_FAILED', mapping: 'order', reason: 'boom' }, replay)
+  request('orders', { outcome: 'accepted', actions: [{ action: { mapping: 'order' } }] }, replay)
+  assert.deepEqual(keys(), ['TRANSFORM_FAILING:order'])
+  assert.deepEqual(resolved, ['FILTER_NEAR_MISS:order', 'TRANSFORM_FAILING:order'])
+  assert.equal(watch.seenAt('orders'), undefined)
 })

@@ -2,7 +2,7 @@
 
 import { providerRow, type Snapshot } from '@reveille/engine'
 import { runHeader } from '../guard/index.ts'
-import { type RequestContext, type RequestOutcome, reasonOf, statusOfOutcome } from '../http/index.ts'
+import { type RequestFacts, type RequestOutcome, reasonOf, statusOfOutcome } from '../http/index.ts'
 import { onceForEach } from '../once-for-each.ts'
 import { type Ledger, withoutStop } from './ledger.ts'
 
@@ -66,7 +66,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
   }
 
   /** Once for each request, after its reply. `ms` is the time until then. */
-  function concluded(context: RequestContext, result: RequestOutcome, ms: number): void {
+  function concluded(context: RequestFacts, result: RequestOutcome, ms: number): void {
     const { outcome } = result
     if (outcome === 'handshake') return
     const { snapshot } = context.live
@@ -75,6 +75,21 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
       if (result.failure !== undefined && name !== elsewhere) noteRefused(context, name, result)
       return
     }
+    judgeMapping(context, result)
+    // A replay shows what a mapping does, and nothing of its sender.
+    if (context.replay === undefined) judgeSender(context, name, result, ms)
+  }
+
+  function judgeMapping(context: RequestFacts, result: RequestOutcome): void {
+    if ('code' in result) {
+      if (ofTransforms.has(result.code)) noteTransform(context, result)
+    } else if (result.outcome === 'accepted') {
+      for (const { action } of result.actions) if (action.mapping !== undefined) matched(action.mapping)
+    } else if (result.outcome === 'skipped' && result.mapping !== undefined) matched(result.mapping)
+  }
+
+  function judgeSender(context: RequestFacts, name: string, result: RequestOutcome, ms: number): void {
+    const { snapshot } = context.live
     const at = context.receivedAt
     const endpoint = endpointOf(name, at)
     endpoint.seenAt = at
@@ -83,19 +98,14 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     hour.requests += 1
     if (ms > hour.slowestMs) hour.slowestMs = ms
     if (expectsAny(snapshot)) noteExpected(context, at)
-    if (ledger.hasOpen() && !context.isInternal && outcome !== 'refused') {
+    if (ledger.hasOpen() && !context.isInternal && result.outcome !== 'refused') {
       ledger.resolve('SIGNATURE_REFUSED', name)
       ledger.resolve('TOKEN_REFUSED', name)
     }
     if ('code' in result) {
       if (statusOfOutcome(result) >= 500) hour.errors += 1
-      if (ofTransforms.has(result.code)) noteTransform(context, name, result)
-    } else if (outcome === 'accepted') {
-      for (const { action } of result.actions) if (action.mapping !== undefined) matched(action.mapping)
-    } else if (outcome === 'skipped') {
-      if (result.mapping !== undefined) matched(result.mapping)
     } else if (name === elsewhere) return
-    else if (outcome === 'duplicate') noteRepeated(context, name, result, hour)
+    else if (result.outcome === 'duplicate') noteRepeated(context, name, result, hour)
     else if ('isLoop' in result && result.isLoop) noteLoop(context, name, hour)
   }
 
@@ -106,7 +116,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     ledger.resolve('TRANSFORM_FAILING', mapping)
   }
 
-  function noteExpected({ live: { snapshot }, endpoint = '' }: RequestContext, at: number): void {
+  function noteExpected({ live: { snapshot }, endpoint = '' }: RequestFacts, at: number): void {
     const expected = snapshot.effectivePolicyOf(endpoint)?.expectEvery
     if (expected !== undefined) onExpected(expected.policy, at)
   }
@@ -118,7 +128,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
   }
 
   function noteRefused(
-    { live: { snapshot } }: RequestContext,
+    { live: { snapshot } }: RequestFacts,
     subject: string,
     result: Extract<RequestOutcome, { code: string }>,
   ): void {
@@ -128,8 +138,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
   }
 
   function noteTransform(
-    { requestId }: RequestContext,
-    endpoint: string,
+    { requestId, endpoint = '' }: RequestFacts,
     result: Extract<RequestOutcome, { code: string }>,
   ): void {
     const subject = result.mapping ?? endpoint
@@ -153,7 +162,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
 
   /** Requests that a mapping makes the same by a key of its own are meant to be, and are no sender's repetitions. */
   function noteRepeated(
-    { deliveryId }: RequestContext,
+    { deliveryId }: RequestFacts,
     subject: string,
     result: Extract<RequestOutcome, { outcome: 'duplicate'; actions: unknown }>,
     hour: Hour,
@@ -181,8 +190,8 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     })
   }
 
-  function noteLoop(context: RequestContext, subject: string, hour: Hour): void {
-    const isOfRun = context.incoming.headers[runHeader] !== undefined
+  function noteLoop(context: RequestFacts, subject: string, hour: Hour): void {
+    const isOfRun = context.headers[runHeader] !== undefined
     hour.echoes += 1
     const { bots } = context.live.snapshot.effectivePolicyOf(context.endpoint ?? '') ?? {}
     // Where the policy names the bots, their echoes are expected.
