@@ -9,7 +9,20 @@ import { readSections } from '../tools/markdown-page.ts'
 import { floors } from './architecture.ts'
 
 const root = join(import.meta.dirname, '..')
-const folders = ['docs', 'engine', 'runtime', 'plugins', 'mappings', 'transforms', 'test', 'tools', '.github']
+const folders = [
+  ...[
+    'docs',
+    'engine',
+    'runtime',
+    'plugins',
+    'mappings',
+    'transforms',
+    'console',
+    'test',
+    'tools',
+    '.github',
+  ],
+]
 const pages = [
   ...globSync('*.md', { cwd: root }),
   ...folders.flatMap((folder) =>

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { readSections } from './markdown-page.ts'
 
 const page = 'docs/decisions.md'
-const folders = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'test', 'tools']
+const folders = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'console', 'test', 'tools']
 
 interface Decision {
   readonly title: string

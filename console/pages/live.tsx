@@ -326,27 +326,42 @@ function useAnnouncer(): (rows: readonly RequestRow[]) => void {
   }
 }
 
-/** How the requests of the last hour ended; what arrives is added. */
+interface Series {
+  readonly stepMs: number
+  readonly from: number
+  readonly outcomes: Readonly<Record<string, readonly number[]>>
+}
+
+/** How the requests of the last hour ended. The series leaves out its newest seconds, which the list and what arrives make up for. */
 function useCounts() {
-  const { data } = useLoaded<{ readonly outcomes?: Readonly<Record<string, readonly number[]>> }>('/series', {
-    minutes: 60,
+  const { data } = useLoaded<Series>('/series', { minutes: 60 })
+  const end = data && data.from + data.stepMs * (data.outcomes['accepted']?.length ?? 0)
+  const recent = useLoaded<Page<RequestRow>>(end === undefined ? undefined : '/requests', {
+    since: end,
+    limit: 500,
   })
   const [added, setAdded] = useState<Readonly<Record<string, number>>>({})
-  const known = data?.outcomes
+  const listed = recent.data?.items
   const of = (outcome: string): number | undefined =>
-    known && sum(known[outcome] ?? []) + (Object.hasOwn(added, outcome) ? (added[outcome] ?? 0) : 0)
+    data && sum(data.outcomes[outcome] ?? []) + countOf(listed ?? [], outcome) + (added[outcome] ?? 0)
   return {
     of,
-    all: known && outcomes.reduce((total, outcome) => total + (of(outcome) ?? 0), 0),
+    all: data && outcomes.reduce((total, outcome) => total + (of(outcome) ?? 0), 0),
     add(rows: readonly RequestRow[]) {
-      if (rows.length === 0) return
+      // Before the list is there it will have these rows, and afterwards it may have the first of them.
+      const others = rows.filter(({ id }) => listed !== undefined && !listed.some((row) => row.id === id))
+      if (others.length === 0) return
       setAdded((last) => {
         const next: Record<string, number> = { ...last }
-        for (const { outcome, count = 1 } of rows) next[outcome] = (next[outcome] ?? 0) + count
+        for (const outcome of outcomes) next[outcome] = (next[outcome] ?? 0) + countOf(others, outcome)
         return next
       })
     },
   }
+}
+
+function countOf(rows: readonly RequestRow[], outcome: string): number {
+  return sum(rows.flatMap((row) => (row.outcome === outcome ? (row.count ?? 1) : [])))
 }
 
 function sum(values: readonly number[]): number {

@@ -232,6 +232,29 @@ test('filters are in the address, and what arrives passes them too', inBrowser, 
   assert.deepEqual(browserErrors(), [])
 })
 
+test(
+  'all requests that pass the filters are done over by a job, which shows how far it is',
+  inBrowser,
+  async (t) => {
+    const { page, open, signIn, post, write, gateway, browserErrors } = await openConsole(t, files)
+    for (const id of ['A-1', 'A-2', 'A-3']) await post('/hooks/orders', { order: { id } })
+    await write('transforms/orders.ts', transform('return {}'))
+    assert.equal((await gateway.reload()).ok, true)
+    await open('/live?outcome=failed')
+    await signIn()
+    await page.locator('.choice', { hasText: /^failed3$/ }).waitFor()
+    await page.getByRole('button', { name: 'Replay all that pass' }).click()
+    await page.getByRole('button', { name: 'Replay 3 requests' }).click()
+    await page.getByText('3 requests are done over, each once.').waitFor()
+    await page.getByRole('button', { name: 'Replay 3 requests' }).click()
+    const job = page.getByRole('link', { name: /done.*3 requests/ })
+    await job.waitFor()
+    await job.click()
+    await page.locator('.facts > div', { hasText: 'accepted' }).getByText('3').waitFor()
+    assert.deepEqual(browserErrors(), [])
+  },
+)
+
 test('any id that is pasted into the search opens its record', inBrowser, async (t) => {
   const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
   const { body } = await post('/hooks/news', { title: 'one' })
