@@ -87,6 +87,9 @@ test('a run whose cost could not be counted is parked, and performed once there 
     /agents\.budget counts US dollars, and the model ollama\/llama has no price/,
   )
   const id = String(body['runId'])
+  const codes = async () =>
+    (await read<{ items: { code: string }[] }>('/api/issues')).items.map(({ code }) => code)
+  while (!(await codes()).includes('NO_PRICE')) assert.ok(!t.signal.aborted)
   assert.equal((await read<{ state: string }>(`/api/runs/${id}`)).state, 'parked')
   const prices = 'prices: { "ollama/llama": { input: 0, output: 0 } },'
   await write('reveille.yaml', configured(`budget: { usd: 100 }, ${prices}`).replaceAll('{folder}', '.'))
