@@ -16,7 +16,7 @@ import { yaml } from '@codemirror/lang-yaml'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, linter, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { search, searchKeymap } from '@codemirror/search'
-import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state'
+import { Compartment, EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { completeMapping, type KnownFields } from './mapping-completion.ts'
@@ -90,7 +90,6 @@ export function createEditor(options: EditorOptions): Editor {
           // It can be focused anyway, which tools that look for what scrolls do not see.
           tabindex: '0',
         }),
-        Prec.high(keymap.of([{ key: 'Escape', run: letTabLeave }])),
         keymap.of([
           ...closeBracketsKeymap,
           ...completionKeymap,
@@ -100,7 +99,8 @@ export function createEditor(options: EditorOptions): Editor {
           ...defaultKeymap,
           indentWithTab,
         ]),
-        EditorView.domEventHandlers({
+        EditorView.domEventObservers({
+          keydown: letTabLeave,
           blur: (_event, blurred) => blurred.setTabFocusMode(false),
         }),
         EditorView.updateListener.of(({ docChanged, state }) => {
@@ -137,13 +137,12 @@ export function createEditor(options: EditorOptions): Editor {
 }
 
 /**
- * CodeMirror lets Tab leave for two seconds after Escape, which is too short for many. It may leave until something else is done
- * with the editor. Lists and panels of the editor are closed by Escape before.
+ * CodeMirror lets Tab leave for two seconds after Escape, which is too short for many, and not where Escape has closed a list. It may
+ * leave until something else is done with the editor.
  */
-function letTabLeave(view: EditorView): boolean {
-  // Other commands of Escape go first where they have something to close.
-  queueMicrotask(() => view.setTabFocusMode(3_600_000))
-  return false
+function letTabLeave(event: KeyboardEvent, view: EditorView): void {
+  // What Escape does besides comes first.
+  if (event.key === 'Escape') queueMicrotask(() => view.setTabFocusMode(3_600_000))
 }
 
 function lineAt(state: EditorState, line: number) {
