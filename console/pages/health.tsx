@@ -111,7 +111,7 @@ export default function HealthPage({ query }: PageProps) {
       <Choices name="minutes" label="How far back" value={minutes} choices={ranges} />
       {series.error !== undefined && <Problem error={series.error} retry={readSeries} />}
       {series.data === undefined && series.isLoading && <Loading what="the plots" />}
-      {series.data !== undefined && <Plots series={series.data} />}
+      {series.data !== undefined && <Plots series={series.data} minutes={Number(minutes)} />}
       {status.error !== undefined && <Problem error={status.error} retry={readStatus} />}
       {status.data !== undefined && <Parts status={status.data} store={store.data} />}
     </>
@@ -126,7 +126,11 @@ function Verdict({ store, status }: { readonly store: StoreHealth; readonly stat
     ...(status?.hooks.enabled === false ? ['Hooks are off: every request to them is answered 404.'] : []),
     ...(status?.channels ?? [])
       .filter(({ state }) => state !== 'open')
-      .map(({ channel, state }) => `The channel ${channel} is ${state}.`),
+      .map(({ channel, state }) =>
+        state === 'unconfigured'
+          ? `Replies wait for the channel ${channel}, which is not configured.`
+          : `The channel ${channel} is ${state}.`,
+      ),
     ...(status?.sources ?? [])
       .filter(({ state }) => state === 'failing' || state === 'stopped')
       .map(({ source, state }) => `The source ${source} is ${state}.`),
@@ -159,13 +163,21 @@ function Verdict({ store, status }: { readonly store: StoreHealth; readonly stat
 /** More points than this say no more. */
 const mostPoints = 180
 
-function Plots({ series }: { readonly series: Series }) {
-  const { mix, latency, load } = useMemo(() => figuresOf(series), [series])
+function Plots({ series, minutes }: { readonly series: Series; readonly minutes: number }) {
+  const { mix, latency, load, hasMoney } = useMemo(() => figuresOf(series), [series])
+  const to = series.from + series.backlog.length * series.stepMs
+  const span = [to - minutes * 60_000, to] as const
   return (
     <div class="figures">
-      <Figure title="Requests per minute" {...mix} format={whole} />
-      <Figure title="Time to accept" {...latency} format={milliseconds} />
-      <Figure title="Backlog and spend" {...load} format={whole} formatSecond={money} />
+      <Figure title="Requests per minute" {...mix} span={span} format={whole} />
+      <Figure title="Time to accept" {...latency} span={span} format={milliseconds} />
+      <Figure
+        title="Backlog and spend"
+        {...load}
+        span={span}
+        format={whole}
+        formatSecond={hasMoney ? money : whole}
+      />
     </div>
   )
 }
@@ -236,6 +248,7 @@ function figuresOf({ stepMs, from, outcomes, acceptMs, backlog, tokens, usd }: S
         hasMoney ? `$${sum(usd).toFixed(2)}` : counted(sum(tokens), 'token')
       } spent.`,
     },
+    hasMoney,
   }
 }
 

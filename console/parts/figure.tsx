@@ -10,6 +10,7 @@ export interface FigureProps {
   /** What it shows, for those who do not see it, and for those in a hurry. */
   readonly summary: string
   readonly times: readonly number[]
+  readonly span: readonly [from: number, to: number]
   readonly lines: readonly PlotLine[]
   readonly format: (value: number) => string
   readonly formatSecond?: (value: number) => string
@@ -20,7 +21,7 @@ const height = 200
 const mostRows = 12
 
 export function Figure(props: FigureProps) {
-  const { title, summary, times, lines, format, formatSecond } = props
+  const { title, summary, times, span, lines, format, formatSecond } = props
   const place = useRef<HTMLDivElement>(null)
   const [hasPlot, setHasPlot] = useState(true)
   const dark = isDark.value
@@ -30,7 +31,7 @@ export function Figure(props: FigureProps) {
     import('../plot/plot.ts').then(
       ({ createPlot }) => {
         if (!isLeft && place.current) {
-          const plot = createPlot({ parent: place.current, times, lines, format, formatSecond, height })
+          const plot = createPlot({ parent: place.current, times, span, lines, format, formatSecond, height })
           close = plot.close
         }
       },

@@ -18,6 +18,8 @@ export interface PlotOptions {
   readonly parent: HTMLElement
   /** Milliseconds since the epoch. */
   readonly times: readonly number[]
+  /** What the plot shows of time, whether or not there are values for all of it. */
+  readonly span: readonly [from: number, to: number]
   readonly lines: readonly PlotLine[]
   readonly format: (value: number) => string
   readonly formatSecond?: (value: number) => string
@@ -29,7 +31,8 @@ export interface Plot {
   close(): void
 }
 
-export function createPlot({ parent, times, lines, format, formatSecond, height }: PlotOptions): Plot {
+export function createPlot(options: PlotOptions): Plot {
+  const { parent, times, span, lines, format, formatSecond, height } = options
   const colour = readColours(parent)
   const axis = {
     stroke: colour('--quiet'),
@@ -47,7 +50,11 @@ export function createPlot({ parent, times, lines, format, formatSecond, height 
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { size: 6 } },
       padding: [8, formatSecond ? 0 : 12, 0, 0],
-      scales: { y: { range: fromZero }, ...(formatSecond && { second: { range: fromZero } }) },
+      scales: {
+        x: { range: [span[0] / 1000, span[1] / 1000] },
+        y: { range: fromZero },
+        ...(formatSecond && { second: { range: fromZero } }),
+      },
       axes: [
         { ...axis, values: (_plot, marks) => marks.map((mark) => clock.format(mark * 1000)) },
         { ...axis, size: 58, values: values(format) },
@@ -71,7 +78,7 @@ export function createPlot({ parent, times, lines, format, formatSecond, height 
           scale: line.isOfSecondAxis ? 'second' : 'y',
           stroke: colour(line.colour),
           width: 2,
-          points: { show: false },
+          points: { show: times.length < fewPoints, size: 5 },
           ...(line.dash && { dash: [...line.dash] }),
           ...(line.isArea && { fill: colour(line.colour, 0.2) }),
         })),
@@ -90,6 +97,9 @@ export function createPlot({ parent, times, lines, format, formatSecond, height 
     },
   }
 }
+
+/** So few values are hardly a line. */
+const fewPoints = 20
 
 /** A canvas knows nothing of custom properties, so a colour is read from an element that has it. */
 function readColours(parent: HTMLElement): (name: string, opacity?: number) => string {
