@@ -2,10 +2,13 @@
 
 import type { RouteDeclaration, Routes } from '../runtime/api/routes/declaration.ts'
 import { routes as allRoutes } from '../runtime/api/routes/index.ts'
+import { health } from '../runtime/api/routes/records.ts'
 import {
   componentName,
   contentType,
+  exactly,
   isOptional,
+  list,
   object,
   optional,
   type Schema,
@@ -85,7 +88,7 @@ export function openapiDocument(routes: Routes = allRoutes): object {
     openapi: '3.1.0',
     info: { title: 'Reveille', version: '1', description },
     security: bearer,
-    paths: { ...paths, ...probes },
+    paths: { ...paths, ...(plain(probes) as object) },
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'The gateway token.' },
@@ -104,17 +107,17 @@ export function openapiDocument(routes: Routes = allRoutes): object {
 
 /** The form of every error, of the hook surface too. */
 const error = object({
-  ok: { const: false } as never,
+  ok: exactly(false),
   error: text('One sentence. It never quotes what was sent.'),
   code: text('A stable code, such as `NOT_FOUND`.'),
   requestId: text('Finds the cause in the log.'),
   ...optional({
-    details: {
-      type: 'array',
-      items: object({ pointer: text('Into the query or the body: `/limit`.'), message: text() }),
-    } as never,
+    details: list(object({ pointer: text('Into the query or the body: `/limit`.'), message: text() })),
   }),
 })
+
+/** What a probe with the token of the gateway or of the metrics is answered besides. */
+const details = optional({ details: health })
 
 /** Two addresses outside of `/api`, which need no token. */
 const probes = {
@@ -123,7 +126,7 @@ const probes = {
       operationId: 'readLiveness',
       summary: 'Answers while the process is alive.',
       security: [],
-      responses: { 200: probe('The process is alive.', object({ ok: { const: true } as never })) },
+      responses: { 200: probe('The process is alive.', object({ ok: exactly(true) })) },
     },
   },
   '/readyz': {
@@ -132,8 +135,8 @@ const probes = {
       summary: 'Answers whether the gateway can accept.',
       security: [],
       responses: {
-        200: probe('It can accept.', object({ ok: { const: true } as never })),
-        503: probe('It cannot.', object({ ok: { const: false } as never, reason: text() })),
+        200: probe('It can accept.', object({ ok: exactly(true), ...details })),
+        503: probe('It cannot.', object({ ok: exactly(false), reason: text(), ...details })),
       },
     },
   },

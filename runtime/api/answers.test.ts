@@ -6,6 +6,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { type AskOptions, configuration, type Installation, install, until } from '../../test/installation.ts'
 import { openapiDocument } from '../../tools/openapi.ts'
 import type { Page } from '../store/port.ts'
+import type { RouteDeclaration } from './routes/declaration.ts'
+import { routes } from './routes/index.ts'
 
 interface Operation {
   readonly operationId: string
@@ -189,7 +191,7 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
     readOpenapi: [{ path: '/api/openapi.json' }],
     followStream: [{ path: '/api/stream', method: 'HEAD' }],
     readLiveness: [{ path: '/healthz', headers: {} }],
-    readReadiness: [{ path: '/readyz', headers: {} }],
+    readReadiness: [{ path: '/readyz', headers: {} }, { path: '/readyz' }],
   }
 }
 
@@ -208,6 +210,14 @@ test('every route answers what the OpenAPI document says', async (t) => {
       assertDescribed(operationId, answer.status, String(answer.headers['content-type']), answer.body)
     }
   }
+})
+
+test('the document describes the API without the sign-in, the two probes, and nothing else', () => {
+  const declared = Object.values<RouteDeclaration>(routes)
+    .filter(({ path }) => path !== '/session')
+    .map(({ method, path }) => `${method.toLowerCase()} /api${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+  const described = operations.map(({ method, path }) => `${method} ${path}`)
+  assert.deepEqual(described.toSorted(), [...declared, 'get /healthz', 'get /readyz'].toSorted())
 })
 
 test('an error has the form that the document says', async (t) => {
