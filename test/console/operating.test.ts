@@ -282,6 +282,48 @@ test('any id that is pasted into the search opens its record', inBrowser, async 
   assert.deepEqual(browserErrors(), [])
 })
 
+test('what was typed is still there when a session ends in its middle', inBrowser, async (t) => {
+  const { page, open, signIn, post } = await openConsole(t, files)
+  const failed = await post('/hooks/orders', { order: { id: 'A-19' } })
+  await open(`/requests/${failed.body['requestId']}`)
+  await signIn()
+  await page.getByRole('button', { name: 'Edit and replay' }).click()
+  const field = page.getByLabel('Payload')
+  await field.fill('{"order":{"customer":"Grace"}}')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await signIn()
+  await field.waitFor()
+  assert.equal(await field.inputValue(), '{"order":{"customer":"Grace"}}')
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await page.locator('.tried').getByText('accepted').first().waitFor()
+})
+
+test(
+  'the first Tab offers to skip to the page, and the switch of the colours is remembered',
+  inBrowser,
+  async (t) => {
+    const { page, open, signIn, browserErrors } = await openConsole(t, files)
+    await open('/runs')
+    await signIn()
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await page.keyboard.press('Tab')
+    await becomesTrue(page, `document.activeElement.textContent === 'Skip to the page'`)
+    await page.keyboard.press('Enter')
+    await becomesTrue(page, `document.activeElement.id === 'main'`)
+    const scheme = `getComputedStyle(document.documentElement).colorScheme`
+    for (const expected of ['light', 'dark']) {
+      await keyboard.use(page, page.getByRole('button', { name: /^Colours/ }))
+      await becomesTrue(page, `${scheme} === '${expected}'`)
+    }
+    await page.reload()
+    await becomesTrue(page, `${scheme} === 'dark'`)
+    assert.deepEqual(browserErrors(), [])
+  },
+)
+
 async function reachAndReplace(
   page: Parameters<Operator['use']>[0],
   field: Parameters<Operator['use']>[1],
