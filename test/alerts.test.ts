@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { install } from './installation.ts'
 
 const folder = join(import.meta.dirname, '..', 'docs', 'alerts')
 const file = join(folder, 'reveille.rules.yml')
@@ -23,6 +24,14 @@ test('promtool accepts the alert rules', options, () => promtool('check', 'rules
 test('promtool finds the alerts when they are due', options, () =>
   promtool('test', 'rules', 'reveille.rules.test.yml'),
 )
+
+test('promtool finds nothing wrong with the metrics', options, async (t) => {
+  const { ask, post } = await install(t, {})
+  await post('/hooks/wake', { text: 'hello' })
+  const { text: input } = await ask('/metrics')
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+  assert.deepEqual([status, stdout, stderr], [0, '', ''])
+})
 
 interface Rule {
   readonly alert: string
