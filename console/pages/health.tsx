@@ -79,6 +79,8 @@ interface Status {
 }
 
 const refreshMs = 10_000
+/** The plots of hours are long answers, and change slowly. */
+const refreshOfHoursMs = 60_000
 const ranges = [
   { value: '15', label: '15 minutes' },
   { value: '60', label: 'an hour' },
@@ -96,12 +98,16 @@ export default function HealthPage({ query }: PageProps) {
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.hidden) return
-      readSeries()
       readStatus()
       readStore()
     }, refreshMs)
     return () => clearInterval(timer)
-  }, [readSeries, readStatus, readStore])
+  }, [readStatus, readStore])
+  useEffect(() => {
+    const pause = minutes === '360' ? refreshOfHoursMs : refreshMs
+    const timer = setInterval(() => document.hidden || readSeries(), pause)
+    return () => clearInterval(timer)
+  }, [readSeries, minutes])
   useReloadOn((frame) => frame.reload === true || frame.generation !== undefined, readStatus)
   return (
     <>

@@ -179,6 +179,8 @@ test(
   async (t) => {
     const { page, open, signIn, post, browserErrors } = await openConsole(t, files)
     for (let count = 0; count < 5; count++) await post('/hooks/github', opened?.body, opened?.headers)
+    const scripts: string[] = []
+    page.on('request', (request) => scripts.push(request.url()))
     await open('/health')
     await signIn()
     for (const name of ['Requests per minute', 'Time to accept', 'Backlog and spend']) {
@@ -189,6 +191,11 @@ test(
     }
     for (const part of ['Store', 'Channel board', 'agents.budget', 'Main session'])
       await page.getByRole('region', { name: part }).waitFor()
+    assert.ok(scripts.some((address) => address.includes('/plot-')))
+    assert.ok(
+      !scripts.some((address) => address.includes('/editor-')),
+      'the editor is loaded by the playground alone',
+    )
     assert.deepEqual(browserErrors(), [])
   },
 )
