@@ -56,7 +56,12 @@ const openaiMay = price('openai', 'copy', '2026-05-04')
 
 /**
  * By the vendor's name of the model. No page could be read on the day itself, so each price says of when it is. Prices that are
- * offers for a time are listed as they were at that date: those of `gemini-3.6-flash` to `gemini-3.8-flash` double on 2027-01-01.
+ * offers for a time are listed as they were at that date: those of `gemini-3.6-flash` to `gemini-3.8-flash` double on 2027-01-01, and
+ * that of `gpt-5.6-sol` was announced until at least 2026-11-21; before, it was 5, 0.5 and 30.
+ *
+ * Not confirmed: Google's price of cached input is taken as a tenth of the input's, as reports of its page say of the family; so is that of
+ * `gpt-5-nano` and `gpt-5-mini`. The prices of `gpt-5.1`, `gpt-5`, `gpt-5-mini` and of `gpt-4o` come from price tables of other programs of
+ * spring 2026. For `gpt-5.5-pro` no price of cached input is known, so it counts as other input.
  */
 export const listedPrices: Readonly<Record<string, ListedPrice>> = {
   'claude-fable-5-1': anthropic(10, 0.25, 50),
