@@ -101,7 +101,9 @@ export function createIssues(options: IssuesOptions) {
     requestResolved: drift.sample,
     /** Is called with the explanation of an ignored request. Never rejects. */
     requestExplained: (explained: Explained) =>
-      nearMisses.explained(explained).catch((error) => log.warn({ event: 'issues-not-found', err: error })),
+      nearMisses
+        .explained(explained)
+        .catch((error) => log.warn({ event: 'issues-not-found', err: error }, 'near misses are not found')),
     observer: work.observer,
     sourceChanged: work.sourceChanged,
     reloaded(event: ReloadEvent): void {

@@ -10,7 +10,13 @@ import type { Output } from './outputs.ts'
 export const tellingFields: readonly string[] = [
   ...['deliveries', 'deliveries.reason', 'deliveries.text'],
   ...['events', 'events.prompt', 'events.text'],
+  // For a stored request: what would become of it, with secrets hidden.
+  'explain.explanation.actions[].fields[].sources[].value',
+  'explain.explanation.actions[].fields[].value',
+  'explain.explanation.actions[].prompt',
+  'explain.explanation.actions[].segments[].value',
   'requests.deliveryId',
+  'requests.headers.x-github-delivery',
   // For a request: why a mapping did not match it, shortened, with secrets hidden.
   'requests.trace.candidates[].clause.actual',
   ...[
