@@ -257,7 +257,7 @@ test('checking ten thousand policies yields to the event loop', async () => {
   const writtenAbout = (name: string) => [
     { source, path: ['endpoints', name], policy: endpoints[name] ?? {} },
   ]
-  const gateway = { host: '127.0.0.1', trustedProxies: [], auth: { token: admin } }
+  const gateway = { host: '127.0.0.1', trustedProxies: [], auth: { token: admin }, metrics: {} }
   const value = { gateway, hooks: { token: hook } } as unknown as ConfigurationValue
 
   const findings = createFindings()
