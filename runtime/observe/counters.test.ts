@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCounters, type RequestFacts } from './counters.ts'
+import { createCounters, type CountedRequest } from './counters.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
@@ -11,10 +11,10 @@ function open() {
   const snapshot = {
     endpoints: { github: {}, 'teams/:team': {} },
     mappings: [{ path: 'stripe' }, { path: 'a/:b' }, {}],
-  } as never as RequestFacts['snapshot']
+  } as never as CountedRequest['snapshot']
   return {
     counters,
-    note: (facts: Partial<RequestFacts> = {}) =>
+    note: (facts: Partial<CountedRequest> = {}) =>
       counters.noteRequest({
         snapshot,
         endpoint: 'github',

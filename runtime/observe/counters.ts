@@ -4,11 +4,11 @@
  */
 
 import type { Snapshot } from '@reveille/engine'
-import type { RequestOutcome, RunUsage } from '../store/port.ts'
+import { type RequestOutcome, type RunUsage, requestOutcomes } from '../store/port.ts'
 import { createHistogram } from './histogram.ts'
-import { createSeries, outcomes } from './series.ts'
+import { createSeries } from './series.ts'
 
-export interface RequestFacts {
+export interface CountedRequest {
   readonly snapshot: Pick<Snapshot, 'endpoints' | 'mappings'>
   readonly endpoint: string | undefined
   readonly outcome: RequestOutcome
@@ -36,7 +36,9 @@ export interface Counted<Labels> {
 
 export type Counters = ReturnType<typeof createCounters>
 
-const numberOfOutcome = new Map<RequestOutcome, number>(outcomes.map((outcome, index) => [outcome, index]))
+const numberOfOutcome = new Map<RequestOutcome, number>(
+  requestOutcomes.map((outcome, index) => [outcome, index]),
+)
 
 /** Names come from configuration and ids from mapping files, but reloads may bring new ones for ever. */
 const mostNames = 10_000
@@ -60,7 +62,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
   let known: Pick<Snapshot, 'endpoints' | 'mappings'> | undefined
   let names: ReadonlySet<string> = new Set()
 
-  function labelOf(snapshot: RequestFacts['snapshot'], endpoint = ''): string {
+  function labelOf(snapshot: CountedRequest['snapshot'], endpoint = ''): string {
     if (snapshot !== known) {
       known = snapshot
       names = namesIn(snapshot)
@@ -85,7 +87,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
 
   return {
     /** Called once for each request that is recorded, after its reply. */
-    noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: RequestFacts): void {
+    noteRequest({ snapshot, endpoint, outcome, status, mapping, ms, resolveMs, at }: CountedRequest): void {
       const number = numberOfOutcome.get(outcome) as number
       cellOf(labelOf(snapshot, endpoint), number * 1000 + status).count += 1
       const isAccepted = outcome === 'accepted'
@@ -132,12 +134,12 @@ export function createCounters(options: { now(): number; backlog(): number }) {
     hitsOf: (mapping: string): number => mappings.get(mapping)?.hits ?? 0,
     /** The requests of an endpoint by outcome; all zero for one that no policy and no mapping names. */
     countsOf(endpoint: string): Readonly<Record<RequestOutcome, number>> {
-      const counts = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<
+      const counts = Object.fromEntries(requestOutcomes.map((outcome) => [outcome, 0])) as Record<
         RequestOutcome,
         number
       >
       for (const [key, { count }] of requests.get(endpoint) ?? [])
-        counts[outcomes[Math.floor(key / 1000)] as RequestOutcome] += count
+        counts[requestOutcomes[Math.floor(key / 1000)] as RequestOutcome] += count
       return counts
     },
     series: series.read,
@@ -147,7 +149,7 @@ export function createCounters(options: { now(): number; backlog(): number }) {
         [...cells].map(([key, { count }]) => ({
           labels: {
             endpoint,
-            outcome: outcomes[Math.floor(key / 1000)] as RequestOutcome,
+            outcome: requestOutcomes[Math.floor(key / 1000)] as RequestOutcome,
             status: String(key % 1000),
           },
           count,

@@ -4,22 +4,12 @@
  * idle gateway has no timer for them.
  */
 
-import type { RequestOutcome } from '../store/port.ts'
+import { type RequestOutcome, requestOutcomes } from '../store/port.ts'
 import { createHistogram } from './histogram.ts'
 
 export const stepMs = 10_000
 export const mostMinutes = 360
 const steps = (mostMinutes * 60_000) / stepMs
-
-export const outcomes = [
-  'accepted',
-  'ignored',
-  'skipped',
-  'duplicate',
-  'handshake',
-  'failed',
-  'refused',
-] as const satisfies readonly RequestOutcome[]
 
 /** Lists are of equal length, the oldest step first. The step that has not ended is left out. */
 export interface SeriesAnswer {
@@ -42,7 +32,7 @@ export interface SeriesAnswer {
 export type Series = ReturnType<typeof createSeries>
 
 export function createSeries({ now, backlog: readBacklog }: { now(): number; backlog(): number }) {
-  const counts = outcomes.map(() => new Uint32Array(steps))
+  const counts = requestOutcomes.map(() => new Uint32Array(steps))
   const p50 = new Float32Array(steps)
   const p99 = new Float32Array(steps)
   const backlog = new Uint32Array(steps)
@@ -81,7 +71,7 @@ export function createSeries({ now, backlog: readBacklog }: { now(): number; bac
   }
 
   return {
-    /** `outcome` is the index in `outcomes`. `acceptMs` is given for requests that were accepted. */
+    /** `outcome` is the index in `requestOutcomes`. `acceptMs` is given for requests that were accepted. */
     noteRequest(at: number, outcome: number, acceptMs?: number): void {
       advance(at)
       const column = counts[outcome]
@@ -109,7 +99,7 @@ export function createSeries({ now, backlog: readBacklog }: { now(): number; bac
         stepMs,
         from: from * stepMs,
         outcomes: Object.fromEntries(
-          outcomes.map((name, index) => [name, numbers(counts[index] as Uint32Array)]),
+          requestOutcomes.map((name, index) => [name, numbers(counts[index] as Uint32Array)]),
         ) as unknown as SeriesAnswer['outcomes'],
         acceptMs: { p50: times(p50), p99: times(p99) },
         backlog: numbers(backlog),

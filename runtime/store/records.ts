@@ -3,14 +3,16 @@
 /** A UUIDv7 in its text form, monotonic within one process, minted before the commit that uses it. */
 export type Id = string
 
-export type RequestOutcome =
-  | 'accepted'
-  | 'ignored'
-  | 'skipped'
-  | 'duplicate'
-  | 'handshake'
-  | 'failed'
-  | 'refused'
+export const requestOutcomes = [
+  'accepted',
+  'ignored',
+  'skipped',
+  'duplicate',
+  'handshake',
+  'failed',
+  'refused',
+] as const
+export type RequestOutcome = (typeof requestOutcomes)[number]
 
 /** One received POST and how it ended. */
 export interface RequestRecord {
@@ -79,9 +81,21 @@ export interface RequestHead {
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
-export type RunState = 'queued' | 'running' | 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'parked'
+export const runStates = [
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'timed-out',
+  'cancelled',
+  'parked',
+] as const
+export type RunState = (typeof runStates)[number]
 /** A run at `cancelled` ended before it was performed, and reached none of the later stages. */
-export type RunStage = 'accepted' | 'running' | 'ran' | 'summarised' | 'delivered' | 'cancelled'
+export const runStages = ['accepted', 'running', 'ran', 'summarised', 'delivered', 'cancelled'] as const
+export type RunStage = (typeof runStages)[number]
+export const eventStates = ['pending', 'consumed'] as const
+export const deliveryStates = ['pending', 'delivered', 'skipped', 'parked'] as const
 
 export interface RunError {
   readonly code: string
@@ -265,7 +279,7 @@ export interface RunRecord {
 export interface EventRecord {
   readonly id: Id
   readonly session: string
-  readonly state: 'pending' | 'consumed'
+  readonly state: (typeof eventStates)[number]
   /** The text as rendered. */
   readonly text: string
   /** The text as shown to the model, with the boundary applied. */
@@ -290,7 +304,7 @@ export interface DeliveryRecord {
   readonly id: Id
   /** The run whose reply it is. Absent if an operator sent it. */
   readonly runId?: Id
-  readonly state: 'pending' | 'delivered' | 'skipped' | 'parked'
+  readonly state: (typeof deliveryStates)[number]
   /** The channel's name, with `last` already resolved. */
   readonly channel: string
   readonly to?: string

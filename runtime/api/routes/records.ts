@@ -1,5 +1,6 @@
 /** Describes the records that the API answers. The types of the store and of dispatch are held to them where handlers return these. */
 
+import { deliveryStates, eventStates, requestOutcomes, runStages, runStates } from '../../store/records.ts'
 import {
   anyObject,
   anything,
@@ -20,28 +21,6 @@ import {
   time,
 } from './schema.ts'
 
-export const outcomes = [
-  'accepted',
-  'ignored',
-  'skipped',
-  'duplicate',
-  'handshake',
-  'failed',
-  'refused',
-] as const
-export const runStates = [
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'timed-out',
-  'cancelled',
-  'parked',
-] as const
-export const runStages = ['accepted', 'running', 'ran', 'summarised', 'delivered', 'cancelled'] as const
-export const eventStates = ['pending', 'consumed'] as const
-export const deliveryStates = ['pending', 'delivered', 'skipped', 'parked'] as const
-
 export const route = named(
   'Route',
   object({ channel: text('The name of a channel.'), ...optional({ to: text('The recipient.') }) }),
@@ -53,7 +32,7 @@ const requestFields = {
   id,
   endpoint: text('The name behind `/hooks/`.'),
   generation: integer('What was live.'),
-  outcome: oneOf(outcomes),
+  outcome: oneOf(requestOutcomes),
   status: integer('The HTTP status that was answered.'),
   bodyBytes: integer(),
   bodyKept: flag('Whether the body is kept, so that it can be shown and replayed.'),
@@ -401,7 +380,7 @@ export const series = named(
   object({
     stepMs: integer('The length of a step.'),
     from: time,
-    outcomes: object(Object.fromEntries(outcomes.map((name) => [name, numbers])) as OutcomeLists),
+    outcomes: object(Object.fromEntries(requestOutcomes.map((name) => [name, numbers])) as OutcomeLists),
     acceptMs: object(
       { p50: list(nullable(number())), p99: list(nullable(number())) },
       { description: 'From the head of an accepted request to its reply; null where none was accepted.' },
@@ -412,7 +391,7 @@ export const series = named(
   }),
 )
 
-type OutcomeLists = Readonly<Record<(typeof outcomes)[number], typeof numbers>>
+type OutcomeLists = Readonly<Record<(typeof requestOutcomes)[number], typeof numbers>>
 
 export const cost = named(
   'Cost',

@@ -1,8 +1,9 @@
 /** Declares the routes that show the body of a request, do requests again, and forget them. */
 
+import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { dryRun } from './dry-runs.ts'
-import { outcomes, requestItem } from './records.ts'
+import { requestItem } from './records.ts'
 import { requestFilters } from './requests.ts'
 import {
   anyObject,
@@ -38,7 +39,7 @@ const replayed = named(
     ok: exactly(true),
     requestId: id,
     replayOf: id,
-    outcome: oneOf(outcomes),
+    outcome: oneOf(requestOutcomes),
     status: integer('The HTTP status that a sender would have been answered.'),
     actions: list(
       object({

@@ -1,7 +1,8 @@
 /** Declares the routes of requests. */
 
+import { requestOutcomes } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import { outcomes, request, requestItem } from './records.ts'
+import { request, requestItem } from './records.ts'
 import { givenText, id, integer, oneOf, optional, text } from './schema.ts'
 
 const instant = (description: string) =>
@@ -13,7 +14,7 @@ const instant = (description: string) =>
 
 /** The filters by which requests are chosen, in lists and wherever many are meant. */
 export const requestFilters = optional({
-  outcome: oneOf(outcomes),
+  outcome: oneOf(requestOutcomes),
   endpoint: givenText('The name behind `/hooks/`.', 1_024),
   code: givenText('The error code.', 200),
   mapping: givenText('The id of the mapping that decided.', 1_024),

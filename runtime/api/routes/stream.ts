@@ -1,7 +1,8 @@
 /** Declares the stream of what happens, and the form of its frames. */
 
+import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import type { Routes } from './declaration.ts'
-import { deliveryStates, eventStates, requestItem, runStages, runStates } from './records.ts'
+import { requestItem } from './records.ts'
 import { content, flag, id, integer, list, object, oneOf, optional, time } from './schema.ts'
 
 /** The data of an event `frame`. */

@@ -1,19 +1,8 @@
 /** Declares the routes of what requests cause: runs, events, deliveries and sessions. */
 
+import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
-import {
-  delivery,
-  deliveryStates,
-  event,
-  eventStates,
-  route,
-  run,
-  runItem,
-  runStages,
-  runStates,
-  session,
-  sessionItem,
-} from './records.ts'
+import { delivery, event, route, run, runItem, session, sessionItem } from './records.ts'
 import {
   closedObject,
   exactly,

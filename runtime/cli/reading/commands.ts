@@ -1,6 +1,7 @@
 /** Registers the commands that read what a running gateway holds: their names, options and help. */
 
 import { InvalidArgumentError, Option } from 'commander'
+import { deliveryStates, eventStates, runStates } from '../../store/records.ts'
 import { type CliCommand, configOption, durationMs, type Run, whole } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
 import { requestFilterOptions } from './request-filters.ts'
@@ -84,23 +85,15 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
     .action(run(async () => (await import('./forget.ts')).forgetRequests))
 
   addRecords('runs', 'agent turns: queued, running and ended', [
-    new Option('--state <state>', 'only these').choices([
-      'queued',
-      'running',
-      'succeeded',
-      'failed',
-      'timed-out',
-      'cancelled',
-      'parked',
-    ]),
+    new Option('--state <state>', 'only these').choices(runStates),
     new Option('--session-key <key>', 'only those of one session'),
     new Option('--kind <kind>', 'only these').choices(['run', 'heartbeat']),
   ])
   addRecords('events', 'what the main session has read, or will read', [
-    new Option('--state <state>', 'only these').choices(['pending', 'consumed']),
+    new Option('--state <state>', 'only these').choices(eventStates),
   ])
   addRecords('deliveries', 'replies on their way to a channel, or there', [
-    new Option('--state <state>', 'only these').choices(['pending', 'delivered', 'skipped', 'parked']),
+    new Option('--state <state>', 'only these').choices(deliveryStates),
     new Option('--channel <name>', 'only those to this channel'),
   ])
 

@@ -1,6 +1,7 @@
 /** The options by which requests are chosen, and what the API is asked for by them. */
 
 import { Option } from 'commander'
+import { requestOutcomes } from '../../store/records.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { whole } from '../command-parts.ts'
 import type { Io } from '../io.ts'
@@ -21,11 +22,9 @@ export interface RequestFilterOptions {
 /** The filters as the API takes them, in queries and in bodies. */
 export type RequestFilterQuery = Readonly<Record<string, string | number>>
 
-const outcomes = ['accepted', 'ignored', 'skipped', 'duplicate', 'handshake', 'failed', 'refused']
-
 export function requestFilterOptions(): Option[] {
   return [
-    new Option('--outcome <outcome>', 'only these').choices(outcomes),
+    new Option('--outcome <outcome>', 'only these').choices(requestOutcomes),
     new Option('--endpoint <name>', 'only those to /hooks/<name>'),
     new Option('--code <code>', 'only those that ended with this error code, such as TRANSFORM_FAILED'),
     new Option('--mapping <id>', 'only those that this mapping decided'),
