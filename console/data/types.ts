@@ -3,6 +3,8 @@
 import type {
   DeliveryRecord,
   EventRecord,
+  IssueRecord,
+  ReplayJobItem,
   RequestOutcome,
   RequestRecord,
   RunRecord,
@@ -10,11 +12,13 @@ import type {
   RunState,
   SessionMessage,
   SessionSummary,
+  ReplayJob as StoredReplayJob,
 } from '../../runtime/store/records.ts'
 
 export type {
   DeliveryRecord,
   EventRecord,
+  IssueRecord,
   RequestOutcome,
   RunRecord,
   RunState,
@@ -141,23 +145,9 @@ export interface Replayed {
 }
 
 /** Many requests that are done over, each once. */
-export interface ReplayJob {
-  readonly id: string
-  readonly filter: Readonly<Record<string, unknown>>
-  readonly state: 'running' | 'done' | 'cancelled'
-  readonly total: number
-  readonly done: number
-  readonly failed: number
-  readonly skipped: number
-  readonly createdAt: number
-  readonly endedAt?: number
+export type ReplayJob = StoredReplayJob & {
   /** The newest that failed or were skipped. */
-  readonly failures?: readonly {
-    readonly request: string
-    readonly replay?: string
-    readonly state: string
-    readonly reason?: string
-  }[]
+  readonly failures?: readonly ReplayJobItem[]
 }
 
 export type RunDetail = RunRecord & {
@@ -173,28 +163,6 @@ export interface Session {
   readonly key: string
   readonly messages: readonly SessionMessage[]
   readonly [fact: string]: unknown
-}
-
-export interface IssueRecord {
-  readonly key: string
-  readonly code: string
-  readonly subject?: string
-  readonly cause: string
-  readonly next: {
-    readonly label: string
-    readonly command?: string
-    readonly action?: {
-      readonly method: 'POST' | 'PUT' | 'DELETE'
-      readonly path: string
-      readonly body?: unknown
-    }
-  }
-  readonly count: number
-  readonly first: number
-  readonly last: number
-  readonly state: 'open' | 'resolved' | 'muted'
-  readonly mutedUntil?: number
-  readonly resolvedAt?: number
 }
 
 export interface FoundRecord {

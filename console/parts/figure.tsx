@@ -2,18 +2,13 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isDark } from '../browser/theme.ts'
-import type { PlotLine } from '../plot/plot.ts'
+import type { PlotOptions } from '../plot/plot.ts'
 import { shortTime } from './time.tsx'
 
-export interface FigureProps {
+export type FigureProps = Pick<PlotOptions, 'times' | 'span' | 'lines' | 'format' | 'formatSecond'> & {
   readonly title: string
   /** What it shows, for those who do not see it, and for those in a hurry. */
   readonly summary: string
-  readonly times: readonly number[]
-  readonly span: readonly [from: number, to: number]
-  readonly lines: readonly PlotLine[]
-  readonly format: (value: number) => string
-  readonly formatSecond?: (value: number) => string
 }
 
 const height = 200

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCounters, type CountedRequest } from './counters.ts'
+import { type CountedRequest, createCounters } from './counters.ts'
 
 const start = Date.UTC(2026, 0, 1)
 

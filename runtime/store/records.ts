@@ -377,7 +377,11 @@ export interface NextStep {
   /** A command line. */
   readonly command?: string
   /** A call of the API. */
-  readonly action?: { readonly method: string; readonly path: string; readonly body?: object }
+  readonly action?: {
+    readonly method: 'POST' | 'PUT' | 'DELETE'
+    readonly path: string
+    readonly body?: object
+  }
 }
 
 /** An open problem, which is recorded once however often it shows. */

@@ -3,18 +3,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, ask } from '../../data/api.ts'
 import { asApiError } from '../../data/load.ts'
-import type { Decision, Explanation, Stop } from '../../data/types.ts'
+import type { Replayed } from '../../data/types.ts'
 import type { Diagnostic } from '../../parts/code-frame.tsx'
 import { type Draft, parseHeaders, parseQuery } from './draft.ts'
 
 /** The answer of `POST /try`. */
-export interface Tried {
-  readonly decision?: Decision
-  readonly status?: number
-  readonly explanation?: Explanation
+export type Tried = Partial<Pick<Replayed, 'decision' | 'status' | 'explanation' | 'stops'>> & {
   /** What is wrong with the mapping. */
   readonly diagnostics?: readonly Diagnostic[]
-  readonly stops?: readonly Stop[]
 }
 
 export interface Trial {
