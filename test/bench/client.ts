@@ -19,6 +19,8 @@ export interface Burst {
   readonly connections: number
   readonly seconds?: number
   readonly requests?: number
+  /** Requests a second, at most. Default: as many as are answered. */
+  readonly pace?: number
 }
 
 export interface BurstResult {
@@ -80,7 +82,11 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
         if (sentAt >= deadline || sent >= most) {
           resolve()
           socket.destroy()
-        } else socket.write(requests[sent++ % requests.length] as Buffer)
+          return
+        }
+        const early = burst.pace === undefined ? 0 : start + (sent * 1000) / burst.pace - sentAt
+        if (early > 0) setTimeout(next, early)
+        else socket.write(requests[sent++ % requests.length] as Buffer)
       }
 
       function onData(size: number, buffer: Uint8Array): boolean {

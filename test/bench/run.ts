@@ -28,6 +28,7 @@ import { resolveComparisons } from './resolve.ts'
 import { runComparisons } from './runs.ts'
 import { type Checkout, here, workFolder } from './server.ts'
 import { startComparisons } from './start.ts'
+import { streamComparison } from './stream.ts'
 
 const reportName = path.join(here.root, 'build/bench-report')
 
@@ -35,8 +36,8 @@ const usage = `Usage: npm run bench -- [options]
 
 Measures, and writes build/bench-report.json and build/bench-report.md.
 
-  --only TEXT           measure only what has this in its name, such as /wake, /agent, GitHub, runs, start, memory,
-                        resolve, reload, verify, OpenClaw; may be repeated
+  --only TEXT           measure only what has this in its name, such as /wake, /agent, GitHub, stream, runs, start,
+                        memory, resolve, reload, verify, OpenClaw; may be repeated
   --base FOLDER         measure another checkout of Reveille too, in turns with this one
   --openclaw FOLDER     measure OpenClaw's gateway too; FOLDER is where \`npm install openclaw\` was run
   --rounds 5            samples of each variant
@@ -82,6 +83,7 @@ async function main(): Promise<void> {
   const comparisons: readonly Comparison[] = [
     ...requestComparisons(checkouts, connections, seconds),
     ...(openClaw ? openClawComparisons(openClaw, checkouts, seconds) : []),
+    streamComparison(),
     ...runComparisons(checkouts),
     ...startComparisons(checkouts),
     ...memoryComparisons(checkouts, rounds),
