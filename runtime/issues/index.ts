@@ -16,7 +16,7 @@ export { type IssueCode, type IssueCodeRow, issueCodes, renderIssueTable } from 
 export type { Silence } from './silence.ts'
 
 export interface IssuesOptions {
-  readonly store: Pick<Store, 'command' | 'read'>
+  readonly store: Pick<Store, 'command' | 'read' | 'leftOpen'>
   readonly current: CurrentLive
   readonly log: { warn(facts: object, message?: string): void }
   /** Milliseconds since the Unix epoch. */
@@ -64,7 +64,8 @@ export function createIssues(options: IssuesOptions) {
   /** Ends what earlier processes left open and is over, and what ends without an event. */
   async function sweep(): Promise<void> {
     if (now() - loadedAt >= reloadMs) {
-      await ledger.load()
+      const isFirst = loadedAt === Number.NEGATIVE_INFINITY
+      if (!isFirst || store.leftOpen.issues) await ledger.load()
       loadedAt = now()
       if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', 'files')
       for (const { source, state } of options.sources())

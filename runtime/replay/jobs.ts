@@ -160,7 +160,9 @@ export function createReplayJobs(options: ReplayJobsOptions) {
 
   return {
     /** Goes on with the jobs that an earlier process left. */
-    start: wake,
+    start(): void {
+      if (store.leftOpen.replayJobs) wake()
+    },
 
     /** Chooses the requests of a filter, one of each family, the oldest first. */
     choose: (filter: RequestFilters) => chosenBy(read, filter),

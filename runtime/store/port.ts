@@ -63,6 +63,12 @@ export interface Store {
   changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
   /** The time of the newest id that was on disk when the store was opened. New ids must be greater. 0 for an empty store. */
   readonly newestAt: number
+  /** What was not ended when the store was opened. Without it nothing has to be read at the start. */
+  readonly leftOpen: {
+    readonly replayJobs: boolean
+    /** Open and muted issues. */
+    readonly issues: boolean
+  }
   /** Answers from memory. */
   health(): Health
   /**

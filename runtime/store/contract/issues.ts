@@ -42,6 +42,16 @@ export function issuesContract(subject: ContractSubject): void {
       assert.deepEqual([await state('c'), (await bench.store.read.issue('c'))?.count], ['open', 2])
     })
 
+    test('a store that is opened again says whether issues were left that are not resolved', async (t) => {
+      const bench = await openBench(t, subject)
+      assert.equal(bench.store.leftOpen.issues, false)
+      await change(bench, problem('a'), problem('b'))
+      await change(bench, { key: 'a', resolve: true }, { key: 'b', mute: null })
+      assert.equal((await bench.open()).leftOpen.issues, true)
+      await change(bench, { key: 'b', resolve: true })
+      assert.equal((await bench.open()).leftOpen.issues, false)
+    })
+
     test('an unknown issue is refused, and the other changes are made', async (t) => {
       const bench = await openBench(t, subject)
       const result = await change(bench, { key: 'x', resolve: true }, problem('a'), { key: 'y', mute: null })

@@ -52,7 +52,8 @@ export function replayJobsContract(subject: ContractSubject): void {
       await begin(items)
       const given = (await next(2)).items ?? []
       await settle([items[0], 'done'])
-      await bench.open()
+      assert.equal(bench.store.leftOpen.replayJobs, false)
+      assert.equal((await bench.open()).leftOpen.replayJobs, true)
       const again = (await next(2)).items ?? []
       assert.deepEqual(again[0], given[1])
       assert.deepEqual(again[1]?.request, items[2])

@@ -25,10 +25,9 @@ export interface FaultyStore {
   fault(fault: Fault): Promise<void>
 }
 
-interface StartedWriter {
+interface StartedWriter extends Pick<Store, 'newestAt' | 'leftOpen'> {
   readonly worker: Worker
   readonly state: WriterState
-  readonly newestAt: number
 }
 
 /** Milliseconds between two probes whether writing works again. */
@@ -55,7 +54,10 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
   return createStore(options, started)
 }
 
-function createStore(options: StoreOptions, { worker, state: opened, newestAt }: StartedWriter): FaultyStore {
+function createStore(
+  options: StoreOptions,
+  { worker, state: opened, newestAt, leftOpen }: StartedWriter,
+): FaultyStore {
   const { now, setTimer = setSystemTimer, setWatchTimer = setSystemTimer, location } = options
   const refused = createRefusedRequests()
   const parseHistory = createHistoryParser(options.historyMessages)
@@ -199,6 +201,7 @@ function createStore(options: StoreOptions, { worker, state: opened, newestAt }:
     read: reader.read,
     changes: changes.listen,
     newestAt,
+    leftOpen,
     health,
     isStuck: () => isStuck || client.isStalled(),
     close() {

@@ -8,6 +8,7 @@ import type {
   Id,
   Migration,
   Settlement,
+  Store,
   StoreError,
   StoreLimits,
   StoreOptions,
@@ -99,6 +100,6 @@ export interface WriterState extends Pick<Health, 'writable' | 'reason' | 'brief
 
 export type FromWriter =
   | { readonly type: 'migrating'; readonly migration: Migration }
-  | { readonly type: 'ready'; readonly state: WriterState; readonly newestAt: number }
+  | ({ readonly type: 'ready'; readonly state: WriterState } & Pick<Store, 'newestAt' | 'leftOpen'>)
   | { readonly type: 'failed'; readonly error: PlainError }
   | Reply

@@ -81,7 +81,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
     } while (entries.length + notes.length + orders.length > 0)
   })
   releaseMemoryAtRest({ requests: () => requests })
-  send({ type: 'ready', state: writer.state(), newestAt: writer.newestAt })
+  send({ type: 'ready', state: writer.state(), newestAt: writer.newestAt, leftOpen: writer.leftOpen })
 }
 
 function openingError(error: unknown, folder: string): StoreError {

@@ -96,6 +96,10 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
     retention: createRetention(parts, data),
     runCommand: createCommands(parts, jobs),
     recoverJobs: jobs.recover,
+    leftOpen: () => ({
+      replayJobs: db.prepare("SELECT 1 FROM jobs WHERE state = 'running' LIMIT 1").get() !== undefined,
+      issues: db.prepare("SELECT 1 FROM issues WHERE state <> 'resolved' LIMIT 1").get() !== undefined,
+    }),
     /**
      * Empties the log, which still holds what was erased. Returns false if that failed, as a reader or the disk was in the way:
      * then it has to be called again.

@@ -63,6 +63,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   let isLogToEmpty = false
 
   recover(current)
+  const leftOpen = current.leftOpen()
   lastState = stateOf(current)
 
   function open(): WriterConnection {
@@ -374,6 +375,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
     state: () => lastState,
     /** See `Store`. */
     newestAt,
+    leftOpen,
 
     run(batch: Batch): Reply {
       for (const order of batch.orders) applyInMemory(order, batch.now)
