@@ -9,9 +9,16 @@ import type { MintId } from '../store/id.ts'
 import { cookieOf, createCookie, readCookie, setCookie } from './cookie.ts'
 import { refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
+import { refuseUnrouted } from './register.ts'
 import type { accessRoutes } from './routes/access.ts'
+import { routes } from './routes/index.ts'
 
 export type AdminAuth = ReturnType<typeof createAdminAuth>
+
+/** Returns the path under `/api`, as routes are declared. */
+function pathIn({ url }: FastifyRequest): string {
+  return (url.split('?', 1)[0] ?? '').slice('/api'.length)
+}
 
 /** What a request was let in by. */
 export interface Admission {
@@ -93,7 +100,7 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
       }
       admissions.set(request, admission)
       // It is refused here, because Fastify would read the body on the way to a handler.
-      if (request.is404) return refuse(reply, 'NOT_FOUND')
+      if (request.is404) return refuseUnrouted(reply, routes, pathIn(request))
     },
 
     /** Lets a request to the metrics pass, or refuses it. */
