@@ -5,7 +5,7 @@ import { StoreError } from '../../port.ts'
 import { epoch, placesInMs } from './ids.ts'
 import { migrateToSchema6, type OnCopied } from './schema-6.ts'
 
-/** SQL, or a function that copies rows; or SQL that only adds tables and columns, whose time does not grow with the store. */
+/** SQL, or a function that copies rows; or SQL that only adds tables, columns and indexes, before which nothing need be backed up. */
 type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void) | { readonly adds: string }
 
 /**
@@ -13,7 +13,7 @@ type Migration = string | ((db: DatabaseSync, onCopied?: OnCopied) => void) | { 
  *
  * The accept path writes to `requests` and `events`, or `runs` + `tasks` + `alarms`, all of which grow at their end. It
  * touches one index, that of pending events: the other partial indexes leave out the states in which records begin, and
- * requests without a body.
+ * requests that have no body or repeat no other.
  *
  * - `requests`   a column for each fact by which requests are found; `more` is JSON of the rare ones
  * - `runs`       what was asked in `text`, `prompt` and `draft`, and how it goes in `changes`
@@ -206,6 +206,8 @@ export const migrations: readonly Migration[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   },
+  // Replays by the request that they repeat.
+  { adds: 'CREATE INDEX requests_by_original ON requests (replay_of) WHERE replay_of IS NOT NULL' },
 ]
 
 /** Returns whether the migrations of a store with this schema only add to it. */

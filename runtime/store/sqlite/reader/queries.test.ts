@@ -42,6 +42,15 @@ test('rare outcomes and states are found by an index, in order', () => {
   }
 })
 
+test('replays of a request are found by an index, past all requests that came since', () => {
+  for (const filters of [{}, { outcome: 'failed' }, { endpoint: 'github' }]) {
+    const of = { ...filters, replay_of: createIdMinter(() => 1_000)() }
+    const plan = planOf(({ list }) => list({ table: 'requests', filters: of, limit: 50 }))
+    assert.match(plan, /SEARCH requests USING INDEX requests_by_original \(replay_of=\?\)/)
+    assert.doesNotMatch(plan, /TEMP B-TREE/)
+  }
+})
+
 test('bodies that an older version stored are found too', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db, migrations.slice(0, 1))

@@ -74,7 +74,7 @@ interface Form {
 const forms: Readonly<Record<Listed, Form>> = {
   requests: {
     columns: listedColumns,
-    filters: ['outcome', ...lookupColumns],
+    filters: ['outcome', 'replay_of', ...lookupColumns],
     order: 'place',
     recordOf: requestOf,
   },
@@ -117,12 +117,14 @@ export function createQueries(db: DatabaseSync) {
   function list(query: ListQuery): GotPage {
     const { table, limit, filters } = query
     const { columns, order, recordOf } = forms[table]
-    const lookup = table === 'requests' && !isRareOutcome(filters) ? lookupIn(filters) : undefined
+    const lookup = table === 'requests' && !isIndexed(filters) ? lookupIn(filters) : undefined
     if (lookup !== undefined) return pageOf(requestsWith(lookup, query), requestOf)
     const { conditions, values } = conditionsOf(query)
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+    // An original has few replays, and an outcome may have many requests.
+    const by = filters['replay_of'] === undefined ? '' : 'INDEXED BY requests_by_original'
     const found = db
-      .prepare(`SELECT ${columns} FROM ${table} ${where} ORDER BY ${order} DESC LIMIT ?`)
+      .prepare(`SELECT ${columns} FROM ${table} ${by} ${where} ORDER BY ${order} DESC LIMIT ?`)
       .iterate(...values, limit) as Iterable<never>
     return pageOf(found, recordOf)
   }
@@ -302,9 +304,9 @@ function placesOf({ since, until }: ListQuery): readonly [first: number, last: n
   ]
 }
 
-/** Requests with such an outcome are found by an index of their own. */
-function isRareOutcome({ outcome }: Filters): boolean {
-  return outcome !== undefined && outcome !== 'accepted'
+/** Requests with a rare outcome, and the replays of one request, are found by indexes of their own. */
+function isIndexed({ outcome, replay_of }: Filters): boolean {
+  return replay_of !== undefined || (outcome !== undefined && outcome !== 'accepted')
 }
 
 function lookupIn(filters: Filters): LookupColumn | undefined {

@@ -10,7 +10,6 @@ import { placeOfTime } from '../database/ids.ts'
 /** The columns of a request that the index covers. A search goes by the first of them, whose values are likely to occur least. */
 export const lookupColumns = [
   'delivery',
-  'replay_of',
   'code',
   'mapping',
   'client',
