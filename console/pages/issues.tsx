@@ -118,10 +118,10 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
 
 /** What the buttons of next steps say, by the address that they ask. */
 const actionLabels: readonly (readonly [path: RegExp, label: string, done: string])[] = [
+  [/^\/deliveries\/replay$/, 'Send them again', 'What could be sent is on its way.'],
+  [/^\/runs\/resume$/, 'Perform the parked runs', 'What could be resumed is queued.'],
   [/^\/requests\/replay$/, 'Replay them', 'The replay has begun.'],
   [/^\/requests\/[^/]+\/replay$/, 'Replay it', 'It is replayed.'],
-  [/^\/deliveries\/[^/]+\/replay$/, 'Send it again', 'The delivery is sent again.'],
-  [/^\/runs\/[^/]+\/resume$/, 'Resume the run', 'The run is queued again.'],
   [/^\/runs\/[^/]+\/cancel$/, 'End the run', 'The run is cancelled.'],
   [/^\/reload$/, 'Read the files again', 'The files were read again.'],
 ]
@@ -144,9 +144,34 @@ function NextAction({
       question="Do it now?"
       done={done}
       after={reload}
-      shows={(answer) => <JobLink answer={answer} />}
+      shows={(answer) => (
+        <>
+          <JobLink answer={answer} />
+          <OrderedAll answer={answer} />
+        </>
+      )}
       isPrimary
     />
+  )
+}
+
+/** How many an order about all that is parked concerned, and why it was refused for others. */
+function OrderedAll({ answer }: { readonly answer: unknown }) {
+  const { done, refused } = (answer ?? {}) as {
+    readonly done?: number
+    readonly refused?: readonly { readonly reason: string }[]
+  }
+  if (done === undefined || refused === undefined) return null
+  const [first] = refused
+  return (
+    <span>
+      {done} done
+      {first !== undefined && (
+        <>
+          , {refused.length} refused: <Marked text={first.reason} />
+        </>
+      )}
+    </span>
   )
 }
 

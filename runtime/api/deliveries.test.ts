@@ -42,6 +42,7 @@ async function open(
     ...installed,
     send: (body: unknown) => put('POST', '/api/deliveries', body),
     setRoute: (body: unknown) => put('PUT', '/api/route', body),
+    replayAll: (body: unknown) => put('POST', '/api/deliveries/replay', body),
     replay: (id: unknown) => installed.ask(`/api/deliveries/${id}/replay`, { method: 'POST' }),
   }
 }
@@ -253,6 +254,10 @@ test('on one gateway', async (t) => {
     assert.equal((await opened.replay(body['deliveryId'])).body['to'], 'gone')
     const again = await ended(opened, body['deliveryId'])
     assert.deepEqual([again.state, again.code, again.attempts], ['parked', 'gone', 1])
+    const { body: all } = await opened.replayAll({ channel: 'board' })
+    assert.deepEqual(all, { ok: true, done: 1, refused: [] })
+    assert.equal((await ended(opened, body['deliveryId'])).attempts, 1)
+    assert.deepEqual((await opened.replayAll({ channel: 'terminal' })).body['done'], 0)
     parked = again.id
   })
 
@@ -322,6 +327,12 @@ test('each delivery is replayed to its own target, which is resolved again if it
   const [, unknown, misled] = run.deliveries
   assert.deepEqual([unknown?.code, misled?.code, misled?.channel], ['NO_ROUTE', 'NO_ROUTE', 'whatsapp'])
   for (const each of [unknown, misled]) assert.equal((await opened.replay(each?.id)).status, 409)
+  const { body: all } = await opened.replayAll({ channel: 'whatsapp' })
+  assert.deepEqual(all, {
+    ok: true,
+    done: 0,
+    refused: [{ id: misled?.id, reason: (await opened.replay(misled?.id)).body['error'] }],
+  })
   await opened.setRoute({ channel: 'board', to: 'bob' })
   for (const each of [unknown, misled]) {
     const { body: answer } = await opened.replay(each?.id)

@@ -3,12 +3,17 @@
 import type { FieldError } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import type { Unroutable } from '../dispatch/index.ts'
+import type { DeliveryRecord, Id } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
+import { orderAll } from './parked.ts'
 import type { workRoutes } from './routes/work.ts'
 
-type DeliveryHandlers = Pick<Handlers<typeof workRoutes>, 'sendDelivery' | 'replayDelivery' | 'setRoute'>
+type DeliveryHandlers = Pick<
+  Handlers<typeof workRoutes>,
+  'sendDelivery' | 'replayDelivery' | 'replayDeliveries' | 'setRoute'
+>
 
 export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers {
   const { deliveries, store, log } = options
@@ -23,18 +28,24 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
       return { ok: true, deliveryId, channel, to }
     },
     async replayDelivery({ params: { id }, reply }) {
-      const result = await deliveries.replay(id)
-      if (!result.ok) {
-        if (result.why === 'unknown') return missing(reply, 'delivery')
-        const reason = (result.reason ?? 'its state does not allow it').replace(/\.$/, '')
-        return refuse(reply, 'WRONG_STATE', { sentence: `The delivery cannot be replayed: ${reason}.` })
-      }
-      const delivery = await store.read.delivery(id)
-      if (delivery === undefined) return missing(reply, 'delivery')
-      const { state, channel, to, runId } = delivery
-      log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by: 'api' })
+      const replayed = await replay(id)
+      if (!replayed.ok)
+        return replayed.sentence === undefined
+          ? missing(reply, 'delivery')
+          : refuse(reply, 'WRONG_STATE', { sentence: replayed.sentence })
+      const { state, channel, to } = replayed.delivery
       return { ok: true, deliveryId: id, state, channel, to }
     },
+    replayDeliveries: ({ body: { channel } }) =>
+      orderAll(
+        (page) =>
+          store.read.deliveries({ ...page, state: 'parked', ...(channel !== undefined && { channel }) }),
+        () => true,
+        async (id) => {
+          const replayed = await replay(id)
+          return replayed.ok ? undefined : (replayed.sentence ?? 'There is no such delivery.')
+        },
+      ),
     async setRoute({ body, reply }) {
       if (body.channel === 'last') {
         const details = [{ pointer: '/channel', message: `must be ${configuredText(options)}` }]
@@ -45,6 +56,26 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
       log.info({ event: 'route-set', ...set.route, by: 'api' })
       return { route: set.route }
     },
+  }
+
+  /** Says why not in a sentence, or nothing where there is no such delivery. */
+  async function replay(
+    id: Id,
+  ): Promise<
+    | { readonly ok: true; readonly delivery: DeliveryRecord }
+    | { readonly ok: false; readonly sentence?: string }
+  > {
+    const result = await deliveries.replay(id)
+    if (!result.ok) {
+      if (result.why === 'unknown') return { ok: false }
+      const reason = (result.reason ?? 'its state does not allow it').replace(/\.$/, '')
+      return { ok: false, sentence: `The delivery cannot be replayed: ${reason}.` }
+    }
+    const delivery = await store.read.delivery(id)
+    if (delivery === undefined) return { ok: false }
+    const { channel, to, runId } = delivery
+    log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by: 'api' })
+    return { ok: true, delivery }
   }
 }
 

@@ -131,6 +131,16 @@ test('a run that a budget has parked is performed once it is resumed, and only t
     /^The run cannot be resumed: agents\.budget is spent for \S+ \(UTC\), so it would be parked again; raise it/,
   )
   assert.equal((await inState(opened, parked.id, 'parked')).error?.code, 'BUDGET')
+  const resumeAll = async (code: string) => {
+    const { body } = await ask('/api/runs/resume', { method: 'POST', payload: JSON.stringify({ code }) })
+    return { ...body, refused: (body['refused'] as { id: string }[]).map(({ id }) => id) }
+  }
+  assert.deepEqual(await resumeAll('BUDGET'), { ok: true, done: 0, refused: [parked.id] })
+  assert.deepEqual(
+    await resumeAll('LOOP'),
+    { ok: true, done: 0, refused: [] },
+    'it is parked for another cause',
+  )
 
   await write('reveille.yaml', agents(10))
   await gateway.reload()
@@ -139,8 +149,7 @@ test('a run that a budget has parked is performed once it is resumed, and only t
     'parked',
     'a larger budget alone moves nothing',
   )
-  const resumed = await ask(`/api/runs/${parked.id}/resume`, { method: 'POST' })
-  assert.deepEqual(resumed.status, 200)
+  assert.deepEqual(await resumeAll('BUDGET'), { ok: true, done: 1, refused: [] })
   const run = await opened.ended(parked.id)
   assert.deepEqual([run.state, run.error], ['succeeded', undefined])
   assert.equal((await opened.line('run-resume-asked'))['runId'], parked.id)

@@ -5,6 +5,7 @@ import type { Id, RunRecord, Store } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
+import { orderAll } from './parked.ts'
 import type { workRoutes } from './routes/work.ts'
 import { readBudgets } from './status.ts'
 
@@ -14,7 +15,7 @@ const orders = {
 } as const
 type Order = keyof typeof orders
 
-type RunHandlers = Pick<Handlers<typeof workRoutes>, 'readRun' | 'cancelRun' | 'resumeRun'>
+type RunHandlers = Pick<Handlers<typeof workRoutes>, 'readRun' | 'cancelRun' | 'resumeRun' | 'resumeRuns'>
 
 export function createRunHandlers(options: AdminOptions): RunHandlers {
   const { store, log, now, progressOf } = options
@@ -28,21 +29,46 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
     },
     cancelRun: ({ params, reply }) => carryOut('cancel', params.id, reply),
     resumeRun: ({ params, reply }) => carryOut('resume', params.id, reply),
+    resumeRuns: ({ body: { code } }) =>
+      orderAll(
+        (page) => read.runs({ ...page, state: 'parked' }),
+        ({ error }) => code === undefined || error?.code === code,
+        async (id) => {
+          const ordered = await order('resume', id)
+          return ordered.ok ? undefined : (ordered.sentence ?? 'There is no such run.')
+        },
+      ),
   }
 
   async function carryOut(type: Order, id: Id, reply: FastifyReply) {
-    const spent = type === 'resume' ? await spentBudgetOf(id) : undefined
-    if (spent !== undefined) return refuse(reply, 'WRONG_STATE', { sentence: sentenceOf(type, spent) })
-    const result = await store.command({ type, run: id, at: now() })
-    if (!result.ok) {
-      if (result.why === 'unknown') return missing(reply, 'run')
-      return refuse(reply, 'WRONG_STATE', { sentence: sentenceOf(type, result.reason) })
-    }
-    const run = await read.run(id)
-    if (run === undefined) return missing(reply, 'run')
-    const { state, stage, cancelRequestedAt } = run
-    log.info({ event: orders[type].event, runId: id, sessionKey: run.sessionKey, state, by: 'api' })
+    const ordered = await order(type, id)
+    if (!ordered.ok)
+      return ordered.sentence === undefined
+        ? missing(reply, 'run')
+        : refuse(reply, 'WRONG_STATE', { sentence: ordered.sentence })
+    const { state, stage, cancelRequestedAt } = ordered.run
     return { ok: true as const, runId: id, state, stage, cancelRequestedAt }
+  }
+
+  /** Says why not in a sentence, or nothing where there is no such run. */
+  async function order(
+    type: Order,
+    id: Id,
+  ): Promise<
+    { readonly ok: true; readonly run: RunRecord } | { readonly ok: false; readonly sentence?: string }
+  > {
+    const spent = type === 'resume' ? await spentBudgetOf(id) : undefined
+    if (spent !== undefined) return { ok: false, sentence: sentenceOf(type, spent) }
+    const result = await store.command({ type, run: id, at: now() })
+    if (!result.ok)
+      return result.why === 'unknown'
+        ? { ok: false }
+        : { ok: false, sentence: sentenceOf(type, result.reason) }
+    const run = await read.run(id)
+    if (run === undefined) return { ok: false }
+    const { sessionKey, state } = run
+    log.info({ event: orders[type].event, runId: id, sessionKey, state, by: 'api' })
+    return { ok: true, run }
   }
 
   /** Why a run that is resumed now would be parked again at once, or undefined. */

@@ -11,7 +11,7 @@ export interface IssueCodeRow {
   readonly about: 'endpoint' | 'mapping' | 'channel' | 'source' | 'runner' | 'budget' | 'files'
   /** Whether quiet days end it. Not where the problem lasts although nothing is counted. */
   readonly endsQuietly: boolean
-  /** Whether the main session gets an event. Not where dispatch posts an event of its own when it happens. */
+  /** Whether the main session gets an event. Not where dispatch commits one with the first run that it parks. */
   readonly isSaid: boolean
 }
 
@@ -66,7 +66,6 @@ export const issueCodes = {
     about: 'mapping',
     title: 'a loop is suspected, and was stopped',
     ends: 'when no run is parked for it any more; for a request that the gateway caused itself, after an hour without one',
-    isSaid: false,
   },
   BUDGET_SPENT: {
     ...lasting,
@@ -86,7 +85,6 @@ export const issueCodes = {
     about: 'runner',
     title: 'runs are parked, because a budget in USD cannot count what they cost',
     ends: 'when no run is parked for it any more: resumed or cancelled',
-    isSaid: false,
   },
   TIMEOUTS: {
     ...counted,

@@ -83,7 +83,7 @@ test('the main session gets an event about an issue once a day, and never of its
     return change !== undefined && 'say' in change && change.say !== undefined
   }
   assert.equal(await said({ code: 'RUNNER_FAILS', isSilent: true }), false)
-  assert.equal(await said({ code: 'LOOP' }), false)
+  assert.equal(await said({ code: 'BUDGET_SPENT' }), false)
   assert.equal(await said(), true)
   assert.equal(await said(), false)
   state.now += 86_400_000

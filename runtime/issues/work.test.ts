@@ -81,7 +81,7 @@ test('the failure of the runner that the main session runs on is silent', () => 
 })
 
 test('what waits for an operator is over when nothing of it is parked any more', async () => {
-  const { watch, observer, state, parked, keys } = createFixture()
+  const { watch, observer, state, parked, open, keys } = createFixture()
   const spent = 'the budget of all runs (agents.budget), 5 runs a day, is spent for 2026-01-31 (UTC)'
   parked(run, { code: 'BUDGET', message: spent }, 'agents.budget')
   parked(run, { code: 'LOOP', message: 'more than 60 runs' })
@@ -92,6 +92,15 @@ test('what waits for an operator is over when nothing of it is parked any more',
   })
   const all = ['BUDGET_SPENT:agents.budget', 'LOOP:review', 'NO_PRICE:x/y', 'DELIVERIES_PARKED:slack']
   assert.deepEqual(keys(), all)
+  const actionOf = (key: string) => open.get(key)?.describe().next.action
+  const resume = { method: 'POST', path: '/api/runs/resume' }
+  assert.deepEqual(actionOf('BUDGET_SPENT:agents.budget'), { ...resume, body: { code: 'BUDGET' } })
+  assert.deepEqual(actionOf('NO_PRICE:x/y'), { ...resume, body: { code: 'NO_PRICE' } })
+  assert.deepEqual(actionOf('DELIVERIES_PARKED:slack'), {
+    method: 'POST',
+    path: '/api/deliveries/replay',
+    body: { channel: 'slack' },
+  })
   state.parked = [
     { ...run, error: { code: 'BUDGET', message: spent } },
     { ...run, error: { code: 'LOOP', message: 'more than 60 runs' } },

@@ -91,7 +91,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
             next: {
               label: 'Mend that, and then perform the parked runs',
               command: 'reveille resume --all',
-              action: { method: 'POST', path: `/api/runs/${run.id}/resume` },
+              action: { method: 'POST', path: '/api/runs/resume', body: { code } },
             },
           }),
         })
@@ -106,6 +106,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
             next: {
               label: `Raise ${budget} or wait for the next day (UTC), and then perform the parked runs`,
               command: 'reveille resume --all',
+              action: { method: 'POST', path: '/api/runs/resume', body: { code } },
             },
           }),
         })
@@ -132,7 +133,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
       else if (ledger.hasOpen()) ledger.resolve('RUNNER_FAILS', runner)
     },
 
-    deliveryEnded({ id, channel, to }, state, reason) {
+    deliveryEnded({ channel, to }, state, reason) {
       if (state === 'delivered') {
         if (ledger.hasOpen()) ledger.resolve('CHANNEL_REFUSES', channel)
       } else if (state === 'parked' && reason !== undefined) {
@@ -153,7 +154,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
                 : {
                     label: 'Mend the cause, and then deliver what is parked',
                     command: `reveille replay --parked --channel ${channel}`,
-                    action: { method: 'POST', path: `/api/deliveries/${id}/replay` },
+                    action: { method: 'POST', path: '/api/deliveries/replay', body: { channel } },
                   },
           }),
         })

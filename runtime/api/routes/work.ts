@@ -8,6 +8,8 @@ import {
   exactly,
   givenText,
   id,
+  integer,
+  list,
   nullable,
   object,
   oneOf,
@@ -31,6 +33,15 @@ const orderedRun = object({
   state: oneOf(runStates),
   stage: oneOf(runStages),
   ...optional({ cancelRequestedAt: time }),
+})
+
+/** What became of an order about everything that is parked. */
+const orderedAll = object({
+  ok: exactly(true),
+  done: integer('For how many it was carried out.'),
+  refused: list(object({ id, reason: text() }), {
+    description: 'The first 500 of those for which it was not.',
+  }),
 })
 
 export const workRoutes = {
@@ -65,6 +76,15 @@ export const workRoutes = {
     path: '/runs/:id/resume',
     summary: 'Queues a parked run again.',
     answers: { 200: orderedRun },
+  },
+  resumeRuns: {
+    method: 'POST',
+    path: '/runs/resume',
+    summary: 'Queues all parked runs again, the oldest first.',
+    body: closedObject(
+      optional({ code: givenText('Only those that were parked with this code: `BUDGET`.', longestName) }),
+    ),
+    answers: { 200: orderedAll },
   },
   listEvents: {
     method: 'GET',
@@ -119,6 +139,13 @@ export const workRoutes = {
         ...optional({ to: text() }),
       }),
     },
+  },
+  replayDeliveries: {
+    method: 'POST',
+    path: '/deliveries/replay',
+    summary: 'Sends all parked deliveries again, the oldest first.',
+    body: closedObject(optional({ channel: givenText('Only those to this channel.', longestName) })),
+    answers: { 200: orderedAll },
   },
   listSessions: {
     method: 'GET',

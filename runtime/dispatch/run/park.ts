@@ -1,8 +1,7 @@
-/** Parks runs: a run that a guard stops waits for an operator's decision, and one event says why. */
+/** Parks runs: a run that a guard stops waits for an operator's decision. The observer says why, and one event a day that a budget is spent. */
 
-import { BoundedMap } from '@reveille/kit'
 import { ownEvent } from '../../session/summary.ts'
-import type { Effects, RunError, RunRecord, Settlement, Work } from '../../store/port.ts'
+import type { Effects, RunError, Settlement, Work } from '../../store/port.ts'
 import type { Exhausted } from '../budget.ts'
 import { type Changed, changesOf, names } from '../changes.ts'
 import type { BudgetKey } from '../options.ts'
@@ -15,28 +14,13 @@ export interface ParkedRun extends Changed {
   readonly spend?: Effects['spend']
 }
 
-const dayMs = 86_400_000
-/** How many keys of reported loops are remembered. The oldest is dropped first. */
-const mostReported = 1000
-
 export function createParking(options: PerformerOptions) {
   const { log, mintId } = options
-  /** When the loop of each coalesce key was reported last. */
-  const reported = new BoundedMap<string, number>(mostReported)
-
-  /** A loop goes on, so there is one event a day for each key. The parked runs and the open issue show the rest. */
-  function isDueForReport(key: string, at: number): boolean {
-    const before = reported.get(key)
-    if (before !== undefined && at - before < dayMs) return false
-    reported.delete(key)
-    reported.set(key, at)
-    return true
-  }
 
   function park(
     { claimedRun, run, at, spend }: ParkedRun,
     error: RunError,
-    text: string | undefined,
+    text?: string,
     budget?: BudgetKey,
   ): Settlement {
     options.observer?.runParked?.(run, error, budget)
@@ -64,33 +48,22 @@ export function createParking(options: PerformerOptions) {
       const { coalesce } = held.claimedRun
       if (!coalesce || isComposed(held.claimedRun) || ofKey <= coalesce.mostPerHour) return undefined
       const message = `more than ${coalesce.mostPerHour} runs of one coalesce key were accepted within an hour`
-      const error = { code: 'LOOP', message, retryable: true } as const
-      const where = held.run.mapping === undefined ? '' : ` in the mapping "${held.run.mapping}"`
-      const text = `A loop is suspected${where}: ${message}. ${wayOut(held.run, error.code)}`
-      return park(held, error, isDueForReport(coalesce.key, held.at) ? text : undefined)
+      return park(held, { code: 'LOOP', message, retryable: true })
     },
-    /** Parks a run whose budget is spent. */
+    /** Parks a run whose budget is spent. It is parked again if it is resumed too early, unlike one of a loop. */
     spent(held: ParkedRun, { what, key, day, report }: Exhausted): Settlement {
       const message = `${what} is spent for ${day} (UTC)`
       const error = { code: 'BUDGET', message, retryable: true } as const
-      const text = `No more runs are performed: ${message}. ${wayOut(held.run, error.code)}`
+      const { id } = held.run
+      const text =
+        `No more runs are performed: ${message}. The run ${id} and those after it are parked. Once the budget has room again, ` +
+        `raised or on a new day (UTC), "reveille resume --all" performs them; "reveille cancel ${id}" ends it.`
       const spend = report ? { ...report, runs: report.runs + (held.spend?.runs ?? 0) } : held.spend
       return park({ ...held, spend }, error, report ? text : undefined, key)
     },
     /** Parks a run whose cost a budget in USD could not count. */
     unpriced(held: ParkedRun, why: string): Settlement {
-      const error = { code: 'NO_PRICE', message: why, retryable: true } as const
-      const text = `A run is parked: ${why}. "reveille resume ${held.run.id}" performs it once that is mended.`
-      return park(held, error, isDueForReport(`unpriced ${why}`, held.at) ? text : undefined)
+      return park(held, { code: 'NO_PRICE', message: why, retryable: true })
     },
   }
-}
-
-/** A spent budget parks a run again that is resumed too early. The loop guard does not. */
-function wayOut({ id }: RunRecord, code: 'LOOP' | 'BUDGET'): string {
-  const parked = `The run ${id} and those after it are parked`
-  const end = `"reveille cancel ${id}" ends it.`
-  return code === 'LOOP'
-    ? `${parked}; "reveille resume ${id}" performs it, ${end}`
-    : `${parked}. Once the budget has room again, raised or on a new day (UTC), "reveille resume --all" performs them; ${end}`
 }

@@ -1,0 +1,35 @@
+/** Gives one order about everything that is parked, the oldest first. */
+
+import type { Id, Page } from '../store/port.ts'
+
+/** The most refusals that are answered. */
+const mostRefused = 500
+const stride = 500
+
+export interface OrderedAll {
+  readonly ok: true
+  /** For how many the order was carried out. */
+  readonly done: number
+  readonly refused: readonly { readonly id: Id; readonly reason: string }[]
+}
+
+/** `order` returns why it was refused, or undefined. */
+export async function orderAll<Record extends { readonly id: Id }>(
+  read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Record>>,
+  isMeant: (record: Record) => boolean,
+  order: (id: Id) => Promise<string | undefined>,
+): Promise<OrderedAll> {
+  const ids: Id[] = []
+  let cursor: string | undefined
+  do {
+    const page = await read({ limit: stride, ...(cursor !== undefined && { cursor }) })
+    ids.push(...page.items.filter(isMeant).map(({ id }) => id))
+    cursor = page.next
+  } while (cursor !== undefined)
+  const refused: { id: Id; reason: string }[] = []
+  for (const id of ids.reverse()) {
+    const reason = await order(id)
+    if (reason !== undefined) refused.push({ id, reason })
+  }
+  return { ok: true, done: ids.length - refused.length, refused: refused.slice(0, mostRefused) }
+}
