@@ -271,9 +271,10 @@ async function assemble(
       plugins,
       randomness: { mint: mintId, randomId },
       evaluators,
+      mask: mask.text,
     }),
   )
-  const notes = parts.add(createTracedNotes({ store, onExplained: issues.requestExplained }))
+  const notes = parts.add(createTracedNotes({ store, mask: mask.text, onExplained: issues.requestExplained }))
   const replays = createReplays({ store, replay: (asked) => hooks.replay(asked), mintId })
   const replayJobs = parts.add(
     createReplayJobs({
@@ -307,7 +308,8 @@ async function assemble(
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
     reloader,
     archive,
-    withoutSecrets: loader.withoutSecrets,
+    // A secret of one file may stand in another one, where nothing marks it.
+    withoutSecrets: async (file, text) => mask.text(await loader.withoutSecrets(file, text)),
     activity: counters,
     isDraining,
     requestDryRuns,

@@ -3,22 +3,14 @@
 /** What stands in the place of a secret. */
 export const struck = '[redacted]'
 
-/** Returns a copy of plain data. `secrets` are the texts of `Configuration.secrets`. */
-export function strikeOut<Value>(value: Value, secrets: readonly string[]): Value {
-  if (secrets.length === 0) return value
-  // A secret may be a part of a longer one.
-  const longestFirst = [...secrets].sort((one, other) => other.length - one.length)
-  return strikeIn(value, longestFirst) as Value
+/** Returns a copy of plain data. `mask` returns a text without secrets. */
+export function strikeOut<Value>(value: Value, mask: (text: string) => string): Value {
+  return strikeIn(value, mask) as Value
 }
 
-function strikeIn(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') {
-    let text = value
-    for (const secret of secrets) text = text.replaceAll(secret, struck)
-    return text
-  }
-  if (Array.isArray(value)) return value.map((each) => strikeIn(each, secrets))
+function strikeIn(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value)
+  if (Array.isArray(value)) return value.map((each) => strikeIn(each, mask))
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value)
-  return Object.fromEntries(entries.map(([name, each]) => [name, strikeIn(each, secrets)]))
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, strikeIn(each, mask)]))
 }

@@ -6,7 +6,9 @@ import {
   isSecretKey,
   maskLine,
   maskText,
+  querySecretsOf,
   secretSpansOf,
+  secretsIn,
 } from './secret.ts'
 
 test('keys that hold secrets are recognised, also misspelt ones', () => {
@@ -59,6 +61,13 @@ test('in text that could not be parsed, everything after a key for secrets is hi
 test('a password inside an address is hidden anywhere', () => {
   const line = 'store: postgres://user:hunter2@db/reveille'
   assert.equal(maskLine(line, addressSecretsOf(line), 1).text, 'store: postgres://…@db/reveille')
+})
+
+test('the value of a secret in the query of an address is hidden, and a reference to it is not', () => {
+  const line = 'publicUrl: "https://h.example/hooks?key=abc&note=x&token=${TOKEN}&apiKey=def"'
+  const shown = 'publicUrl: "https://h.example/hooks?key=…&note=x&token=${TOKEN}&apiKey=…"'
+  assert.equal(maskLine(line, querySecretsOf(line), 1).text, shown)
+  assert.deepEqual(secretsIn({ publicUrl: 'https://h.example/?key=0123456789&page=1' }), ['0123456789'])
 })
 
 test('a line of broken text that continues a secret, or lost its colon, is recognised', () => {

@@ -83,6 +83,18 @@ export function addressSecretsOf(line: string): Span[] {
   }))
 }
 
+/** Returns the spans of values in the queries of addresses whose names mark secrets. Senders name harmless values so, operators do not. */
+export function querySecretsOf(line: string): Span[] {
+  return Array.from(
+    line.matchAll(/[?&]([\w-]+)=(?!\$\{|\{\{)([^\s&#"']+)/g),
+    ({ 0: all, 1: name = '', 2: value = '', index }) => ({
+      name,
+      start: index + all.length - value.length,
+      end: index + all.length,
+    }),
+  ).flatMap(({ name, start, end }) => (isCalledSecret(name) ? { start, end } : []))
+}
+
 /** The shortest secret that is hidden, in UTF-16 units. Hiding shorter ones would hide words of every text. */
 export const shortestHidden = 8
 
@@ -95,7 +107,8 @@ export function secretsIn(tree: unknown, others: Iterable<string> = []): readonl
   const walk = (value: unknown, isSecret: boolean): void => {
     if (typeof value === 'string') {
       if (isSecret) found.add(value)
-      for (const { start, end } of addressSecretsOf(value)) found.add(value.slice(start, end))
+      for (const { start, end } of [...addressSecretsOf(value), ...querySecretsOf(value)])
+        found.add(value.slice(start, end))
     } else if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value)
       for (const [name, inner] of Object.entries(value))

@@ -56,6 +56,7 @@ function createNotes() {
   const traced: string[] = []
   const notes = createTracedNotes({
     store: { note: (record: RequestRecord) => void noted.push(record) } as Store,
+    mask: (text) => text.replaceAll('a-known-secret', '[redacted]'),
     onExplained: ({ id, candidates }) => void traced.push(`${id} ${candidates.length}`),
   })
   return { notes, noted, traced }
@@ -79,6 +80,25 @@ test('a record that is expected is stored with its trace, after the reply and wi
   const trace = { candidates: [failed('m0'), failed('m1')], more: 0 }
   assert.deepEqual(noted, [{ ...recordOf('a'), trace }])
   assert.deepEqual([asked, traced], [[ignored], ['a 2']])
+})
+
+test('a known secret that a request brought is struck out of its trace', async () => {
+  const { notes, noted } = createNotes()
+  const clause = { path: 'match.body.token', expected: '"x"' }
+  const candidates = [
+    {
+      ...failed('m0'),
+      clause: { ...clause, actual: '"a-known-secret"' },
+      params: { tenant: 'a-known-secret' },
+    },
+  ]
+  const explain = async () => ({ endpoint: 'e', decision: ignored, candidates, actions: [] })
+  notes.expect('a', { explain } as unknown as Snapshot, request('e'), ignored)
+  notes.store.note(recordOf('a'))
+  await until(() => noted.length > 0)
+  assert.deepEqual(noted[0]?.trace?.candidates, [
+    { ...failed('m0'), clause: { ...clause, actual: '"[redacted]"' }, params: { tenant: '[redacted]' } },
+  ])
 })
 
 test('a record that is not expected is stored at once', () => {

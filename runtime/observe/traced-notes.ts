@@ -5,6 +5,7 @@
 
 import type { CandidateTrace, Decision, HookRequest, Snapshot } from '@reveille/engine'
 import type { Entry, Id, RequestRecord, RequestTrace, Store } from '../store/port.ts'
+import { strikeOut } from '../strike-out.ts'
 
 const shownCandidates = 50
 /** How many requests may wait to be explained; each holds its body. */
@@ -30,13 +31,15 @@ export interface ExplainedRequest extends Pick<Expected, 'snapshot' | 'request'>
 
 export interface TracedNotesOptions {
   readonly store: Store
+  /** Strikes known secrets out of a text. */
+  readonly mask: (text: string) => string
   /** Is called with each ignored request that was explained. Default: nothing happens. */
   readonly onExplained?: ((ignored: ExplainedRequest) => void) | undefined
 }
 
 export type TracedNotes = ReturnType<typeof createTracedNotes>
 
-export function createTracedNotes({ store, onExplained }: TracedNotesOptions) {
+export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptions) {
   const expected = new Map<Id, Expected>()
   const waiting: Waiting[] = []
   let explaining: Promise<void> | undefined
@@ -69,7 +72,7 @@ export function createTracedNotes({ store, onExplained }: TracedNotesOptions) {
       const next = waiting.pop()
       if (next === undefined) break
       const { record, snapshot, request } = next
-      const candidates = await explain(next)
+      const candidates = await explain(next, mask)
       store.note(candidates === undefined ? record : { ...record, trace: traceOf(candidates, next) })
       if (candidates !== undefined && record.outcome === 'ignored')
         onExplained?.({ id: record.id, snapshot, request, candidates })
@@ -82,7 +85,7 @@ export function createTracedNotes({ store, onExplained }: TracedNotesOptions) {
     const found = expected.size === 0 ? undefined : expected.get(entry.request.id)
     if (found === undefined || entry.actions.length > 0) return store.accept(entry)
     expected.delete(entry.request.id)
-    const trace = await explain(found)
+    const trace = await explain(found, mask)
     return store.accept(
       trace ? { ...entry, request: { ...entry.request, trace: traceOf(trace, found) } } : entry,
     )
@@ -102,15 +105,28 @@ export function createTracedNotes({ store, onExplained }: TracedNotesOptions) {
 }
 
 /** No transform is called again, since the decision is known. Never rejects. */
-async function explain({
-  snapshot,
-  request,
-  decision,
-}: Expected): Promise<readonly CandidateTrace[] | undefined> {
+async function explain(
+  { snapshot, request, decision }: Expected,
+  mask: TracedNotesOptions['mask'],
+): Promise<readonly CandidateTrace[] | undefined> {
   try {
-    return (await snapshot.explain(request, { decided: decision })).candidates
+    const { candidates } = await snapshot.explain(request, { decided: decision })
+    return candidates.map((candidate) => withoutSecrets(candidate, mask))
   } catch {
     return undefined
+  }
+}
+
+/** What else a candidate holds are the operator's words. */
+function withoutSecrets(candidate: CandidateTrace, mask: TracedNotesOptions['mask']): CandidateTrace {
+  const { clause, params } = candidate
+  const { actual, error } = clause ?? {}
+  return {
+    ...candidate,
+    ...(clause && {
+      clause: { ...clause, ...strikeOut({ ...(actual && { actual }), ...(error && { error }) }, mask) },
+    }),
+    ...(params && { params: strikeOut(params, mask) }),
   }
 }
 

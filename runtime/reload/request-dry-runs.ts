@@ -37,6 +37,8 @@ export interface RequestDryRunsOptions {
   readonly plugins: Pick<PluginHost, 'catalog'>
   readonly randomness: Randomness
   readonly evaluators: Evaluators
+  /** Strikes known secrets out of a text. */
+  readonly mask: (text: string) => string
 }
 
 export interface RequestDryRunTerms {
@@ -87,6 +89,7 @@ export function createRequestDryRuns({
   plugins,
   randomness,
   evaluators,
+  mask,
 }: RequestDryRunsOptions) {
   const parser = createThreadParser({ deadlineMs: parseDeadlineMs, idleMs: parserIdleMs })
   /** What was pasted last, since an author tries the same mappings with several payloads. */
@@ -115,7 +118,6 @@ export function createRequestDryRuns({
     snapshot: Snapshot,
     callsOut: boolean,
   ): Promise<RequestDryRun> {
-    const { configuration } = reloader.source()
     const dryRun = callsOut ? 'call-out' : 'refuse'
     const tried = await explainRequest(received, snapshot, trySurface, { dryRun, sender })
     const { endpoint, candidates, actions } = tried.explanation
@@ -132,7 +134,7 @@ export function createRequestDryRuns({
       explanation: { endpoint, candidates, actions, ...isForm },
       stops,
     }
-    return strikeOut(answer, configuration.secrets)
+    return strikeOut(answer, mask)
   }
 
   async function throughPasted(
@@ -186,12 +188,12 @@ export function createRequestDryRuns({
       // What is long to read would hold up the main loop.
       if (!('code' in request) && request.isUndecoded !== true) admitted.push(request)
     }
-    return strikeOut(fieldPathsOf(admitted), configuration.secrets)
+    return strikeOut(fieldPathsOf(admitted), mask)
   }
 
   /** Returns the requests of the endpoint's tests, as samples to try. */
   function samples(endpoint: string): readonly Sample[] {
-    const { tests, secrets } = reloader.source().configuration
+    const { tests } = reloader.source().configuration
     const found = tests
       .filter(({ value }) => value.request.endpoint === endpoint)
       .flatMap((test): Sample[] => {
@@ -202,7 +204,7 @@ export function createRequestDryRuns({
         return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
       })
       .slice(0, mostSamples)
-    return strikeOut(found, secrets)
+    return strikeOut(found, mask)
   }
 
   return {
@@ -211,7 +213,7 @@ export function createRequestDryRuns({
     samples,
     /** Writes a `tests:` entry of a stored request. */
     testEntry: (record: RequestRecord, received: ReceivedRequest) =>
-      testEntryOf(record, received, reloader.current().snapshot, reloader.source().configuration.secrets),
+      testEntryOf(record, received, reloader.current().snapshot, mask),
     close: () => parser.close(),
   }
 }

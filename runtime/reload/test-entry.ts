@@ -18,14 +18,14 @@ export async function testEntryOf(
   record: RequestRecord,
   received: ReceivedRequest,
   snapshot: Snapshot,
-  secrets: readonly string[],
+  mask: (text: string) => string,
 ): Promise<{ readonly yaml: string } | { readonly problem: string }> {
   const admitted = await trySurface.receive(received, snapshot)
   if ('code' in admitted)
     return { problem: `It would be refused before any mapping is asked: ${admitted.message}` }
   if (admitted.isUndecoded === true)
     return { problem: 'Its body is too long for an entry: keep it in a file, and name that as `bodyFile`.' }
-  const { payload, headers, query } = strikeOut(redactRequest(admitted), secrets)
+  const { payload, headers, query } = strikeOut(redactRequest(admitted), mask)
   const kept = Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       ofTransport.test(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],

@@ -6,6 +6,7 @@ import {
   continuesSecret,
   type MaskedLine,
   maskLine,
+  querySecretsOf,
   type Span,
   secretSpansOf,
 } from '../secret.ts'
@@ -50,7 +51,7 @@ export function placeAt(placed: PlacedText, offset: number, unsure = false): Pla
   const spans = secrets
     .filter((span) => span.start < start + content.length && span.end > start)
     .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
-  spans.push(...addressSecretsOf(content))
+  spans.push(...addressSecretsOf(content), ...querySecretsOf(content))
   if (unsure && continuesSecret(text.slice(0, start), content)) {
     spans.splice(0, spans.length, clip({ start: 0, end: content.length }, content))
   } else if (unsure) spans.push(...secretSpansOf(content))

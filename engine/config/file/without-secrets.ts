@@ -1,7 +1,15 @@
 /** Returns the text of a whole file as it may be shown: without secrets, and with every line where it was. */
 
 import { isRecord } from '../is-record.ts'
-import { addressSecretsOf, maskLine, maskText, type Span, secretSpansOf, secretsIn } from '../secret.ts'
+import {
+  addressSecretsOf,
+  maskLine,
+  maskText,
+  querySecretsOf,
+  type Span,
+  secretSpansOf,
+  secretsIn,
+} from '../secret.ts'
 import type { TextParser, WrittenText } from './parse-text.ts'
 
 /**
@@ -31,7 +39,8 @@ function hideIn(text: string, secrets: readonly Span[], search: (line: string) =
           start: Math.max(span.start - from, line.length - line.trimStart().length),
           end: Math.min(span.end - from, end),
         }))
-      return maskLine(line, [...known, ...addressSecretsOf(line), ...search(line)], 1).text
+      const inAddresses = [...addressSecretsOf(line), ...querySecretsOf(line)]
+      return maskLine(line, [...known, ...inAddresses, ...search(line)], 1).text
     })
     .join('\n')
 }

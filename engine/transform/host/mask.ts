@@ -41,8 +41,10 @@ export function createMask(): Mask {
   function withoutCutSecret(text: string): string {
     const whole = text.endsWith('…') ? text.slice(0, -1) : text
     for (const form of longestFirst) {
-      const start = whole.lastIndexOf(form.slice(0, shortestHidden))
-      if (start === -1 || !form.startsWith(whole.slice(start))) continue
+      const from = Math.max(0, whole.length - form.length)
+      const found = whole.slice(from).lastIndexOf(form.slice(0, shortestHidden))
+      const start = from + found
+      if (found === -1 || !form.startsWith(whole.slice(start))) continue
       return `${whole.slice(0, start)}${hidden}${text.slice(whole.length)}`
     }
     return text

@@ -30,6 +30,9 @@ export const configured = canaries(
   'unused-variable',
 )
 
+/** A secret of the operator that senders send too, so that the store holds it where it holds a body. */
+export const echoed = canaries('echoed-key')
+
 /** Secrets that stand in the configuration itself: the archive of generations stores these files unchanged. */
 export const literal: readonly (keyof typeof configured)[] = [
   'old-hook-token',

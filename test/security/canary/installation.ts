@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import { type Files, type Installation, install, rehearsalPlugin } from '../../installation.ts'
-import { credentials, heads, configured as secret } from './canaries.ts'
+import { credentials, echoed, heads, configured as secret } from './canaries.ts'
 import { payload } from './requests.ts'
 
 export const publicUrl = `https://hooks.example.com/hooks/twilio?key=${secret['public-url-query']}`
@@ -30,7 +30,7 @@ plugins: ["${rehearsalPlugin}"]
 channels: { terminal: {}, board: { folder: "{folder}", apiKey: "\${CHANNEL_KEY}" } }
 agents:
   defaults: { models: [openai/gpt-5] }
-  providers: { openai: { apiKey: "\${PROVIDER_KEY}" } }
+  providers: { openai: { apiKey: "\${PROVIDER_KEY}" }, anthropic: { apiKey: "\${ECHOED_KEY}" } }
   route: { channel: board, to: team }
   runners: { blabbing: { kind: blabbing, folder: "{folder}", apiKey: ${secret['runner-key']} } }
 `
@@ -47,6 +47,7 @@ TWILIO_SECRET=${secret['twilio-secret']}
 HMAC_SECRET=${secret['hmac-secret']}
 CHANNEL_KEY=${secret['channel-key']}
 PROVIDER_KEY=${secret['provider-key']}
+ECHOED_KEY=${echoed['echoed-key']}
 UNUSED=${secret['unused-variable']}
 `
 
@@ -75,6 +76,11 @@ ${mapping('transformed', 'transform: { module: failing.mjs }')}\
 ${mapping('declined', 'transform: { module: refusing.mjs }')}\
 `
 
+/** A test beside the mappings is a sample of the console, and may hold a secret. */
+const tests = `tests:
+  - { name: a sample, request: { endpoint: plain, headers: { x-note: ${secret['runner-key']} }, body: { text: ${secret['runner-key']}, number: 1 } }, expect: { mapping: plain } }
+`
+
 /** What an author prints or throws is shown to the operator. The cause of an error is not shown. */
 const failing = `export default ({ payload }) => {
   throw new Error('it cannot be read', { cause: new TypeError(payload.text) })
@@ -92,7 +98,7 @@ export const files: Files = {
   '.env': environment,
   'github-secret': `${secret['github-secret']}\n`,
   'unread-target': secret['file-target'],
-  'mappings/all.yaml': mappings,
+  'mappings/all.yaml': mappings + tests,
   'transforms/failing.mjs': failing,
   'transforms/refusing.mjs': refusing,
   'payload.json': payload,

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { createCommandLine } from '../../../runtime/cli/io-fixture.ts'
 import type { Installation } from '../../installation.ts'
 import { startReveille } from '../../process/reveille-process.ts'
-import { configured, credentials, heads } from './canaries.ts'
+import { bodies, configured, credentials, echoed, heads, ids } from './canaries.ts'
+import { payload } from './requests.ts'
 
 /** A text and where it was read. */
 export interface Output {
@@ -38,9 +39,20 @@ export async function readApi(address: string): Promise<Output[]> {
       await ask(`/api/${list}/${encodeURIComponent(String(id))}`)
     }
   }
+  await askAboutRequests(ask)
+  await askDryRuns(ask)
+  outputs.push(await readFrame(address))
   const note = heads['query-note']
   for (const path of [
     'status',
+    'health',
+    'series',
+    'spend',
+    'jobs',
+    'generations/1/file?path=reveille.yaml',
+    'generations/1/file?path=mappings/all.yaml',
+    'generations/1/compare?with=1',
+    `find?q=${ids['delivery-id']}`,
     'route',
     'endpoints',
     'mappings',
@@ -71,6 +83,9 @@ export async function readApi(address: string): Promise<Output[]> {
   await ask('/api/route', 'PUT', { channel: note })
   await ask('/api/session', 'POST', { token: note })
   await ask('/api/issues/resolve', 'POST', { key: note })
+  await ask('/api/runs/resume', 'POST', { code: note })
+  await ask('/api/deliveries/replay', 'POST', { channel: note })
+  await ask('/api/requests/forget', 'POST', { filter: { client: note }, dryRun: true })
   for (const path of [
     `runs/${note}/cancel`,
     `deliveries/${note}/replay`,
@@ -79,6 +94,57 @@ export async function readApi(address: string): Promise<Output[]> {
   ])
     await ask(`/api/${path}`, 'POST')
   return outputs
+}
+
+/** Asks everything about the newest request of each endpoint, outcome and code, and does the failed ones again. */
+async function askAboutRequests(ask: Ask): Promise<void> {
+  const { items } = JSON.parse((await ask('/api/requests?limit=500')).text) as {
+    items: Record<'id' | 'endpoint' | 'outcome' | 'code', string>[]
+  }
+  const kinds = Map.groupBy(items, ({ endpoint, outcome, code }) => `${endpoint} ${outcome} ${code}`)
+  for (const id of Array.from(kinds.values(), ([newest]) => newest?.id)) {
+    for (const what of ['explain', 'explain?generation=live', 'explain?generation=1', 'as-test', 'body'])
+      await ask(`/api/requests/${id}/${what}`)
+    await ask(`/api/requests/${id}/replay`, 'POST', { dryRun: true })
+    await ask(`/api/requests/${id}/replay`, 'POST', { payload: '{"text":"[redacted]"}', dryRun: true })
+  }
+  for (const endpoint of new Set(items.map(({ endpoint }) => encodeURIComponent(endpoint))))
+    for (const what of ['samples', 'paths']) await ask(`/api/endpoints/${endpoint}/${what}`)
+  const filter = { outcome: 'failed' }
+  await ask('/api/requests/replay', 'POST', { filter, dryRun: true })
+  const { job } = JSON.parse((await ask('/api/requests/replay', 'POST', { filter })).text) as { job: string }
+  for (;;) if (!(await ask(`/api/jobs/${job}`)).text.includes('"state":"running"')) return
+}
+
+async function askDryRuns(ask: Ask): Promise<void> {
+  const wish = { payload, headers: { 'x-note': echoed['echoed-key'], cookie: `a=${credentials.cookie}` } }
+  for (const endpoint of ['plain', 'picky', 'transformed', 'schema', 'none'])
+    await ask('/api/try', 'POST', { ...wish, endpoint })
+  for (const mapping of [
+    '{ match: { path: plain }, message: "Read {{text}}" }',
+    '{ match: { path: plain }, message: "Read {{text}} with ${HOOK_TOKEN}" }',
+    '{ match: { path: plain }, mesage: "${file:github-secret}" }',
+    `{ match: { path: plain, body: { deep: x } }, message: "${echoed['echoed-key']}" }`,
+  ])
+    await ask('/api/try', 'POST', { ...wish, endpoint: 'plain', mapping })
+}
+
+/** Reads the stream until it has shown a request. */
+async function readFrame(address: string): Promise<Output> {
+  const leaving = new AbortController()
+  const { body } = await fetch(`${address}/api/stream`, { headers, signal: leaving.signal })
+  let text = ''
+  for await (const bytes of body ?? []) {
+    text += Buffer.from(bytes).toString()
+    if (text.includes('event: frame')) break
+    await fetch(`${address}/hooks/picky`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${configured['hook-token']}`, 'x-note': echoed['echoed-key'] },
+      body: JSON.stringify({ text: echoed['echoed-key'], password: bodies.hidden }),
+    })
+  }
+  leaving.abort()
+  return { from: 'GET /api/stream', text }
 }
 
 /** Reads the details of one request of each outcome and code. */

@@ -9,6 +9,10 @@ import type { Output } from './outputs.ts'
  */
 export const tellingFields: readonly string[] = [
   ...['deliveries', 'deliveries.reason', 'deliveries.text'],
+  // What authors complete by, with secrets hidden.
+  'endpoints/paths.fields[].example',
+  'endpoints/paths.fields[].path',
+  'endpoints/paths.headers[].example',
   ...['events', 'events.prompt', 'events.text'],
   // For a stored request: what would become of it, with secrets hidden.
   'explain.explanation.actions[].fields[].sources[].value',
@@ -19,6 +23,16 @@ export const tellingFields: readonly string[] = [
   'requests.headers.x-github-delivery',
   // For a request: why a mapping did not match it, shortened, with secrets hidden.
   'requests.trace.candidates[].clause.actual',
+  // What is made of a stored body, and the body itself.
+  ...['requests/as-test', 'requests/body'],
+  // For a stored request: what would become of it, with secrets hidden.
+  ...['requests/explain', 'requests/replay'].flatMap((dryRun) => [
+    `${dryRun}.decision.warnings[].pointer`,
+    `${dryRun}.explanation.actions[].fields[].sources[].value`,
+    `${dryRun}.explanation.actions[].fields[].value`,
+    `${dryRun}.explanation.actions[].prompt`,
+    `${dryRun}.explanation.actions[].segments[].value`,
+  ]),
   ...[
     'runs',
     'runs.attempts[].reason',
@@ -32,12 +46,15 @@ export const tellingFields: readonly string[] = [
 
 /**
  * Returns the places of an output that show a canary. `GET /api/runs/0190…`, `GET /api/runs?limit=500` and `runs
- * --json` count as one place.
+ * --json` count as one place, and `GET /api/requests/0190…/body` is another one.
  */
 export function placesIn({ from, text }: Output, among: Canaries): string[] {
   const places = new Set<string>()
-  const kind = from.replace(/^GET \/api\//, '').replace(/[\s/?].*$/, '')
-  visit(parsed(text), '')
+  const [kind] = from
+    .replace(/^\w+ \/api\//, '')
+    .replace(/^(\w+)\/[^/?]+/, '$1')
+    .split(/[\s?]/)
+  visit(kind === 'requests/body' ? text : parsed(text), '')
   return Array.from(places, (path) => kind + path.replace(/^\.items\[\]/, ''))
 
   function visit(value: unknown, path: string): void {

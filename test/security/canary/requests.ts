@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import { hmacOf, signedByGitHub } from '../../signed.ts'
 import { say } from '../raw/dial.ts'
-import { bodies, configured, credentials, heads, ids } from './canaries.ts'
+import { bodies, configured, credentials, echoed, heads, ids } from './canaries.ts'
 
 export interface Sent {
   readonly name: string
@@ -73,6 +73,7 @@ export async function sendAll(address: string): Promise<Sent[]> {
   await send('its own token', 'own', { 'x-gateway-token': configured['endpoint-token'] })
   await send('ignored', 'picky')
   await send('skipped', 'none')
+  await sendEchoed()
   for (const _ of [1, 2]) await send('a duplicate', 'once')
   for (const text of [bodies.text, bodies.nested])
     await send(
@@ -165,6 +166,15 @@ export async function sendAll(address: string): Promise<Sent[]> {
     custom: { 'x-custom-signature': heads.signature },
   }))
     for (const _ of [1, 2, 3]) await send('wrongly signed', endpoint, headers)
+
+  /** Not where a mapping puts it into a message, because the operator reads that. */
+  async function sendEchoed(): Promise<void> {
+    const secret = echoed['echoed-key']
+    const headers = { ...right, 'x-note': secret }
+    await send('a known secret', `plain?note=${secret}`, headers, other({ deep: [secret] }))
+    for (const endpoint of ['picky', 'transformed'])
+      await send('a known secret', endpoint, headers, other({ text: secret }))
+  }
 
   for (const [name, bytes] of Object.entries(raw)) {
     const { text, statuses } = await say(Number(new URL(address).port), [Buffer.from(bytes)], { answers: 1 })
