@@ -3,12 +3,14 @@
 import type { FieldError } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import type { Unreplayable } from '../replay/index.ts'
-import type { ReplayJob, RequestFilters, RequestRecord } from '../store/port.ts'
+import type { Id, ReplayJob, RequestFilters, RequestRecord } from '../store/port.ts'
+import { struck } from '../strike-out.ts'
 import { refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { shownRequest, storeFilters } from './requests.ts'
+import { mostStruckBytes, withoutSecrets } from './request-bodies.ts'
+import { refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
 type ReplayHandlers = Pick<
@@ -22,7 +24,7 @@ const mostShown = 20
 const mostSearched = 50
 
 export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
-  const { store, log, now, replays, replayJobs, requestDryRuns } = options
+  const { store, log, now, replays, replayJobs, requestDryRuns, mask } = options
   const { read } = store
 
   return {
@@ -36,6 +38,13 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       if (edited === null) {
         const details = [{ pointer: '/payload', message: 'must be a text, an object or a list' }]
         return refuse(reply, 'INVALID_FIELD', { details })
+      }
+      if (edited !== undefined && (await lacksSecret(id, edited.bytes))) {
+        const details = [{ pointer: '/payload', message: `must not have ${struck} in the place of a secret` }]
+        const sentence =
+          `Secrets are shown as ${struck}, and this payload has that where the original has one: ` +
+          'write the secret, or edit the body as it came, which `?raw=true` and `--raw` give.'
+        return refuse(reply, 'INVALID_FIELD', { sentence, details })
       }
       if (dryRun) {
         const restored = await replays.restore(id, edited)
@@ -92,6 +101,14 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
     },
   }
 
+  /** Whether an edited body was made of one that is shown without its secrets, and still lacks one. */
+  async function lacksSecret(id: Id, edited: Buffer): Promise<boolean> {
+    if (!edited.includes(struck)) return false
+    const body = (await read.request(id))?.body
+    if (body === undefined || body.byteLength > mostStruckBytes) return false
+    return !withoutSecrets(body, mask).equals(body)
+  }
+
   async function preview(filter: RequestFilters) {
     const ids = await replayJobs.choose(filter)
     const records = await Promise.all(
@@ -140,14 +157,6 @@ function onlyForDryRuns(given: Readonly<Record<string, unknown>>): FieldError[] 
   return Object.entries(given)
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([name]) => ({ pointer: `/${name}`, message: 'is for a dry run: add dryRun: true' }))
-}
-
-export function refuseNoFilter(reply: FastifyReply): FastifyReply {
-  const details = [{ pointer: '/filter', message: 'must have at least one filter' }]
-  return refuse(reply, 'INVALID_FIELD', {
-    sentence: 'Without a filter this would concern every request.',
-    details,
-  })
 }
 
 export function refuseReplay(reply: FastifyReply, { code, sentence }: Unreplayable): FastifyReply {

@@ -6,12 +6,13 @@ import type { Id, RequestFilters, RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { refuseNoFilter } from './replays.ts'
-import { storeFilters } from './requests.ts'
+import { refuseNoFilter, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
 type BodyHandlers = Pick<Handlers<typeof replayRoutes>, 'readRequestBody' | 'forgetRequests'>
 
+/** Secrets are looked for in the main thread, so that a longer body is answered raw alone. Bytes. */
+export const mostStruckBytes = 4 * 1024 * 1024
 /** As many as the store erases at a time. */
 const stride = 500
 
@@ -25,6 +26,12 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
       if (record === undefined) return missing(reply, 'request')
       const { body, endpoint } = record
       if (body === undefined) return refuse(reply, 'BODY_NOT_KEPT', { sentence: notKept(record) })
+      if (!raw && body.length > mostStruckBytes)
+        return refuse(reply, 'BODY_TOO_LARGE', {
+          sentence:
+            `The body has ${body.length} bytes, and secrets are struck out of at most ${mostStruckBytes}: ` +
+            'ask for it as it came, by `?raw=true` or `--raw`.',
+        })
       if (raw)
         log.info({ event: 'request-body-read', requestId: id, endpoint, bytes: body.length, by: 'api' })
       // The type that the sender gave, or one that a browser guesses, could make a page of it.
@@ -32,7 +39,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
         .type('application/octet-stream')
         .header('content-disposition', `attachment; filename="${id}.body"`)
         .header('content-security-policy', "sandbox; default-src 'none'")
-        .send(raw ? Buffer.from(body) : masked(body, mask))
+        .send(raw ? Buffer.from(body) : withoutSecrets(body, mask))
     },
 
     async forgetRequests({ body: { ids, filter: given, dryRun = false }, reply }) {
@@ -97,7 +104,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
 }
 
 /** What is no UTF-8 is looked through byte by byte, so that its other bytes stay as they are. */
-function masked(body: Uint8Array, mask: AdminOptions['mask']): Buffer {
+export function withoutSecrets(body: Uint8Array, mask: AdminOptions['mask']): Buffer {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'
   return Buffer.from(mask(bytes.toString(encoding)), encoding)

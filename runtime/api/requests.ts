@@ -1,8 +1,9 @@
 /** Handles the routes that list and show requests. */
 
+import type { FastifyReply } from 'fastify'
 import { RequestError } from '../http/errors.ts'
 import type { RequestHead, RequestRecord } from '../store/port.ts'
-import { missing } from './errors.ts'
+import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import type { requestRoutes } from './routes/requests.ts'
@@ -64,6 +65,14 @@ function instantOf(text: string, pointer: string): number {
   const at = Date.parse(iso.includes('T') && !isZoned ? `${iso}Z` : iso)
   if (!Number.isNaN(at)) return at
   throw new RequestError('INVALID_FIELD', { details: [{ pointer, message: 'must be a time that there is' }] })
+}
+
+export function refuseNoFilter(reply: FastifyReply): FastifyReply {
+  const details = [{ pointer: '/filter', message: 'must have at least one filter' }]
+  return refuse(reply, 'INVALID_FIELD', {
+    sentence: 'Without a filter this would concern every request.',
+    details,
+  })
 }
 
 /** The raw body and its head are no part of a record that is shown. */

@@ -110,7 +110,7 @@ for (const operator of [pointer, keyboard]) {
 
   test(`a payload is edited, tried and replayed, ${operator.name}`, inBrowser, async (t) => {
     const { page, open, signIn, post, read, browserErrors } = await openConsole(t, files)
-    const failed = await post('/hooks/orders', { order: { id: 'A-18' } })
+    const failed = await post('/hooks/orders', { order: { id: 'A-18', note: hookToken } })
     await open(`/requests/${failed.body['requestId']}`)
     await signIn()
     await operator.use(page, page.getByRole('button', { name: 'Edit and replay' }))
@@ -118,6 +118,9 @@ for (const operator of [pointer, keyboard]) {
     await field.waitFor()
     assert.match(await field.inputValue(), /"A-18"/)
     await becomesTrue(page, `document.activeElement?.textContent === 'Edit and replay'`)
+    assert.match(await field.inputValue(), /"note": "\[redacted\]"/)
+    await operator.use(page, page.getByRole('button', { name: 'Edit it as it came' }))
+    await becomesTrue(page, `document.activeElement?.value?.includes('${hookToken}')`)
     const mended = '{"order":{"id":"A-18","customer":"Ada"}}'
     if (operator === keyboard) await reachAndReplace(page, field, mended)
     else await field.fill(mended)

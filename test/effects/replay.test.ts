@@ -16,7 +16,9 @@ const configuration = (bodies = 'failed') => `gateway: { port: 0, auth: { token:
 hooks:
   enabled: true
   token: ${hookToken}
-  endpoints: { orders: { verify: { provider: stripe, secret: "\${STRIPE_SECRET}" } } }
+  endpoints:
+    orders: { verify: { provider: stripe, secret: "\${STRIPE_SECRET}" } }
+    shop: { maxBodyBytes: 8000000 }
 plugins: ["${rehearsalPlugin}"]
 channels: { board: { folder: "{folder}" } }
 history: { bodies: ${bodies} }
@@ -233,6 +235,38 @@ test('a body is answered without known secrets, never with the type of its sende
   const record = (await ask(`/api/requests/${id}`)).body as { headers: Record<string, string> }
   assert.equal(record.headers['x-note'], 'a [redacted]')
   assert.equal(record.headers['authorization'], undefined)
+})
+
+test('an edited payload that has the mark of a struck out secret in its place is refused', async (t) => {
+  const installed = await open(t)
+  const { ask, read } = installed
+  const id = await postFailing(installed, { id: stripeSecret, text: '[redacted]' })
+  const { text: shown } = await ask(`/api/requests/${id}/body`)
+  for (const dryRun of [true, false]) {
+    const { status, body } = await replayOf(installed, id, { payload: shown, dryRun })
+    assert.deepEqual([status, body['code']], [400, 'INVALID_FIELD'])
+    assert.match(
+      String(body['error']),
+      /has that where the original has one: write the secret, or edit the body/,
+    )
+  }
+  assert.equal((await read<Page<RequestRecord>>('/api/requests')).items.length, 1)
+  const { text: raw } = await ask(`/api/requests/${id}/body?raw=true`)
+  assert.equal((await replayOf(installed, id, { payload: raw.replace('[redacted]', 'x') })).status, 200)
+  const plain = await postFailing(installed, { id: 'plain' })
+  assert.equal((await replayOf(installed, plain, { payload: '{"id":"[redacted]"}' })).status, 200)
+})
+
+test('secrets are not looked for in a long body, which is answered as it came and no other way', async (t) => {
+  const installed = await open(t)
+  const id = await postFailing(installed, { id: 1, pad: 'x'.repeat(5_000_000) })
+  const { status, body } = await installed.ask(`/api/requests/${id}/body`)
+  assert.deepEqual([status, body['code']], [413, 'BODY_TOO_LARGE'])
+  assert.match(
+    String(body['error']),
+    /^The body has 5000017 bytes, and secrets are struck out of at most 4194304/,
+  )
+  assert.equal((await installed.ask(`/api/requests/${id}/body?raw=true`)).text.length, 5_000_017)
 })
 
 test('what is forgotten is gone with its replays, and its records stay', async (t) => {

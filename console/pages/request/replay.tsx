@@ -18,12 +18,16 @@ interface Props {
   readonly close: () => void
 }
 
+/** What the gateway shows in the place of a secret. */
+const struck = '[redacted]'
+
 type Step =
   | { readonly name: 'ready' | 'trying' | 'replaying' }
   | { readonly name: 'failed'; readonly error: ApiError }
 
 export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
-  const body = useText(isEdited ? `/requests/${id}/body` : undefined)
+  const [isRaw, setIsRaw] = useState(false)
+  const body = useText(isEdited ? `/requests/${id}/body${isRaw ? '?raw=true' : ''}` : undefined)
   const [payload, setPayload] = useState<string>()
   const [deliverAgain, setDeliverAgain] = useState(false)
   const [callOut, setCallOut] = useState(false)
@@ -31,6 +35,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
   const [tried, setTried] = useState<Replayed>()
   const [done, setDone] = useState<Replayed>()
   const heading = useRef<HTMLHeadingElement>(null)
+  const field = useRef<HTMLTextAreaElement>(null)
 
   const original = body.text === undefined ? undefined : (layOut(body.text) ?? body.text)
   const text = payload ?? original
@@ -41,6 +46,11 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
   useEffect(() => {
     if (!isEdited) void send(true)
   }, [])
+
+  // The button that asked for it is gone.
+  useEffect(() => {
+    if (isRaw && body.text !== undefined) field.current?.focus()
+  }, [isRaw, body.text])
 
   async function send(dryRun: boolean) {
     setStep({ name: dryRun ? 'trying' : 'replaying' })
@@ -80,10 +90,29 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
               {body.error !== undefined && <Problem error={body.error} retry={body.reload} />}
               {body.text === undefined && body.error === undefined && <Loading what="the body" />}
               {body.isCut && <p class="notice">The body is too large to be edited here.</p>}
+              {!isRaw && original?.includes(struck) && (
+                <p class="notice">
+                  Known secrets are shown as <code>{struck}</code>, and a payload with that in their place is
+                  not replayed.{' '}
+                  <button
+                    type="button"
+                    class="button"
+                    onClick={() => {
+                      setIsRaw(true)
+                      setPayload(undefined)
+                      setTried(undefined)
+                    }}
+                  >
+                    Edit it as it came
+                  </button>{' '}
+                  <span class="quiet">which is logged</span>
+                </p>
+              )}
               {text !== undefined && !body.isCut && (
                 <label class="field">
                   <span>Payload</span>
                   <textarea
+                    ref={field}
                     class="payload-field"
                     rows={14}
                     spellcheck={false}

@@ -6,6 +6,7 @@ import {
   anyObject,
   closedObject,
   content,
+  either,
   exactly,
   flag,
   givenText,
@@ -24,13 +25,9 @@ const mostTriedBytes = 2_200_000
 
 const source = object({ path: text('As a template names it.'), value: text('As compact JSON, shortened.') })
 
-const segment = object(
-  optional({
-    literal: text('Words of the operator.'),
-    value: text('A text from outside.'),
-    path: text('Where it is from.'),
-  }),
-  { description: 'Either `literal`, or `value` and `path`.' },
+const segment = either(
+  object({ literal: text('Words of the operator.') }),
+  object({ value: text('A text from outside.'), path: text('Where it is from.') }),
 )
 
 const candidate = named(
