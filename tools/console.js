@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'esbuild'
+import { build, context } from 'esbuild'
 import { replaceFile } from './replace-file.js'
 
 const entry = 'console/main.tsx'
@@ -19,7 +19,12 @@ const page = 'console/index.html'
  * @returns {Promise<{ outputFiles: { path: string, contents: string | Uint8Array }[], inputs: string[], metafile: import('esbuild').Metafile }>}
  */
 export async function bundleConsole(root, folder) {
-  const { outputFiles, metafile } = await build({
+  return filesOf(root, folder, await build(optionsFor(root, folder)))
+}
+
+/** @returns {import('esbuild').BuildOptions & { metafile: true, write: false }} */
+function optionsFor(root, folder) {
+  return {
     absWorkingDir: root,
     entryPoints: { main: entry, icon },
     outdir: folder,
@@ -39,7 +44,11 @@ export async function bundleConsole(root, folder) {
     metafile: true,
     write: false,
     logLevel: 'error',
-  })
+  }
+}
+
+/** Puts together what is served: the bundle, the same compressed, the licences, and the page. */
+function filesOf(root, folder, { outputFiles, metafile }) {
   const assets = outputFiles.flatMap(({ path: file, contents }) => [
     { path: file, contents },
     { path: `${file}.gz`, contents: gzipSync(contents, { level: 9 }) },
@@ -65,8 +74,43 @@ export async function bundleConsole(root, folder) {
  * @param {string} root
  */
 export async function buildConsole(root) {
-  const made = await bundleConsole(root, path.join(root, 'build', 'console'))
-  // The page comes last, as it names the others.
+  return write(await bundleConsole(root, path.join(root, 'build', 'console')))
+}
+
+/**
+ * Writes it there again whenever one of its sources changes. What is broken is printed, and the last good one stays. Resolves once the
+ * first is written.
+ *
+ * @param {string} root
+ * @param {() => void} [onWritten]
+ * @returns {Promise<import('esbuild').BuildContext>} to be disposed of
+ */
+export async function watchConsole(root, onWritten) {
+  const folder = path.join(root, 'build', 'console')
+  const plugin = {
+    name: 'write',
+    setup({ onLoad, onEnd }) {
+      // No module names the page.
+      onLoad({ filter: /[\\/]main\.tsx$/ }, ({ path: file }) => ({
+        contents: readFileSync(file),
+        loader: 'tsx',
+        watchFiles: [path.join(root, page)],
+      }))
+      onEnd((result) => {
+        if (result.errors.length > 0) return
+        write(filesOf(root, folder, result))
+        onWritten?.()
+      })
+    },
+  }
+  const watched = await context({ ...optionsFor(root, folder), plugins: [plugin] })
+  await watched.rebuild()
+  await watched.watch()
+  return watched
+}
+
+/** The page comes last, as it names the others. */
+function write(made) {
   for (const { path: file, contents } of made.outputFiles) replaceFile(file, contents)
   return made
 }

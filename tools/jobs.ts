@@ -55,12 +55,13 @@ export const bench: Job = (root, args) => runNode(root, ['test/bench/run.ts', ..
 
 export const dev: Job = async (root, args) => {
   const { startArguments } = await import('./start.js')
-  const { buildConsole } = await import('./console.js')
-  await buildConsole(root)
+  const { watchConsole } = await import('./console.js')
+  const watched = await watchConsole(root)
   const options = startArguments(args, 'local/reveille.yaml')
   const watch = ['watch', '--clear-screen=false', 'runtime/main.ts', 'start', ...options]
   // A second signal makes tsx kill the gateway in the middle of its drain.
-  return runTool(root, 'tsx/dist/cli.mjs', watch, { notForwarded: process.stdin.isTTY ? ['SIGINT'] : [] })
+  const notForwarded: readonly NodeJS.Signals[] = process.stdin.isTTY ? ['SIGINT'] : []
+  return runTool(root, 'tsx/dist/cli.mjs', watch, { notForwarded }).finally(() => watched.dispose())
 }
 
 /** `kind` is the word before `.ts` in the names of the files. */
