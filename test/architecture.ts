@@ -7,6 +7,7 @@ const kitEntryPoints = [kit, 'plugins/kit/markdown/index.ts', 'plugins/kit/fake-
 const engine = 'engine/index.ts'
 const define = 'engine/transform/define.ts'
 const records = 'runtime/store/records.ts'
+const declaredRoutes = 'runtime/api/routes/'
 const mappingsSchema = 'runtime/schemas/mappings.json'
 
 interface Wall {
@@ -41,7 +42,8 @@ const walls: readonly Wall[] = [
   },
   {
     around: /^console\//,
-    allows: (to, _own, isType) => (isType && to === records) || to === mappingsSchema,
+    allows: (to, _own, isType) =>
+      (isType && (to === records || to.startsWith(declaredRoutes))) || to === mappingsSchema,
     rule: 'console imports nothing of this repository but the types of what the API answers, and the schema that editors use',
   },
 ]

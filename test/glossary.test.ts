@@ -7,9 +7,9 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 const exclude = (name: string) => name === 'node_modules'
-const folders = ['engine', 'runtime', 'plugins', 'tools', 'test']
+const folders = ['engine', 'runtime', 'plugins', 'tools', 'test', 'console']
 const files = folders
-  .flatMap((folder) => globSync(`${folder}/**/*.{ts,js}`, { cwd: root, exclude }))
+  .flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx,js}`, { cwd: root, exclude }))
   .filter((file) => file !== 'test/glossary.test.ts')
 const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })].filter(
   (page) => page !== 'docs/glossary.md',

@@ -1,19 +1,11 @@
-/** What the admin API answers, as far as the console reads it. Records are those of the store; times are milliseconds since the epoch. */
+/**
+ * What the admin API answers. Records are those of the store, and answers those of the routes that declare them; written here is only
+ * what a route describes as any object. Times are milliseconds since the epoch.
+ */
 
-import type {
-  DeliveryRecord,
-  EventRecord,
-  IssueRecord,
-  ReplayJobItem,
-  RequestOutcome,
-  RequestRecord,
-  RunRecord,
-  RunStage,
-  RunState,
-  SessionMessage,
-  SessionSummary,
-  ReplayJob as StoredReplayJob,
-} from '../../runtime/store/records.ts'
+import type { routes } from '../../runtime/api/routes/index.ts'
+import type { ValueOf } from '../../runtime/api/routes/schema.ts'
+import type { streamFrame } from '../../runtime/api/routes/stream.ts'
 
 export type {
   DeliveryRecord,
@@ -22,9 +14,19 @@ export type {
   RequestOutcome,
   RunRecord,
   RunState,
-  SessionMessage,
   SessionSummary,
-}
+} from '../../runtime/store/records.ts'
+
+type Routes = typeof routes
+
+/** What a route answers, by its name in the OpenAPI document. */
+export type Answer<Name extends keyof Routes> = Routes[Name]['answers'] extends { readonly 200: infer Of }
+  ? ValueOf<Of>
+  : never
+
+/** What a list is of. */
+export type ItemOf<Name extends keyof Routes> =
+  Answer<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never
 
 export interface Page<Item> {
   readonly items: readonly Item[]
@@ -32,22 +34,12 @@ export interface Page<Item> {
 }
 
 /** A request as lists have it. */
-export type RequestRow = Omit<RequestRecord, 'body' | 'head' | 'trace'> & {
-  readonly bodyKept?: boolean
-  readonly forgottenAt?: number
-}
+export type RequestRow = ItemOf<'listRequests'>
 
 /** One request with all that is kept of it. */
-export type RequestDetail = RequestRow & {
-  readonly trace?: StoredTrace
-  /** Without credentials and known secrets, where the body is kept. */
-  readonly headers?: Texts
-  readonly query?: Texts
-  /** The newest requests that repeat this one. */
-  readonly replays?: readonly string[]
-}
+export type RequestDetail = Omit<Answer<'readRequest'>, 'trace'> & { readonly trace?: StoredTrace }
 
-export type Texts = Readonly<Record<string, string | readonly string[] | undefined>>
+export type Texts = NonNullable<RequestDetail['headers']>
 
 /** Why each mapping did or did not match, as it was when the request was received. */
 export interface StoredTrace {
@@ -57,45 +49,12 @@ export interface StoredTrace {
   readonly cut?: true
 }
 
-export interface CandidateTrace {
-  readonly mapping: string
-  readonly place: string
-  readonly verdict: 'matched' | 'failed' | 'not-reached' | 'disabled'
-  readonly clause?: {
-    readonly path: string
-    readonly expected: string
-    readonly actual?: string
-    readonly error?: string
-    /** Whether every other clause of the mapping holds. */
-    readonly isOnly?: true
-    /** Whether the value differs only in type, case or the space around it. */
-    readonly isNear?: true
-  }
-  readonly params?: Readonly<Record<string, string>>
-}
+type ExplainedWhole = NonNullable<Answer<'tryRequest'>['explanation']>
 
-export interface SourceTrace {
-  readonly path: string
-  readonly value: string
-}
-
-export interface ActionTrace {
-  readonly mapping: string
-  readonly index?: number
-  readonly vars: readonly SourceTrace[]
-  readonly fields: readonly {
-    readonly field: string
-    readonly value: string
-    readonly from: string
-    readonly sources: readonly SourceTrace[]
-  }[]
-  /** The message or text in pieces: the operator's words, and values of the request with their paths. */
-  readonly segments?: readonly Segment[]
-  /** What the model would see. */
-  readonly prompt?: string
-}
-
-export type Segment = { readonly literal: string } | { readonly value: string; readonly path: string }
+export type CandidateTrace = ExplainedWhole['candidates'][number]
+export type ActionTrace = ExplainedWhole['actions'][number]
+export type SourceTrace = ActionTrace['vars'][number]
+export type Segment = NonNullable<ActionTrace['segments']>[number]
 
 /** How a request ends, or would end. */
 export interface Decision {
@@ -116,11 +75,7 @@ export interface Explanation {
 }
 
 /** Where a dry run stopped a transform that wanted to reach out. */
-export interface Stop {
-  readonly module: string
-  readonly target: string
-  readonly place?: string
-}
+export type Stop = NonNullable<Answer<'tryRequest'>['stops']>[number]
 
 /** The answer of `GET /requests/:id/explain`. */
 export interface Explained {
@@ -144,45 +99,12 @@ export interface Replayed {
   readonly stops?: readonly Stop[]
 }
 
-/** Many requests that are done over, each once. */
-export type ReplayJob = StoredReplayJob & {
-  /** The newest that failed or were skipped. */
-  readonly failures?: readonly ReplayJobItem[]
-}
+/** Many requests that are done over, each once. `failures` are the newest that failed or were skipped. */
+export type ReplayJob = ItemOf<'listJobs'> & Partial<Pick<Answer<'readJob'>, 'failures'>>
 
-export type RunDetail = RunRecord & {
-  readonly summary?: EventRecord | null
-  readonly deliveries?: readonly (DeliveryRecord | undefined)[]
-  readonly timings?: { readonly queuedMs?: number; readonly runMs?: number; readonly totalMs?: number }
-  readonly progress?: Readonly<Record<string, unknown>>
-  /** The newest requests of a burst, kept also where it was cancelled. */
-  readonly joined?: readonly { readonly requestId: string; readonly at: number; readonly message?: string }[]
-}
-
-export interface Session {
-  readonly key: string
-  readonly messages: readonly SessionMessage[]
-  readonly [fact: string]: unknown
-}
-
-export interface FoundRecord {
-  readonly kind: 'request' | 'run' | 'event' | 'delivery' | 'session' | 'generation'
-  readonly id: string
-}
+export type RunDetail = Answer<'readRun'>
+export type Session = Answer<'readSession'>
+export type FoundRecord = ItemOf<'find'>
 
 /** What happened since the last frame of the stream. */
-export interface Frame {
-  readonly at: number
-  /** The newest requests, oldest first. */
-  readonly requests?: readonly RequestRow[]
-  /** How many more there were. */
-  readonly skipped?: number
-  readonly runs?: readonly { readonly id: string; readonly state: RunState; readonly stage: RunStage }[]
-  readonly events?: readonly { readonly id: string }[]
-  readonly deliveries?: readonly { readonly id: string; readonly state?: string }[]
-  readonly issues?: boolean
-  readonly generation?: number
-  readonly reload?: boolean
-  /** Runs, events or deliveries were too many to be named: lists have to be read again. */
-  readonly partial?: boolean
-}
+export type Frame = ValueOf<typeof streamFrame>

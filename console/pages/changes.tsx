@@ -5,6 +5,7 @@ import { announce } from '../browser/announce.tsx'
 import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
 import { ApiError, post } from '../data/api.ts'
 import { asApiError, useLoaded, useLoadedList, useReloadOn } from '../data/load.ts'
+import type { Answer, ItemOf } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
 import { type Diagnostic, DiagnosticList, Rich } from '../parts/code-frame.tsx'
 import { DiffView, FileChangeName } from '../parts/diff-view.tsx'
@@ -12,66 +13,12 @@ import { Marked } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { Ago, counted, duration, Time } from '../parts/time.tsx'
 
-interface Difference {
-  readonly added: readonly string[]
-  readonly changed: readonly string[]
-  readonly removed: readonly string[]
-}
-
-interface Changes {
-  readonly mappings: Difference & { readonly reordered: boolean }
-  readonly endpoints: Difference
-  readonly transforms: Difference
-  readonly settings: readonly string[]
-  readonly restart: readonly string[]
-}
-
-export interface Generation {
-  readonly generation?: number
-  readonly digest?: string
-  readonly state: 'live' | 'retired' | 'rejected'
-  readonly at: number
-  readonly tookMs: number
-  readonly mappings?: number
-  readonly changes: Changes
-  readonly diagnostics: readonly Diagnostic[]
-  readonly rolledBack?: true
-  /** The files as they are now are refused for this. */
-  readonly stands?: true
-}
-
-interface ReloadResult {
-  readonly outcome: 'live' | 'unchanged' | 'rejected'
-  readonly ok: boolean
-  readonly generation?: number
-  readonly changes: Changes
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-interface Shadow {
-  readonly compared: number
-  readonly same: number
-  readonly summary: readonly string[]
-  readonly differences: readonly {
-    readonly id: string
-    readonly endpoint: string
-    readonly receivedAt: number
-    readonly change: string
-  }[]
-}
-
-interface DryRun {
-  readonly reload: ReloadResult
-  readonly shadow?: Shadow
-}
-
-interface FileChange {
-  readonly name: string
-  readonly change: 'added' | 'changed' | 'removed'
-  readonly before?: string
-  readonly after?: string
-  readonly isCut?: true
-}
+export type Generation = ItemOf<'listGenerations'>
+type DryRun = Extract<Answer<'reload'>, { readonly reload: unknown }>
+type ReloadResult = DryRun['reload']
+type Changes = ReloadResult['changes']
+type Shadow = NonNullable<DryRun['shadow']>
+type FileChange = Answer<'compareGenerations'>['files'][number]
 
 export default function ChangesPage({ query }: PageProps) {
   const list = useLoadedList<Generation>('/generations', { limit: 50 })

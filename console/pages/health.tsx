@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoaded, useReloadOn } from '../data/load.ts'
-import type { RequestOutcome } from '../data/types.ts'
+import type { Answer } from '../data/types.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Figure } from '../parts/figure.tsx'
@@ -15,68 +15,9 @@ import { Ago, counted, duration, Time } from '../parts/time.tsx'
 import type { PlotLine } from '../plot/plot.ts'
 
 /** Lists are of equal length, the oldest step first. */
-interface Series {
-  readonly stepMs: number
-  readonly from: number
-  readonly outcomes: Readonly<Record<RequestOutcome, readonly number[]>>
-  readonly acceptMs: { readonly p50: readonly (number | null)[]; readonly p99: readonly (number | null)[] }
-  readonly backlog: readonly number[]
-  readonly tokens: readonly number[]
-  readonly usd: readonly number[]
-}
-
-interface StoreHealth {
-  readonly writable: boolean
-  readonly reason?: string
-  readonly backlog: number
-  readonly full: boolean
-  readonly events: number
-  readonly fullOfEvents: boolean
-  readonly commits: number
-}
-
-interface Limits {
-  readonly runs?: number
-  readonly tokens?: number
-  readonly usd?: number
-}
-
-interface Status {
-  readonly heartbeat: {
-    readonly state: string
-    readonly failures: number
-    readonly since?: number
-    readonly nextAt?: number
-    readonly code?: string
-  }
-  readonly day: string
-  readonly budgets: readonly (Limits & {
-    readonly key: string
-    readonly limit: Limits
-    readonly isSpent: boolean
-  })[]
-  readonly backlog: { readonly waiting: number; readonly limit: number }
-  readonly channels: readonly {
-    readonly channel: string
-    readonly state: string
-    readonly code?: string
-    readonly reason?: string
-    readonly until?: number
-    readonly pending: number
-    readonly parked: number
-  }[]
-  readonly sources: readonly {
-    readonly source: string
-    readonly state: string
-    readonly detail: string
-    readonly since: number
-    readonly times?: Readonly<Record<string, number>>
-  }[]
-  readonly hooks: { readonly enabled: boolean; readonly path: string }
-  readonly files: { readonly watched: boolean; readonly readAt: number }
-  readonly lastGood: { readonly generation?: number; readonly files?: readonly unknown[] } | null
-  readonly log: { readonly droppedLines: number }
-}
+type Series = Answer<'readSeries'>
+type StoreHealth = Answer<'readHealth'>
+type Status = Answer<'readStatus'>
 
 const refreshMs = 10_000
 /** The plots of hours are long answers, and change slowly. */
@@ -126,7 +67,7 @@ export default function HealthPage({ query }: PageProps) {
 
 /** One sentence for all of it, with what has to be done first. */
 function Verdict({ store, status }: { readonly store: StoreHealth; readonly status: Status | undefined }) {
-  const troubles = [
+  const problems = [
     ...(store.writable ? [] : [`The store cannot be written: ${store.reason ?? 'it is tried again'}`]),
     ...(store.full ? ['The backlog is full, and requests are answered 503.'] : []),
     ...(status?.hooks.enabled === false ? ['Hooks are off: every request to them is answered 404.'] : []),
@@ -147,14 +88,14 @@ function Verdict({ store, status }: { readonly store: StoreHealth; readonly stat
   ]
   const isBad = !store.writable || store.full
   return (
-    <div class={`verdict edge note tone-${isBad ? 'bad' : troubles.length > 0 ? 'warn' : 'good'}`}>
-      {troubles.length === 0 ? (
+    <div class={`verdict edge note tone-${isBad ? 'bad' : problems.length > 0 ? 'warn' : 'good'}`}>
+      {problems.length === 0 ? (
         <p>Everything works.</p>
       ) : (
         <ul>
-          {troubles.map((trouble) => (
-            <li key={trouble}>
-              <Marked text={trouble} />
+          {problems.map((problem) => (
+            <li key={problem}>
+              <Marked text={problem} />
             </li>
           ))}
         </ul>

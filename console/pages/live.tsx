@@ -5,7 +5,7 @@ import { announce } from '../browser/announce.tsx'
 import { go, hrefOf, type PageProps, setQuery } from '../browser/router.ts'
 import { type ApiError, post } from '../data/api.ts'
 import { asApiError, useFrames, useLoaded, useLoadedList } from '../data/load.ts'
-import type { Page, RequestRow } from '../data/types.ts'
+import type { Answer, Page, RequestRow } from '../data/types.ts'
 import { Badge, outcomes, toneOf } from '../parts/badge.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -326,15 +326,9 @@ function useAnnouncer(): (rows: readonly RequestRow[]) => void {
   }
 }
 
-interface Series {
-  readonly stepMs: number
-  readonly from: number
-  readonly outcomes: Readonly<Record<string, readonly number[]>>
-}
-
 /** How the requests of the last hour ended. The series leaves out its newest seconds, which the list and what arrives make up for. */
 function useCounts() {
-  const { data } = useLoaded<Series>('/series', { minutes: 60 })
+  const { data } = useLoaded<Answer<'readSeries'>>('/series', { minutes: 60 })
   const end = data && data.from + data.stepMs * (data.outcomes['accepted']?.length ?? 0)
   const recent = useLoaded<Page<RequestRow>>(end === undefined ? undefined : '/requests', {
     since: end,
@@ -342,8 +336,9 @@ function useCounts() {
   })
   const [added, setAdded] = useState<Readonly<Record<string, number>>>({})
   const listed = recent.data?.items
+  const stepsOf: Readonly<Record<string, readonly number[]>> | undefined = data?.outcomes
   const of = (outcome: string): number | undefined =>
-    data && sum(data.outcomes[outcome] ?? []) + countOf(listed ?? [], outcome) + (added[outcome] ?? 0)
+    stepsOf && sum(stepsOf[outcome] ?? []) + countOf(listed ?? [], outcome) + (added[outcome] ?? 0)
   return {
     of,
     all: data && outcomes.reduce((total, outcome) => total + (of(outcome) ?? 0), 0),

@@ -5,9 +5,9 @@ import { announce } from '../browser/announce.tsx'
 import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
 import type { ApiError } from '../data/api.ts'
 import { asApiError, useLoaded } from '../data/load.ts'
-import type { Page } from '../data/types.ts'
+import type { Answer, Page } from '../data/types.ts'
 import type { KnownFields, Message } from '../editor/editor.ts'
-import { type FieldPath, pathsOf } from '../editor/payload-paths.ts'
+import { pathsOf } from '../editor/payload-paths.ts'
 import { Badge } from '../parts/badge.tsx'
 import { CodeEditor } from '../parts/code-editor.tsx'
 import { DiagnosticList } from '../parts/code-frame.tsx'
@@ -17,6 +17,7 @@ import { Problem } from '../parts/notice.tsx'
 import { Trace } from '../parts/trace.tsx'
 import { composeTest } from './playground/as-test.ts'
 import { change, covers, draft, load, loads, parseHeaders } from './playground/draft.ts'
+import { type Tried, useDryRun } from './playground/dry-run.ts'
 import {
   loadRequest,
   type Mapping,
@@ -24,11 +25,10 @@ import {
   RequestPicker,
   SampleSelect,
 } from './playground/sources.tsx'
-import { type Tried, useTrial } from './playground/trial.ts'
 
 export default function Playground({ query }: PageProps) {
   const { endpoint, headers, query: queryText, payload, mapping, request } = draft.value
-  const trial = useTrial(draft.value)
+  const dryRun = useDryRun(draft.value)
   const asked = query.get('request')
   const problem = useAskedRequest(asked)
   const [isPicking, setPicking] = useState(false)
@@ -39,8 +39,8 @@ export default function Playground({ query }: PageProps) {
     covers(path, endpoint),
   )
   const known = useKnownFields(endpoint, headers, payload, endpoints)
-  const messages = useMemo(() => messagesOf(trial.tried), [trial.tried])
-  useOutcomeAnnounced(trial.tried)
+  const messages = useMemo(() => messagesOf(dryRun.tried), [dryRun.tried])
+  useOutcomeAnnounced(dryRun.tried)
 
   return (
     <>
@@ -140,23 +140,23 @@ export default function Playground({ query }: PageProps) {
           </div>
         </section>
       </div>
-      <section class="playground-result" id="result" aria-label="Result" aria-busy={trial.isBusy}>
+      <section class="playground-result" id="result" aria-label="Result" aria-busy={dryRun.isBusy}>
         <h2>Result</h2>
-        {trial.error !== undefined && <Problem error={trial.error} />}
+        {dryRun.error !== undefined && <Problem error={dryRun.error} />}
         {endpoint.trim() === '' && <p class="quiet">Name an endpoint, or load a stored request.</p>}
-        {trial.tried?.diagnostics !== undefined && trial.tried.diagnostics.length > 0 && (
+        {dryRun.tried?.diagnostics !== undefined && dryRun.tried.diagnostics.length > 0 && (
           <DiagnosticList
-            diagnostics={trial.tried.diagnostics}
+            diagnostics={dryRun.tried.diagnostics}
             label="Messages about the mapping"
             onGoTo={(line, column) => setGoTo({ line, column })}
           />
         )}
-        {trial.tried !== undefined && <Result tried={trial.tried} callOut={trial.callOut} />}
+        {dryRun.tried !== undefined && <Result tried={dryRun.tried} callOut={dryRun.callOut} />}
       </section>
-      {trial.tried !== undefined && (
+      {dryRun.tried !== undefined && (
         <a class="outcome-bar" href="#result">
-          <Badge state={trial.tried.decision?.outcome ?? 'failed'} />
-          <span>{trial.tried.decision === undefined ? 'The mapping has a mistake' : 'See the result'}</span>
+          <Badge state={dryRun.tried.decision?.outcome ?? 'failed'} />
+          <span>{dryRun.tried.decision === undefined ? 'The mapping has a mistake' : 'See the result'}</span>
         </a>
       )}
     </>
@@ -244,10 +244,7 @@ function useKnownFields(
 }
 
 /** What the gateway knows of the last payloads of an endpoint. Examples are compact JSON. */
-interface FieldPaths {
-  readonly fields: readonly FieldPath[]
-  readonly headers: readonly { readonly name: string; readonly example: string }[]
-}
+type FieldPaths = Answer<'listPaths'>
 
 function plainText(example: string): string {
   const text = parsed(example)

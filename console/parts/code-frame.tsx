@@ -1,24 +1,12 @@
 /** Shows a diagnostic at its line: the place, the line with the fault marked, what is wrong and how to mend it. */
 
 import type { ComponentChildren } from 'preact'
+import type { ItemOf } from '../data/types.ts'
 import { Marked, shown } from './marked.tsx'
 import { piecesOf } from './pieces.ts'
 
 /** As the gateway writes it. Line, column and caret count from 1. */
-export interface Diagnostic {
-  readonly severity: 'error' | 'warning'
-  readonly code: string
-  readonly message: string
-  readonly place?: {
-    readonly file: string
-    readonly calledFile?: string
-    readonly line: number
-    readonly column: number
-    readonly text: string
-    readonly caret?: number
-  }
-  readonly hint?: string
-}
+export type Diagnostic = ItemOf<'listGenerations'>['diagnostics'][number]
 
 /** The word that a place points to. */
 const word = /^(?:["'][^"']*["']|[\w.$-]+|\S|$)/

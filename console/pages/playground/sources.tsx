@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { announce } from '../../browser/announce.tsx'
 import { get, getText } from '../../data/api.ts'
 import { asApiError, useLoaded } from '../../data/load.ts'
-import type { Page, RequestDetail, RequestRow } from '../../data/types.ts'
+import type { ItemOf, Page, RequestDetail, RequestRow } from '../../data/types.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Marked } from '../../parts/marked.tsx'
@@ -12,19 +12,8 @@ import { Empty, Loading, Problem } from '../../parts/notice.tsx'
 import { Time } from '../../parts/time.tsx'
 import { entryAt, headersText, load, payloadText, queryText, readPlace } from './draft.ts'
 
-export interface Mapping {
-  readonly id: string
-  readonly place: string
-  readonly path?: string
-  readonly description?: string
-}
-
-export interface Sample {
-  readonly name: string
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>
-  readonly query?: Readonly<Record<string, string | readonly string[]>>
-  readonly body: string
-}
+export type Mapping = ItemOf<'listMappings'>
+export type Sample = ItemOf<'listSamples'>
 
 const mostBytes = 1024 * 1024
 

@@ -13,7 +13,7 @@ export type Tried = Partial<Pick<Replayed, 'decision' | 'status' | 'explanation'
   readonly diagnostics?: readonly Diagnostic[]
 }
 
-export interface Trial {
+export interface DryRun {
   readonly tried?: Tried
   readonly error?: ApiError
   readonly isBusy: boolean
@@ -23,8 +23,8 @@ export interface Trial {
 
 const pauseMs = 350
 
-export function useTrial(draft: Draft): Trial {
-  const [state, setState] = useState<Omit<Trial, 'callOut'>>({ isBusy: false })
+export function useDryRun(draft: Draft): DryRun {
+  const [state, setState] = useState<Omit<DryRun, 'callOut'>>({ isBusy: false })
   const leaving = useRef<AbortController | undefined>(undefined)
   const { endpoint, headers, query, payload, mapping } = draft
 
