@@ -10,6 +10,12 @@ const issuesHelp = `
 Most issues end by themselves once their cause is gone; the rest ends by hand, or
 after seven days in which it did not show. docs/reference/issues.md lists the codes.`
 
+const forgetHelp = `
+Texts, bodies and headers are erased from this gateway's store, replays included.
+Not erased: the facts of the records, summaries that a long session was shortened
+to, values that an issue names, backups, and what models, programs, channels and
+other systems were given or have logged. docs/replay.md says where each stays.`
+
 export function addReadingCommands(program: CliCommand, run: Run): void {
   program
     .command('status')
@@ -77,6 +83,7 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
   forget
     .option('--yes', 'do not ask first')
     .option('--json', 'answer as JSON: {forgotten, refused}')
+    .addHelpText('after', forgetHelp)
     .gatewayExamples(
       'reveille requests forget 3f9a1c',
       'reveille requests forget --client 192.0.2.7 --yes',
