@@ -9,7 +9,7 @@ import { refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { mostStruckBytes, withoutSecrets } from './request-bodies.ts'
+import { maskedBody, mostStruckBytes } from './request-bodies.ts'
 import { refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
@@ -106,7 +106,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
     if (!edited.includes(struck)) return false
     const body = (await read.request(id))?.body
     if (body === undefined || body.byteLength > mostStruckBytes) return false
-    return !withoutSecrets(body, mask).equals(body)
+    return !maskedBody(body, mask).equals(body)
   }
 
   async function preview(filter: RequestFilters) {

@@ -39,7 +39,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
         .type('application/octet-stream')
         .header('content-disposition', `attachment; filename="${id}.body"`)
         .header('content-security-policy', "sandbox; default-src 'none'")
-        .send(raw ? Buffer.from(body) : withoutSecrets(body, mask))
+        .send(raw ? Buffer.from(body) : maskedBody(body, mask))
     },
 
     async forgetRequests({ body: { ids, filter: given, dryRun = false }, reply }) {
@@ -104,7 +104,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
 }
 
 /** What is no UTF-8 is looked through byte by byte, so that its other bytes stay as they are. */
-export function withoutSecrets(body: Uint8Array, mask: AdminOptions['mask']): Buffer {
+export function maskedBody(body: Uint8Array, mask: AdminOptions['mask']): Buffer {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'
   return Buffer.from(mask(bytes.toString(encoding)), encoding)
