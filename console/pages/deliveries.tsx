@@ -8,7 +8,8 @@ import { IdText } from '../parts/copy.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
 import { Icon } from '../parts/icons.tsx'
-import { type Row, RowList } from '../parts/list.tsx'
+import type { Row } from '../parts/list.tsx'
+import { LoadedRows } from '../parts/loaded-rows.tsx'
 import { Marked, TextBlock } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { ReplayDelivery } from '../parts/run-outcome.tsx'
@@ -18,12 +19,8 @@ import { Time } from '../parts/time.tsx'
 export default function Deliveries({ query }: PageProps) {
   const state = query.get('state') ?? ''
   const channel = query.get('channel') ?? ''
-  const { data, error, loadMore, reload } = useLoadedList<DeliveryRecord>('/deliveries', {
-    state,
-    channel,
-    limit: 100,
-  })
-  useReloadOn(({ deliveries = [] }) => deliveries.length > 0, reload)
+  const list = useLoadedList<DeliveryRecord>('/deliveries', { state, channel, limit: 100 })
+  useReloadOn(({ deliveries = [] }) => deliveries.length > 0, list.reload)
   return (
     <>
       <h1>Deliveries</h1>
@@ -37,19 +34,9 @@ export default function Deliveries({ query }: PageProps) {
         />
         <TextFilter name="channel" label="Channel" value={channel} />
       </div>
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what="deliveries" />}
-      {data?.length === 0 && (
+      <LoadedRows list={list} what="deliveries" label="Deliveries, newest first" rowOf={rowOf}>
         <Empty title={state === 'parked' ? 'Nothing is parked.' : 'There is no such delivery.'} />
-      )}
-      {data !== undefined && data.length > 0 && (
-        <RowList label="Deliveries, newest first" rows={data.map(rowOf)} />
-      )}
-      {loadMore !== undefined && (
-        <button type="button" class="button more" onClick={loadMore}>
-          Show older deliveries
-        </button>
-      )}
+      </LoadedRows>
     </>
   )
 }

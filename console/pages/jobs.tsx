@@ -8,7 +8,8 @@ import { Badge, toneOf } from '../parts/badge.tsx'
 import { IdText } from '../parts/copy.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Icon } from '../parts/icons.tsx'
-import { RowList } from '../parts/list.tsx'
+import type { Row } from '../parts/list.tsx'
+import { LoadedRows } from '../parts/loaded-rows.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { OrderButton } from '../parts/order.tsx'
@@ -27,48 +28,39 @@ function useReloadWhile(isRunning: boolean, reload: () => void): void {
 }
 
 export default function Jobs() {
-  const { data, error, loadMore, reload } = useLoadedList<ReplayJob>('/jobs', { limit: 50 })
-  useReloadWhile(data?.some(({ state }) => state === 'running') === true, reload)
+  const list = useLoadedList<ReplayJob>('/jobs', { limit: 50 })
+  useReloadWhile(list.data?.some(({ state }) => state === 'running') === true, list.reload)
   return (
     <>
       <h1>Replay jobs</h1>
       <SectionTabs />
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what="jobs" />}
-      {data?.length === 0 && (
+      <LoadedRows list={list} what="jobs" label="Jobs, newest first" rowOf={rowOf}>
         <Empty title="There is no job.">
           Set filters on <a href={hrefOf('/live')}>Live</a>, and replay all requests that pass them.
         </Empty>
-      )}
-      {data !== undefined && data.length > 0 && (
-        <RowList
-          label="Jobs, newest first"
-          rows={data.map((job) => ({
-            id: job.id,
-            href: hrefOf(`/jobs/${job.id}`),
-            tone: toneOf(job.state),
-            content: (
-              <>
-                <span class="row-time">
-                  <Time at={job.createdAt} />
-                </span>
-                <Badge state={job.state} />
-                <span class="row-name">{counted(job.total, 'request')}</span>
-                <span class="row-about">
-                  <Marked text={filterText(job)} />
-                </span>
-              </>
-            ),
-          }))}
-        />
-      )}
-      {loadMore !== undefined && (
-        <button type="button" class="button more" onClick={loadMore}>
-          Show older jobs
-        </button>
-      )}
+      </LoadedRows>
     </>
   )
+}
+
+function rowOf(job: ReplayJob): Row {
+  return {
+    id: job.id,
+    href: hrefOf(`/jobs/${job.id}`),
+    tone: toneOf(job.state),
+    content: (
+      <>
+        <span class="row-time">
+          <Time at={job.createdAt} />
+        </span>
+        <Badge state={job.state} />
+        <span class="row-name">{counted(job.total, 'request')}</span>
+        <span class="row-about">
+          <Marked text={filterText(job)} />
+        </span>
+      </>
+    ),
+  }
 }
 
 function filterText({ filter }: ReplayJob): string {

@@ -5,9 +5,10 @@ import { useLoadedList, useReloadOn } from '../data/load.ts'
 import type { RunRecord } from '../data/types.ts'
 import { Badge, runStates, toneOf } from '../parts/badge.tsx'
 import { Choices, TextFilter } from '../parts/filters.tsx'
-import { type Row, RowList } from '../parts/list.tsx'
+import type { Row } from '../parts/list.tsx'
+import { LoadedRows } from '../parts/loaded-rows.tsx'
 import { Marked } from '../parts/marked.tsx'
-import { Empty, Loading, Problem } from '../parts/notice.tsx'
+import { Empty } from '../parts/notice.tsx'
 import { SectionTabs } from '../parts/section-tabs.tsx'
 import { Time } from '../parts/time.tsx'
 
@@ -16,8 +17,8 @@ export default function Runs({ query }: PageProps) {
   const sessionKey = query.get('sessionKey') ?? ''
   const kind = query.get('kind') ?? 'run'
   const filters = { state, sessionKey, kind: kind === 'all' ? '' : kind }
-  const { data, error, loadMore, reload } = useLoadedList<RunRecord>('/runs', { ...filters, limit: 100 })
-  useReloadOn(({ runs = [] }) => runs.length > 0, reload)
+  const list = useLoadedList<RunRecord>('/runs', { ...filters, limit: 100 })
+  useReloadOn(({ runs = [] }) => runs.length > 0, list.reload)
   return (
     <>
       <h1>Runs</h1>
@@ -41,19 +42,11 @@ export default function Runs({ query }: PageProps) {
         />
         <TextFilter name="sessionKey" label="Session" value={sessionKey} />
       </div>
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what="runs" />}
-      {data?.length === 0 && (
+      <LoadedRows list={list} what="runs" label="Runs, newest first" rowOf={rowOf}>
         <Empty title="There is no such run.">
           A request that a mapping with <code>action: agent</code> matches begins one.
         </Empty>
-      )}
-      {data !== undefined && data.length > 0 && <RowList label="Runs, newest first" rows={data.map(rowOf)} />}
-      {loadMore !== undefined && (
-        <button type="button" class="button more" onClick={loadMore}>
-          Show older runs
-        </button>
-      )}
+      </LoadedRows>
     </>
   )
 }

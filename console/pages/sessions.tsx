@@ -4,51 +4,43 @@ import { goBack, hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoaded, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { Session as SessionRecord, SessionSummary } from '../data/types.ts'
 import { Icon } from '../parts/icons.tsx'
-import { RowList } from '../parts/list.tsx'
+import type { Row } from '../parts/list.tsx'
+import { LoadedRows } from '../parts/loaded-rows.tsx'
 import { Marked, TextBlock } from '../parts/marked.tsx'
 import { Empty, Loading, Problem } from '../parts/notice.tsx'
 import { SectionTabs } from '../parts/section-tabs.tsx'
 import { counted, Time } from '../parts/time.tsx'
 
 export default function Sessions() {
-  const { data, error, loadMore, reload } = useLoadedList<SessionSummary>('/sessions', { limit: 100 })
-  useReloadOn(({ runs = [] }) => runs.length > 0, reload)
+  const list = useLoadedList<SessionSummary>('/sessions', { limit: 100 })
+  useReloadOn(({ runs = [] }) => runs.length > 0, list.reload)
   return (
     <>
       <h1>Sessions</h1>
       <SectionTabs />
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {data === undefined && error === undefined && <Loading what="sessions" />}
-      {data?.length === 0 && (
+      <LoadedRows list={list} what="sessions" label="Sessions, the last used first" rowOf={rowOf}>
         <Empty title="There is no session yet.">The first turn of an agent begins one.</Empty>
-      )}
-      {data !== undefined && data.length > 0 && (
-        <RowList
-          label="Sessions, the last used first"
-          rows={data.map(({ key, turns, lastAt }) => ({
-            id: key,
-            href: hrefOf(`/sessions/${encodeURIComponent(key)}`),
-            content: (
-              <>
-                <span class="row-time">
-                  <Time at={lastAt} />
-                </span>
-                <span class="row-name">
-                  <Marked text={key} />
-                </span>
-                <span class="row-about">{counted(turns, 'turn')}</span>
-              </>
-            ),
-          }))}
-        />
-      )}
-      {loadMore !== undefined && (
-        <button type="button" class="button more" onClick={loadMore}>
-          Show more sessions
-        </button>
-      )}
+      </LoadedRows>
     </>
   )
+}
+
+function rowOf({ key, turns, lastAt }: SessionSummary): Row {
+  return {
+    id: key,
+    href: hrefOf(`/sessions/${encodeURIComponent(key)}`),
+    content: (
+      <>
+        <span class="row-time">
+          <Time at={lastAt} />
+        </span>
+        <span class="row-name">
+          <Marked text={key} />
+        </span>
+        <span class="row-about">{counted(turns, 'turn')}</span>
+      </>
+    ),
+  }
 }
 
 const roles = { user: 'To the agent', assistant: 'The agent', summary: 'Summary of older messages' } as const

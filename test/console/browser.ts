@@ -178,10 +178,20 @@ export async function takeScreenshots(page: Page, name: string): Promise<void> {
 }
 
 /** No page may be wider than the screen. */
-export async function assertFits(page: Page, width: number): Promise<void> {
+async function assertFits(page: Page, width: number): Promise<void> {
   const { viewport } = { viewport: page.viewportSize() }
   await page.setViewportSize({ width, height: 700 })
   const over = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
   assert.ok(over <= 0, `${page.url()} is ${over} pixels wider than a screen of ${width}`)
   if (viewport) await page.setViewportSize(viewport)
+}
+
+/** Holds a page to what all of them promise, in both themes, and leaves its screenshots. */
+export async function assertLooks(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    assert.deepEqual(await seriousFindings(page), [], `${name}, ${colorScheme}`)
+  }
+  await assertFits(page, 320)
+  await takeScreenshots(page, name)
 }

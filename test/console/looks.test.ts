@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { octokitSamples } from '../sample-data.ts'
-import { assertFits, inBrowser, openConsole, seriousFindings, takeScreenshots } from './browser.ts'
+import { assertLooks, inBrowser, openConsole, seriousFindings, takeScreenshots } from './browser.ts'
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
@@ -76,12 +76,7 @@ test(
         .locator('.notice', { hasText: /^Loading/ })
         .first()
         .waitFor({ state: 'detached' })
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        assert.deepEqual(await seriousFindings(page), [], `${name}, ${colorScheme}`)
-      }
-      await assertFits(page, 320)
-      await takeScreenshots(page, name)
+      await assertLooks(page, name)
     }
     assert.deepEqual(browserErrors(), [])
   },

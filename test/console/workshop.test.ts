@@ -5,17 +5,7 @@ import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
 import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { octokitSamples } from '../sample-data.ts'
-import {
-  assertFits,
-  inBrowser,
-  keyboard,
-  type Operator,
-  openConsole,
-  pointer,
-  reach,
-  seriousFindings,
-  takeScreenshots,
-} from './browser.ts'
+import { assertLooks, inBrowser, keyboard, type Operator, openConsole, pointer, reach } from './browser.ts'
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
@@ -242,12 +232,7 @@ test(
     }
     for (const [name, step] of Object.entries(steps)) {
       await step()
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        assert.deepEqual(await seriousFindings(page), [], `${name}, ${colorScheme}`)
-      }
-      await assertFits(page, 320)
-      await takeScreenshots(page, name)
+      await assertLooks(page, name)
     }
     assert.deepEqual(browserErrors(), [])
   },
