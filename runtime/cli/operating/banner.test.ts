@@ -25,12 +25,13 @@ const facts: BannerFacts = {
   sampleFile: 'samples/pull.json',
 }
 
-test('the banner names the address, the runner and the channels, and gives three lines to paste', () => {
+test('the banner names the address, the runner, the channels and the console, and gives three lines to paste', () => {
   const banner = formatBanner(facts)
   assert.match(banner, /^\nReveille listens on http:\/\/127\.0\.0\.1:8787\n/)
   assert.match(banner, /^ {2}runner +echo/m)
   assert.match(banner, /^ {2}channels +terminal$/m)
   assert.match(banner, /^ {2}mappings +1; files in local\/mappings$/m)
+  assert.match(banner, /^ {2}console +http:\/\/127\.0\.0\.1:8787\/console$/m)
   assert.match(banner, /^npx reveille runs --config local\/reveille\.yaml$/m)
   const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
   assert.deepEqual(

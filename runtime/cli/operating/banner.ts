@@ -62,7 +62,7 @@ export function formatBanner(facts: BannerFacts): string {
     ['replies', route ? `to ${[route.channel, route.to].filter(Boolean).join(':')}` : 'have no route yet'],
     ['mappings', `${mappings.length}; files in ${facts.mappingsFolder}`],
     ['config', `${facts.configFile}, generation ${generation}; edits go live ${whenLive(facts)}`],
-    ['admin', facts.admin ? `${address}/api` : 'off: the configuration has no gateway.auth.token'],
+    ['console', facts.admin ? `${address}/console` : 'off: the configuration has no gateway.auth.token'],
   ]
   return [
     '',
