@@ -1,10 +1,20 @@
 /**
- * Bundles the process entry with what it loads when needed, and the entries of workers, each as one file. It writes nothing.
+ * Bundles the process entry with what it loads when needed, and the entries of workers, each as one file.
  */
 
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
+import { replaceFile } from './replace-file.js'
+
+/** The programs of threads that need nothing beside them. */
+const threads = {
+  'sqlite-writer': 'runtime/store/sqlite/writer/sqlite-writer.ts',
+  'sqlite-reader': 'runtime/store/sqlite/reader/sqlite-reader.ts',
+  'transform-worker': 'engine/transform/worker/transform-worker.ts',
+  'parse-thread': 'engine/config/file/parse-thread.ts',
+  'evaluator-thread': 'engine/evaluator/evaluator-thread.ts',
+}
 
 /**
  * Where bundles are published, the libraries stay packages of their own, which users update and whose licences come with them.
@@ -16,11 +26,51 @@ import { build } from 'esbuild'
  */
 export async function bundle(root, { entries = {}, isPublished = false, ...given }) {
   const generatedFrom = []
-  const plugins = [generatedValidators(root, generatedFrom), directImports(root), lazyBuiltins()]
-  if (isPublished) plugins.push(separateLibraries())
-  const options = {
+  const options = optionsFor(root, generatedFrom, given)
+  if (isPublished) options.plugins.push(separateLibraries())
+
+  const results = await Promise.all([
+    // Each command loads its own part alone.
+    build({
+      ...options,
+      entryPoints: { main: 'runtime/main.ts' },
+      splitting: true,
+      chunkNames: 'part-[hash]',
+    }),
+    build({
+      ...options,
+      entryPoints: {
+        ...threads,
+        'builder-thread': 'engine/transform/bundle/builder-thread.ts',
+        ...entries,
+      },
+    }),
+  ])
+  // Packages change with the lock file only.
+  const sources = results.flatMap(({ metafile }) =>
+    Object.keys(metafile.inputs).filter((input) => !/node_modules\/|^builtin:/.test(input)),
+  )
+  return {
+    outputFiles: results.flatMap(({ outputFiles }) => outputFiles),
+    inputs: [...new Set([...sources, ...generatedFrom])],
+  }
+}
+
+/**
+ * Writes these programs alone, for tests that run from the sources.
+ *
+ * @param {string} root
+ * @param {string} folder
+ */
+export async function writeThreads(root, folder) {
+  const { outputFiles } = await build({ ...optionsFor(root, [], { outdir: folder }), entryPoints: threads })
+  for (const { path: file, contents } of outputFiles) replaceFile(file, contents)
+}
+
+function optionsFor(root, generatedFrom, given) {
+  return {
     absWorkingDir: root,
-    plugins,
+    plugins: [generatedValidators(root, generatedFrom), directImports(root), lazyBuiltins()],
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -43,35 +93,6 @@ export async function bundle(root, { entries = {}, isPublished = false, ...given
     write: false,
     logLevel: 'error',
     ...given,
-  }
-  const results = await Promise.all([
-    // Each command loads its own part alone.
-    build({
-      ...options,
-      entryPoints: { main: 'runtime/main.ts' },
-      splitting: true,
-      chunkNames: 'part-[hash]',
-    }),
-    build({
-      ...options,
-      entryPoints: {
-        'sqlite-writer': 'runtime/store/sqlite/writer/sqlite-writer.ts',
-        'sqlite-reader': 'runtime/store/sqlite/reader/sqlite-reader.ts',
-        'transform-worker': 'engine/transform/worker/transform-worker.ts',
-        'parse-thread': 'engine/config/file/parse-thread.ts',
-        'evaluator-thread': 'engine/evaluator/evaluator-thread.ts',
-        'builder-thread': 'engine/transform/bundle/builder-thread.ts',
-        ...entries,
-      },
-    }),
-  ])
-  // Packages change with the lock file only.
-  const sources = results.flatMap(({ metafile }) =>
-    Object.keys(metafile.inputs).filter((input) => !/node_modules\/|^builtin:/.test(input)),
-  )
-  return {
-    outputFiles: results.flatMap(({ outputFiles }) => outputFiles),
-    inputs: [...new Set([...sources, ...generatedFrom])],
   }
 }
 

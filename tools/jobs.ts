@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { relay } from '../runtime/bin/relay.js'
+import { groupTests, writeGroups } from './test-groups.ts'
 
 interface End {
   readonly code: number | null
@@ -73,21 +74,29 @@ async function runTests(
   const files = places.flatMap((place) => filesOf(root, place, kind))
   // One process more than there are cores, because a fifth of the time of all tests is a wait for a disk, a timer or a process.
   const concurrency = `--test-concurrency=${availableParallelism() + 1}`
-  const limit = kind === 'test' ? ['--import', new URL('./test-limit.js', import.meta.url).href] : []
-  const args = [...limit, '--test', concurrency, ...new Set(files)]
-  if (files.length > 0) return compilingOnce((env) => runNode(root, args, { env }))
-  process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
-  return { code: 1, signal: null }
+  if (files.length === 0) {
+    process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
+    return { code: 1, signal: null }
+  }
+  return inFolder(async (folder) => {
+    // Compiling the sources again in each process and thread would be a third of a test's work.
+    const env = { ...process.env, NODE_COMPILE_CACHE: path.join(folder, 'compiled') }
+    if (kind !== 'test') return runNode(root, ['--test', concurrency, ...new Set(files)], { env })
+    const { writeThreads } = await import('./bundler.js')
+    const threads = path.join(folder, 'threads')
+    await writeThreads(root, threads)
+    const prepare = new URL('./test-process.js', import.meta.url)
+    prepare.searchParams.set('threads', threads)
+    const modules = await writeGroups(root, folder, groupTests([...new Set(files)]))
+    return runNode(root, ['--import', prepare.href, '--test', concurrency, ...modules], { env })
+  })
 }
 
-/**
- * Shares compiled sources between all test processes, as compiling them again in each process and worker is a third of a test's work.
- * The cache ends with the run, because modules that tests write would pile up in it.
- */
-async function compilingOnce(run: (env: NodeJS.ProcessEnv) => Promise<End>): Promise<End> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-compiled-'))
+/** Makes a folder that ends with the run, because modules that tests write would pile up among what is compiled. */
+async function inFolder<Result>(run: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-run-'))
   try {
-    return await run({ ...process.env, NODE_COMPILE_CACHE: folder })
+    return await run(folder)
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }

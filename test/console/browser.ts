@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { findBrowser } from '../../tools/browser.ts'
-import { buildConsole } from '../../tools/console.js'
+import { ensureBuilt } from '../../tools/build.js'
 import { atEnd } from '../at-end.ts'
 import {
   type Files,
@@ -63,7 +63,7 @@ export async function openConsole(
   files: Files = {},
   options: InstallOptions & { readonly browser?: BrowserContextOptions } = {},
 ): Promise<Console> {
-  building ??= buildConsole(root)
+  building ??= ensureBuilt(root)
   await building
   const installed = await install(t, files, options)
   const address = await installed.gateway.listen()
@@ -100,18 +100,28 @@ export async function openConsole(
 
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
+/** `colours`: the rules whose result depends on colours, which are all that a second theme changes. */
+export type AxeRules = 'all' | 'colours'
+
 /** What axe-core finds of weight on the page as it is. It is read in by the tools of the browser, which no policy of a page concerns. */
-export async function seriousFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(await readFile(axeFile, 'utf8'))
-  return page.evaluate(async () => {
-    const axe = (globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }).axe
-    const { violations } = await axe.run()
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .flatMap(({ id, nodes }) =>
-        nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
-      )
-  })
+export async function seriousFindings(page: Page, rules: AxeRules): Promise<readonly string[]> {
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(await readFile(axeFile, 'utf8'))
+  return page.evaluate(
+    async (options) => {
+      const { axe } = globalThis as unknown as Axe
+      const { violations } = await axe.run(options)
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) =>
+          nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
+        )
+    },
+    { resultTypes: ['violations'], ...(rules === 'colours' && { runOnly: ['cat.color'] }) },
+  )
+}
+
+interface Axe {
+  readonly axe: { run(options: object): Promise<{ readonly violations: readonly AxeViolation[] }> }
 }
 
 interface AxeViolation {
@@ -124,19 +134,19 @@ interface AxeViolation {
 export async function reach(page: Page, target: Locator): Promise<void> {
   await target.waitFor()
   for (let presses = 0; presses < 200; presses += 1) {
-    const key = await target.evaluate((element) => {
+    const keys = await target.evaluate((element) => {
       const active = element.ownerDocument.activeElement
-      if (active === element) return ''
+      if (active === element) return []
       const group = element.closest('.rows, fieldset')
-      if (group === null || active === null || !group.contains(active)) return 'Tab'
-      const isBelow = (active.compareDocumentPosition(element) & 4) !== 0
-      return isBelow ? 'ArrowDown' : 'ArrowUp'
+      if (group !== null && active !== null && group.contains(active)) {
+        const isBelow = (active.compareDocumentPosition(element) & 4) !== 0
+        return [isBelow ? 'ArrowDown' : 'ArrowUp']
+      }
+      // In an editor Tab indents until Escape was pressed.
+      return active?.closest('.cm-editor') ? ['Escape', 'Tab'] : ['Tab']
     })
-    if (key === '') return
-    // In an editor Tab indents until Escape was pressed.
-    if (key === 'Tab' && (await page.locator('.cm-editor :focus').count()) > 0)
-      await page.keyboard.press('Escape')
-    await page.keyboard.press(key)
+    if (keys.length === 0) return
+    for (const key of keys) await page.keyboard.press(key)
   }
   throw new Error(`The keyboard does not reach ${target}.`)
 }
@@ -162,8 +172,12 @@ export const keyboard: Operator = {
   },
 }
 
-/** Screenshots are for people to look at: each page at phone and desktop width, in both themes. */
+/**
+ * Screenshots are for people to look at, who ask for them with `REVEILLE_SCREENSHOTS=1`: each page at phone and desktop width, in both
+ * themes, in `build/screenshots`.
+ */
 export async function takeScreenshots(page: Page, name: string): Promise<void> {
+  if (process.env['REVEILLE_SCREENSHOTS'] !== '1') return
   for (const [size, viewport] of Object.entries({ phone, desktop })) {
     await page.setViewportSize(viewport)
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -74,7 +74,14 @@ test(
     for (const path of pages) {
       await open(path)
       await page.locator('h1').waitFor()
-      await page.waitForLoadState('networkidle').catch(() => undefined)
+      await page
+        .locator('.notice', { hasText: /^Loading/ })
+        .first()
+        .waitFor({ state: 'detached' })
+      // What was loaded is drawn by then, and what draws it has had its turn.
+      await page.evaluate(
+        'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+      )
       const found = await page.evaluate(`({
       ran: globalThis.ran,
       elements: document.querySelectorAll(${JSON.stringify(forbidden)}).length,

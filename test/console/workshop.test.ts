@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
+import { gatewayToken, hookToken, rehearsalPlugin } from '../installation.ts'
 import { octokitSamples } from '../sample-data.ts'
-import { assertLooks, inBrowser, keyboard, type Operator, openConsole, pointer, reach } from './browser.ts'
+import { inBrowser, keyboard, type Operator, openConsole, pointer, reach } from './browser.ts'
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
@@ -186,54 +186,6 @@ test(
       !scripts.some((address) => address.includes('/editor-')),
       'the editor is loaded by the playground alone',
     )
-    assert.deepEqual(browserErrors(), [])
-  },
-)
-
-test(
-  'nothing serious is wrong with these pages, in both themes, and each fits a screen of 320 pixels',
-  inBrowser,
-  async (t) => {
-    const { page, open, signIn, post, write, gateway, read, browserErrors } = await openConsole(t, files)
-    const ignored = await post('/hooks/github', opened?.body, opened?.headers)
-    await write('mappings/github.yaml', mappings('opened'))
-    await gateway.reload()
-    await post('/hooks/github', opened?.body, opened?.headers)
-    await write('mappings/github.yaml', mappings('opened', '  - id: third\n    mesage: hello\n'))
-    await gateway.reload()
-    await until(async () => {
-      const { items } = await read<{ items: { stands?: true }[] }>('/api/generations')
-      return items[0]?.stands
-    }, 'the refusal')
-    await open(`/playground?request=${ignored.body['requestId']}`)
-    await signIn()
-    const steps: Readonly<Record<string, () => Promise<void>>> = {
-      async playground() {
-        await page.getByLabel('Start from a live mapping').selectOption({ label: 'review' })
-        await page.getByRole('button', { name: 'Load the mapping' }).click()
-        await editorOf(page, 'Mapping').getByText('opened').waitFor()
-        await page.locator('[data-outcome=accepted]').waitFor()
-      },
-      async 'playground-mistake'() {
-        await editorOf(page, 'Mapping').click()
-        await page.keyboard.press('Control+Home')
-        await page.keyboard.type('x')
-        await page.getByRole('list', { name: 'Messages about the mapping' }).waitFor()
-      },
-      async changes() {
-        await open('/changes?from=1&to=2')
-        await page.locator('.diff-added').first().waitFor()
-        await page.getByRole('alert').waitFor()
-      },
-      async health() {
-        await open('/health')
-        await page.locator('canvas').nth(2).waitFor()
-      },
-    }
-    for (const [name, step] of Object.entries(steps)) {
-      await step()
-      await assertLooks(page, name)
-    }
     assert.deepEqual(browserErrors(), [])
   },
 )

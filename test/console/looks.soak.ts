@@ -1,0 +1,3 @@
+import { testLooks } from './looks.ts'
+
+testLooks({ dark: 'all' })
