@@ -4,37 +4,36 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Each file there has a process of its own: its tests wait for browsers, killed gateways and clocks, or measure their process. */
-const alone = ['test/agents', 'test/console', 'test/durability', 'test/process', 'test/security']
+/** Each file there has a process of its own: its tests wait for other programs and killed gateways, or measure their process. */
+const alone = [
+  ...['test/console', 'test/durability', 'test/agents', 'test/process', 'test/security'],
+  ...['test/pack.test.ts', 'test/gmail/arrivals.test.ts', 'test/reload/storm.test.ts'],
+]
 
 /** Files of one process at most. More would make the last process of a run end long after the others. */
 const most = 10
 
 /** Long before short: what is begun last should end soon. */
-const order = ['test/console', 'test/durability', ...alone, 'test', 'runtime', 'engine']
+const order = [...alone, 'test', 'runtime', 'engine']
 
 /** One process, and the files that it runs one after the other. */
 export interface Group {
-  readonly name: string
+  readonly room: string
   readonly files: readonly string[]
 }
 
 /** @param files relative to the root, with slashes */
 export function groupTests(files: readonly string[]): readonly Group[] {
-  const rooms = Map.groupBy(files, (file) =>
-    isBelow(file, alone) ? file.replace(/\.\w+\.ts$/, '') : roomOf(file),
-  )
+  const rooms = Map.groupBy(files, (file) => (isIn(file, alone) ? file : roomOf(file)))
   return [...rooms]
     .sort(([a], [b]) => rank(a) - rank(b))
-    .flatMap(([room, members]) =>
-      Array.from(
-        { length: Math.ceil(members.length / most) },
-        (_, part, count = Math.ceil(members.length / most)) => ({
-          name: part === 0 ? room : `${room}-${part + 1}`,
-          files: members.filter((_file, index) => index % count === part),
-        }),
-      ),
-    )
+    .flatMap(([room, members]) => {
+      const count = Math.ceil(members.length / most)
+      const parts = Array.from({ length: count }, (_, part) =>
+        members.filter((_file, index) => index % count === part),
+      )
+      return parts.map((part) => ({ room, files: part }))
+    })
 }
 
 /** The folder of a package, or the folder in it. */
@@ -42,12 +41,12 @@ function roomOf(file: string): string {
   return file.split('/').slice(0, -1).slice(0, 2).join('/') || '.'
 }
 
-function isBelow(file: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => file.startsWith(`${folder}/`))
+function isIn(file: string, places: readonly string[]): boolean {
+  return places.some((place) => file === place || file.startsWith(`${place}/`))
 }
 
 function rank(room: string): number {
-  const place = order.findIndex((folder) => room === folder || isBelow(room, [folder]))
+  const place = order.findIndex((each) => isIn(room, [each]))
   return place === -1 ? order.length : place
 }
 
@@ -61,8 +60,8 @@ export async function writeGroups(
   folder: string,
   groups: readonly Group[],
 ): Promise<readonly string[]> {
-  const written = groups.map(({ name, files }, index) => ({
-    module: path.join(folder, `${String(index + 1).padStart(3, '0')}-${name.replaceAll('/', '-')}.test.mjs`),
+  const written = groups.map(({ room, files }, index) => ({
+    module: path.join(folder, `${String(index + 1).padStart(3, '0')}-${room.replaceAll('/', '-')}.test.mjs`),
     files,
   }))
   for (const { module, files } of written) {
