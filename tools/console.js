@@ -69,16 +69,7 @@ function filesOf(root, folder, { outputFiles, metafile }) {
 }
 
 /**
- * Writes the console into `build/console`, for a gateway that runs from the sources.
- *
- * @param {string} root
- */
-export async function buildConsole(root) {
-  return write(await bundleConsole(root, path.join(root, 'build', 'console')))
-}
-
-/**
- * Writes it there again whenever one of its sources changes. What is broken is printed, and the last good one stays. Resolves once the
+ * Writes the console into `build/console`, for a gateway that runs from the sources, and again whenever one of its sources changes. What is broken is printed, and the last good one stays. Resolves once the
  * first is written.
  *
  * @param {string} root

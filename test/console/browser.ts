@@ -104,7 +104,7 @@ const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 export type AxeRules = 'all' | 'colours'
 
 /** What axe-core finds of weight on the page as it is. It is read in by the tools of the browser, which no policy of a page concerns. */
-export async function seriousFindings(page: Page, rules: AxeRules): Promise<readonly string[]> {
+async function seriousFindings(page: Page, rules: AxeRules): Promise<readonly string[]> {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(await readFile(axeFile, 'utf8'))
   return page.evaluate(
     async (options) => {
@@ -203,12 +203,19 @@ async function assertFits(page: Page, width: number): Promise<void> {
   if (viewport) await page.setViewportSize(viewport)
 }
 
-/** Holds a page to what all of them promise, in both themes, and leaves its screenshots. */
-export async function assertLooks(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+/**
+ * Holds a page to what all of them promise, in both themes, and leaves its screenshots. `dark` says what is checked in the dark theme; in the
+ * light one it is everything.
+ */
+export async function assertLooks(page: Page, name: string, dark: AxeRules): Promise<void> {
+  for (const [colorScheme, rules] of [
+    ['light', 'all'],
+    ['dark', dark],
+  ] as const) {
     await page.emulateMedia({ colorScheme })
-    assert.deepEqual(await seriousFindings(page), [], `${name}, ${colorScheme}`)
+    assert.deepEqual(await seriousFindings(page, rules), [], `${name}, ${colorScheme}`)
   }
+  await page.emulateMedia({ colorScheme: 'light' })
   await assertFits(page, 320)
   await takeScreenshots(page, name)
 }

@@ -4,14 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { octokitSamples } from '../sample-data.ts'
-import {
-  type AxeRules,
-  assertFits,
-  inBrowser,
-  openConsole,
-  seriousFindings,
-  takeScreenshots,
-} from './browser.ts'
+import { type AxeRules, assertLooks, inBrowser, openConsole } from './browser.ts'
 
 const files = {
   'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
@@ -50,17 +43,7 @@ export function testLooks({ dark }: { readonly dark: AxeRules }): void {
     async (t) => {
       const { page, open, signIn, post, read, write, gateway, browserErrors } = await openConsole(t, files)
 
-      async function look(name: string): Promise<void> {
-        for (const [colorScheme, rules] of [
-          ['light', 'all'],
-          ['dark', dark],
-        ] as const) {
-          await page.emulateMedia({ colorScheme })
-          assert.deepEqual(await seriousFindings(page, rules), [], `${name}, ${colorScheme}`)
-        }
-        await assertFits(page, 320)
-        await takeScreenshots(page, name)
-      }
+      const look = (name: string) => assertLooks(page, name, dark)
 
       const samples = octokitSamples().filter(({ name }) =>
         /^(pull_request|issues|push|star)#[0-3]$/.test(name),
