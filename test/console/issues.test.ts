@@ -36,6 +36,12 @@ test(
     await open('/issues')
     await page.locator('.issue').first().waitFor()
     await takeScreenshots(page, 'issues-open')
+    const spent = page.locator('.issue', { hasText: 'BUDGET_SPENT' })
+    const perform = spent.getByRole('button', { name: 'Perform the parked runs' })
+    await perform.click()
+    await spent.getByText('Do it now?').waitFor()
+    await perform.click()
+    await spent.getByText(/0 done, 1 refused: .*endpoints\.costly\.budget is spent/).waitFor()
     assert.deepEqual(browserErrors(), [])
   },
 )
