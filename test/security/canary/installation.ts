@@ -78,7 +78,7 @@ ${mapping('declined', 'transform: { module: refusing.mjs }')}\
 
 /** A test beside the mappings is a sample of the console, and may hold a secret. */
 const tests = `tests:
-  - { name: a sample, request: { endpoint: plain, headers: { x-note: ${secret['runner-key']} }, body: { text: ${secret['runner-key']}, number: 1 } }, expect: { mapping: plain } }
+  - { name: a sample, request: { endpoint: plain, headers: { x-note: ${secret['runner-key']} }, body: { text: x, number: 1, deep: ${secret['runner-key']} } }, expect: { mapping: plain } }
 `
 
 /** What an author prints or throws is shown to the operator. The cause of an error is not shown. */
