@@ -69,8 +69,8 @@ function filesOf(root, folder, { outputFiles, metafile }) {
 }
 
 /**
- * Writes the console into `build/console`, for a gateway that runs from the sources, and again whenever one of its sources changes. What is broken is printed, and the last good one stays. Resolves once the
- * first is written.
+ * Writes the console into `build/console`, for a gateway that runs from the sources, and again whenever one of its sources changes. What is
+ * broken is printed, and the last good one stays. Resolves once the first is written.
  *
  * @param {string} root
  * @param {() => void} [onWritten]

@@ -72,8 +72,8 @@ async function runTests(
   kind: 'test' | 'soak' | 'cli',
 ): Promise<End> {
   const files = places.flatMap((place) => filesOf(root, place, kind))
-  // One process more than there are cores, because a fifth of the time of all tests is a wait for a disk, a timer or a process.
-  const concurrency = `--test-concurrency=${availableParallelism() + 1}`
+  // Two processes more than there are cores, because a third of the time of all tests is a wait for a disk, a timer or a process.
+  const concurrency = `--test-concurrency=${availableParallelism() + 2}`
   if (files.length === 0) {
     process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
     return { code: 1, signal: null }
