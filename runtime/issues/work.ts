@@ -90,7 +90,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
             cause: `Runs are parked, as a budget in USD cannot count them: ${withoutStop(message)}.`,
             next: {
               label: 'Mend that, and then perform the parked runs',
-              command: 'reveille resume --all',
+              command: `reveille resume --all --code ${code}`,
               action: { method: 'POST', path: '/api/runs/resume', body: { code } },
             },
           }),
@@ -105,7 +105,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
             cause: `Runs are parked: ${withoutStop(message)}.`,
             next: {
               label: `Raise ${budget} or wait for the next day (UTC), and then perform the parked runs`,
-              command: 'reveille resume --all',
+              command: `reveille resume --all --code ${code}`,
               action: { method: 'POST', path: '/api/runs/resume', body: { code } },
             },
           }),

@@ -79,7 +79,7 @@ export const seeds: Readonly<Record<string, Seed>> = {
       await post('/hooks/costly', {})
     },
     cause: /endpoints\.costly\.budget.*1 run a day.*spent/,
-    command: /resume --all$/,
+    command: /resume --all --code BUDGET$/,
   },
   'a refusing channel': {
     key: 'CHANNEL_REFUSES:locked',

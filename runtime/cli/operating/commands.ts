@@ -101,9 +101,10 @@ export function addRunCommands(program: CliCommand, run: Run): void {
     .description('queue runs again that a budget or the loop guard has parked')
     .argument('[run...]', id)
     .option('--all', 'every run that is parked')
+    .option('--code <code>', 'with --all: only those parked with this code: BUDGET, LOOP, NO_PRICE')
     .addOption(configOption())
     .option('--json', 'answer as JSON: {items}')
-    .gatewayExamples('reveille resume 3f9a1c', 'reveille resume --all')
+    .gatewayExamples('reveille resume 3f9a1c', 'reveille resume --all --code BUDGET')
     .action(run(async () => (await import('./run-orders.ts')).resume))
 }
 

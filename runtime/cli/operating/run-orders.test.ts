@@ -97,7 +97,9 @@ test('runs are cancelled, shown and resumed by the ends of their ids', async (t)
   await write('reveille.yaml', configuration(100))
   await gateway.reload()
   await write(goFile, '*\n')
-  const resumed = await run('resume', '--all')
+  const ofLoops = await run('resume', '--all', '--code', 'LOOP')
+  assert.deepEqual(ofLoops, { code: 0, out: 'No run is parked with LOOP.\n', err: '' })
+  const resumed = await run('resume', '--all', '--code', 'BUDGET')
   const ends = parked.slice(0, 2).map((id) => id.slice(-6))
   assert.deepEqual(resumed, {
     code: 0,
@@ -157,6 +159,7 @@ test('wrong ids, missing ids and ids beside --all are refused, and nothing is ch
   )
   const cases: [string[], number, RegExp][] = [
     [['cancel'], 2, /missing required argument 'run'/],
+    [['resume', 'cafe12', '--code', 'BUDGET'], 2, /^--code goes with --all\.\n$/],
     [['resume'], 2, /^Name the runs, or all that are parked: --all\.\n$/],
     [['resume', 'cafe12', '--all'], 2, /^Name the runs/],
     [['cancel', '../x'], 2, /is no id/],

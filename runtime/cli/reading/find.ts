@@ -93,13 +93,14 @@ export async function parkedIds(
   admin: Admin,
   kind: 'runs' | 'deliveries',
   filter: Readonly<Record<string, string | undefined>> = {},
+  isMeant: (record: Stored) => boolean = () => true,
 ): Promise<readonly string[]> {
   const ids: string[] = []
   let cursor: string | undefined
   do {
     const query = { ...filter, state: 'parked', limit: 500, cursor }
     const page = (await admin.get(`/api/${kind}`, query)) as Page<Stored>
-    ids.push(...page.items.map(({ id }) => id))
+    ids.push(...page.items.filter(isMeant).map(({ id }) => id))
     cursor = page.next
   } while (cursor !== undefined)
   return ids.reverse()
