@@ -49,7 +49,8 @@ export function createPlot(options: PlotOptions): Plot {
       // The list beside it says what each line is; it can be read without seeing.
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-      padding: [8, formatSecond ? 0 : 12, 0, 0],
+      // Half of the last time stands beyond the end of the axis.
+      padding: [8, formatSecond ? 0 : 20, 0, 0],
       scales: {
         x: { range: [span[0] / 1000, span[1] / 1000] },
         y: { range: fromZero },
