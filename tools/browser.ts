@@ -23,6 +23,11 @@ function isExecutable(file: string): boolean {
   }
 }
 
+/** The sandbox of Chromium refuses to work for root, as which containers run. */
+export function browserArguments(): string[] {
+  return process.getuid?.() === 0 ? ['--no-sandbox'] : []
+}
+
 interface End {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null

@@ -83,7 +83,14 @@ export function addressSecretsOf(line: string): Span[] {
   }))
 }
 
-/** Returns the spans of values in the queries of addresses whose names mark secrets. Senders name harmless values so, operators do not. */
+/**
+ * Returns the spans of secrets in addresses that an operator wrote: credentials, and values of the query whose names mark secrets. Senders
+ * name harmless values so, operators do not.
+ */
+export function operatorAddressSecretsOf(line: string): Span[] {
+  return [...addressSecretsOf(line), ...querySecretsOf(line)]
+}
+
 export function querySecretsOf(line: string): Span[] {
   return Array.from(
     line.matchAll(/[?&]([\w-]+)=(?!\$\{|\{\{)([^\s&#"']+)/g),
@@ -107,8 +114,7 @@ export function secretsIn(tree: unknown, others: Iterable<string> = []): readonl
   const walk = (value: unknown, isSecret: boolean): void => {
     if (typeof value === 'string') {
       if (isSecret) found.add(value)
-      for (const { start, end } of [...addressSecretsOf(value), ...querySecretsOf(value)])
-        found.add(value.slice(start, end))
+      for (const { start, end } of operatorAddressSecretsOf(value)) found.add(value.slice(start, end))
     } else if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value)
       for (const [name, inner] of Object.entries(value))

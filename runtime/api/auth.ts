@@ -100,7 +100,7 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
       }
       admissions.set(request, admission)
       // It is refused here, because Fastify would read the body on the way to a handler.
-      if (request.is404) return refuseUnrouted(reply, routes, pathIn(request))
+      return refuseUnrouted(request, reply, routes, pathIn(request))
     },
 
     /** Lets a request to the metrics pass, or refuses it. */

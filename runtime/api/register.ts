@@ -32,32 +32,29 @@ export function registerRoutes<Of extends Routes>(
     ignoreBodies(bare)
     for (const [name, route] of all) if (route.body === undefined) add(bare, name, route)
   })
-  // Without these `GET /requests/replay` would look for the request with the id `replay`.
-  for (const path of new Set(Object.values<RouteDeclaration>(routes).map((route) => route.path))) {
-    const parts = path.split('/')
-    const allowed = methodsAt(routes, path)
-    const others = Object.values<RouteDeclaration>(routes).filter((route) => isAt(route.path, parts))
-    const shadowed = others.map(({ method }) => method).filter((method) => !allowed.includes(method))
-    if (!path.includes(':') && shadowed.length > 0) refuseMethods(scope, path, shadowed, allowed)
-  }
 }
 
 /**
  * Refuses a request for which there is no route: with 405 where the address takes other methods, or else with 404. A route for each
  * method that an address refuses would do so too, but these are most of all routes, and adding them was a tenth of a start.
+ * Returns undefined for a request that has one.
  */
-export function refuseUnrouted(reply: FastifyReply, routes: Routes, path: string): FastifyReply {
+export function refuseUnrouted(
+  { method, is404 }: FastifyRequest,
+  reply: FastifyReply,
+  routes: Routes,
+  path: string,
+): FastifyReply | undefined {
+  const all = Object.values<RouteDeclaration>(routes)
+  const exact = all.filter((route) => route.path === path)
+  // Without an exact path `GET /requests/replay` would look for the request with the id `replay`.
+  if (!is404 && exact.length === 0) return undefined
   const parts = path.split('/')
-  const exact = methodsAt(routes, path)
-  const declared = Object.values<RouteDeclaration>(routes).find((route) => isAt(route.path, parts))
-  const allowed = exact.length > 0 || declared === undefined ? exact : methodsAt(routes, declared.path)
-  return allowed.length === 0 ? refuse(reply, 'NOT_FOUND') : refuseMethod(reply, allowed)
-}
-
-/** The methods of the routes that are declared with this path. */
-function methodsAt(routes: Routes, path: string): readonly string[] {
-  const declared = Object.values<RouteDeclaration>(routes).filter((route) => route.path === path)
-  return declared.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : method))
+  const pattern = all.find((route) => isAt(route.path, parts))?.path
+  const declared = exact.length > 0 ? exact : all.filter((route) => route.path === pattern)
+  const allowed = declared.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : route.method))
+  if (allowed.length > 0 && !allowed.includes(method)) return refuseMethod(reply, allowed)
+  return is404 ? refuse(reply, 'NOT_FOUND') : undefined
 }
 
 function isAt(path: string, parts: readonly string[]): boolean {
@@ -155,18 +152,8 @@ function ignoreBodies(scope: FastifyInstance): void {
 
 /** Refuses other methods with 405, because a 404 would say that the address is wrong. */
 export function refuseOtherMethods(scope: FastifyInstance, url: string, allowed: readonly string[]): void {
-  const others = scope.supportedMethods.filter((method) => !allowed.includes(method))
-  refuseMethods(scope, url, others, allowed)
-}
-
-function refuseMethods(
-  scope: FastifyInstance,
-  url: string,
-  method: string[],
-  allowed: readonly string[],
-): void {
   scope.route({
-    method,
+    method: scope.supportedMethods.filter((method) => !allowed.includes(method)),
     url,
     // This hook runs before the body is read.
     onRequest: async (_request, reply: FastifyReply) => refuseMethod(reply, allowed),

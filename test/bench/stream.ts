@@ -3,7 +3,7 @@
 import { get } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
-import { findBrowser } from '../../tools/browser.ts'
+import { browserArguments, findBrowser } from '../../tools/browser.ts'
 import { fire, type Shot } from './client.ts'
 import { startCpuCount } from './kernel.ts'
 import type { Bed, Comparison, Sample } from './measure.ts'
@@ -78,8 +78,10 @@ function openStream(url: string): Promise<Watch> {
 }
 
 async function openConsole(url: string, executablePath: string | undefined): Promise<Watch> {
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const browser = await chromium.launch({ ...(executablePath && { executablePath }), args })
+  const browser = await chromium.launch({
+    ...(executablePath && { executablePath }),
+    args: browserArguments(),
+  })
   const page = await browser.newPage()
   await page.goto(`${url}/console/`)
   await page.getByLabel('Gateway token').fill(gatewayToken)

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
-import { findBrowser } from '../../tools/browser.ts'
+import { browserArguments, findBrowser } from '../../tools/browser.ts'
 import { ensureBuilt } from '../../tools/build.js'
 import { atEnd } from '../at-end.ts'
 import {
@@ -38,8 +38,7 @@ let launching: Promise<Browser> | undefined
 function launch(): Promise<Browser> {
   launching ??= chromium.launch({
     executablePath,
-    // The sandbox of Chromium refuses to work for root, as which containers run tests.
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+    args: browserArguments(),
   })
   return launching
 }

@@ -2,11 +2,10 @@
 
 import type { Place } from '../diagnostic/diagnostic.ts'
 import {
-  addressSecretsOf,
   continuesSecret,
   type MaskedLine,
   maskLine,
-  querySecretsOf,
+  operatorAddressSecretsOf,
   type Span,
   secretSpansOf,
 } from '../secret.ts'
@@ -51,7 +50,7 @@ export function placeAt(placed: PlacedText, offset: number, unsure = false): Pla
   const spans = secrets
     .filter((span) => span.start < start + content.length && span.end > start)
     .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
-  spans.push(...addressSecretsOf(content), ...querySecretsOf(content))
+  spans.push(...operatorAddressSecretsOf(content))
   if (unsure && continuesSecret(text.slice(0, start), content)) {
     spans.splice(0, spans.length, clip({ start: 0, end: content.length }, content))
   } else if (unsure) spans.push(...secretSpansOf(content))

@@ -2,10 +2,9 @@
 
 import { isRecord } from '../is-record.ts'
 import {
-  addressSecretsOf,
   maskLine,
   maskText,
-  querySecretsOf,
+  operatorAddressSecretsOf,
   type Span,
   secretSpansOf,
   secretsIn,
@@ -39,8 +38,7 @@ function hideIn(text: string, secrets: readonly Span[], search: (line: string) =
           start: Math.max(span.start - from, line.length - line.trimStart().length),
           end: Math.min(span.end - from, end),
         }))
-      const inAddresses = [...addressSecretsOf(line), ...querySecretsOf(line)]
-      return maskLine(line, [...known, ...inAddresses, ...search(line)], 1).text
+      return maskLine(line, [...known, ...operatorAddressSecretsOf(line), ...search(line)], 1).text
     })
     .join('\n')
 }
