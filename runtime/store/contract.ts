@@ -7,6 +7,7 @@ import { boundsContract } from './contract/bounds.ts'
 import { busyContract } from './contract/busy.ts'
 import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
+import { clusterContract } from './contract/cluster.ts'
 import { coalescingContract } from './contract/coalescing.ts'
 import { failingContract } from './contract/failing.ts'
 import { findingContract } from './contract/finding.ts'
@@ -31,6 +32,7 @@ export function storeContract(subject: ContractSubject): void {
   busyContract(subject)
   boundsContract(subject)
   poolsContract(subject)
+  clusterContract(subject)
   heartbeatContract(subject)
   cancellingContract(subject)
   adminSendContract(subject)

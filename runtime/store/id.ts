@@ -1,4 +1,4 @@
-/** Mints ids: UUIDv7 (RFC 9562), monotonic within one process so that they append to every index they enter. */
+/** Mints and recognises ids: UUIDv7 (RFC 9562), monotonic within one process so that they append to every index they enter. */
 
 import { randomFillSync } from 'node:crypto'
 import type { Id } from './records.ts'
@@ -65,4 +65,27 @@ function writeHex(text: Buffer, start: number, value: number, length: number): v
 
 function at(bytes: Uint8Array, index: number): number {
   return bytes[index] as number
+}
+
+const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The last time of an id, in 2089: up to it the embedded store can number the ids of each millisecond in one exact integer. */
+export const lastTime = Date.UTC(2020) + Number.MAX_SAFE_INTEGER / 4096 - 1
+const firstTooLate = (Math.floor(lastTime) + 1).toString(16).padStart(12, '0').replace(/^.{8}/, '$&-')
+
+/** Returns whether a text is an id that a record could have: other UUIDs, such as random ones, are nearly all too late. */
+export function isId(text: string): boolean {
+  return pattern.test(text) && text < firstTooLate
+}
+
+/** How many records of each kind are searched for the end of an id. */
+export const mostSearched = 500
+/** Fewer characters would name nearly anything. */
+const shortestEnd = 4
+
+/** Returns a test for ids that the text names: the whole id, or its end. */
+export function isNamedBy(text: string): (id: Id) => boolean {
+  const end = text.toLowerCase()
+  const isEnd = end.length >= shortestEnd && /^[0-9a-f-]+$/.test(end)
+  return (id) => isEnd && id.endsWith(end)
 }

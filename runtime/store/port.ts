@@ -63,12 +63,14 @@ export interface Store {
   changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
   /** The time of the newest id that was on disk when the store was opened. New ids must be greater. 0 for an empty store. */
   readonly newestAt: number
-  /** What was not ended when the store was opened. Without it nothing has to be read at the start. */
+  /** What was not ended when the store was opened. Without it nothing has to be read at the start, unless other nodes work too. */
   readonly leftOpen: {
     readonly replayJobs: boolean
     /** Open and muted issues. */
     readonly issues: boolean
   }
+  /** The other processes that work on the same data, and what only one of them does. */
+  readonly cluster: Cluster
   /** Answers from memory. */
   health(): Health
   /**
@@ -155,6 +157,11 @@ export interface WorkOptions {
   readonly concurrency: number
   /** How many tasks of each pool are performed at one time. A pool that is not named is not limited. */
   readonly pools?: Readonly<Record<string, number>>
+  /**
+   * Whether the tasks of a pool are performed by one node at a time, so that a pace that this node keeps holds for all. Default:
+   * false.
+   */
+  readonly owned?: boolean
   /** Should not throw: a throw is reported through `onFault` and settled as `again` in 5 s, not counted as an attempt. */
   perform(claim: Claim): Promise<Settlement>
   onFault?(error: unknown, task: ClaimedTask): void
@@ -188,6 +195,11 @@ export interface Claim {
   readonly cancel: AbortSignal
   /** Loads everything that `perform` needs, in one read. */
   load(): Promise<Work>
+  /**
+   * Resolves at once while it is certain that no other node has taken this claim over; otherwise as soon as it is. It is awaited right
+   * before whatever must not happen twice: a turn, a message, a call of a source. @throws StoreError `LEASE_LOST`
+   */
+  hold(): Promise<void>
   /** Commits effects in one transaction under the claim's lease token. @throws StoreError `LEASE_LOST`, and changes nothing */
   checkpoint(effects: Effects): Promise<void>
 }
@@ -478,6 +490,79 @@ export interface Change {
   readonly stage?: string
 }
 
+/**
+ * `ingress` accepts requests and answers the admin surface; `all` performs what was accepted besides.
+ */
+export type NodeRole = 'all' | 'ingress'
+
+/** One process that works on the data. */
+export interface NodeRecord {
+  /** Another one after each start, and after the others have taken the node for dead. */
+  readonly id: Id
+  /** The name of its machine, if it was given no other one. */
+  readonly name: string
+  /** The version of Reveille. */
+  readonly version: string
+  readonly role: NodeRole
+  /** What is live on it: its own number, and the digest of the files, which is the same wherever they are. */
+  readonly generation?: number
+  readonly digest?: string
+  /** Milliseconds since the Unix epoch, by the store's clock. */
+  readonly startedAt: number
+  /** When it last said that it is alive, by the store's clock. */
+  readonly renewedAt: number
+  /** How far its clock is ahead of the store's, in milliseconds; what the way to the store takes is taken off. */
+  readonly skewMs?: number
+  /** How it hears of what others did: at once, or by asking. Absent where there are no others. */
+  readonly wakeUp?: 'notify' | 'poll'
+  /** What it does for all nodes. */
+  readonly leads: readonly string[]
+  /** Whether it is this process. */
+  readonly isSelf: boolean
+}
+
+/** What an operator has to know of the database itself. */
+export interface DatabaseState {
+  /** Of the server, such as `18.4`. */
+  readonly version: string
+  /** The age of the oldest transaction that keeps the database from removing dead rows, and where it comes from. */
+  readonly oldestTransaction?: { readonly ageMs: number; readonly by: string }
+}
+
+/** Small texts that sources keep from one run to the next. */
+export interface SourceValues {
+  read(source: string, name: string): Promise<string | undefined>
+  write(source: string, name: string, text: string): Promise<void>
+}
+
+/** What runs on one node at a time. `sources`: sources and the periodic heartbeat. `upkeep`: retention, issue checks, replay jobs. */
+export type Leadership = 'sources' | 'upkeep'
+
+export interface Lead {
+  /** Aborted before another node can begin, unless this process was held up; `hold` says which. */
+  readonly signal: AbortSignal
+  /** As that of a claim. @throws StoreError `LEASE_LOST` */
+  hold(): Promise<void>
+}
+
+export interface Cluster {
+  /** The id of this node. */
+  readonly node: Id
+  /** Lists all nodes that are alive, the oldest first. */
+  nodes(): Promise<readonly NodeRecord[]>
+  /** Shows the others what is live on this node. */
+  report(live: { readonly generation: number; readonly digest: string }): void
+  /**
+   * Calls `run` when this node becomes the one that does this, and again after it has lost and regained that. Several parts of a node may
+   * follow one leadership. Returns a function that gives it up for good; another node begins once all parts have.
+   */
+  lead(what: Leadership, run: (lead: Lead) => void): () => void
+  /** Where sources keep their values, on whichever node they run. Absent: each node has its own folder. */
+  readonly sourceValues?: SourceValues
+  /** Undefined for a store without a server. */
+  database(): Promise<DatabaseState | undefined>
+}
+
 export interface Health {
   /** False after a write failed, until one succeeds again. The store tries by itself about once a second. */
   readonly writable: boolean
@@ -518,6 +603,13 @@ export interface StoreLimits {
 export interface StoreOptions extends StoreLimits {
   /** The folder of the embedded store, or the connection string of a server. */
   readonly location: string
+  /**
+   * For a store that several nodes share: how often a node says that it is alive, after what time the others take it for dead, and for how
+   * long after it said so it may begin what must not happen twice. Milliseconds. Default: 5,000, 15,000 and 10,000.
+   */
+  readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
+  /** What the others read about this node. Default: no name, role `all`. */
+  readonly node?: Pick<NodeRecord, 'name' | 'version' | 'role'>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   /**
@@ -527,6 +619,8 @@ export interface StoreOptions extends StoreLimits {
   readonly onStopped?: (error: StoreError) => void
   /** Called with the store's health when it becomes unable or able to write. */
   readonly onHealth?: (health: Health) => void
+  /** Called when this node has taken over from one that is dead, and when the others have taken this one for dead. */
+  readonly onTakeover?: (takeover: Takeover) => void
   /** Called while the data of an older version is brought into the form of this one, before the store is open. */
   readonly onMigration?: (migration: Migration) => void
   /** The timer for due times. Default: `setTimeout`, in a way that does not keep the process alive. */
@@ -543,6 +637,14 @@ export interface StoreOptions extends StoreLimits {
   readonly mostWithoutEffect?: number
   /** The most messages of a session that `load` returns. Older ones stay readable until they expire. */
   readonly historyMessages: number
+}
+
+export interface Takeover {
+  /** The name of the node that was taken for dead. */
+  readonly node: string
+  readonly isSelf: boolean
+  /** Tasks that it had claimed, and that are free again. */
+  readonly tasks: number
 }
 
 /** How far the migration of a store is. */
@@ -581,11 +683,18 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode
   /** The message in a few words without paths, which may be shown to anyone. */
   readonly brief: string | undefined
+  /** What an operator can do about it, in sentences. */
+  readonly fix: string | undefined
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions & { readonly brief?: string }) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options?: ErrorOptions & { readonly brief?: string; readonly fix?: string | undefined },
+  ) {
     super(message, options)
     this.name = 'StoreError'
     this.code = code
     this.brief = options?.brief
+    this.fix = options?.fix
   }
 }

@@ -307,6 +307,7 @@ export function performingContract(subject: ContractSubject): void {
       const tasks = deliveries.map((delivery) => sample.deliveryTask(delivery))
       const effects = { run: { id: run, stage: 'summarised' as const, deliveryIds }, deliveries, tasks }
       ;(await worker.next()).settle({ done: true, effects })
+      await bench.settled()
       for (const [index, state] of (['delivered', 'skipped', 'delivered'] as const).entries()) {
         assert.equal((await bench.store.read.run(run))?.stage, 'summarised', `${index} ended`)
         const claim = await worker.next()

@@ -1,9 +1,19 @@
 /** Carries out the commands of the admin surface and of the gateway itself, each inside the batch's transaction. */
 
-import type { Attempt, Command, CommandResult, DeliveryRecord, Route, RunRecord } from '../port.ts'
-import { firstRunOf, heartbeatKey, laneOf, onlyParked, runTask } from '../tasks.ts'
+import { refuseOverBacklog } from '../counters.ts'
+import {
+  cancelledAt,
+  pendingAgain,
+  taskOf,
+  unknown,
+  whyNotCancel,
+  whyNotReplay,
+  whyNotResume,
+  wrongState,
+} from '../decisions.ts'
+import type { Command, CommandResult, Route } from '../port.ts'
+import { firstRunOf, laneOf, runTask } from '../tasks.ts'
 import type { Parts } from './parts.ts'
-import { refuseOverBacklog } from './records/counters.ts'
 import { createForgetting } from './records/forgetting.ts'
 import { createIssues } from './records/issues.ts'
 import type { Jobs } from './records/jobs.ts'
@@ -31,32 +41,24 @@ export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => 
     cancel({ run: id, at }) {
       const run = runs.find(id)
       if (run === undefined) return unknown('run')
-      if (run.stage !== 'accepted' && run.stage !== 'running')
-        return wrongState(`its turn is over: it is ${run.state}`)
+      const reason = whyNotCancel(run)
+      if (reason !== undefined) return wrongState(reason)
       const task = taskOf(run)
       const isClaimed = run.state !== 'parked' && schedule.stateOf(task) === 'claimed'
       if (isClaimed) {
         runs.change({ id, cancelRequestedAt: run.cancelRequestedAt ?? at })
         return { ok: true, claimed: task }
       }
-      // All heartbeats share one task, which outlives the heartbeat that is cancelled.
       if (run.kind === 'run' && schedule.stateOf(task) === 'open') schedule.remove(task)
-      runs.change({
-        id,
-        state: 'cancelled',
-        stage: 'cancelled',
-        error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
-        attempts: run.attempts.map((attempt) => endOpenAttempt(attempt, at)),
-        cancelledAt: at,
-      })
+      runs.change(cancelledAt(run, at))
       return done
     },
 
     resume({ run: id, at }) {
       const run = runs.find(id)
       if (run === undefined) return unknown('run')
-      if (run.state !== 'parked') return wrongState(`only a parked run can be resumed: it is ${run.state}`)
-      if (run.forgottenAt !== undefined) return wrongState('what it was asked is forgotten')
+      const reason = whyNotResume(run)
+      if (reason !== undefined) return wrongState(reason)
       const { sessionKey, pool } = run
       const lane = firstRunOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
       runs.change({ id, state: 'queued', error: undefined })
@@ -79,11 +81,8 @@ export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => 
     'replay-delivery'({ delivery: id, at, to, task }) {
       const delivery = deliveries.find(id)
       if (delivery === undefined) return unknown('delivery')
-      if (delivery.state !== 'parked') return wrongState(onlyParked(delivery.state))
-      if (delivery.forgottenAt !== undefined) return wrongState('its text is forgotten')
-      const isElsewhere = to.channel !== delivery.channel || to.to !== delivery.to
-      if (isElsewhere && delivery.receipts.length > 0)
-        return wrongState('a part of it has arrived somewhere else')
+      const reason = whyNotReplay(delivery, to)
+      if (reason !== undefined) return wrongState(reason)
       deliveries.update(pendingAgain(delivery, to, at))
       schedule.add(task)
       return done
@@ -119,42 +118,4 @@ export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => 
 
   const ofType: Readonly<Record<Command['type'], (command: never) => Result>> = commands
   return (command) => ofType[command.type](command as never)
-}
-
-function unknown(what: string): Result {
-  return { ok: false, why: 'unknown', reason: `there is no such ${what}` }
-}
-
-function wrongState(reason: string): Result {
-  return { ok: false, why: 'state', reason }
-}
-
-function taskOf({ kind, id }: RunRecord): string {
-  return kind === 'heartbeat' ? heartbeatKey : `run:${id}`
-}
-
-/** The process did not survive an attempt that is still open. */
-function endOpenAttempt(attempt: Attempt, at: number): Attempt {
-  return attempt.outcome === undefined ? { ...attempt, endedAt: at, outcome: 'interrupted' } : attempt
-}
-
-/** Keeps what the delivery is and what has arrived of it, and drops every field about its fate. */
-function pendingAgain(
-  { id, runId, text, receipts, generation, createdAt }: DeliveryRecord,
-  { channel, to }: { readonly channel: string; readonly to: string },
-  at: number,
-): DeliveryRecord {
-  return {
-    id,
-    ...(runId !== undefined && { runId }),
-    state: 'pending',
-    channel,
-    to,
-    text,
-    receipts,
-    attempts: 0,
-    generation,
-    createdAt,
-    nextAt: at,
-  }
 }

@@ -11,6 +11,7 @@ import { openFaultyStore } from './store.ts'
 
 export const sqliteSubject: ContractSubject = {
   name: 'sqlite',
+  mintsOnOneNode: true,
   async createPlace() {
     const parent = await mkdtemp(join(tmpdir(), 'reveille-store-'))
     const location = join(parent, 'data')

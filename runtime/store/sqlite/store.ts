@@ -1,6 +1,7 @@
 /** The embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
 
 import { Worker } from 'node:worker_threads'
+import { type ChangeFeed, createChangeFeed } from '../change-feed.ts'
 import {
   type CommandResult,
   type Health,
@@ -9,12 +10,13 @@ import {
   StoreError,
   type StoreOptions,
 } from '../port.ts'
-import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
+import { createRefusedRequests } from '../refused-requests.ts'
+import { createWakeUp, setSystemTimer } from '../wake-up.ts'
+import { type ClaimTaker, createWorkerPool } from '../worker-pool.ts'
 import { createReaderClient } from './reader/reader-client.ts'
-import { createRefusedRequests } from './reader/refused-requests.ts'
 import { createHistoryParser } from './records/histories.ts'
-import { createWakeUp, setSystemTimer } from './wake-up.ts'
-import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
+import { type PlainWork, workOf } from './records/loading.ts'
+import { createSingleNode } from './single-node.ts'
 import type { Fault } from './writer/faulty-disk.ts'
 import type { FromWriter, Reply, WriterData, WriterState } from './writer/protocol.ts'
 import { createWriterClient, slowCommitReason, writerFile } from './writer/writer-client.ts'
@@ -186,7 +188,7 @@ function createStore(
         id: workerPools.length,
         options: workOptions,
         client,
-        parseHistory,
+        workOf: (work) => workOf(work as PlainWork, parseHistory),
         now,
         setTimer,
       })
@@ -200,6 +202,7 @@ function createStore(
     },
     read: reader.read,
     changes: changes.listen,
+    cluster: createSingleNode(options),
     newestAt,
     leftOpen,
     health,

@@ -23,6 +23,8 @@ export interface Place {
 
 export interface ContractSubject {
   readonly name: string
+  /** Whether the ids of one store come from one process, so that two of one millisecond and counter are a mistake. */
+  readonly mintsOnOneNode: boolean
   createPlace(): Promise<Place>
   open(options: StoreOptions): Promise<OpenedStore>
   /** How a child process opens the store: a module and the name of the `OpenStore` that it exports. */

@@ -22,6 +22,11 @@ export function prepareFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const missing = missingStore(folder)
   if (missing !== undefined) throw missing
+  createFiles(folder)
+}
+
+/** Creates the database and its lock, where they are missing, for their owner alone. */
+export function createFiles(folder: string): void {
   // SQLite gives its -wal and -shm files the mode of the database, so these two decide for all.
   for (const file of [databaseFile(folder), lockFile(folder)]) createPrivately(file)
 }
@@ -31,6 +36,13 @@ export function lockFolder(folder: string): ExclusiveLock {
   const lock = takeLock(lockFile(folder))
   if (lock !== undefined) return lock
   throw new StoreError('LOCKED', `another process uses the data folder ${folder}: stop it first`)
+}
+
+/** Locks the data folder of a gateway whose records are on a server; it is created if it is missing. @throws StoreError `LOCKED` */
+export function lockDataFolder(folder: string): ExclusiveLock {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  createPrivately(lockFile(folder))
+  return lockFolder(folder)
 }
 
 function lockFile(folder: string): string {

@@ -4,21 +4,13 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { lastTime } from '../../id.ts'
 import type { Id } from '../../port.ts'
-
-const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Places count from the beginning of 2020, and stay exact in a number until 2089. */
 export const epoch = Date.UTC(2020)
 /** How many ids a process mints in one millisecond: UUIDv7 has 12 bits for their counter (RFC 9562, section 6.2). */
 export const placesInMs = 4096
-const lastTime = epoch + Number.MAX_SAFE_INTEGER / placesInMs - 1
-const firstTooLate = (Math.floor(lastTime) + 1).toString(16).padStart(12, '0').replace(/^.{8}/, '$&-')
-
-/** Returns whether a text is an id that a record could have: other UUIDs, such as random ones, are nearly all too late. */
-export function isId(text: string): boolean {
-  return pattern.test(text) && text < firstTooLate
-}
 
 /** @throws TypeError for a text that is no UUID in lower case */
 export function blobOfId(id: Id): Uint8Array {

@@ -1,23 +1,10 @@
 /** Finds what a pasted text names: an id or its end, a sender's id of a delivery, a session, a generation. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { FoundRecord, Id, RequestRecord } from '../../port.ts'
-import { blobOfId, createPresence, idOfBlob, isId } from '../database/ids.ts'
-
-export const mostFound = 20
-/** How many records of each kind are searched for the end of an id. */
-export const mostSearched = 500
-/** Fewer characters would name nearly anything. */
-const shortestEnd = 4
-/** How much of its digest a request knows of its generation. Hexadecimal digits. */
-const shownOfDigest = 16
-
-/** Returns a test for ids that the text names: the whole id, or its end. */
-export function isNamedBy(text: string): (id: Id) => boolean {
-  const end = text.toLowerCase()
-  const isEnd = end.length >= shortestEnd && /^[0-9a-f-]+$/.test(end)
-  return (id) => isEnd && id.endsWith(end)
-}
+import { isId, isNamedBy, mostSearched } from '../../id.ts'
+import type { FoundRecord, RequestRecord } from '../../port.ts'
+import { generationIn, mostFound } from '../../reading.ts'
+import { blobOfId, createPresence, idOfBlob } from '../database/ids.ts'
 
 /** Lists the newest requests with a value in a column. */
 export type ListRequests = (
@@ -59,9 +46,7 @@ export function createFinder(db: DatabaseSync, requests: ListRequests) {
   }
 
   function* byGeneration(text: string): Iterable<FoundRecord> {
-    const filters = /^[1-9]\d{0,8}$/.test(text)
-      ? { generation: text }
-      : /^[0-9a-f]{16,64}$/.test(text) && { digest: text.slice(0, shownOfDigest) }
+    const filters = generationIn(text)
     const [newest] = filters ? requests(filters, 1) : []
     if (newest !== undefined) yield { kind: 'generation', id: `${newest.generation}` }
   }

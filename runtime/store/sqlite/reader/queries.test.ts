@@ -5,10 +5,10 @@ import { createSampler } from '../../contract/bench/samples.ts'
 import { createIdMinter } from '../../id.ts'
 import { blobOfId } from '../database/ids.ts'
 import { migrate, migrations } from '../database/migrations.ts'
-import { createQueries, type Queries } from './queries.ts'
+import { createQueries } from './queries.ts'
 
 /** Returns SQLite's plan for the one statement that the query prepares. */
-function planOf(query: (queries: Queries) => unknown): string {
+function planOf(query: (queries: ReturnType<typeof createQueries>) => unknown): string {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const statements: string[] = []

@@ -1,10 +1,23 @@
 /** The queries of the reader: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import { takeRows } from '../../bounded-rows.ts'
 import type { OpenDeliveries, OpenRuns, RunRecord, SessionMessage, SessionSummary } from '../../port.ts'
-import { takeRows } from '../database/bounded-rows.ts'
+import {
+  type Filters,
+  type GotPage,
+  type GotRecord,
+  type Listed,
+  type ListQuery,
+  mostAheadMs,
+  mostBytes,
+  mostMessages,
+  mostUnits,
+  type Queries,
+  type SessionPlace,
+} from '../../reading.ts'
 import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob, placeOfTime } from '../database/ids.ts'
-import { type Coalesced, createJoinedReader } from '../records/coalescing.ts'
+import { createJoinedReader } from '../records/coalescing.ts'
 import { eventColumns, eventOf } from '../records/events.ts'
 import { createIssueReader } from '../records/issues.ts'
 import { createJobReader } from '../records/jobs.ts'
@@ -16,52 +29,13 @@ import { createTurnReader } from '../records/sessions.ts'
 import { createCostReader, createDayReader } from '../records/spending.ts'
 import { createFinder } from './find.ts'
 
-export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
-
-/** The end of a page of sessions. The next one is older, or as old with a key that sorts before this one. */
-export interface SessionPlace {
-  readonly lastAt: number
-  readonly key: string
-}
-
-/** The value wanted for each column. */
-export type Filters = Readonly<Record<string, string | undefined>>
-
-export interface ListQuery {
-  readonly table: Listed
-  readonly filters: Filters
-  /** For requests: the earliest time at which one was received, and the first one that is too late. */
-  readonly since?: number
-  readonly until?: number
-  readonly before?: string
-  readonly limit: number
-}
-
-export interface GotRecord {
-  readonly record: string
-  readonly body?: Uint8Array
-  readonly head?: string
-  readonly trace?: string
-  /** For a run that other requests can join or have joined. */
-  readonly coalesced?: Coalesced
-  /** For such a run that was cancelled. */
-  readonly joined?: NonNullable<RunRecord['joined']>
-}
-
-/** A page's records, newest first. `isCut` says that the page was full before it had the requested number. */
-export interface GotPage {
+/** The records of a page or an answer, still serialised. */
+interface JsonPage extends GotPage {
   readonly records: readonly string[]
-  readonly isCut: boolean
 }
-
-/** The most messages of a session's history in one answer. */
-const mostMessages = 1_000
-/** The most UTF-16 units of JSON in the records of one answer. */
-const mostUnits = 4_194_304
-/** How far an id may be ahead of the time at which its request was received, because the clock was set back. Milliseconds. */
-const mostAheadMs = 3_600_000
-/** The most bytes of requests with their bodies in one answer. */
-const mostBytes = 16_777_216
+interface JsonRecord extends GotRecord {
+  readonly record: string
+}
 
 /** How the rows of a table are selected, in which order, and how each becomes a record. */
 interface Form {
@@ -105,6 +79,7 @@ const unindexed: Readonly<Record<string, readonly string[]>> = {
   'deliveries.state': ['delivered'],
 }
 
+/** Each query is called by its name, from the main thread. */
 export function createQueries(db: DatabaseSync) {
   const readTurns = createTurnReader(db, mostUnits)
   const joined = createJoinedReader(db)
@@ -114,7 +89,7 @@ export function createQueries(db: DatabaseSync) {
     events: createPlaceFinder(db, 'events'),
   }
 
-  function list(query: ListQuery): GotPage {
+  function list(query: ListQuery): JsonPage {
     const { table, limit, filters } = query
     const { columns, order, recordOf } = forms[table]
     const lookup = table === 'requests' && !isIndexed(filters) ? lookupIn(filters) : undefined
@@ -212,7 +187,7 @@ export function createQueries(db: DatabaseSync) {
       : { ...got, coalesced }
   }
 
-  function bodies(limit: number): GotRecord[] {
+  function bodies(limit: number): JsonRecord[] {
     const found = db
       .prepare(
         `SELECT ${listedColumns}, body, head FROM requests INDEXED BY requests_with_body
@@ -284,13 +259,10 @@ export function createQueries(db: DatabaseSync) {
     find: createFinder(db, (filters, limit) =>
       list({ table: 'requests', filters, limit }).records.map((record) => JSON.parse(record)),
     ),
-  }
+  } satisfies Queries
 }
 
-/** The queries, each of which the main thread calls by its name. */
-export type Queries = ReturnType<typeof createQueries>
-
-function pageOf<Row>(rows: Iterable<Row>, recordOf: (row: Row) => unknown): GotPage {
+function pageOf<Row>(rows: Iterable<Row>, recordOf: (row: Row) => unknown): JsonPage {
   const texts = Iterator.from(rows).map((row) => JSON.stringify(recordOf(row)))
   const { rows: records, isCut } = takeRows(texts, (text) => text.length, mostUnits)
   return { records, isCut }
@@ -323,7 +295,7 @@ interface WholeRow extends RequestRow {
   readonly head: string | null
 }
 
-function gotOf({ body, head, trace, ...row }: WholeRow): GotRecord {
+function gotOf({ body, head, trace, ...row }: WholeRow): JsonRecord {
   return {
     record: JSON.stringify(requestOf(row)),
     ...(body !== null && { body }),
@@ -332,6 +304,6 @@ function gotOf({ body, head, trace, ...row }: WholeRow): GotRecord {
   }
 }
 
-function sizeOf({ record, body, head }: GotRecord): number {
+function sizeOf({ record, body, head }: JsonRecord): number {
   return record.length + (body?.length ?? 0) + (head?.length ?? 0)
 }

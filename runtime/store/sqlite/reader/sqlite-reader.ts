@@ -2,9 +2,10 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Queries } from '../../reading.ts'
 import { storeErrorOf } from '../database/failure.ts'
 import { databaseFile } from '../database/folder.ts'
-import { createQueries, type Queries } from './queries.ts'
+import { createQueries } from './queries.ts'
 
 /** Asks for a query. Without a name it ends the thread. */
 export interface Question {

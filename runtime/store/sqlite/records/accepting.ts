@@ -1,10 +1,10 @@
 /** Writes an accepted entry: its request, the records of its actions, their dedupe keys and their tasks. */
 
-import type { Acceptance, Dedupe, Id, RequestRecord } from '../../port.ts'
-import { StoreError } from '../../port.ts'
+import { refuseOverBacklog, refuseOverEvents } from '../../counters.ts'
+import { type Acceptance, type Dedupe, type Id, StoreError } from '../../port.ts'
+import { withOutcomes } from '../../requests.ts'
 import { blobOfId, idOfBlob } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
-import { refuseOverBacklog, refuseOverEvents } from './counters.ts'
 import type { PlainAction, PlainEntry } from './flat-entry.ts'
 import { createInsertion } from './insertion.ts'
 import { bytesOfValues, requestOfValues, valuesOfRequest } from './requests.ts'
@@ -150,36 +150,4 @@ export function createAccepting(parts: Parts) {
       updateAnswer.run('its sender was answered 503, as the commit that kept it took too long', place)
     },
   }
-}
-
-/** Makes the record of a request with an action that was a duplicate, joined a run or was busy: each names what it became. */
-function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
-  const actions = request.actions.map((action, index) => {
-    const outcome = outcomes[index]
-    if (outcome === undefined) return action
-    return 'original' in outcome
-      ? { ...action, id: outcome.original, duplicateOf: outcome.request }
-      : { ...action, id: outcome.id }
-  })
-  const seen = outcomes.filter((outcome) => 'original' in outcome)
-  if (seen.length < outcomes.length) return { ...request, actions }
-  const duplicate = { ...request, actions, outcome: 'duplicate' } as const
-  const originals = nameRequests([...new Set(seen.map((outcome) => outcome.request))])
-  return seen.some(({ outcome }) => outcome === 'conflict')
-    ? {
-        ...duplicate,
-        status: 409,
-        code: 'IDEMPOTENCY_CONFLICT',
-        reason: `its key came before with another body, in ${originals}`,
-      }
-    : { ...duplicate, status: 200, reason: `it came before, in ${originals}` }
-}
-
-/** A reason is one line, so it names only this many requests. */
-const mostNamed = 3
-
-function nameRequests(ids: readonly Id[]): string {
-  const more = ids.length - mostNamed
-  const named = ids.slice(0, mostNamed).join(', ')
-  return `request${ids.length > 1 ? 's' : ''} ${named}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -4,12 +4,10 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { mostBodyBytesByDefault, mostWithoutEffectByDefault, withoutEffect } from '../../counters.ts'
 import type { StoreLimits, StoreOptions } from '../../port.ts'
-import { bytesInRow, type Counters, type OutcomeWithoutEffect, outcomesWithoutEffect } from './counters.ts'
+import { bytesInRow, type Counters } from './counters.ts'
 
-/** About 60 MB for each outcome, without bodies. */
-const mostByDefault = 100_000
-export const mostBodyBytesByDefault = 1024 ** 3
 /** How many bodies go for one request that comes: a large one may need the room of many small ones. */
 const mostDropped = 1_000
 
@@ -74,7 +72,7 @@ export function createBounds(
       const known = withoutEffect(outcome)
       if (known !== undefined) {
         counters[known] += 1
-        const surplus = counters[known] - (limits.mostWithoutEffect ?? mostByDefault)
+        const surplus = counters[known] - (limits.mostWithoutEffect ?? mostWithoutEffectByDefault)
         if (surplus > 0) {
           for (const row of removeOldest.all(outcome, surplus) as unknown as Sized[])
             removed(row.place, outcome, row.bytes)
@@ -101,8 +99,4 @@ export function createBounds(
       dropTrace(place)
     },
   }
-}
-
-function withoutEffect(outcome: string): OutcomeWithoutEffect | undefined {
-  return outcomesWithoutEffect.find((each) => each === outcome)
 }

@@ -1,11 +1,7 @@
 /** Counts in memory what the writer needs all the time, so that no such question costs a read. Read or counted again at open. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreError, type StoreLimits } from '../../port.ts'
-
-/** Outcomes of requests that caused nothing. */
-export const outcomesWithoutEffect = ['ignored', 'skipped', 'duplicate', 'failed'] as const
-export type OutcomeWithoutEffect = (typeof outcomesWithoutEffect)[number]
+import type { OutcomeWithoutEffect } from '../../counters.ts'
 
 /** How many requests of each outcome without effect are on disk, and the counts below. */
 export interface Counters extends Record<OutcomeWithoutEffect, number> {
@@ -45,20 +41,4 @@ export function readCounters(db: DatabaseSync): Counters {
     sequence: row['sequence'] ?? 0,
     commits: row['commits'] ?? 0,
   }
-}
-
-type Limits = Pick<StoreLimits, 'backlog'>
-
-/** @throws StoreError `BACKLOG`, before anything was written */
-export function refuseOverBacklog({ backlog }: Counters, limits: Limits): void {
-  if (backlog >= limits.backlog) throw full(backlog, 'runs and deliveries', limits)
-}
-
-/** @throws StoreError `BACKLOG`, before anything was written */
-export function refuseOverEvents({ pending }: Counters, limits: Limits): void {
-  if (pending >= limits.backlog) throw full(pending, 'events', limits)
-}
-
-function full(count: number, what: string, { backlog }: Limits): StoreError {
-  return new StoreError('BACKLOG', `${count} ${what} are waiting, the limit is ${backlog}`)
 }

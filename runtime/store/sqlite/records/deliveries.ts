@@ -1,8 +1,9 @@
 /** Reads and writes deliveries: each record beside the two columns by which it is searched. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { isId } from '../../id.ts'
 import type { DeliveryRecord, Id } from '../../port.ts'
-import { blobOfId, isId } from '../database/ids.ts'
+import { blobOfId } from '../database/ids.ts'
 import type { NoteChange } from './change-list.ts'
 
 export type Deliveries = ReturnType<typeof createDeliveries>

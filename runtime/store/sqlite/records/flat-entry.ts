@@ -4,9 +4,10 @@
  */
 
 import type { Dedupe, Entry, Id, Join, NewAction, NewTask, RequestRecord, TaskKind } from '../../port.ts'
+import { textOfTrace } from '../../requests.ts'
 import type { Flat } from '../database/rows.ts'
 import { type EventValues, eventColumns, flattenEvent } from './events.ts'
-import { flattenRequest, type RequestValues, requestColumns, textOfTrace } from './requests.ts'
+import { flattenRequest, type RequestValues, requestColumns } from './requests.ts'
 import { flattenRun, type RunValues, runColumns } from './runs.ts'
 
 export interface PlainEntry {

@@ -4,15 +4,17 @@
  */
 
 import {
-  type Command,
-  type CommandResult,
-  type Id,
-  type RequestRecord,
-  type RunRecord,
-  StoreError,
-} from '../../port.ts'
-import { heartbeatKey } from '../../tasks.ts'
-import { blobOfId, createRowFinder, idOfBlob, isId, placeOfBlob } from '../database/ids.ts'
+  doneBut,
+  follow,
+  refuseOverMostForgotten,
+  type ShowedBy,
+  type ShownEvent,
+  showedByOf,
+  whyNotErase,
+} from '../../decisions.ts'
+import { isId } from '../../id.ts'
+import type { Command, CommandResult, Id, RunRecord } from '../../port.ts'
+import { blobOfId, createRowFinder, idOfBlob, placeOfBlob } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
 import { bytesInRow } from './counters.ts'
 import type { EventRow } from './events.ts'
@@ -20,34 +22,23 @@ import type { RequestRow } from './requests.ts'
 import { type RunRow, runColumns, runOf } from './runs.ts'
 import { createSessions } from './sessions.ts'
 
-/** How many requests one command forgets. */
-const mostRequests = 500
 /** How many free pages are overwritten at one time: 16 MiB. */
 const mostPages = 4_096
 const pageBytes = 4_096
-
-/** What became of one request. */
-interface Consequences {
-  readonly runs: Map<Id, RunRecord>
-  readonly events: Map<Id, FoundEvent>
-  readonly showedBy: ShowedBy
-}
-
-/** The heartbeats that showed each event without success. */
-type ShowedBy = ReadonlyMap<Id, readonly Id[]>
 
 type FoundRequest = Pick<RequestRow, 'outcome' | 'actions'> & {
   readonly place: number
   readonly bytes: number
 }
-type FoundEvent = Pick<EventRow, 'pending' | 'urgency' | 'consumed_by'> & { readonly place: number }
+type FoundEvent = Pick<EventRow, 'pending' | 'urgency' | 'consumed_by'> & {
+  readonly place: number
+} & ShownEvent
 
 export function createForgetting(parts: Parts) {
   let erasure: ReturnType<typeof prepareErasure> | undefined
 
   return ({ requests, at }: Command & { readonly type: 'forget' }): CommandResult => {
-    if (requests.length > mostRequests)
-      throw new StoreError('BAD_ENTRY', `a command forgets at most ${mostRequests} requests`)
+    refuseOverMostForgotten(requests.length)
     erasure ??= prepareErasure(parts)
     const refused: { id: Id; reason: string }[] = []
     const showedBy = erasure.unsuccessfulHeartbeats(requests)
@@ -62,8 +53,7 @@ export function createForgetting(parts: Parts) {
     } finally {
       parts.db.exec('PRAGMA secure_delete = FAST')
     }
-    const done = requests.length - refused.length
-    return refused.length === 0 ? { ok: true, done } : { ok: true, done, refused }
+    return doneBut(requests.length, refused)
   }
 }
 
@@ -96,48 +86,14 @@ function prepareErasure({
      AND kind = 'heartbeat' AND place > ?`,
   )
 
-  /** Follows a request to everything that shows something of it. */
-  function follow(actions: RequestRecord['actions'], showedBy: ShowedBy): Consequences {
-    const found: Consequences = { runs: new Map(), events: new Map(), showedBy }
-    for (const { kind, id, duplicateOf } of actions) {
-      // What a duplicate names belongs to an earlier request.
-      if (duplicateOf !== undefined) continue
-      if (kind === 'agent') followRun(id, found)
-      else followEvent(id, found)
-    }
-    return found
+  function shownEvent(id: Id): FoundEvent | undefined {
+    const row = findEvent(blobOfId(id))
+    if (row === undefined) return undefined
+    const consumedBy = row.consumed_by === null ? undefined : idOfBlob(row.consumed_by)
+    return { ...row, isPending: row.pending !== null, consumedBy }
   }
 
-  function followRun(id: Id, found: Consequences): void {
-    const run = found.runs.has(id) ? undefined : runs.find(id)
-    if (run === undefined) return
-    found.runs.set(id, run)
-    if (run.summaryEventId !== undefined) followEvent(run.summaryEventId, found)
-  }
-
-  /** The heartbeat that consumed an event has shown its text, and so has one that failed before. */
-  function followEvent(id: Id, found: Consequences): void {
-    const blob = blobOfId(id)
-    const event = found.events.has(id) ? undefined : findEvent(blob)
-    if (event === undefined) return
-    found.events.set(id, event)
-    if (event.consumed_by !== null) followRun(idOfBlob(event.consumed_by), found)
-    for (const heartbeat of found.showedBy.get(id) ?? []) followRun(heartbeat, found)
-  }
-
-  /** Returns why what became of a request cannot be erased now. */
-  function obstacle({ runs, events }: Consequences): string | undefined {
-    for (const { id, kind, state, deliveryIds } of runs.values()) {
-      const isOpen = state === 'queued' || state === 'running' || schedule.stateOf(`run:${id}`) !== 'gone'
-      if (isOpen && kind === 'heartbeat') return `the heartbeat ${id}, which shows it, is under way`
-      if (isOpen) return `its run ${id} is ${state}`
-      const unsent = deliveryIds.find((each) => deliveries.find(each)?.state === 'pending')
-      if (unsent !== undefined) return `the delivery ${unsent} is not sent yet`
-    }
-    const isPending = [...events.values()].some(({ pending }) => pending !== null)
-    if (isPending && schedule.stateOf(heartbeatKey) === 'claimed') return 'a heartbeat is under way'
-    return undefined
-  }
+  const isUnsent = (id: Id) => deliveries.find(id)?.state === 'pending'
 
   function eraseRun({ id, sessionKey, deliveryIds }: RunRecord, at: number): void {
     runs.forget(id, at)
@@ -159,15 +115,11 @@ function prepareErasure({
       freePages.run()
     },
 
-    /** Finds heartbeats by the events of these requests. Only the one that consumed an event is named by it. */
+    /** Finds heartbeats by the events of these requests. */
     unsuccessfulHeartbeats(requests: readonly Id[]): ShowedBy {
       const oldest = requests.filter(isId).toSorted()[0]
       const rows = oldest === undefined ? [] : selectHeartbeats.all(placeOfBlob(blobOfId(oldest)))
-      const showedBy = new Map<Id, Id[]>()
-      for (const { id, eventIds = [] } of (rows as unknown as RunRow[]).map(runOf)) {
-        for (const event of eventIds) showedBy.set(event, [...(showedBy.get(event) ?? []), id])
-      }
-      return showedBy
+      return showedByOf((rows as unknown as RunRow[]).map(runOf))
     },
 
     /** Returns why a request was not forgotten. */
@@ -175,8 +127,9 @@ function prepareErasure({
       const request = isId(id) ? findRequest(blobOfId(id)) : undefined
       if (request === undefined) return 'there is no such request on disk'
       const { place, bytes, outcome } = request
-      const found = follow(request.actions === null ? [] : JSON.parse(request.actions), showedBy)
-      const reason = obstacle(found)
+      const actions = request.actions === null ? [] : JSON.parse(request.actions)
+      const found = follow(actions, { run: runs.find, event: shownEvent, showedBy })
+      const reason = whyNotErase(found, schedule.stateOf, isUnsent)
       if (reason !== undefined) return reason
       for (const run of found.runs.values()) eraseRun(run, at)
       for (const [event, row] of found.events) events.forget(event, row, at)

@@ -1,7 +1,9 @@
 /** Keeps issues: open problems, each once however often it shows, until they are resolved. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { doneBut, type IssueRow, issueOf, issueRanks, issueState } from '../../decisions.ts'
 import type { Command, CommandResult, IssueChange, IssueRecord } from '../../port.ts'
+import type { IssuePlace, IssueQuery } from '../../reading.ts'
 import type { Parts } from '../parts.ts'
 
 type Seen = Extract<IssueChange, { readonly count: number }>
@@ -20,12 +22,13 @@ export function createIssues({ db, events, schedule, changed }: IssueParts) {
   )
   const setSaid = db.prepare('UPDATE issues SET said_on = ? WHERE key = ?')
 
-  const find = (key: string) => select.get(key) as KnownRow | undefined
+  const find = (key: string) =>
+    select.get(key) as Pick<IssueRow, 'state' | 'muted_until' | 'said_on'> | undefined
 
   function see({ key, code, subject, cause, next, count, say }: Seen, at: number): void {
     const before = find(key)
     upsert.run(key, code, subject, cause, JSON.stringify(next), count, at)
-    const isMuted = before !== undefined && stateOf(before, at) === 'muted'
+    const isMuted = before !== undefined && issueState(before, at) === 'muted'
     changed('issue', key, isMuted ? 'muted' : 'open')
     if (isMuted) return
     if (before !== undefined && before.state !== 'open') setState.run('open', null, null, key)
@@ -50,13 +53,9 @@ export function createIssues({ db, events, schedule, changed }: IssueParts) {
       if ('count' in change) see(change, at)
       else if (!changeState(change, at)) refused.push({ id: change.key, reason: 'there is no such issue' })
     }
-    const done = changes.length - refused.length
-    return refused.length === 0 ? { ok: true, done } : { ok: true, done, refused }
+    return doneBut(changes.length, refused)
   }
 }
-
-/** The place of an issue in the list. The next page begins behind it. */
-export type IssuePlace = readonly [rank: number, last: number, key: string]
 
 /** Issues are few, so a list sorts all of them. */
 export function createIssueReader(db: DatabaseSync) {
@@ -72,55 +71,20 @@ export function createIssueReader(db: DatabaseSync) {
   return {
     issue(key: string, now: number): IssueRecord | undefined {
       const row = selectOne.get(now, key) as IssueRow | undefined
-      return row && issueOf(row)
+      return row && issueOf(row, now)
     },
     issues(
       { limit, state, after = [-1, Number.MAX_SAFE_INTEGER, ''] }: IssueQuery,
       now: number,
     ): { readonly issue: IssueRecord; readonly place: IssuePlace }[] {
-      const wanted = state === undefined ? null : ranks.indexOf(state as IssueRecord['state'])
+      const wanted = state === undefined ? null : issueRanks.indexOf(state as IssueRecord['state'])
       const [rank, last, key] = after
-      const rows = selectPage.all(now, wanted, rank, -last, key, limit) as unknown as IssueRow[]
-      return rows.map((row) => ({ issue: issueOf(row), place: [row.rank, row.last, row.key] }))
+      const rows = selectPage.all(now, wanted, rank, -last, key, limit) as unknown as RankedRow[]
+      return rows.map((row) => ({ issue: issueOf(row, now), place: [row.rank, row.last, row.key] }))
     },
   }
 }
 
-export interface IssueQuery {
-  readonly limit: number
-  readonly state?: string
-  readonly after?: IssuePlace
-}
-
-/** The states in the order of the list. */
-const ranks: readonly IssueRecord['state'][] = ['open', 'muted', 'resolved']
-
-interface KnownRow {
-  readonly state: IssueRecord['state']
-  readonly muted_until: number | null
-  readonly said_on: string | null
-}
-
-interface IssueRow
-  extends KnownRow,
-    Pick<IssueRecord, 'key' | 'code' | 'subject' | 'cause' | 'count' | 'first' | 'last'> {
-  /** JSON. */
-  readonly next: string
-  readonly resolved_at: number | null
+interface RankedRow extends IssueRow {
   readonly rank: number
-}
-
-function stateOf({ state, muted_until: until }: KnownRow, now: number): IssueRecord['state'] {
-  return state === 'muted' && until !== null && until <= now ? 'open' : state
-}
-
-function issueOf(row: IssueRow): IssueRecord {
-  const { key, code, subject, cause, count, first, last } = row
-  const state = ranks[row.rank] ?? 'open'
-  return {
-    ...{ key, code, subject, cause, next: JSON.parse(row.next), count, first, last, state },
-    ...(state === 'muted' && row.muted_until !== null && { mutedUntil: row.muted_until }),
-    ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
-    ...(row.said_on !== null && { saidOn: row.said_on }),
-  }
 }

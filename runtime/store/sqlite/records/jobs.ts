@@ -4,18 +4,11 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import {
-  type Command,
-  type CommandResult,
-  type Id,
-  type ReplayJob,
-  type ReplayJobItem,
-  StoreError,
-} from '../../port.ts'
-import { blobOfId, idOfBlob, isId } from '../database/ids.ts'
-
-/** How many items one command adds, hands out or settles. */
-const mostItems = 1_000
+import { type CountedJob, jobOf, refuseOverMostItems, unknown, withEnd, wrongState } from '../../decisions.ts'
+import { isId } from '../../id.ts'
+import type { Command, CommandResult, Id, ReplayJob, ReplayJobItem } from '../../port.ts'
+import type { ItemQuery } from '../../reading.ts'
+import { blobOfId, idOfBlob } from '../database/ids.ts'
 
 export type Jobs = ReturnType<typeof createJobs>
 
@@ -47,15 +40,9 @@ export function createJobs(db: DatabaseSync) {
     update.run(row.whole, row.total, row.done, row.failed, row.skipped, row.state, row.ended_at, row.id)
   }
 
-  /** A job is over when it has all of its items and each of them has ended. */
-  function withEnd(row: JobRow, at: number): JobRow {
-    const isOver = row.whole === 1 && row.done + row.failed + row.skipped === row.total
-    return isOver && row.state === 'running' ? { ...row, state: 'done', ended_at: at } : row
-  }
-
   return {
     begin({ job, items, more }: Of<'job-begin'>): CommandResult {
-      refuseOverMost(items.length)
+      refuseOverMostItems(items.length)
       if (find(job.id) === undefined) {
         insert.run(blobOfId(job.id), JSON.stringify(job.filter), JSON.stringify(job.options), job.createdAt)
       }
@@ -63,9 +50,7 @@ export function createJobs(db: DatabaseSync) {
       if (row.state !== 'running') return ended(row)
       if (row.whole === 1) {
         // The last call is made again because its answer was lost.
-        return more === undefined
-          ? { ok: true, done: 0 }
-          : { ok: false, why: 'state', reason: 'it has all of its items' }
+        return more === undefined ? { ok: true, done: 0 } : wrongState('it has all of its items')
       }
       let { total } = row
       for (const request of items) {
@@ -76,11 +61,11 @@ export function createJobs(db: DatabaseSync) {
     },
 
     next({ job, limit, mint }: Of<'job-next'>): CommandResult {
-      refuseOverMost(limit)
+      refuseOverMostItems(limit)
       const row = find(job)
-      if (row === undefined) return unknown
+      if (row === undefined) return unknownJob
       if (row.state !== 'running') return ended(row)
-      if (row.whole === 0) return { ok: false, why: 'state', reason: 'it has not got all of its items yet' }
+      if (row.whole === 0) return wrongState('it has not got all of its items yet')
       const open = selectOpen.all(row.id, limit) as unknown as OpenRow[]
       let minted = 0
       const items = open.flatMap(({ number, request, replay }) => {
@@ -93,9 +78,9 @@ export function createJobs(db: DatabaseSync) {
     },
 
     settle({ job, items, at }: Of<'job-settle'>): CommandResult {
-      refuseOverMost(items.length)
+      refuseOverMostItems(items.length)
       const row = find(job)
-      if (row === undefined) return unknown
+      if (row === undefined) return unknownJob
       const counts = { done: row.done, failed: row.failed, skipped: row.skipped }
       for (const { request, state, reason } of items) {
         const { changes } = settle.run(state, reason ?? null, row.id, blobOfId(request))
@@ -107,7 +92,7 @@ export function createJobs(db: DatabaseSync) {
 
     cancel({ job, at }: Of<'job-cancel'>): CommandResult {
       const row = find(job)
-      if (row === undefined) return unknown
+      if (row === undefined) return unknownJob
       if (row.state !== 'running') return ended(row)
       write({ ...row, state: 'cancelled', ended_at: at })
       return { ok: true }
@@ -118,15 +103,10 @@ export function createJobs(db: DatabaseSync) {
   }
 }
 
-const unknown: CommandResult = { ok: false, why: 'unknown', reason: 'there is no such job' }
+const unknownJob = unknown('job')
 
 function ended({ state }: JobRow): CommandResult {
-  return { ok: false, why: 'state', reason: `it is ${state}` }
-}
-
-/** @throws StoreError `BAD_ENTRY` */
-function refuseOverMost(count: number): void {
-  if (count > mostItems) throw new StoreError('BAD_ENTRY', `a command takes at most ${mostItems} items`)
+  return wrongState(`it is ${state}`)
 }
 
 /** What the reader's thread asks for. Jobs are few; the items of one may be very many. */
@@ -145,11 +125,13 @@ export function createJobReader(db: DatabaseSync) {
   return {
     job(id: Id): ReplayJob | undefined {
       const row = selectJob.get(blobOfId(id)) as JobRow | undefined
-      return row && jobOf(row)
+      return row && jobOf(idOfBlob(row.id), row)
     },
     jobs(limit: number, state?: string, before?: Id): ReplayJob[] {
       const blob = before !== undefined && isId(before) ? blobOfId(before) : null
-      return (selectJobs.all(blob, state ?? null, limit) as unknown as JobRow[]).map(jobOf)
+      return (selectJobs.all(blob, state ?? null, limit) as unknown as JobRow[]).map((row) =>
+        jobOf(idOfBlob(row.id), row),
+      )
     },
     /** `after` is the number of the last item of the page before. */
     jobItems(
@@ -163,21 +145,8 @@ export function createJobReader(db: DatabaseSync) {
   }
 }
 
-export interface ItemQuery {
-  readonly limit: number
-  readonly state?: string
-  readonly newestFirst?: boolean
-  readonly after?: number
-}
-
-interface JobRow extends Pick<ReplayJob, 'state' | 'total' | 'done' | 'failed' | 'skipped'> {
+interface JobRow extends CountedJob {
   readonly id: Uint8Array
-  readonly filter: string
-  readonly options: string
-  /** 1 once all items were added. */
-  readonly whole: 0 | 1
-  readonly created_at: number
-  readonly ended_at: number | null
 }
 
 interface OpenRow {
@@ -188,18 +157,6 @@ interface OpenRow {
 
 interface ItemRow extends OpenRow, Pick<ReplayJobItem, 'state'> {
   readonly reason: string | null
-}
-
-function jobOf(row: JobRow): ReplayJob {
-  const { state, total, done, failed, skipped } = row
-  return {
-    id: idOfBlob(row.id),
-    filter: JSON.parse(row.filter),
-    options: JSON.parse(row.options),
-    ...{ state, total, done, failed, skipped },
-    createdAt: row.created_at,
-    ...(row.ended_at !== null && { endedAt: row.ended_at }),
-  }
 }
 
 function itemOf({ number, request, replay, state, reason }: ItemRow): ReplayJobItem & { number: number } {

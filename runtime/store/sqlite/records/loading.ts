@@ -1,8 +1,8 @@
 /** Loads everything that a claimed task works with, in one read after the commit that claimed it. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { takeRows } from '../../bounded-rows.ts'
 import type { DeliveryRecord, Id, NewTask, Route, RunRecord, Work } from '../../port.ts'
-import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId, createRowFinder } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
 import { createJoinedReader } from './coalescing.ts'

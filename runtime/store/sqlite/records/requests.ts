@@ -1,7 +1,7 @@
 /** Turns requests into rows and back: a column for each fact by which requests are found, one text for the rare ones. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Id, RequestRecord, RequestTrace } from '../../port.ts'
+import type { Id, RequestRecord } from '../../port.ts'
 import { blobOfId, createPlaceFinder, idOfBlob, placeOfBlob } from '../database/ids.ts'
 import { createRowWriter, type Flat } from '../database/rows.ts'
 
@@ -128,32 +128,6 @@ function moreText({ reason, failure, count, forgottenAt }: RequestRecord): strin
   return reason === undefined && failure === undefined && count === undefined && forgottenAt === undefined
     ? null
     : JSON.stringify({ reason, failure, count, forgottenAt })
-}
-
-/** The longest trace that is stored, in bytes of JSON. */
-const mostTraceBytes = 16_384
-
-/** Makes the JSON of a trace. Candidates go from its end until it is short enough. */
-export function textOfTrace(trace: RequestTrace): string {
-  const whole = JSON.stringify(trace)
-  if (whole.length * 3 <= mostTraceBytes || Buffer.byteLength(whole) <= mostTraceBytes) return whole
-  const { candidates, more } = trace
-  const cutTo = (count: number) =>
-    JSON.stringify({
-      ...trace,
-      candidates: candidates.slice(0, count),
-      more: more + candidates.length - count,
-      cut: true,
-    })
-  let left = mostTraceBytes - Buffer.byteLength(cutTo(0))
-  let count = 0
-  for (const candidate of candidates) {
-    // A comma stands between two of them, and `more` never has more digits than it has for none.
-    left -= Buffer.byteLength(JSON.stringify(candidate)) + 1
-    if (left < 0) break
-    count += 1
-  }
-  return cutTo(count)
 }
 
 function withoutNulls<Fields extends Record<string, unknown>>(

@@ -4,8 +4,10 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Attempt, Id, RunRecord } from '../../port.ts'
-import { blobOfId, createRowFinder, idOfBlob, isId, placeOfBlob } from '../database/ids.ts'
+import { withoutTexts } from '../../decisions.ts'
+import { isId } from '../../id.ts'
+import type { Id, RunRecord } from '../../port.ts'
+import { blobOfId, createRowFinder, idOfBlob, placeOfBlob } from '../database/ids.ts'
 import { createRowWriter, type Flat } from '../database/rows.ts'
 import type { NoteChange } from './change-list.ts'
 import { columnsOfPrompt, type PromptColumns, promptOf } from './prompts.ts'
@@ -91,16 +93,6 @@ interface Changes extends Pick<RunRow, 'state' | 'changes'> {
   readonly place: number
 }
 
-/** Codes and times stay. */
-function withoutTexts(json: string): Partial<RunRecord> {
-  const { name: _name, reply: _reply, warnings: _warnings, error, attempts, ...rest } = JSON.parse(json)
-  return {
-    ...rest,
-    ...(error && { error: { ...error, message: 'forgotten' } }),
-    ...(attempts && { attempts: attempts.map(({ reason: _reason, ...attempt }: Attempt) => attempt) }),
-  }
-}
-
 const stateAt = runColumns.indexOf('state')
 
 export type Runs = ReturnType<typeof createRuns>
@@ -166,10 +158,14 @@ export function createRuns(db: DatabaseSync, changed: NoteChange) {
       const row = findTexts(blobOfId(id))
       if (row === undefined) return
       const { place, state, draft } = row
-      const changes = withoutTexts(row.changes ?? '{}')
+      const changes = withoutTexts(JSON.parse(row.changes ?? '{}'))
       const forgottenAt = changes.forgottenAt ?? at
       updatePrompt.run(...columnsOfPrompt('', ''), place)
-      updateTexts.run(JSON.stringify(withoutTexts(draft)), JSON.stringify({ ...changes, forgottenAt }), place)
+      updateTexts.run(
+        JSON.stringify(withoutTexts(JSON.parse(draft))),
+        JSON.stringify({ ...changes, forgottenAt }),
+        place,
+      )
       changed('run', id, state, changes.stage ?? begun.stage)
     },
   }

@@ -5,9 +5,9 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { takeRows } from '../../bounded-rows.ts'
 import type { Effects, Id } from '../../port.ts'
 import { firstRunOf } from '../../tasks.ts'
-import { takeRows } from '../database/bounded-rows.ts'
 import { blobOfId, idOfBlob, placeOfBlob, placeOfTime, timeOfPlace } from '../database/ids.ts'
 import type { Histories, KeptTurn } from './histories.ts'
 

@@ -1,28 +1,28 @@
 /** Adds up what turns have cost: by day (UTC) and scope for budgets, and by mapping, model and session for reports. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { dayMs, dayOf } from '../../day.ts'
-import type { Cost, CostGroup, CostOptions, Effects, Spent, SpentToday, Work } from '../../port.ts'
-
-/** The scope of all runs together. No policy has this name. */
-const all = ''
-
-/** Sums stop here: a larger number could not be read again. */
-const most = Number.MAX_SAFE_INTEGER
-
-const nothing: Spent = { runs: 0, tokens: 0, usd: 0, reported: false }
-
-/** Money is counted in millionths of a dollar, because sums of whole numbers are exact. */
-function microsOf(usd: number): number {
-  return Math.min(Math.round(usd * 1_000_000), most)
-}
+import { dayOf } from '../../day.ts'
+import type { Cost, CostOptions, Effects, Spent, SpentToday, Work } from '../../port.ts'
+import {
+  allRuns,
+  type CostRow,
+  costOf,
+  costOrders,
+  costsKeptMs,
+  microsOf,
+  mostCounted,
+  nothingSpent,
+  type SpentRow,
+  spentOf,
+  spentToday,
+} from '../../spending.ts'
 
 /** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
 export function createSpending(db: DatabaseSync) {
   const upsert = db.prepare(
     `INSERT INTO spent (day, scope, runs, tokens, told, micros) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (day, scope) DO UPDATE
-     SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
-         told = max(told, excluded.told), micros = min(micros + excluded.micros, ${most})`,
+     SET runs = min(runs + excluded.runs, ${mostCounted}), tokens = min(tokens + excluded.tokens, ${mostCounted}),
+         told = max(told, excluded.told), micros = min(micros + excluded.micros, ${mostCounted})`,
   )
   const upsertCost = db.prepare(
     `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -30,7 +30,7 @@ export function createSpending(db: DatabaseSync) {
   )
   return ({ day, budget, runs, tokens, usd, of = {}, reported = [] }: NonNullable<Effects['spend']>) => {
     const micros = microsOf(usd ?? 0)
-    upsert.run(day, all, runs, tokens, reported.includes('all') ? 1 : 0, micros)
+    upsert.run(day, allRuns, runs, tokens, reported.includes('all') ? 1 : 0, micros)
     if (budget !== undefined)
       upsert.run(day, budget, runs, tokens, reported.includes('budget') ? 1 : 0, micros)
     if (runs === 0) return
@@ -40,21 +40,23 @@ export function createSpending(db: DatabaseSync) {
   }
 }
 
-const added = `SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
-  micros = min(micros + excluded.micros, ${most}), unpriced = min(unpriced + excluded.unpriced, ${most})`
+const added = `SET runs = min(runs + excluded.runs, ${mostCounted}), tokens = min(tokens + excluded.tokens, ${mostCounted}),
+  micros = min(micros + excluded.micros, ${mostCounted}), unpriced = min(unpriced + excluded.unpriced, ${mostCounted})`
 
 /** Reads what was spent on the day of `now`: by all runs and, if one is named, by a policy's budget. */
 export function createSpentReader(db: DatabaseSync) {
-  const select = db.prepare('SELECT runs, tokens, told, micros FROM spent WHERE day = ? AND scope = ?')
+  const select = db.prepare(
+    'SELECT runs, tokens, told AS reported, micros FROM spent WHERE day = ? AND scope = ?',
+  )
 
   function read(day: string, scope: string): Spent {
     const row = select.get(day, scope) as SpentRow | undefined
-    return row === undefined ? nothing : spentOf(row)
+    return row === undefined ? nothingSpent : spentOf(row)
   }
 
   return (now: number, budget?: string): NonNullable<Work['spent']> => {
     const day = dayOf(now)
-    const spent = { day, all: read(day, all) }
+    const spent = { day, all: read(day, allRuns) }
     return budget === undefined ? spent : { ...spent, budget: read(day, budget) }
   }
 }
@@ -62,34 +64,13 @@ export function createSpentReader(db: DatabaseSync) {
 /** Reads what was spent on a day, by all runs and by every policy that has spent something. */
 export function createDayReader(db: DatabaseSync): (now: number) => SpentToday {
   const select = db.prepare(
-    'SELECT scope, runs, tokens, told, micros FROM spent WHERE day = ? ORDER BY scope',
+    'SELECT scope, runs, tokens, told AS reported, micros FROM spent WHERE day = ? ORDER BY scope',
   )
   return (now) => {
     const day = dayOf(now)
     const rows = select.all(day) as unknown as (SpentRow & { scope: string })[]
-    const byScope = new Map(rows.map((row) => [row.scope, spentOf(row)]))
-    const total = byScope.get(all) ?? nothing
-    byScope.delete(all)
-    return { day, all: total, budgets: Object.fromEntries(byScope) }
+    return spentToday(day, rows)
   }
-}
-
-interface SpentRow {
-  readonly runs: number
-  readonly tokens: number
-  readonly told: number
-  readonly micros: number
-}
-
-function spentOf({ runs, tokens, told, micros }: SpentRow): Spent {
-  return { runs, tokens, usd: micros / 1_000_000, reported: told === 1 }
-}
-
-const orders: Readonly<Record<CostGroup, string>> = {
-  day: 'name DESC',
-  mapping: 'micros DESC, tokens DESC, name',
-  model: 'micros DESC, tokens DESC, name',
-  session: 'micros DESC, tokens DESC, name',
 }
 
 /** Reads a page of what turns have cost, from its `skip`-th group on. */
@@ -98,15 +79,12 @@ export function createCostReader(db: DatabaseSync) {
     const rows = db
       .prepare(
         `SELECT ${by} AS name, sum(runs) AS runs, sum(tokens) AS tokens, sum(micros) AS micros, sum(unpriced) AS unpriced
-         FROM costs WHERE day >= ? AND day <= ? GROUP BY ${by} ORDER BY ${orders[by]} LIMIT ? OFFSET ?`,
+         FROM costs WHERE day >= ? AND day <= ? GROUP BY ${by} ORDER BY ${costOrders[by]} LIMIT ? OFFSET ?`,
       )
-      .all(since, until, limit, skip) as unknown as (Omit<Cost, 'usd'> & { micros: number })[]
-    return rows.map(({ micros, ...row }) => ({ ...row, usd: micros / 1_000_000 }))
+      .all(since, until, limit, skip) as unknown as CostRow[]
+    return rows.map(costOf)
   }
 }
-
-/** How long costs are kept, so that a year can be compared with the one before. */
-const keptMs = 400 * dayMs
 
 /** Forgets sessions of days before `cutoff`, whose costs then count without a session, and all costs of days long ago. */
 export function createCostPruning(db: DatabaseSync) {
@@ -124,6 +102,6 @@ export function createCostPruning(db: DatabaseSync) {
     done = cutoff
     fold.run(cutoff)
     unname.run(cutoff)
-    remove.run(dayOf(Math.max(0, now - keptMs)))
+    remove.run(dayOf(Math.max(0, now - costsKeptMs)))
   }
 }

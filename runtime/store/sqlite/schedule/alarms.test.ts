@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import type { RoomIn } from '../../claims.ts'
 import { migrate } from '../database/migrations.ts'
-import { type AlarmedTask, createAlarms, type RoomIn } from './alarms.ts'
+import { type AlarmedTask, createAlarms } from './alarms.ts'
 
 function openAlarms() {
   const db = new DatabaseSync(':memory:')

@@ -8,6 +8,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { RoomIn } from '../../claims.ts'
 import type { TaskKind } from '../../port.ts'
 import { createRowWriter } from '../database/rows.ts'
 
@@ -19,9 +20,6 @@ export interface AlarmedTask {
   readonly pool: string | null
   readonly due_at: number
 }
-
-/** Returns how many tasks of a pool may be claimed now; 0 or less for none. */
-export type RoomIn = (pool: string) => number
 
 interface Head {
   readonly due_at: number

@@ -1,22 +1,20 @@
 /** The messages between the main thread and the writer's thread. */
 
+import type { ClaimName, GivenClaim } from '../../claims.ts'
 import type {
   Acceptance,
   Command,
-  Effects,
   Health,
   Id,
   Migration,
-  Settlement,
   Store,
   StoreError,
   StoreLimits,
   StoreOptions,
-  WorkOptions,
 } from '../../port.ts'
+import type { ClaimOrder } from '../../worker-pool.ts'
 import type { Flat } from '../database/rows.ts'
 import type { PlainWork } from '../records/loading.ts'
-import type { ClaimName, GivenClaim } from '../schedule/claims.ts'
 import type { Fault } from './faulty-disk.ts'
 
 /** The writer's settings at its start. */
@@ -37,17 +35,10 @@ export interface Post {
   readonly orders: readonly Order[]
 }
 
-type PoolOptions = Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools'>
-
 /** An order with a `call` is answered after the commit; others are not answered. */
 export type Order = { readonly call?: number } & (
-  | ({ readonly type: 'register'; readonly workerPool: number } & PoolOptions)
-  | ({ readonly type: 'resize'; readonly workerPool: number } & Omit<PoolOptions, 'kinds'>)
-  | { readonly type: 'pause'; readonly workerPool: number }
+  | ClaimOrder
   | { readonly type: 'configure'; readonly limits: StoreLimits }
-  | { readonly type: 'load'; readonly claim: number }
-  | { readonly type: 'checkpoint'; readonly claim: number; readonly effects: Effects }
-  | { readonly type: 'settle'; readonly claim: number; readonly settlement: Settlement }
   | { readonly type: 'command'; readonly command: Command }
   | { readonly type: 'listen'; readonly on: boolean }
   /** Does nothing itself: it makes the writer run a batch at the time of the post. */

@@ -7,16 +7,16 @@
  * the database is opened again and its commit number read, which either is the number of this batch or is not.
  */
 
+import { createClaims, type GivenClaim } from '../../claims.ts'
+import { mostBodyBytesByDefault } from '../../counters.ts'
 import { type Command, type CommandResult, StoreError, type StoreLimits } from '../../port.ts'
 import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from '../database/failure.ts'
 import { createOpenFiles } from '../database/folder.ts'
 import { newestTime } from '../database/ids.ts'
 import type { OnMigration } from '../database/migrate-store.ts'
-import { mostBodyBytesByDefault } from '../records/bounds.ts'
 import { createChangeList } from '../records/change-list.ts'
 import type { Counters } from '../records/counters.ts'
 import type { PlainEntry } from '../records/flat-entry.ts'
-import { createClaims, type GivenClaim } from '../schedule/claims.ts'
 import { createFaultyDisk } from './faulty-disk.ts'
 import type { Answer, LoadedClaim, Order, PlainError, Reply, WriterData, WriterState } from './protocol.ts'
 import { openWriterConnection, type WriterConnection } from './writer-connection.ts'
@@ -110,7 +110,18 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   }
 
   function wakeAt(connection: WriterConnection): number {
-    return Math.min(connection.retention.nextAt, claims.earliest(connection.schedule))
+    const { schedule } = connection
+    const due = claims
+      .offers()
+      .flatMap(({ kinds, roomIn }) => kinds.map((kind) => schedule.earliest(kind, roomIn)))
+    return Math.min(connection.retention.nextAt, ...due)
+  }
+
+  /** Claims due tasks, as many as the worker pools have room for. */
+  function claimDue(schedule: WriterConnection['schedule'], now: number): void {
+    for (const { workerPool, kinds, free, roomIn } of claims.offers()) {
+      for (const key of schedule.due(kinds, now, free, roomIn)) claims.take(workerPool, schedule.claim(key))
+    }
   }
 
   /** Returns how far the clock was set back since the last batch. */
@@ -156,7 +167,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
         })
         if (error !== undefined) answer(pending, order, { ok: false, error: plainError(error) })
       }
-      claims.claimDue(connection.schedule, batch.now)
+      claimDue(connection.schedule, batch.now)
       connection.schedule.flush()
       if (connection.retention.nextAt <= batch.now) connection.retention.sweep(batch.now)
       connection.countCommit()

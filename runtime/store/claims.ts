@@ -5,9 +5,10 @@
  * What a transaction claims and settles is pending until `commit`; `undo` forgets it.
  */
 
-import { type ClaimedTask, StoreError, type TaskKind, type WorkOptions } from '../../port.ts'
-import type { RoomIn } from './alarms.ts'
-import type { Schedule } from './schedule.ts'
+import { type ClaimedTask, StoreError, type TaskKind, type WorkOptions } from './port.ts'
+
+/** Returns how many tasks of a pool may be claimed now; 0 or less for none. */
+export type RoomIn = (pool: string) => number
 
 export interface ClaimName {
   readonly workerPool: number
@@ -20,9 +21,23 @@ export interface GivenClaim extends ClaimName {
 
 export type Claims = ReturnType<typeof createClaims>
 
+/** A worker pool with room for further claims. */
+export interface Offer {
+  readonly workerPool: number
+  readonly kinds: readonly TaskKind[]
+  /** How many claims it has room for. */
+  readonly free: number
+  readonly roomIn: RoomIn
+  /** The limit of a pool; Infinity for none. */
+  limitOf(pool: string): number
+  /** Whether the tasks of a pool are performed by one node at a time. */
+  readonly isOwned: boolean
+}
+
 interface WorkerPool {
   readonly id: number
   readonly kinds: readonly TaskKind[]
+  readonly isOwned: boolean
   concurrency: number
   /** How many tasks of each pool it may hold. A pool that is not named is not limited. */
   limits: ReadonlyMap<string, number>
@@ -70,10 +85,24 @@ export function createClaims() {
   return {
     register(
       id: number,
-      { kinds, concurrency, pools }: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools'>,
+      {
+        kinds,
+        concurrency,
+        pools,
+        owned = false,
+      }: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>,
     ) {
       const limits = limitsOf(pools)
-      workerPools.set(id, { id, kinds, concurrency, limits, isPaused: false, open: 0, openIn: new Map() })
+      workerPools.set(id, {
+        id,
+        kinds,
+        isOwned: owned,
+        concurrency,
+        limits,
+        isPaused: false,
+        open: 0,
+        openIn: new Map(),
+      })
     },
 
     /** A pool keeps the claims it holds, even if they are more than the new limit. Without `pools` their limits stay. */
@@ -90,31 +119,33 @@ export function createClaims() {
       if (workerPool !== undefined) workerPool.isPaused = true
     },
 
-    /** Claims due tasks, as many as the worker pools have room for. */
-    claimDue(schedule: Schedule, now: number) {
-      for (const workerPool of workerPools.values()) {
-        const free = workerPool.concurrency - workerPool.open
-        if (workerPool.isPaused || free <= 0) continue
-        for (const key of schedule.due(workerPool.kinds, now, free, roomOf(workerPool))) {
-          last += 1
-          const given = { workerPool: workerPool.id, claim: last, task: schedule.claim(key) }
-          const claim = { workerPool, given, isCancelled: false }
-          taken.push(claim)
-          count(claim, 1)
-        }
-      }
+    /** Returns the worker pools that have room for further claims. */
+    offers(): Offer[] {
+      return [...workerPools.values()].flatMap((workerPool) => {
+        const { id, kinds, isOwned, concurrency, open, isPaused, limits } = workerPool
+        const free = concurrency - open
+        if (isPaused || free <= 0) return []
+        const limitOf = (pool: string) => limits.get(pool) ?? Number.POSITIVE_INFINITY
+        return { workerPool: id, kinds, free, isOwned, limitOf, roomIn: roomOf(workerPool) }
+      })
     },
 
-    /** When the next task is due that a worker pool has room for; Infinity for never. */
-    earliest(schedule: Schedule): number {
-      let earliest = Number.POSITIVE_INFINITY
-      for (const workerPool of workerPools.values()) {
-        if (workerPool.isPaused || workerPool.open >= workerPool.concurrency) continue
-        const roomIn = roomOf(workerPool)
-        for (const kind of workerPool.kinds) earliest = Math.min(earliest, schedule.earliest(kind, roomIn))
-      }
-      return earliest
+    /** Returns the number that the next claim gets. */
+    nextNumber: () => last + 1,
+
+    /** Gives a claimed task to a worker pool. */
+    take(id: number, task: ClaimedTask) {
+      const workerPool = workerPools.get(id)
+      if (workerPool === undefined) throw new Error('a task was claimed for no worker pool')
+      last += 1
+      const claim = { workerPool, given: { workerPool: id, claim: last, task }, isCancelled: false }
+      taken.push(claim)
+      count(claim, 1)
     },
+
+    /** Returns an open claim, if it was not settled or taken back. */
+    find: (claim: number): GivenClaim | undefined =>
+      settled.has(claim) ? undefined : open.get(claim)?.given,
 
     /** @throws StoreError `LEASE_LOST` */
     verifyLease: (claim: number): GivenClaim => find(claim).given,
@@ -148,6 +179,18 @@ export function createClaims() {
       return report
     },
 
+    /** The numbers of all open claims. */
+    held: (): number[] => [...open.keys()],
+
+    /** Forgets a claim that another node has taken over. Returns whose it was. */
+    lose(number: number): ClaimName | undefined {
+      const claim = open.get(number)
+      if (claim === undefined) return undefined
+      open.delete(number)
+      count(claim, -1)
+      return { workerPool: claim.workerPool.id, claim: number }
+    },
+
     undo() {
       for (const claim of settled.values()) count(claim, 1)
       for (const claim of taken) count(claim, -1)
@@ -158,7 +201,7 @@ export function createClaims() {
      * Reconciles the claims in memory with those on disk: at open, when memory holds none, and after a commit whose outcome
      * stayed unknown. A claim on disk alone is scheduled again; a claim in memory alone was settled, and its lease is lost.
      */
-    recover(schedule: Schedule) {
+    recover(schedule: { recover(held: ReadonlySet<string>): ReadonlySet<string> }) {
       const held = new Set([...open.values()].map(({ given }) => given.task.key))
       const matching = schedule.recover(held)
       for (const [number, claim] of open) {

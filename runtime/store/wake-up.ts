@@ -1,6 +1,6 @@
 /** The one timer that wakes the writer at due times. The writer's thread blocks on its port and cannot wait itself. */
 
-import type { SetTimer } from '../port.ts'
+import type { SetTimer } from './port.ts'
 
 /** Timers overflow at 2^31 ms. A wake-up that comes early does no harm. */
 const longest = 86_400_000

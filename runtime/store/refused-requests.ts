@@ -3,9 +3,9 @@
  * with them. Repetitions of one sender are summed up, so that they do not push out the requests of others.
  */
 
-import { cut } from '../../../cut.ts'
-import type { Id, RequestFilters, RequestRecord } from '../../port.ts'
-import { isNamedBy, mostSearched } from './find.ts'
+import { cut } from '../cut.ts'
+import { isNamedBy, mostSearched } from './id.ts'
+import type { Id, RequestFilters, RequestRecord } from './port.ts'
 
 export type RefusedRequests = ReturnType<typeof createRefusedRequests>
 

@@ -1,7 +1,7 @@
 /** Streams committed changes from a ring in memory, which is filled only while there is a listener. */
 
 import { randomUUID } from 'node:crypto'
-import type { Change } from '../port.ts'
+import type { Change } from './port.ts'
 
 export type ChangeFeed = ReturnType<typeof createChangeFeed>
 

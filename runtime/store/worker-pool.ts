@@ -3,17 +3,48 @@
  * settlement cannot be written, or the pool drains.
  */
 
-import { type Claim, type SetTimer, type Settlement, StoreError, type WorkOptions } from '../port.ts'
-import type { ParseHistory } from './records/histories.ts'
-import { type PlainWork, workOf } from './records/loading.ts'
-import type { LoadedClaim } from './writer/protocol.ts'
-import type { WriterClient } from './writer/writer-client.ts'
+import type { GivenClaim } from './claims.ts'
+import {
+  type Claim,
+  type Effects,
+  type SetTimer,
+  type Settlement,
+  StoreError,
+  type Work,
+  type WorkOptions,
+} from './port.ts'
+
+type PoolOptions = Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>
+
+/** What a worker pool orders of the store, which carries it out as part of a batch. */
+export type ClaimOrder =
+  | ({ readonly type: 'register'; readonly workerPool: number } & PoolOptions)
+  | ({ readonly type: 'resize'; readonly workerPool: number } & Pick<PoolOptions, 'concurrency' | 'pools'>)
+  | { readonly type: 'pause'; readonly workerPool: number }
+  | { readonly type: 'load'; readonly claim: number }
+  | { readonly type: 'checkpoint'; readonly claim: number; readonly effects: Effects }
+  | { readonly type: 'settle'; readonly claim: number; readonly settlement: Settlement }
+
+/** A claim with what its task works with, as of the commit that gave it, in the store's own form. */
+export interface LoadedClaim extends GivenClaim {
+  readonly work?: unknown
+}
 
 export interface WorkerPoolParts {
   readonly id: number
   readonly options: WorkOptions
-  readonly client: WriterClient
-  readonly parseHistory: ParseHistory
+  readonly client: {
+    /** Resolves when the order is committed. */
+    call(order: ClaimOrder): Promise<unknown>
+    /** Returns whether a commit takes so long that no caller waits for it any more. */
+    isStalled(): boolean
+    /** Resolves as soon as a commit has stalled. */
+    whenStalled(): Promise<void>
+  }
+  /** Makes the work of what a claim brings, or of what a load returns. */
+  readonly workOf: (loaded: unknown) => Work
+  /** Resolves when no other node can have taken over what this one holds. Default: at once, as there is no other node. */
+  readonly hold?: () => Promise<void>
   readonly now: () => number
   readonly setTimer: SetTimer
 }
@@ -25,7 +56,7 @@ interface Lease {
   readonly abort: AbortController
   readonly cancel: AbortController
   /** What came with the claim, until `perform` has been called. */
-  work?: PlainWork | undefined
+  work?: unknown
   /** What `perform` returned, until it is written. */
   settlement?: Settlement
 }
@@ -35,12 +66,21 @@ const faultPause = 5_000
 /** Milliseconds between two tries to write a settlement. */
 const settlePause = 1_000
 
-export function createWorkerPool({ id, options, client, parseHistory, now, setTimer }: WorkerPoolParts) {
+export function createWorkerPool({
+  id,
+  options,
+  client,
+  workOf,
+  hold = async () => undefined,
+  now,
+  setTimer,
+}: WorkerPoolParts) {
   const leases = new Map<number, Lease>()
   let whenIdle: (() => void) | undefined
 
-  const { kinds, concurrency, pools } = options
-  client.call({ type: 'register', workerPool: id, kinds, concurrency, pools }).catch(() => {
+  const { kinds, concurrency, pools, owned } = options
+  const limits = { ...(pools && { pools }), ...(owned && { owned }) }
+  client.call({ type: 'register', workerPool: id, kinds, concurrency, ...limits }).catch(() => {
     // The pool is registered all the same: the writer remembers it before it writes anything.
   })
 
@@ -70,7 +110,11 @@ export function createWorkerPool({ id, options, client, parseHistory, now, setTi
       lease: lease.abort.signal,
       cancel: lease.cancel.signal,
       async load() {
-        return workOf(lease.work ?? ((await client.call({ type: 'load', claim })) as PlainWork), parseHistory)
+        return workOf(lease.work ?? (await client.call({ type: 'load', claim })))
+      },
+      async hold() {
+        await hold()
+        if (lease.abort.signal.aborted) throw lease.abort.signal.reason
       },
       async checkpoint(effects) {
         await client.call({ type: 'checkpoint', claim, effects })
@@ -141,9 +185,19 @@ export function createWorkerPool({ id, options, client, parseHistory, now, setTi
     cancel(claim: number) {
       leases.get(claim)?.cancel.abort(new Error('the run was cancelled'))
     },
+    /** Aborts the claim's lease: another node has taken it over. */
+    lose(claim: number) {
+      const lease = leases.get(claim)
+      if (lease === undefined) return
+      leases.delete(claim)
+      lease.abort.abort(new StoreError('LEASE_LOST', 'another node has taken this claim over'))
+      lookWhetherIdle()
+    },
     async resize(concurrency: number, pools?: WorkOptions['pools']): Promise<void> {
       // The writer remembers the limits before it writes anything. A refusal is about the batch they came in.
-      await client.call({ type: 'resize', workerPool: id, concurrency, pools }).catch(() => undefined)
+      await client
+        .call({ type: 'resize', workerPool: id, concurrency, ...(pools && { pools }) })
+        .catch(() => undefined)
     },
     async drain(graceMs: number): Promise<void> {
       // Claims that were given before this answer have arrived before it.

@@ -1,0 +1,63 @@
+/** What every store makes of a request: the record of what its actions became, and a trace that is not too long. */
+
+import type { Acceptance, Id, RequestRecord, RequestTrace } from './port.ts'
+
+type Outcome = Acceptance['actions'][number]
+
+/** Makes the record of a request with an action that was a duplicate, joined a run or was busy: each names what it became. */
+export function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
+  const actions = request.actions.map((action, index) => {
+    const outcome = outcomes[index]
+    if (outcome === undefined) return action
+    return 'original' in outcome
+      ? { ...action, id: outcome.original, duplicateOf: outcome.request }
+      : { ...action, id: outcome.id }
+  })
+  const seen = outcomes.filter((outcome) => 'original' in outcome)
+  if (seen.length < outcomes.length) return { ...request, actions }
+  const duplicate = { ...request, actions, outcome: 'duplicate' } as const
+  const originals = nameRequests([...new Set(seen.map((outcome) => outcome.request))])
+  return seen.some(({ outcome }) => outcome === 'conflict')
+    ? {
+        ...duplicate,
+        status: 409,
+        code: 'IDEMPOTENCY_CONFLICT',
+        reason: `its key came before with another body, in ${originals}`,
+      }
+    : { ...duplicate, status: 200, reason: `it came before, in ${originals}` }
+}
+
+/** A reason is one line, so it names only this many requests. */
+const mostNamed = 3
+
+function nameRequests(ids: readonly Id[]): string {
+  const more = ids.length - mostNamed
+  const named = ids.slice(0, mostNamed).join(', ')
+  return `request${ids.length > 1 ? 's' : ''} ${named}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The longest trace that is stored, in bytes of JSON. */
+const mostTraceBytes = 16_384
+
+/** Makes the JSON of a trace. Candidates go from its end until it is short enough. */
+export function textOfTrace(trace: RequestTrace): string {
+  const whole = JSON.stringify(trace)
+  if (whole.length * 3 <= mostTraceBytes || Buffer.byteLength(whole) <= mostTraceBytes) return whole
+  const { candidates, more } = trace
+  const cutTo = (count: number) =>
+    JSON.stringify({
+      ...trace,
+      candidates: candidates.slice(0, count),
+      more: more + candidates.length - count,
+      cut: true,
+    })
+  let left = mostTraceBytes - Buffer.byteLength(cutTo(0))
+  let count = 0
+  for (const candidate of candidates) {
+    // A comma stands between two of them, and `more` never has more digits than it has for none.
+    left -= Buffer.byteLength(JSON.stringify(candidate)) + 1
+    if (left < 0) break
+    count += 1
+  }
+  return cutTo(count)
+}
