@@ -1,0 +1,4 @@
+import { storeContract } from '../contract.ts'
+import { postgresSubject } from './contract-subject.ts'
+
+storeContract(postgresSubject)
