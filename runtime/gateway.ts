@@ -1,8 +1,10 @@
 /** Assembles a gateway: its parts start in order and close in reverse. */
 
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import {
   backgroundTimers,
+  type Configuration,
   createEvaluators,
   createLoader,
   createMask,
@@ -28,13 +30,14 @@ import {
 } from './dispatch/index.ts'
 import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
-import { createLoopGuard, createSentMessages, loadSentMessages } from './guard/index.ts'
-import { createApp, createHookSurface, listen, postLimitsOf } from './http/index.ts'
+import { createLoopGuard, createSentMessages, followSentMessages, loadSentMessages } from './guard/index.ts'
+import { createApp, createHookSurface, listen, postLimitsOf, shownOfDigest } from './http/index.ts'
 import { createIssues, type Issues } from './issues/index.ts'
 import { createCounters } from './observe/counters.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
 import { createTracedNotes } from './observe/traced-notes.ts'
+import { packageVersion } from './package-folder.ts'
 import { createPluginHost } from './plugin/index.ts'
 import { presetsFolder } from './presets-folder.ts'
 import { createRandomIds } from './random-id.ts'
@@ -43,10 +46,17 @@ import { createReloading } from './reload/reloading.ts'
 import { createRequestDryRuns } from './reload/request-dry-runs.ts'
 import { ConfigurationError, loadStart, type Start } from './reload/start.ts'
 import { createReplayJobs, createReplays } from './replay/index.ts'
-import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
+import { createSharedStorage, createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
-import type { StoreError } from './store/port.ts'
-import { highestGenerationIn, openSqliteStore } from './store/sqlite/index.ts'
+import {
+  type Lead,
+  type Leadership,
+  type NodeRole,
+  type Store,
+  StoreError,
+  type StoreOptions,
+} from './store/port.ts'
+import { highestGenerationIn, lockDataFolder, openSqliteStore } from './store/sqlite/index.ts'
 import { createMigrationReporter } from './store-migration.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
 import { createTrust } from './trust/index.ts'
@@ -58,6 +68,12 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Listened on in the place of `gateway.port`. */
   readonly port?: number
+  /** What this process does of what its cluster does. Default: `all`. */
+  readonly role?: NodeRole
+  /** What the other nodes call it. Default: the name of the machine. */
+  readonly node?: string | undefined
+  /** How long nodes believe each other to be alive, for tests. Default: as the store has it. */
+  readonly leases?: StoreOptions['leases']
   /** Milliseconds since the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number
   /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */
@@ -132,8 +148,10 @@ async function assemble(
   { first, configuration, lastGood }: Start,
   parts: Parts,
 ): Promise<Gateway> {
-  const { now = Date.now, watch = true, fetch = globalThis.fetch } = options
+  const { now = Date.now, watch = true, fetch = globalThis.fetch, role = 'all' } = options
   const { settings } = configuration
+  const node = { name: options.node ?? hostname(), version: packageVersion(), role }
+  const isCluster = settings.gateway.store !== 'sqlite'
   const { dataDir } = settings.gateway
   const mintId = createIdMinter(now)
   const randomId = createRandomIds()
@@ -176,10 +194,18 @@ async function assemble(
 
   const address = { host: settings.gateway.host, port: options.port ?? settings.gateway.port }
   const migration = createMigrationReporter({ log, ...(options.answerEarly && { address }) })
-  const { store, failed } = await openStore(settings, log, now, migration)
+  const { store, failed } = await openStore({
+    configuration,
+    log,
+    now,
+    migration,
+    node,
+    parts,
+    leases: options.leases,
+  })
   mintId.startAfter(store.newestAt)
   parts.add(store)
-  // The store has locked the data folder, so that from here on this process may write to it.
+  // The data folder is locked, so that from here on this process may write to it.
   parts.add(archive)
   parts.onClose(() => (isListening ? removeGatewayFile(dataDir) : undefined))
   await archive.begin()
@@ -191,6 +217,8 @@ async function assemble(
   })
   reportTo(createReloadReporter(log, process.cwd()))
   const reloads = followReloads(reloader, lastGood.served(), log, now)
+  reportLive(store, reloader)
+  const upkeep = parts.add(followLead(store, 'upkeep', role))
 
   const issues: Issues = parts.add(
     createIssues({
@@ -201,11 +229,16 @@ async function assemble(
       mintId,
       relays: plugins.relays,
       sources: () => sources.states(),
+      leads: upkeep.isHeld,
+      ...(isCluster && { node: node.name }),
     }),
   )
   reloader.subscribe(issues.reloaded)
   const progress = createProgressBoard({ now })
   const sentMessages = createSentMessages({ now })
+  const following = new AbortController()
+  parts.onClose(() => following.abort())
+  if (isCluster) void followSentMessages(sentMessages, store, following.signal).catch(() => undefined)
   const dispatch = parts.add(
     createDispatch({
       store,
@@ -219,6 +252,7 @@ async function assemble(
       random: Math.random,
       randomId,
       timers: realTimers,
+      performs: role === 'all',
       progress,
       relays: plugins.relays,
       onDelivered: sentMessages.note,
@@ -253,9 +287,13 @@ async function assemble(
   const draining = new AbortController()
   const isDraining = () => draining.signal.aborted
   const app = createApp(() => settingsOfNow().gateway.trustedProxies)
+  const { sourceValues } = store.cluster
+  const sourcesLead = parts.add(followLead(store, 'sources', role))
   const sources = parts.add(
     createSources({
-      live: plugins.sources,
+      live: () => (sourcesLead.isHeld() ? plugins.sources() : []),
+      hold: sourcesLead.hold,
+      ...(sourceValues && { storageOf: createSharedStorage(sourceValues) }),
       post: (request) => hooks.post(request),
       limitsOf: (endpoint) => postLimitsOf(current().snapshot, endpoint),
       folder: sourcesFolder(dataDir),
@@ -286,6 +324,9 @@ async function assemble(
       log,
       backlog: () => settingsOfNow().gateway.limits.backlog,
       draining: draining.signal,
+      leads: upkeep.isHeld,
+      // A job that another node has begun is found by looking.
+      ...(isCluster && { lookMs: 2000 }),
     }),
   )
   registerAdminSurface(app, {
@@ -294,6 +335,7 @@ async function assemble(
     mintId,
     log,
     now,
+    ...(isCluster && { node: node.name }),
     timers: backgroundTimers,
     progressOf: progress.of,
     heartbeat: dispatch.heartbeat,
@@ -331,6 +373,7 @@ async function assemble(
     verifyDependencies: trust.verifyDependencies,
     performHandshakeEffects: trust.performHandshakeEffects,
     counters,
+    ...(isCluster && { node: node.name }),
     onWithoutEffect: notes.expect,
     onConcluded: issues.requestConcluded,
     onResolved: issues.requestResolved,
@@ -345,9 +388,9 @@ async function assemble(
   await app.ready()
   parts.add(app)
   await dispatch.start()
-  replayJobs.start()
+  upkeep.begin(replayJobs.start)
   plugins.onCommitted(sources.apply)
-  sources.apply()
+  sourcesLead.begin(sources.apply)
   issues.start()
   // The broken files are reloaded and refused like any change, so that every command can say what is wrong with them.
   if (reloads.servedLastGood()) await reloader.reload()
@@ -380,7 +423,13 @@ async function assemble(
   /** The reloader closes first, so that nothing goes live while the parts end. */
   async function stop(graceMs: number): Promise<void> {
     await reloader.close()
-    await Promise.all([sources.close(), app.close(), replayJobs.close(), dispatch.drain(graceMs)])
+    await Promise.all([
+      // Another node runs the sources once they have ended here.
+      sources.close().then(sourcesLead.close),
+      app.close(),
+      replayJobs.close(),
+      dispatch.drain(graceMs),
+    ])
     await parts.close()
   }
 }
@@ -398,25 +447,39 @@ function createParts() {
   }
 }
 
-function openArchive({ file, gateway: { dataDir } }: Settings, log: Log) {
+function openArchive({ file, gateway: { dataDir, store } }: Settings, log: Log) {
   return openGenerationArchive({
     folder: join(dataDir, 'generations'),
     configFile: file,
-    highestElsewhere: () => highestGenerationIn(dataDir),
+    highestElsewhere: () => (store === 'sqlite' ? highestGenerationIn(dataDir) : 0),
     onDamaged: (found) => log.warn({ event: 'generations-damaged', found }),
     onFailed: (error) => log.error({ event: 'generations-not-kept', err: error }),
   })
 }
 
-async function openStore(
-  settings: Settings,
-  log: Log,
-  now: () => number,
-  migration: ReturnType<typeof createMigrationReporter>,
-) {
+interface StoreParts {
+  readonly configuration: Configuration
+  readonly log: Log
+  readonly now: () => number
+  readonly migration: ReturnType<typeof createMigrationReporter>
+  readonly node: StoreOptions['node']
+  readonly parts: Parts
+  readonly leases: StoreOptions['leases']
+}
+
+/** @throws ConfigurationError where the database that the configuration names cannot be used */
+async function openStore({ configuration, log, now, migration, node, parts, leases }: StoreParts) {
   const failed = Promise.withResolvers<StoreError>()
-  const opening = openSqliteStore({
-    location: settings.gateway.dataDir,
+  const { settings } = configuration
+  const { store, dataDir } = settings.gateway
+  const isEmbedded = store === 'sqlite'
+  // The store of a server locks no folder, and two processes must not share one.
+  if (!isEmbedded) parts.add(lockDataFolder(dataDir))
+  const open = isEmbedded ? openSqliteStore : (await import('./store/postgres/index.ts')).openPostgresStore
+  const opening = open({
+    location: isEmbedded ? dataDir : store,
+    node,
+    ...(leases && { leases }),
     now,
     ...storeSettings(settings),
     historyMessages,
@@ -424,6 +487,10 @@ async function openStore(
     onHealth({ writable, reason }) {
       if (writable) log.info({ event: 'store-available' }, 'the store can write again')
       else log.error({ event: 'store-unavailable', reason }, 'the store cannot write; nothing is accepted')
+    },
+    onTakeover({ node, isSelf, tasks }) {
+      if (isSelf) log.warn({ event: 'node-expired', node, tasks }, 'the other nodes took this one for dead')
+      else log.warn({ event: 'node-taken-over', node, tasks }, 'took over from a node that is dead')
     },
     onStopped(error) {
       log.fatal({ event: 'store-stopped', err: error }, 'the store stopped; nothing can be kept any more')
@@ -435,7 +502,49 @@ async function openStore(
     () => false,
   )
   await migration.end(await opened)
-  return { store: await opening, failed: failed.promise }
+  try {
+    return { store: await opening, failed: failed.promise }
+  } catch (error) {
+    if (isEmbedded || !(error instanceof StoreError) || error.code !== 'STORE_UNAVAILABLE') throw error
+    const message = `\`gateway.store\`: ${error.message}`
+    const place = configuration.locate(['gateway', 'store'])
+    const { code, fix: hint } = error
+    throw new ConfigurationError([{ severity: 'error', code, message, place, ...(hint && { hint }) }])
+  }
+}
+
+/** Shows the other nodes what is live here. */
+function reportLive({ cluster }: Store, reloader: Reloader): void {
+  const report = () => {
+    const { generation, snapshot } = reloader.current()
+    cluster.report({ generation, digest: snapshot.digest.slice(0, shownOfDigest) })
+  }
+  report()
+  reloader.subscribe(({ type }) => type === 'snapshot-swapped' && report())
+}
+
+/** Follows whether this node is the one that does something for all nodes. An ingress node never is. */
+function followLead({ cluster }: Store, what: Leadership, role: NodeRole) {
+  let lead: Lead | undefined
+  let giveUp = () => {}
+  return {
+    isHeld: () => lead !== undefined && !lead.signal.aborted,
+    /** As that of a claim. @throws StoreError `LEASE_LOST` */
+    async hold(): Promise<void> {
+      if (lead === undefined) throw new StoreError('LEASE_LOST', `another node does this: ${what}`)
+      await lead.hold()
+    },
+    /** `changed` is called with each gain and each loss. */
+    begin(changed: () => void) {
+      if (role === 'ingress') return
+      giveUp = cluster.lead(what, (next) => {
+        lead = next
+        next.signal.addEventListener('abort', changed)
+        changed()
+      })
+    },
+    close: () => giveUp(),
+  }
 }
 
 /** The settings of the store that a reload may change. */

@@ -18,6 +18,7 @@ import type { PlotLine } from '../plot/plot.ts'
 type Series = Answer<'readSeries'>
 type StoreHealth = Answer<'readHealth'>
 type Status = Answer<'readStatus'>
+type Node = Status['nodes'][number]
 
 const refreshMs = 10_000
 /** The plots of hours are long answers, and change slowly. */
@@ -84,6 +85,12 @@ function Verdict({ store, status }: { readonly store: StoreHealth; readonly stat
     ...(status?.budgets ?? [])
       .filter(({ isSpent }) => isSpent)
       .map(({ key }) => `The budget ${key} is spent for today.`),
+    ...(status !== undefined && configurationsOf(status.nodes) > 1
+      ? ['The nodes serve different configurations.']
+      : []),
+    ...((status?.database?.oldestTransaction?.ageMs ?? 0) >= oldTransactionMs
+      ? ['An old transaction keeps the database from removing dead rows.']
+      : []),
     ...(status?.heartbeat.state === 'failing' ? ['The turns of the main session fail.'] : []),
   ]
   const isBad = !store.writable || store.full
@@ -105,6 +112,13 @@ function Verdict({ store, status }: { readonly store: StoreHealth; readonly stat
       </p>
     </div>
   )
+}
+
+/** As the command line has it. Milliseconds. */
+const oldTransactionMs = 300_000
+
+function configurationsOf(nodes: readonly Node[]): number {
+  return new Set(nodes.flatMap(({ digest = [] }) => digest)).size
 }
 
 /** More points than this say no more. */
@@ -255,7 +269,20 @@ function Part({
 }
 
 function Parts({ status, store }: { readonly status: Status; readonly store: StoreHealth | undefined }) {
-  const { heartbeat, channels, sources, budgets, backlog, hooks, files, lastGood, log, day } = status
+  const {
+    heartbeat,
+    channels,
+    sources,
+    budgets,
+    backlog,
+    hooks,
+    files,
+    lastGood,
+    nodes,
+    database,
+    log,
+    day,
+  } = status
   return (
     <>
       <h2>Parts</h2>
@@ -335,6 +362,11 @@ function Parts({ status, store }: { readonly status: Status; readonly store: Sto
         {budgets.map((budget) => (
           <Budget key={budget.key} budget={budget} day={day} />
         ))}
+        {database !== null && <Database database={database} />}
+        {(nodes.length > 1 || database !== null) &&
+          nodes.map((node) => (
+            <NodePart key={node.id} node={node} tone={configurationsOf(nodes) > 1 ? 'warn' : 'good'} />
+          ))}
         <Part
           title="Log"
           tone={log.droppedLines > 0 ? 'warn' : 'good'}
@@ -344,6 +376,42 @@ function Parts({ status, store }: { readonly status: Status; readonly store: Sto
         </Part>
       </div>
     </>
+  )
+}
+
+function Database({ database }: { readonly database: NonNullable<Status['database']> }) {
+  const { version, oldestTransaction } = database
+  const isOld = (oldestTransaction?.ageMs ?? 0) >= oldTransactionMs
+  return (
+    <Part title="Database" tone={isOld ? 'warn' : 'good'} state={`PostgreSQL ${version}`}>
+      <Facts
+        facts={[
+          [
+            'Oldest transaction',
+            oldestTransaction !== undefined &&
+              isOld &&
+              `${duration(oldestTransaction.ageMs)}, of ${oldestTransaction.by}`,
+          ],
+        ]}
+      />
+    </Part>
+  )
+}
+
+function NodePart({ node, tone }: { readonly node: Node; readonly tone: Tone }) {
+  const { name, role, version, generation, digest, startedAt, leads, wakeUp, isSelf } = node
+  return (
+    <Part title={`Node ${name}${isSelf ? ' (this one)' : ''}`} tone={tone} state={role}>
+      <Facts
+        facts={[
+          ['Version', version],
+          ['Generation', generation !== undefined && `${generation} (${digest?.slice(0, 8)})`],
+          ['Since', <Time key="since" at={startedAt} />],
+          ['Leads', leads.length > 0 && leads.join(', ')],
+          ['Wakes', wakeUp === 'poll' && 'by asking: notifications do not arrive'],
+        ]}
+      />
+    </Part>
   )
 }
 

@@ -313,10 +313,26 @@ test('a merge conflict is reported as one', async (context) => {
   assert.ok((await loadBad(context, text)).every(({ code }) => code === 'MERGE_CONFLICT'))
 })
 
-test('gateway.store is refused as not yet supported, without further findings', async (context) => {
-  const { code, message } = only(await loadBad(context, 'gateway: { store: "postgres://u:p@h/d" }\n'))
-  assert.equal(code, 'NOT_YET_SUPPORTED')
-  assert.ok(message.includes('`gateway.store`'), message)
+test('gateway.store is sqlite or the address of a PostgreSQL database, which may be a reference', async (context) => {
+  const text = 'gateway: { store: "${DATABASE}" }\n'
+  const store = 'postgresql://ada:4fK29sLq0ZpVx81m@db1.example.com:5433,db2.example.com/reveille'
+  const { settings, secrets, warnings } = await loadGood(context, text, { DATABASE: store })
+  assert.deepEqual([settings.gateway.store, warnings], [store, []])
+  assert.ok(secrets.includes('4fK29sLq0ZpVx81m'))
+  for (const wrong of ['mysql://ada:4fK29sLq0ZpVx81m@db/x', 'db.example.com', 'Sqlite', 'postgres:// ada@db'])
+    assert.deepEqual(
+      summary(await loadBad(context, text, { DATABASE: wrong })),
+      ['INVALID_VALUE 1:19'],
+      wrong,
+    )
+})
+
+test('a password of the database that can be guessed is a warning, and shown nowhere', async (context) => {
+  const text = 'gateway: { store: "postgres://ada:changeme-changeme@db/reveille" }\n'
+  const { code, place, message } = only((await loadGood(context, text)).warnings)
+  assert.deepEqual([code, place?.line, place?.column], ['SECRET_WEAK', 1, 19])
+  assert.match(message, /^`gateway\.store` has a password that can be guessed/)
+  assert.ok(!JSON.stringify([message, place]).includes('changeme'))
 })
 
 test('expectEvery is a duration of at most 30 days', async (context) => {

@@ -114,7 +114,8 @@ export function secretsIn(tree: unknown, others: Iterable<string> = []): readonl
   const walk = (value: unknown, isSecret: boolean): void => {
     if (typeof value === 'string') {
       if (isSecret) found.add(value)
-      for (const { start, end } of operatorAddressSecretsOf(value)) found.add(value.slice(start, end))
+      for (const { start, end } of operatorAddressSecretsOf(value))
+        addCredentials(value.slice(start, end), found)
     } else if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value)
       for (const [name, inner] of Object.entries(value))
@@ -123,6 +124,20 @@ export function secretsIn(tree: unknown, others: Iterable<string> = []): readonl
   }
   walk(tree, false)
   return [...found].filter(({ length }) => length >= shortestHidden)
+}
+
+/** Adds `user:password`, and the password as it is written and as it is meant. */
+function addCredentials(text: string, found: Set<string>): void {
+  found.add(text)
+  const colon = text.indexOf(':')
+  if (colon < 0) return
+  const password = text.slice(colon + 1)
+  found.add(password)
+  try {
+    found.add(decodeURIComponent(password))
+  } catch {
+    // What cannot be decoded is sent as it is written.
+  }
 }
 
 export interface MaskedLine {

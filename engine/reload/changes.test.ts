@@ -138,6 +138,7 @@ const others: Readonly<Record<string, unknown>> = {
   'gateway.metrics.token': 'metrics-canary',
   'gateway.trustedProxies': ['10.0.0.0/8'],
   'gateway.dataDir': './elsewhere',
+  'gateway.store': 'postgres://ada:canary-canary@db.example.com/reveille',
   'gateway.log.level': 'warn',
   'gateway.log.format': 'json',
   'gateway.limits.backlog': 5,
@@ -200,14 +201,7 @@ const others: Readonly<Record<string, unknown>> = {
 }
 
 /** These are reported as the mappings and policies in them. */
-const notSettings = new Set([
-  // It has only one valid value in this version.
-  'gateway.store',
-  '$schema',
-  'hooks.presets',
-  'hooks.endpoints',
-  'hooks.mappings',
-])
+const notSettings = new Set(['$schema', 'hooks.presets', 'hooks.endpoints', 'hooks.mappings'])
 
 /** Optional sections without a default. */
 const optionalSections = new Set(['agents.route', 'agents.budget', 'agents.defaults.heartbeat.quietHours'])

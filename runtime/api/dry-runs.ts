@@ -7,13 +7,12 @@ import type { RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
+import { generationNumber } from './requests.ts'
 import type { dryRunRoutes } from './routes/dry-runs.ts'
 
-export function createDryRunHandlers({
-  store: { read },
-  requestDryRuns,
-  now,
-}: AdminOptions): Handlers<typeof dryRunRoutes> {
+export function createDryRunHandlers(options: AdminOptions): Handlers<typeof dryRunRoutes> {
+  const { requestDryRuns, now } = options
+  const { read } = options.store
   return {
     async explainRequest({ params: { id }, query: { generation }, reply }) {
       const record = await read.request(id)
@@ -22,9 +21,11 @@ export function createDryRunHandlers({
       if (generation === undefined && trace) return { by: 'stored', explanation: { endpoint, ...trace } }
       const received = restoreRequest(record)
       if (received === undefined) return refuseBodiless(reply, record)
-      const by = generation === undefined || generation === 'live' ? 'live' : Number(generation)
+      const named = generation ?? 'live'
+      const by = named === 'live' ? named : generationNumber(named, options)
+      if (by === undefined) return refuseUnkept(reply, named, options)
       const answer = await requestDryRuns.run(received, { by })
-      if (!answer.ok) return refuseUntried(reply, answer, String(by))
+      if (!answer.ok) return refuseUntried(reply, answer, named, options)
       const { ok: _ok, ...dryRun } = answer
       return { by: String(by), ...dryRun }
     },
@@ -61,7 +62,7 @@ export function createDryRunHandlers({
       }
       return answer.why === 'NOT_COMPILED'
         ? { diagnostics: answer.diagnostics }
-        : refuseUntried(reply, answer, '')
+        : refuseUntried(reply, answer, '', options)
     },
 
     async listSamples({ params }) {
@@ -98,10 +99,20 @@ export function refuseUntried(
   reply: FastifyReply,
   answer: Extract<RequestDryRunAnswer, { ok: false }>,
   generation: string,
+  options: Pick<AdminOptions, 'node'>,
 ): FastifyReply {
-  if (answer.why === 'GENERATION_NOT_KEPT')
-    return refuse(reply, 'NOT_FOUND', { sentence: `Generation ${generation} is not kept.` })
+  if (answer.why === 'GENERATION_NOT_KEPT') return refuseUnkept(reply, generation, options)
   const [first] = answer.diagnostics
   const sentence = `Generation ${generation} does not compile any more: ${first?.message ?? 'its files have mistakes'}`
   return refuse(reply, 'WRONG_STATE', { sentence })
+}
+
+/** Each node of a cluster keeps generations of its own, by numbers of its own. */
+export function refuseUnkept(
+  reply: FastifyReply,
+  generation: string,
+  { node }: Pick<AdminOptions, 'node'>,
+): FastifyReply {
+  const where = node === undefined ? '' : ` on the node ${node}`
+  return refuse(reply, 'NOT_FOUND', { sentence: `Generation ${generation} is not kept${where}.` })
 }

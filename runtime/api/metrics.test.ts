@@ -52,7 +52,7 @@ test('without the token, and by another method, there are no metrics', async (t)
   assert.equal((await open.ask('/metrics')).status, 404)
 })
 
-test('the metrics of a source are its state, its times in seconds and its counts', async () => {
+test('the metrics of a source are its state, its times in seconds and its counts, and those of a cluster its nodes', async () => {
   const parts = {
     current: () => ({
       generation: 7,
@@ -66,6 +66,14 @@ test('the metrics of a source are its state, its times in seconds and its counts
         openRuns: async () => ({ queued: 0, running: 0, parked: 0 }),
       },
       health: () => ({ backlog: 2 }),
+      cluster: {
+        nodes: async () => [
+          { role: 'all', digest: 'abc' },
+          { role: 'all', digest: 'abd' },
+          { role: 'ingress', digest: 'abc' },
+        ],
+        database: async () => ({ version: '18.4', oldestTransaction: { ageMs: 90_500, by: 'psql' } }),
+      },
     },
     heartbeat: () => ({ failures: 0 }),
     channels: () => [],
@@ -87,6 +95,9 @@ test('the metrics of a source are its state, its times in seconds and its counts
   }
   const { text } = await exposeMetrics(parts as never)
   assert.match(text, /^reveille_generation 7$/m)
+  assert.match(text, /^reveille_nodes\{role="all"\} 2\nreveille_nodes\{role="ingress"\} 1$/m)
+  assert.match(text, /^reveille_node_configurations 2$/m)
+  assert.match(text, /^reveille_database_oldest_transaction_seconds 90\.5$/m)
   assert.match(text, /^reveille_issues\{code="LOOP",state="open"\} 2$/m)
   assert.match(text, /^reveille_source_state\{source="gmail",state="working"\} 1$/m)
   assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="watch_ends"\} 1795950106\.5$/m)

@@ -33,6 +33,7 @@ export async function exposeMetrics(options: AdminOptions) {
   exposeWork(add, status)
   exposeChannels(add, options, status)
   exposeSources(add, status)
+  exposeCluster(add, status)
   const unsolved = issues.flatMap(({ items }) =>
     items.map(({ code, state }) => JSON.stringify({ code, state })),
   )
@@ -274,6 +275,24 @@ function exposeSources(add: AddMetric, { sources }: GatewayStatus): void {
     sources.flatMap(({ source, counts = {} }) =>
       Object.entries(counts).map(([name, count]) => one(count, { source, what: snakeCase(name) })),
     ),
+  )
+}
+
+function exposeCluster(add: AddMetric, { nodes, database }: GatewayStatus): void {
+  add(
+    'gauge',
+    'nodes',
+    'Processes that share the store and are alive.',
+    ['all', 'ingress'].map((role) => one(nodes.filter((node) => node.role === role).length, { role })),
+  )
+  const digests = new Set(nodes.flatMap(({ digest = [] }) => digest))
+  add('gauge', 'node_configurations', 'How many different configurations they serve.', [one(digests.size)])
+  const ageMs = database?.oldestTransaction?.ageMs ?? 0
+  add(
+    'gauge',
+    'database_oldest_transaction_seconds',
+    'The age of the oldest transaction that keeps the database from removing dead rows; 0 without one.',
+    database === null ? [] : [one(ageMs / 1000)],
   )
 }
 

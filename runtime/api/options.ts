@@ -18,6 +18,8 @@ export interface AdminOptions {
   readonly store: Store
   readonly mintId: MintId
   readonly log: Pick<HookLog, 'info' | 'error'>
+  /** The name of this process, where several share a store. */
+  readonly node?: string
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   readonly timers: Timers

@@ -5,12 +5,12 @@ import type { FastifyReply } from 'fastify'
 import type { Unreplayable } from '../replay/index.ts'
 import type { Id, ReplayJob, RequestFilters, RequestRecord } from '../store/port.ts'
 import { struck } from '../strike-out.ts'
-import { refuseUntried } from './dry-runs.ts'
+import { refuseUnkept, refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { maskedBody, mostStruckBytes } from './request-bodies.ts'
-import { refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
+import { generationNumber, refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
 
 type ReplayHandlers = Pick<
@@ -29,9 +29,9 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
 
   return {
     async replayRequest({ params: { id }, body, reply }) {
-      const { dryRun = false, deliverAgain = false, payload, generation, callOut } = body
+      const { dryRun = false, deliverAgain = false, payload, generation, generationDigest, callOut } = body
       if (!dryRun) {
-        const details = onlyForDryRuns({ generation, callOut })
+        const details = onlyForDryRuns({ generation, generationDigest, callOut })
         if (details.length > 0) return refuse(reply, 'INVALID_FIELD', { details })
       }
       const edited = payload === undefined ? undefined : editedOf(payload)
@@ -49,10 +49,12 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       if (dryRun) {
         const restored = await replays.restore(id, edited)
         if (!restored.ok) return refuseReplay(reply, restored)
-        const by = generation ?? ('live' as const)
+        const named = generationDigest ?? generation?.toString() ?? 'live'
+        const by = named === 'live' ? ('live' as const) : generationNumber(named, options)
+        if (by === undefined) return refuseUnkept(reply, named, options)
         const terms = { by, callsOut: callOut === true }
         const tried = await requestDryRuns.run({ ...restored.received, now: now() }, terms)
-        if (!tried.ok) return refuseUntried(reply, tried, String(by))
+        if (!tried.ok) return refuseUntried(reply, tried, named, options)
         const { ok: _ok, ...answer } = tried
         return answer
       }
@@ -73,7 +75,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
 
     async replayRequests({ body, reply }) {
       const { filter: given, dryRun = false, deliverAgain, key } = body
-      const filter = storeFilters(given, '/filter')
+      const filter = storeFilters(given, options, '/filter')
       if (Object.keys(filter).length === 0) return refuseNoFilter(reply)
       if (dryRun) return preview(filter)
       const known = key === undefined ? undefined : await jobWithKey(key)

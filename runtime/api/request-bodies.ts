@@ -47,7 +47,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
         const details = [{ pointer: '/ids', message: 'or /filter must be given, and not both' }]
         return refuse(reply, 'INVALID_FIELD', { details })
       }
-      const filter = given && storeFilters(given, '/filter')
+      const filter = given && storeFilters(given, options, '/filter')
       if (filter && Object.keys(filter).length === 0) return refuseNoFilter(reply)
       const chosen = filter === undefined ? named(ids ?? []) : matching(filter)
       let [total, forgotten] = [0, 0]

@@ -2,6 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { RequestError } from '../http/errors.ts'
+import { shownOfDigest } from '../http/index.ts'
 import type { RequestHead, RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
@@ -11,13 +12,12 @@ import type { requestRoutes } from './routes/requests.ts'
 /** How many replays of a request are named. */
 const mostReplays = 20
 
-export function createRequestHandlers({
-  store: { read },
-  mask,
-}: AdminOptions): Handlers<typeof requestRoutes> {
+export function createRequestHandlers(options: AdminOptions): Handlers<typeof requestRoutes> {
+  const { mask } = options
+  const { read } = options.store
   return {
     async listRequests({ query }) {
-      const page = await read.requests(storeFilters(query))
+      const page = await read.requests(storeFilters(query, options))
       return { ...page, items: page.items.map(shownRequest) }
     },
     async readRequest({ params: { id }, reply }) {
@@ -45,16 +45,48 @@ function shownHead({ headers, query }: RequestHead, mask: AdminOptions['mask']) 
   return { headers: masked(headers), query: masked(query) }
 }
 
-/** Reads the times among filters. `within` is the pointer of their object. @throws RequestError `INVALID_FIELD` */
-export function storeFilters<Of extends { readonly since?: string; readonly until?: string }>(
-  { since, until, ...filters }: Of,
+interface GivenFilters {
+  readonly generation?: number
+  readonly generationDigest?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+/**
+ * Reads the times among filters, and what they say about a generation: its number counts on this node alone, and a digest may be
+ * shortened. `within` is the pointer of their object. @throws RequestError `INVALID_FIELD`
+ */
+export function storeFilters<Of extends GivenFilters>(
+  { since, until, generation, generationDigest, ...filters }: Of,
+  { archive, node }: Pick<AdminOptions, 'archive' | 'node'>,
   within = '',
 ) {
+  const known = archive
+    .list()
+    .find(({ generation: number, digest }) =>
+      generationDigest === undefined
+        ? node !== undefined && generation !== undefined && number === generation
+        : digest?.startsWith(generationDigest),
+    )
+  const digest = known?.digest?.slice(0, shownOfDigest) ?? generationDigest?.slice(0, shownOfDigest)
   return {
     ...filters,
+    ...(digest !== undefined && { generationDigest: digest }),
+    ...(generation !== undefined &&
+      (digest === undefined || generationDigest !== undefined) && { generation }),
     ...(since !== undefined && { since: instantOf(since, `${within}/since`) }),
     ...(until !== undefined && { until: instantOf(until, `${within}/until`) }),
   }
+}
+
+/**
+ * Returns this node's number of a generation that is named by its number or by how its digest begins; the digest names the same files on
+ * all nodes. Undefined for a digest that is not kept here.
+ */
+export function generationNumber(named: string, { archive }: Pick<AdminOptions, 'archive'>) {
+  if (/^[1-9]\d{0,8}$/.test(named)) return Number(named)
+  const generationDigest = named
+  return archive.list().find(({ digest }) => digest?.startsWith(generationDigest))?.generation
 }
 
 /** A time without a zone is UTC. */

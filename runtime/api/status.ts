@@ -7,7 +7,7 @@ import type { Budget } from '@reveille/engine'
 import type { ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
-import type { OpenDeliveries, Spent } from '../store/port.ts'
+import type { DatabaseState, NodeRecord, OpenDeliveries, Spent } from '../store/port.ts'
 import type { AdminOptions, FilesStatus } from './options.ts'
 
 /** `unconfigured`: deliveries wait for a channel that is not configured. */
@@ -44,6 +44,10 @@ export interface GatewayStatus {
   readonly files: FilesStatus
   /** Files that have been broken since before the start, and the generation that is served in their place. */
   readonly lastGood: ServedLastGood | null
+  /** The processes that share the store, this one among them, the oldest first. */
+  readonly nodes: readonly NodeRecord[]
+  /** Null for the embedded store. */
+  readonly database: DatabaseState | null
   /** Lines that were dropped since the gateway started. */
   readonly log: { readonly droppedLines: number }
 }
@@ -71,7 +75,12 @@ export async function readBudgets({
 export async function readStatus(options: AdminOptions): Promise<GatewayStatus> {
   const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines } = options
   const { settings } = current().snapshot
-  const [spent, open] = await Promise.all([readBudgets(options), store.read.openDeliveries()])
+  const [spent, open, nodes, database] = await Promise.all([
+    readBudgets(options),
+    store.read.openDeliveries(),
+    store.cluster.nodes(),
+    store.cluster.database(),
+  ])
   return {
     heartbeat: heartbeat(),
     ...spent,
@@ -81,6 +90,8 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
     files: files(),
     lastGood: lastGood() ?? null,
+    nodes,
+    database: database ?? null,
     log: { droppedLines: droppedLogLines() },
   }
 }

@@ -56,7 +56,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
     assert.ok(['status', 'tail', 'completion'].every((name) => offered('reveille', '').includes(name)))
     assert.deepEqual(
       offered('reveille', 'store', ''),
-      shell === 'fish' ? ['backup', 'help'] : ['backup', 'help', '--help', '-h'],
+      shell === 'fish' ? ['backup', 'copy', 'help'] : ['backup', 'copy', 'help', '--help', '-h'],
     )
     assert.ok(offered('reveille', 'requests', '--out').includes('--outcome'))
     const outcomes = offered('reveille', 'requests', '--outcome', '')

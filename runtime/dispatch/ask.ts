@@ -35,6 +35,10 @@ export function createAsk(options: PerformerOptions) {
       reservation.end({ asked: true })
       throw error
     })
+    await claim.hold().catch((error) => {
+      reservation.end({ asked: context.usage !== undefined })
+      throw error
+    })
     const ms = deadline - now()
     const turn: Turn = {
       ...about,

@@ -5,6 +5,7 @@ import { abandonAfterMs } from '../agent/bounded-call.ts'
 import {
   type Claim,
   type ClaimedTask,
+  type Lead,
   type Route,
   type Settlement,
   StoreError,
@@ -56,6 +57,12 @@ export function createDispatch(options: DispatchOptions) {
   const breaker = createCircuitBreaker({ ...options, onChange: applyBreakerLimits })
   const checks = createChannelChecks(options)
   const board = createHeartbeatBoard()
+  /** While this node sets the route and schedules the periodic heartbeat for all. */
+  let lead: Lead | undefined
+  let isFollowing = false
+  let giveUpLead = () => {}
+  /** The restart of a gateway, or another node, may have mended the cause of the main session's failure. */
+  let isNewLead = false
   /** The runner and model settings that were applied last. */
   let appliedRunner: unknown
   /** The assumed route that was logged last. */
@@ -63,6 +70,7 @@ export function createDispatch(options: DispatchOptions) {
 
   async function apply() {
     const { agents } = current().snapshot.settings
+    if (isFollowing && (lead === undefined || lead.signal.aborted)) return reportAssumedRoute()
     await store.command({ type: 'offer-route', route: agents.route })
     await reportAssumedRoute()
     const { heartbeat, runner } = agents.defaults
@@ -71,8 +79,9 @@ export function createDispatch(options: DispatchOptions) {
     if (inMs > 0) await store.command({ type: 'schedule', task: heartbeatTask(now() + inMs) })
     const { model, thinking } = agents.defaults
     const next = [runner, model, thinking, agents.runners, agents.providers]
-    if (appliedRunner !== undefined && !isDeepStrictEqual(appliedRunner, next))
+    if (isNewLead || (appliedRunner !== undefined && !isDeepStrictEqual(appliedRunner, next)))
       await store.command(expediteHeartbeat(now()))
+    isNewLead = false
     appliedRunner = next
   }
 
@@ -135,7 +144,7 @@ export function createDispatch(options: DispatchOptions) {
 
   function work(
     kind: TaskKind,
-    limits: Pick<WorkOptions, 'concurrency' | 'pools'>,
+    limits: Pick<WorkOptions, 'concurrency' | 'pools' | 'owned'>,
     perform: (claim: Claim) => Promise<Settlement>,
   ) {
     return store.work({ kinds: [kind], ...limits, perform, onFault })
@@ -146,6 +155,7 @@ export function createDispatch(options: DispatchOptions) {
    * left resumable, which may take 2 s more.
    */
   async function drain(graceMs: number) {
+    giveUpLead()
     settings.stop()
     breaker.stop()
     const checked = checks.close()
@@ -160,14 +170,25 @@ export function createDispatch(options: DispatchOptions) {
   }
 
   return {
-    /** Schedules the periodic heartbeat and begins to claim. */
+    /** Schedules the periodic heartbeat, where no other node does, and begins to claim. Does nothing in a process that performs nothing. */
     async start(): Promise<void> {
+      isFollowing = true
+      if (options.performs === false) return
+      let isStarting = true
+      giveUpLead = store.cluster.lead('sources', (next) => {
+        lead = next
+        isNewLead = true
+        if (!isStarting) void settings.apply()
+      })
+      isStarting = false
       await apply()
-      // The restart may have mended the cause of the main session's failure.
-      await store.command(expediteHeartbeat(now()))
       runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
       applyChannels()
-      deliveries = work('delivery', breaker.limits(), createDeliveryPerformer({ ...performers, breaker }))
+      deliveries = work(
+        'delivery',
+        { ...breaker.limits(), owned: true },
+        createDeliveryPerformer({ ...performers, breaker }),
+      )
       workerPools = [
         runs,
         work('heartbeat', { concurrency: 1 }, createHeartbeatPerformer(performers, board)),

@@ -26,6 +26,8 @@ export interface DispatchOptions {
   /** Returns a new unguessable id for each fence. */
   randomId(): string
   readonly timers: Timers
+  /** Whether this process performs what is accepted. Default: true. */
+  readonly performs?: boolean
   /** Shows how far running turns have got. */
   readonly progress?: ProgressBoard
   /** Returns whether a runner passes the main session's events on, so that none of them need wait for the timer. */

@@ -1,4 +1,9 @@
 /** The public face of the guard. */
 
 export { createLoopGuard, type LoopIn, runHeader } from './loop.ts'
-export { createSentMessages, loadSentMessages, type SentMessages } from './sent-messages.ts'
+export {
+  createSentMessages,
+  followSentMessages,
+  loadSentMessages,
+  type SentMessages,
+} from './sent-messages.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSentMessages } from './sent-messages.ts'
+import type { DeliveryRecord } from '../store/port.ts'
+import { createSentMessages, followSentMessages } from './sent-messages.ts'
 
 const day = 86_400_000
 const reply = 'The build is green again, all 42 tests.'
@@ -106,4 +107,25 @@ test('only the beginning of a large payload is looked at, in little time', () =>
     assert.ok(!words.isEchoedIn(payload))
     assert.ok(performance.now() - startedAt < 100)
   }
+})
+
+test('what another node is about to send is remembered as soon as there is a delivery, each looked at once', async () => {
+  const { words } = open()
+  const end = new AbortController()
+  const read: string[] = []
+  const delivery = async (id: string) => {
+    read.push(id)
+    return { id, text: `${reply} ${id}` } as DeliveryRecord
+  }
+  async function* changes() {
+    const change = { cursor: '', type: 'delivery', id: 'one', state: 'pending' } as const
+    yield change
+    yield { ...change, type: 'run', id: 'none' } as const
+    yield change
+    yield { ...change, id: 'two', state: 'delivered' }
+    end.abort()
+  }
+  await followSentMessages(words, { changes, read: { delivery } }, end.signal)
+  assert.deepEqual(read, ['one'])
+  assert.ok(words.isEchoedIn({ text: `${reply} one` }))
 })

@@ -1,7 +1,7 @@
 /** Remembers what this gateway has sent, as digests, and finds it again in a payload. */
 
 import { hash } from 'node:crypto'
-import type { DeliveryRecord, Reader } from '../store/port.ts'
+import type { DeliveryRecord, Reader, Store } from '../store/port.ts'
 
 /** How long a message is remembered. Milliseconds. */
 const keptMs = 86_400_000
@@ -132,6 +132,23 @@ export async function loadSentMessages(
     cursor = oldest && oldest.createdAt > now - keptMs ? page.next : undefined
   } while (cursor !== undefined && newest.length < mostReplies)
   for (const delivery of newest.reverse()) sent.note(delivery.text, sentAt(delivery))
+}
+
+/** Remembers what other nodes are about to send: each delivery, as soon as there is one. Ends with the signal. */
+export async function followSentMessages(
+  sent: SentMessages,
+  { changes, read }: Pick<Store, 'changes'> & { readonly read: Pick<Reader, 'delivery'> },
+  signal: AbortSignal,
+): Promise<void> {
+  /** The newest of those that were looked at. */
+  const known = new Set<string>()
+  for await (const { type, id, state } of changes({ signal })) {
+    if (type !== 'delivery' || state !== 'pending' || known.has(id)) continue
+    known.add(id)
+    if (known.size > mostReplies) for (const oldest of known.values().take(1)) known.delete(oldest)
+    const delivery = await read.delivery(id).catch(() => undefined)
+    if (delivery !== undefined) sent.note(delivery.text)
+  }
 }
 
 function sentAt({ endedAt, createdAt }: DeliveryRecord): number {

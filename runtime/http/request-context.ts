@@ -21,6 +21,8 @@ export interface RequestFacts {
   /** Present for a replay. */
   readonly replay?: ReplayTerms | undefined
   readonly requestId: Id
+  /** The name of this process among others on the same store. */
+  readonly node?: string | undefined
   /** The snapshot is pinned once: a reload does not touch requests that are on their way. */
   readonly live: Live
   /** Absent if the URL names no endpoint. */

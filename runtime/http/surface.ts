@@ -57,6 +57,8 @@ export interface HookSurfaceOptions extends Required, Optional {
   readonly onConcluded?: (facts: RequestFacts, result: RequestOutcome, ms: number) => void
   /** Where requests are counted. Default: nowhere. */
   readonly counters?: Pick<Counters, 'noteRequest' | 'noteOldToken'>
+  /** The name of this process, where several share a store. */
+  readonly node?: string
 }
 
 declare module 'fastify' {
@@ -148,7 +150,7 @@ function replayedOf(facts: RequestFacts, result: RequestOutcome): Replayed {
  * come first.
  */
 export function createHookSurface(app: FastifyInstance, options: HookSurfaceOptions): HookSurface {
-  const { current, store, log, now, mintId, draining, counters } = options
+  const { current, store, log, now, mintId, draining, counters, node } = options
   const clock = options.clock ?? performance.now.bind(performance)
   const timers: Timers = options.timers ?? realTimers
   const authTableOf = createEndpointAuthTables()
@@ -190,10 +192,11 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   })
 
   function begin(
-    head: Omit<RequestContext, 'receivedAt' | 'startedAt' | 'timings' | 'body' | 'deprecated'>,
+    head: Omit<RequestContext, 'receivedAt' | 'startedAt' | 'timings' | 'body' | 'deprecated' | 'node'>,
   ): void {
     void answer({
       ...head,
+      node,
       receivedAt: now(),
       startedAt: clock(),
       timings: {},
@@ -228,6 +231,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
       isInternal: true,
       replay: terms,
       requestId,
+      node,
       live: current(),
       endpoint,
       query: searchOf(head.query),

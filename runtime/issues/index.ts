@@ -24,6 +24,10 @@ export interface IssuesOptions {
   readonly mintId: MintId
   /** Whether a runner passes the main session's events on, so that none of them need wait for the timer. */
   readonly relays: (runner: string) => boolean
+  /** Whether this process ends what is over, for all nodes. Default: it does. */
+  readonly leads?: () => boolean
+  /** The name of this process, where several share a store. */
+  readonly node?: string
   /** Returns the states of the sources, from memory. */
   readonly sources: () => readonly SourceState[]
   /** Default: timers that do not keep the process alive. */
@@ -36,10 +40,13 @@ export type Issues = ReturnType<typeof createIssues>
 const loadAfterMs = 3000
 const sweepMs = 60_000
 /** How often the store is asked for issues that have been quiet for days. Milliseconds. */
-const reloadMs = 21_600_000
+const usualReloadMs = 21_600_000
 
 export function createIssues(options: IssuesOptions) {
-  const { store, current, log, now, mintId, timers = backgroundTimers } = options
+  const { store, current, log, now, mintId, node, timers = backgroundTimers, leads = () => true } = options
+  // What other nodes have opened and ended is learned by asking, too.
+  const reloadMs = node === undefined ? usualReloadMs : sweepMs
+  const files = node === undefined ? 'files' : `files on ${node}`
   const mainRunner = () => current().snapshot.settings.agents.defaults.runner
   const ledger = createLedger({
     store,
@@ -51,9 +58,18 @@ export function createIssues(options: IssuesOptions) {
     notifies: () => current().snapshot.settings.gateway.issues.notify,
     heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatBurstMs) : undefined),
   })
+  const isShared = node !== undefined
   const nearMisses = createNearMisses(ledger, store.read)
-  const silence = createSilenceWatch({ ledger, current, read: store.read, now, timers })
-  const work = createWorkWatch({ ledger, current, read: store.read, now })
+  const silence = createSilenceWatch({
+    ledger,
+    current,
+    read: store.read,
+    now,
+    timers,
+    leads,
+    isShared,
+  })
+  const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
   const endpoints = createEndpointWatch({ ledger, onMatched: nearMisses.matched, onExpected: silence.seen })
   const drift = createDriftWatch(ledger, endpoints.isKnown)
   let areFilesRefused = false
@@ -65,16 +81,16 @@ export function createIssues(options: IssuesOptions) {
   async function sweep(): Promise<void> {
     if (now() - loadedAt >= reloadMs) {
       const isFirst = loadedAt === Number.NEGATIVE_INFINITY
-      if (!isFirst || store.leftOpen.issues) await ledger.load()
+      if (!isFirst || isShared || store.leftOpen.issues) await ledger.load()
       loadedAt = now()
-      if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', 'files')
+      if (!areFilesRefused) ledger.resolve('RELOAD_REFUSED', files)
       for (const { source, state } of options.sources())
         if (state === 'working') ledger.resolve('SOURCE_STOPPED', source)
       work.endGone()
       await silence.apply()
     }
     endpoints.endHours(now())
-    await work.sweep()
+    if (leads()) await work.sweep()
   }
 
   function schedule(ms: number): void {

@@ -166,6 +166,21 @@ test('what earlier processes left open is known, and ends after seven quiet days
   )
 })
 
+test('what another process has ended is open here no longer, once the store is read again', async () => {
+  const stored = [{ key: 'TIMEOUTS:x', code: 'TIMEOUTS', subject: 'x', state: 'open', last: start }] as const
+  const records: Partial<IssueRecord>[] = [...stored]
+  const { ledger, changes } = createFixture(records)
+  await ledger.load()
+  assert.ok(ledger.isOpen('TIMEOUTS', 'x'))
+  records.length = 0
+  ledger.note(problem('orders'))
+  await ledger.load()
+  assert.deepEqual([ledger.isOpen('TIMEOUTS', 'x'), changes.length], [false, 1])
+  ledger.resolve('TIMEOUTS', 'x')
+  await ledger.flush()
+  assert.equal(changes.length, 1, 'nothing is written about it')
+})
+
 test('a muted issue goes on counting without being said or ended, until the time is over', async () => {
   const { ledger, changes, state } = createFixture()
   ledger.note(problem('orders'))

@@ -185,8 +185,19 @@ export function createLedger(options: LedgerOptions) {
 
     /** Learns which issues earlier processes left open, and ends those that have been quiet for long. */
     async load(): Promise<void> {
+      await flush()
+      const before = [...open, ...muted.keys()].filter((key) => !pending.has(key))
+      const found = new Set<string>()
       for (const state of ['open', 'muted'] as const)
-        for await (const record of recordsIn(state)) learn(record)
+        for await (const record of recordsIn(state)) {
+          found.add(record.key)
+          learn(record)
+        }
+      // Another process has ended the rest.
+      for (const key of before.filter((each) => !found.has(each))) {
+        open.delete(key)
+        muted.delete(key)
+      }
     },
 
     flush,

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { Ledger, Problem } from './ledger.ts'
-import { createSilenceWatch } from './silence.ts'
+import { createSilenceWatch, type SilenceOptions } from './silence.ts'
 
 const hour = 3_600_000
 const start = Date.UTC(2026, 0, 31, 12)
 
 /** `newest`: when the store's newest request of an endpoint came. */
-function createFixture(policies: Record<string, number>, newest: Record<string, number> = {}) {
+function createFixture(
+  policies: Record<string, number>,
+  newest: Record<string, number> = {},
+  others: Partial<SilenceOptions> = {},
+) {
   const state = { now: start, policies }
   const noted: Problem[] = []
   const resolved: string[] = []
@@ -37,10 +42,11 @@ function createFixture(policies: Record<string, number>, newest: Record<string, 
       }) as never,
     read: {
       requests: async ({ endpoint = '' } = {}) => ({
-        items: newest[endpoint] === undefined ? [] : [{ receivedAt: newest[endpoint] } as never],
+        items: newest[endpoint] === undefined ? [] : [{ endpoint, receivedAt: newest[endpoint] } as never],
       }),
     },
     now: () => state.now,
+    ...others,
     timers: {
       setTimeout: (run, ms) => {
         due = { run, at: state.now + ms }
@@ -60,6 +66,22 @@ function createFixture(policies: Record<string, number>, newest: Record<string, 
   }
   return { watch, state, noted, resolved, open, passUntil }
 }
+
+test('what another process has received is no silence, and only the process that leads looks for it', async () => {
+  const newest = { stripe: start }
+  const [leading, following] = [true, false].map((isLeading) =>
+    createFixture({ stripe: hour }, newest, { isShared: true, leads: () => isLeading }),
+  )
+  assert.ok(leading && following)
+  await Promise.all([leading.watch.apply(), following.watch.apply()])
+  newest.stripe = start + hour - 1000
+  for (const { passUntil } of [leading, following]) passUntil(start + hour)
+  await setImmediate()
+  assert.deepEqual([leading.noted, following.noted], [[], []])
+  for (const { passUntil } of [leading, following]) passUntil(start + 3 * hour)
+  await setImmediate()
+  assert.deepEqual([leading.noted.length, following.noted.length], [1, 0])
+})
 
 test('an endpoint is silent when nothing has come for longer than expected, once, until something comes', async () => {
   const { watch, noted, resolved, passUntil } = createFixture({ stripe: hour, github: 24 * hour })

@@ -32,10 +32,27 @@ export interface SilenceOptions {
   readonly read: Pick<Reader, 'requests'>
   readonly now: () => number
   readonly timers: Timers
+  /** Whether this process looks for silence, for all nodes. Default: it does. */
+  readonly leads?: () => boolean
+  /** Whether other processes receive requests too. Default: false. */
+  readonly isShared?: boolean
 }
 
-export function createSilenceWatch({ ledger, current, read, now, timers }: SilenceOptions) {
+/** The newest requests among which one of a policy with a pattern is looked for. */
+const mostLookedAt = 500
+
+export function createSilenceWatch({
+  ledger,
+  current,
+  read,
+  now,
+  timers,
+  leads = () => true,
+  isShared = false,
+}: SilenceOptions) {
   const expected = new Map<string, Expected>()
+  /** Only this process ends the silence of what it receives; what others receive is looked for. */
+  const silentWaitMs = isShared ? 60_000 : longestWaitMs
   let timer: unknown
   let isClosed = false
 
@@ -83,10 +100,32 @@ export function createSilenceWatch({ ledger, current, read, now, timers }: Silen
     timers.clearTimeout(timer)
     if (isClosed) return
     const all = silences()
-    for (const silence of all) if (silence.isSilent) noteOnce(silence)
+    const silent = all.filter(({ isSilent }) => isSilent)
+    // What cannot be read now is looked for with the next check.
+    if (leads() && isShared && silent.length > 0) void noteUnseen(silent).catch(() => undefined)
+    else if (leads()) silent.forEach(noteOnce)
     if (all.length === 0) return
-    const waits = all.map((each) => (each.isSilent ? longestWaitMs : dueIn(each)))
+    const waits = all.map((each) => (each.isSilent ? silentWaitMs : dueIn(each)))
     timer = timers.setTimeout(check, Math.max(leastWaitMs, Math.min(longestWaitMs, ...waits)))
+  }
+
+  /** Another process may have received what this one waits for. */
+  async function noteUnseen(silent: readonly Silence[]): Promise<void> {
+    for (const { policy, expectEveryMs } of silent) {
+      const since = now() - expectEveryMs
+      const [own, all] = await Promise.all([
+        read.requests({ endpoint: policy, since, limit: 1 }),
+        read.requests({ since, limit: mostLookedAt }),
+      ])
+      for (const { endpoint, receivedAt } of [...own.items, ...all.items])
+        if (policyOf(endpoint) === policy && receivedAt > (expected.get(policy)?.seenAt ?? 0))
+          seen(policy, receivedAt)
+    }
+    for (const silence of silences()) if (silence.isSilent) noteOnce(silence)
+  }
+
+  function policyOf(endpoint: string): string | undefined {
+    return current().snapshot.effectivePolicyOf(endpoint)?.expectEvery?.policy
   }
 
   function dueIn({ policy, expectEveryMs, silentForMs }: Silence): number {
@@ -110,16 +149,18 @@ export function createSilenceWatch({ ledger, current, read, now, timers }: Silen
     })
   }
 
+  function seen(policy: string, at: number): void {
+    const each = expected.get(policy)
+    if (each === undefined) return
+    each.seenAt = at
+    if (ledger.hasOpen()) ledger.resolve('SILENCE', policy)
+  }
+
   return {
     apply,
     silences,
     /** A request came that a policy expects. */
-    seen(policy: string, at: number): void {
-      const each = expected.get(policy)
-      if (each === undefined) return
-      each.seenAt = at
-      if (ledger.hasOpen()) ledger.resolve('SILENCE', policy)
-    },
+    seen,
     close(): void {
       isClosed = true
       timers.clearTimeout(timer)

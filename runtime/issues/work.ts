@@ -14,12 +14,23 @@ export interface WorkWatchOptions {
   readonly current: CurrentLive
   readonly read: Pick<Reader, 'runs' | 'openDeliveries'>
   readonly now: () => number
+  /** What the issue of refused files is about. Default: `files`. */
+  readonly files?: string
+  /** Whether this process ends what the configuration no longer has. Default: it does. */
+  readonly leads?: () => boolean
 }
 
 /** The parked runs among which those of an issue are looked for. */
 const mostParked = 100
 
-export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions) {
+export function createWorkWatch({
+  ledger,
+  current,
+  read,
+  now,
+  files = 'files',
+  leads = () => true,
+}: WorkWatchOptions) {
   /** The day (UTC) of the last alarm of each budget. */
   const alarmedOn = new Map<BudgetKey, string>()
 
@@ -200,7 +211,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
 
   function reloaded(event: ReloadEvent): void {
     if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged')
-      ledger.resolve('RELOAD_REFUSED', 'files')
+      ledger.resolve('RELOAD_REFUSED', files)
     if (event.type === 'snapshot-swapped') endGone()
     if (event.type !== 'candidate-rejected' || event.rollbackTo !== undefined) return
     const errors = event.diagnostics.filter(({ severity }) => severity === 'error')
@@ -209,7 +220,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
     const { generation, snapshot } = current()
     ledger.note({
       code: 'RELOAD_REFUSED',
-      subject: 'files',
+      subject: files,
       describe: () => {
         const place = first.place && formatPlace(first.place, dirname(snapshot.settings.file))
         const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
@@ -227,6 +238,7 @@ export function createWorkWatch({ ledger, current, read, now }: WorkWatchOptions
 
   /** Ends the issues about what the configuration no longer has. */
   function endGone(): void {
+    if (!leads()) return
     const { snapshot } = current()
     const { settings, endpoints } = snapshot
     const mappings = new Set(snapshot.mappings.map(({ id }) => id))

@@ -28,6 +28,16 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'gateway-draining': ['draining', 'running turns have {graceMs:seconds} to end'],
   'store-unavailable': ['failed', 'the store cannot write: {reason}', 'requests are answered 503'],
   'store-available': ['healed', 'the store can write again'],
+  'node-taken-over': [
+    'took over',
+    'from {node}, which is dead',
+    '{tasks:count task} of it go on here or elsewhere',
+  ],
+  'node-expired': [
+    'lost',
+    'the other nodes took this one for dead, and have its {tasks:count task}',
+    'it goes on as a new one',
+  ],
   'store-migrating': [
     'migrating',
     'the store is brought from schema {from} to schema {to}; requests are answered 503 meanwhile',

@@ -10,7 +10,7 @@ import { until } from '../../test/installation.ts'
 import { createIdMinter } from '../store/id.ts'
 import type { Id, ReplayJob, RequestOutcome, RequestRecord, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
-import { createReplayJobs } from './jobs.ts'
+import { createReplayJobs, type ReplayJobsOptions } from './jobs.ts'
 import type { ReplayAnswer, Replays } from './replays.ts'
 
 const mintId = createIdMinter(Date.now)
@@ -29,15 +29,22 @@ async function createBed(t: TestContext): Promise<Bed> {
 
 type Decide = (request: Id, replay: Id) => Promise<ReplayAnswer> | ReplayAnswer
 
-/** Opens the store and its jobs, as a process does that starts. Pauses last no time. */
-async function open(t: TestContext, { folder, performed }: Bed, decide: Decide) {
-  const store = await openSqliteStore({
-    location: folder,
-    now: Date.now,
-    keepMs: 86_400_000,
-    backlog: 1_000,
-    historyMessages: 10,
-  })
+/** Opens the store and its jobs, as a process does that starts. Pauses last no time. Nodes share a `store` that is given. */
+async function open(
+  t: TestContext,
+  { folder, performed }: Bed,
+  decide: Decide,
+  { store: shared, ...options }: Partial<Pick<ReplayJobsOptions, 'store' | 'leads' | 'lookMs'>> = {},
+) {
+  const store =
+    shared ??
+    (await openSqliteStore({
+      location: folder,
+      now: Date.now,
+      keepMs: 86_400_000,
+      backlog: 1_000,
+      historyMessages: 10,
+    }))
   const draining = new AbortController()
   const errors: object[] = []
   const replays: Pick<Replays, 'perform'> = {
@@ -61,11 +68,12 @@ async function open(t: TestContext, { folder, performed }: Bed, decide: Decide) 
     log,
     backlog: () => 1_000,
     draining: draining.signal,
+    ...options,
   })
   async function close() {
     draining.abort()
     await jobs.close()
-    await store.close()
+    if (shared === undefined) await store.close()
   }
   t.after(close)
   return { store, jobs, errors, close }
@@ -231,4 +239,21 @@ test('of an original and its replays a job takes one, and nothing that was refus
   await fill(store, [original, old, ...replays])
   store.note(recordOf('refused'))
   assert.deepEqual(await jobs.choose({ endpoint: 'orders' }), [original.id, replays[2]?.id])
+})
+
+test('what a node begins that does not lead, the node that leads performs, also after another one has led', async (t) => {
+  const [bed, other] = [await createBed(t), await createBed(t)]
+  let leader = 'one'
+  const one = await open(t, bed, accepted, { leads: () => leader === 'one', lookMs: 1 })
+  const two = await open(t, other, accepted, { store: one.store, leads: () => leader === 'two', lookMs: 1 })
+  const [first = '', second = ''] = await fill(one.store, [recordOf('failed'), recordOf('failed')])
+  one.jobs.start()
+  const ofTwo = await two.jobs.begin([first], {}, {})
+  assert.equal((await done({ id: ofTwo }, one.store))?.done, 1)
+  leader = 'two'
+  two.jobs.start()
+  const ofOne = await one.jobs.begin([second], {}, {})
+  assert.equal((await done({ id: ofOne }, one.store))?.done, 1)
+  const requests = ({ performed }: Bed) => performed.map(([request]) => request)
+  assert.deepEqual([requests(bed), requests(other)], [[first], [second]])
 })

@@ -38,6 +38,10 @@ export interface ReplayJobsOptions {
   readonly backlog: () => number
   /** Aborted when the gateway begins to drain. */
   readonly draining: AbortSignal
+  /** Whether this process performs the jobs of all nodes. Default: it does. */
+  leads?(): boolean
+  /** How often is looked for jobs that other processes have begun. Milliseconds. Default: there are no others. */
+  readonly lookMs?: number
 }
 
 /** How the requests of a job are replayed. */
@@ -56,18 +60,21 @@ interface Settled {
 export type ReplayJobs = ReturnType<typeof createReplayJobs>
 
 export function createReplayJobs(options: ReplayJobsOptions) {
-  const { store, replays, mintId, now, timers, log, draining } = options
+  const { store, replays, mintId, now, timers, log, draining, lookMs, leads = () => true } = options
   const { read } = store
   let running: Promise<void> | undefined
   /** A job was begun, perhaps after the runner found that there was none. */
   let isAsked = false
+  let looking: unknown
 
   function wake(): void {
-    if (draining.aborted) return
+    if (draining.aborted || !leads()) return
+    timers.clearTimeout(looking)
     isAsked = true
     running ??= run().finally(() => {
       running = undefined
       if (isAsked) wake()
+      else if (lookMs !== undefined && !draining.aborted) looking = timers.setTimeout(wake, lookMs)
     })
   }
 
@@ -75,6 +82,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
   async function run(): Promise<void> {
     while (!draining.aborted) {
       isAsked = false
+      if (!leads()) return
       try {
         const job = await oldestRunning()
         if (job === undefined) return
@@ -159,9 +167,9 @@ export function createReplayJobs(options: ReplayJobsOptions) {
   }
 
   return {
-    /** Goes on with the jobs that an earlier process left. */
+    /** Goes on with the jobs that an earlier process or another node left. */
     start(): void {
-      if (store.leftOpen.replayJobs) wake()
+      if (store.leftOpen.replayJobs || lookMs !== undefined) wake()
     },
 
     /** Chooses the requests of a filter, one of each family, the oldest first. */
@@ -184,6 +192,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
 
     /** Resolves when what is under way is settled. The gateway drains by then. */
     async close(): Promise<void> {
+      timers.clearTimeout(looking)
       isAsked = false
       await running
     },

@@ -24,6 +24,8 @@ export interface GatewayAccess {
 export interface CallOptions extends GatewayAccess {
   readonly source: string
   readonly storage: SourceStorage
+  /** Resolves while this process is the one that runs the source. Default: it always is. */
+  hold?(): Promise<void>
   /** The push handlers of the process, unless it receives no requests. */
   readonly pushHandlers: PushHandlers | undefined
   onReport(report: SourceReport): void
@@ -31,7 +33,8 @@ export interface CallOptions extends GatewayAccess {
 
 export type RunCall = ReturnType<typeof createCall>
 
-export function createCall({ source, storage, pushHandlers, clock, post, limitsOf, onReport }: CallOptions) {
+export function createCall(options: CallOptions) {
+  const { source, storage, pushHandlers, clock, post, limitsOf, onReport } = options
   const abort = new AbortController()
   const { signal } = abort
   /** Calls under way. A race against the end of the run would keep its memory for as long as the run lasts. */
@@ -54,16 +57,28 @@ export function createCall({ source, storage, pushHandlers, clock, post, limitsO
       }
     })
 
+  /** Another process may run the source by now, without this one having heard of it. */
+  async function hold(): Promise<void> {
+    await options.hold?.().catch((cause) => {
+      throw transientError('aborted', `The source ${source} runs on another node.`, { cause })
+    })
+  }
+
   const call: SourceCall = {
     signal,
     clock: { now: () => clock.now(), sleep: (ms, own) => quiet(async () => clock.sleep(ms, own)) },
     storage: {
       read: (name) => during(() => storage.read(name)),
-      write: (name, value) => during(() => storage.write(name, value)),
+      write: (name, value) =>
+        during(async () => {
+          await hold()
+          await storage.write(name, value)
+        }),
     },
     post: (endpoint, body, own) =>
       during(async () => {
         signal.throwIfAborted()
+        await hold()
         const either = own ? AbortSignal.any([own, signal]) : signal
         either.throwIfAborted()
         try {

@@ -2,6 +2,11 @@
 
 export { createSourceClock } from './clock.ts'
 export { lockSource } from './lock.ts'
-export { createSourceStorage, sourcesFolder } from './source-storage.ts'
+export {
+  createSharedStorage,
+  createSourceStorage,
+  createStoredValues,
+  sourcesFolder,
+} from './source-storage.ts'
 export { createSources, type Sources, type SourcesOptions } from './sources.ts'
 export type { SourceState } from './state.ts'

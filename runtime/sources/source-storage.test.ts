@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createSourceStorage } from './index.ts'
+import { createSharedStorage, createSourceStorage } from './index.ts'
 import { makeFolder } from './test-bed.ts'
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
@@ -118,4 +118,37 @@ test('names that could lead elsewhere, and values that are no JSON, are refused'
   for (const value of [undefined, () => {}, 1n])
     await assert.rejects(storage.write('cursor', value), { code: 'bad-request', retryable: false })
   assert.deepEqual(await readdir(made.folder), [])
+})
+
+test('what nodes share is kept in the database, and what lies in a folder from before is read until then', async () => {
+  await using made = await makeFolder()
+  const rows = new Map<string, string>()
+  let isAway = false
+  const keyOf = (source: string, name: string) => {
+    if (isAway) throw Object.assign(new Error('away'), { code: 'STORE_UNAVAILABLE' })
+    return `${source}/${name}`
+  }
+  const storageOf = createSharedStorage({
+    read: async (source, name) => rows.get(keyOf(source, name)),
+    write: async (source, name, text) => void rows.set(keyOf(source, name), text),
+  })
+  await createSourceStorage(made.folder).write('cursor', { high: 1 })
+  const storage = storageOf('tides', made.folder)
+  assert.deepEqual(await storage.read('cursor'), { high: 1 })
+  await storage.write('cursor', { high: 2, text: '\0\ud800' })
+  assert.deepEqual(await storageOf('tides', join(made.folder, 'elsewhere')).read('cursor'), {
+    high: 2,
+    text: '\0\ud800',
+  })
+  assert.deepEqual([...rows], [['tides/cursor', String.raw`{"high":2,"text":"\u0000\ud800"}`]])
+  assert.deepEqual(await createSourceStorage(made.folder).read('cursor'), { high: 1 })
+  assert.equal(await storageOf('mails', join(made.folder, 'elsewhere')).read('cursor'), undefined)
+  await assert.rejects(storage.write('../x', 1), { code: 'bad-request' })
+  await assert.rejects(storage.write('cursor', undefined), { code: 'bad-request' })
+  isAway = true
+  await assert.rejects(storage.read('cursor'), {
+    code: 'kept-failed',
+    retryable: true,
+    message: 'cursor of the source tides cannot be kept in the database (STORE_UNAVAILABLE).',
+  })
 })

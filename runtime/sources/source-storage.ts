@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PluginError, permanentError, type SourceStorage, transientError } from '@reveille/kit'
+import type { SourceValues } from '../store/port.ts'
 import { writeWhole } from '../write-whole.ts'
 
 /** Returns the folder that has one folder for each source, by its name. */
@@ -61,6 +62,60 @@ export function createSourceStorage(folder: string): SourceStorage {
       } finally {
         if (writing.get(name) === own) writing.delete(name)
       }
+    },
+  }
+}
+
+/**
+ * Stores values where all nodes find them. What lies in the folder of this machine, from the time before, is read as long as nothing
+ * was written since.
+ */
+export function createSharedStorage(values: SourceValues): (source: string, folder: string) => SourceStorage {
+  return (source, folder) => {
+    const before = createSourceStorage(folder)
+    const shared = async <Value>(name: string, use: () => Promise<Value>): Promise<Value> => {
+      // The name is checked here as it is for a file.
+      fileOf(folder, name)
+      return use().catch((cause) => {
+        throw failed(`${name} of the source ${source} cannot be kept in the database`, cause)
+      })
+    }
+    return {
+      async read(name) {
+        const text = await shared(name, () => values.read(source, name))
+        return text === undefined ? before.read(name) : (JSON.parse(text) as unknown)
+      },
+      write: (name, value) =>
+        shared(name, () => values.write(source, name, jsonOf(value, `What is to be kept as ${name}`))),
+    }
+  }
+}
+
+/** One value that a source has stored, as JSON. */
+interface StoredValue {
+  readonly source: string
+  readonly name: string
+  readonly value: string
+}
+
+/** What the sources of a data folder have stored, to be copied elsewhere, or from there. */
+export function createStoredValues(dataDir: string) {
+  const root = sourcesFolder(dataDir)
+  return {
+    async read(): Promise<readonly StoredValue[]> {
+      const sources = await readdir(root, { withFileTypes: true }).catch(() => [])
+      const found: StoredValue[] = []
+      for (const { name: source } of sources.filter((entry) => entry.isDirectory())) {
+        const storage = createSourceStorage(join(root, source))
+        const files = await readdir(join(root, source))
+        for (const name of files.flatMap((file) => /^([a-z-]{1,60})\.json$/.exec(file)?.[1] ?? []).sort())
+          found.push({ source, name, value: JSON.stringify(await storage.read(name)) })
+      }
+      return found
+    },
+    async write(values: readonly StoredValue[]): Promise<void> {
+      for (const { source, name, value } of values)
+        await createSourceStorage(join(root, source)).write(name, JSON.parse(value))
     },
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { PluginError, type SourceCall } from '@reveille/kit'
+import { StoreError } from '../store/port.ts'
 import { lockSource } from './index.ts'
 import { createBed, createScripted, limits, untilAborted } from './test-bed.ts'
 
@@ -44,6 +45,24 @@ test('a changed source begins once the one before it has ended, and never beside
   ends.resolve()
   await bed.until(() => third.calls.length === 1, 'the last one runs')
   assert.equal(second.calls.length, 0, 'what was replaced before it began never runs')
+})
+
+test('a run that another node has taken over can neither post nor store, before it hears of that', async () => {
+  const { source, calls } = createScripted('tides', untilAborted)
+  let isLost = false
+  const hold = async () => {
+    if (isLost) throw new StoreError('LEASE_LOST', 'another node leads')
+  }
+  await using bed = await createBed([source], { hold })
+  bed.apply()
+  await bed.until(() => calls.length === 1, 'it runs')
+  const [call] = calls
+  await call?.post('tides', {})
+  await call?.storage.write('cursor', 1)
+  isLost = true
+  await assert.rejects(async () => call?.post('tides', {}), { code: 'aborted' })
+  await assert.rejects(async () => call?.storage.write('cursor', 2), { code: 'aborted' })
+  assert.deepEqual([bed.posts.length, await call?.storage.read('cursor')], [1, 1])
 })
 
 test('a source that ignores its end is abandoned after ten seconds, and its calls are refused', async () => {

@@ -5,18 +5,20 @@ import type { SourceStorage } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PushHandler } from '../http/index.ts'
 import type { LiveSource } from '../plugin/index.ts'
-import type { GatewayAccess } from './call.ts'
+import type { CallOptions, GatewayAccess } from './call.ts'
 import { createPushHandlers } from './push-handlers.ts'
 import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
 import { type Supervisor, superviseSource } from './supervisor.ts'
 
-export interface SourcesOptions extends GatewayAccess {
+export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'hold'> {
   /** Returns the configured sources. Another object with the same name is a changed source. */
   readonly live: () => readonly LiveSource[]
   /** The folder with one folder for each source, by its name. */
   readonly folder: string
   readonly log: Logger
+  /** Where a source keeps its values. Default: in its folder. */
+  readonly storageOf?: (source: string, folder: string) => SourceStorage
   /** Whether this process receives requests. Default: true. */
   readonly receives?: boolean
   /** Called with each change of a state, and each report. */
@@ -29,6 +31,7 @@ export type Sources = ReturnType<typeof createSources>
 
 export function createSources(options: SourcesOptions) {
   const { live, folder, random = Math.random, receives = true, onState = () => {} } = options
+  const { storageOf = (_source: string, own: string) => createSourceStorage(own) } = options
   const pushHandlers = createPushHandlers()
   /** The last supervisor of each source, by its name. */
   const supervisors = new Map<string, Supervisor>()
@@ -38,7 +41,7 @@ export function createSources(options: SourcesOptions) {
 
   function begin(source: LiveSource): void {
     const { name } = source
-    const storage = storages.get(name) ?? createSourceStorage(join(folder, name))
+    const storage = storages.get(name) ?? storageOf(name, join(folder, name))
     storages.set(name, storage)
     const supervisor = superviseSource(source, supervisors.get(name)?.ended, {
       ...options,

@@ -14,7 +14,9 @@ import { type CallOptions, createCall, type GatewayAccess, type RunCall } from '
 import { lockSource } from './lock.ts'
 import { createStateLog, logState, type SourceState } from './state.ts'
 
-export interface SupervisorOptions extends GatewayAccess, Pick<CallOptions, 'storage' | 'pushHandlers'> {
+export interface SupervisorOptions
+  extends GatewayAccess,
+    Pick<CallOptions, 'storage' | 'hold' | 'pushHandlers'> {
   /** The folder of the source. */
   readonly folder: string
   readonly log: Logger

@@ -13,7 +13,7 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
-import { tokenFaults, tokensAt } from './token-rules.ts'
+import { secretFaults, tokenFaults, tokensAt } from './token-rules.ts'
 
 /** A rule runs only if there are no errors in the keys that it reads. */
 interface Rule {
@@ -148,13 +148,12 @@ export const rules: readonly Rule[] = [
   {
     reads: ['gateway.store'],
     *check({ gateway }) {
-      if (gateway.store === 'sqlite') return
-      yield {
-        path: ['gateway', 'store'],
-        code: 'NOT_YET_SUPPORTED',
-        message: '`gateway.store` knows only `sqlite` in this version',
-        hint: 'Remove the key to use the embedded store.',
-      }
+      const password = /^postgres(?:ql)?:\/\/[^:@/]*:([^@/]*)@/.exec(gateway.store)?.[1] ?? ''
+      for (const fault of secretFaults(password))
+        yield findingOf(
+          { ...fault, keys: ['gateway', 'store'], problem: `has a password that ${fault.problem}` },
+          [],
+        )
     },
   },
   { reads: ['agents.defaults.models'], check: ({ agents }) => checkModels(agents.defaults) },

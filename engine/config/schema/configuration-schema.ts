@@ -64,11 +64,14 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     { default: [] },
   ),
   dataDir: text('Folder of everything that is stored. Read at start only.', { default: './data' }),
-  store: text('What records are kept in; this version knows `sqlite` alone. Read at start only.', {
-    pattern: '^(sqlite|postgres(ql)?://\\S+)$',
-    default: 'sqlite',
-    expects: '`sqlite` or a postgres:// address',
-  }),
+  store: text(
+    'What records are kept in: `sqlite`, or the address of a PostgreSQL database, for many machines. Read at start only.',
+    {
+      pattern: '^(sqlite|postgres(ql)?://\\S+)$',
+      default: 'sqlite',
+      expects: '`sqlite` or a postgres:// address',
+    },
+  ),
   log: section('What the gateway writes to standard error.', {
     level: oneOf(
       'The least important lines that are still written.',

@@ -108,7 +108,8 @@ const hints: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'url baseUrl publicUrl':
       'Remove it: a gateway does not need to know its address; `verify.publicUrl` says it for senders that sign it.',
     'data dataFolder dataDirectory dir': 'Write `dataDir:`.',
-    'db database': 'Write `dataDir:`; the store is a file in it.',
+    'db database databaseUrl postgres':
+      'Write `dataDir:`; the store is a file in it. Or `store: "postgres://…"`.',
     'logLevel log_level logging': 'Write `log: { level: … }`.',
     'tls ssl https cert': 'Remove it: TLS is the business of the proxy in front.',
     'password apiKey secret': 'Write `auth: { token: "${REVEILLE_GATEWAY_TOKEN}" }`.',

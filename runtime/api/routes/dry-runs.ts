@@ -115,10 +115,13 @@ export const dryRunRoutes = {
     path: '/requests/:id/explain',
     summary: 'Says why a stored request ended as it did, or what is live or a generation makes of it.',
     query: optional({
-      generation: text('A number, or `live`. Default: what was noted at the time, if it was, else `live`.', {
-        pattern: '^(live|[1-9]\\d{0,14})$',
-        expects: 'the number of a generation, or live',
-      }),
+      generation: text(
+        'A number of this node, how a digest begins, or `live`. Default: what was noted at the time, if it was, else `live`.',
+        {
+          pattern: '^(live|[1-9]\\d{0,8}|[0-9a-f]{8,64})$',
+          expects: 'the number of a generation, at least the first 8 digits of its digest, or live',
+        },
+      ),
     }),
     answers: {
       200: object({

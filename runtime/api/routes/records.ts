@@ -56,7 +56,7 @@ const requestFields = {
     deliveryId: text('The id that the sender gave the delivery.'),
     replayOf: id,
     generationDigest: text('The beginning of the digest of the generation.'),
-    node: text(),
+    node: text('The node that accepted it, where there are several.'),
     count: integer('How many requests this record stands for, where refused ones are summed up.'),
     forgottenAt,
   }),
@@ -442,6 +442,35 @@ export const status = named(
     hooks: object({ enabled: flag(), path: text() }),
     files: object({ watched: flag(), readAt: time }),
     lastGood: nullable(object({ generation: integer(), files: list(text()) })),
+    nodes: list(
+      object({
+        id: text('Another one after each start.'),
+        name: text('The name of its machine, or what it was given.'),
+        version: text(),
+        role: oneOf(['all', 'ingress']),
+        startedAt: time,
+        renewedAt: time,
+        leads: list(text(), { description: 'What it does for all nodes.' }),
+        isSelf: flag('Whether it is the node that answers.'),
+        ...optional({
+          generation: integer('What is live on it, by its own number.'),
+          digest: text('The beginning of the digest of that, the same on all nodes with the same files.'),
+          skewMs: integer('How far its clock is ahead of that of the database.'),
+          wakeUp: oneOf(['notify', 'poll'], 'How it hears of what other nodes did.'),
+        }),
+      }),
+    ),
+    database: nullable(
+      object({
+        version: text('Of the server.'),
+        ...optional({
+          oldestTransaction: object(
+            { ageMs: integer(), by: text() },
+            { description: 'The oldest one that keeps the database from removing dead rows.' },
+          ),
+        }),
+      }),
+    ),
     log: object({ droppedLines: integer() }),
   }),
 )

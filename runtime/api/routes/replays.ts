@@ -107,7 +107,13 @@ export const replayRoutes = {
         payload: anything(
           'The body in the place of its own: a text as it is, or an object or a list as JSON.',
         ),
-        generation: integer('With `dryRun`: the generation that decides.', { minimum: 1 }),
+        generation: integer('With `dryRun`: the generation that decides, by its number on this node.', {
+          minimum: 1,
+        }),
+        generationDigest: text('With `dryRun`: the generation that decides, by how its digest begins.', {
+          pattern: '^[0-9a-f]{8,64}$',
+          expects: 'at least the first 8 digits of a digest',
+        }),
         callOut: flag('With `dryRun`: whether transforms may use the network.'),
       }),
     }),

@@ -21,8 +21,9 @@ export const requestFilters = optional({
   client: givenText('The address of the client.', 200),
   deliveryId: givenText('The id that the sender gave the delivery.', 1_024),
   replayOf: id,
-  generation: integer('What was live.', { minimum: 1 }),
+  generation: integer('What was live, by the numbers of this node.', { minimum: 1 }),
   generationDigest: givenText('The beginning of the digest of the generation.', 200),
+  node: givenText('The name of the node that accepted it.', 255),
   since: instant('The earliest time.'),
   until: instant('The time before which they came.'),
 })

@@ -147,7 +147,11 @@ export function addAuthoringCommands(program: CliCommand, init: CliCommand, run:
       )
       .option('--header <line>', "a header, as 'name: value'; again for more", collect)
       .option('--query <pair>', "a part of the query, as 'name=value'; again for more", collect)
-      .option('--generation <n>', 'with an id: the generation that decides, or live', generationOf)
+      .option(
+        '--generation <generation>',
+        'with an id: the generation that decides, by its number or how its digest begins, or live',
+        generationOf,
+      )
       .option('--call-out', 'let transforms reach the network and other programs, which a dry run stops')
       .addOption(configOption())
       .option('--json', 'answer as JSON')
@@ -173,10 +177,11 @@ const explainHelp = `
 With the id of a stored request, a running gateway is asked. It noted why a request was
 ignored or failed; with its body kept, it also says what is live, or a generation, makes of it.`
 
-function generationOf(text: string): number | 'live' {
-  if (text === 'live') return text
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('A generation is a number, or `live`.')
+function generationOf(text: string): string {
+  if (/^(live|[1-9]\d{0,8}|[\da-f]{8,64})$/.test(text)) return text
+  throw new InvalidArgumentError(
+    'A generation is a number, at least the first 8 digits of its digest, or `live`.',
+  )
 }
 
 /** Collects the values of an option that may be given several times. */

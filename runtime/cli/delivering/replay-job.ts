@@ -7,10 +7,11 @@ import { CommandFailure } from '../command-failure.ts'
 import { counted } from '../counted.ts'
 import { type CommandOptions, type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
+import { createBar } from '../progress-bar.ts'
 import { type Admin, doneMs, GatewayUnreachable, openAdmin } from '../reading/admin-client.ts'
 import { recordViews } from '../reading/record-views.ts'
 import type { RequestFilterQuery } from '../reading/request-filters.ts'
-import { fitWidth, formatTable, shortId, withShortIds } from '../table.ts'
+import { formatTable, shortId, withShortIds } from '../table.ts'
 import { type ReplayTerms, termsOf } from './replay-requests.ts'
 
 interface FollowOptions extends CommandOptions {
@@ -28,8 +29,6 @@ interface Preview {
 const lookMs = 500
 /** How long a gateway that does not answer is asked again. Milliseconds. */
 const retryWindowMs = 300_000
-/** In characters. */
-const barWidth = 24
 
 /** @returns 1 where one of them failed again */
 export async function replayByFilter(
@@ -109,12 +108,16 @@ async function jobIdOf(admin: Admin, name: string): Promise<string> {
 async function follow(id: string, asker: Asker, options: FollowOptions, io: Io): Promise<number> {
   const bar = createBar(io)
   for (;;) {
-    const job = (await asker((admin) => admin.get(`/api/jobs/${id}`), bar.wait)) as JobAnswer
+    const job = (await asker(
+      (admin) => admin.get(`/api/jobs/${id}`),
+      () => bar.say('No gateway answers; the replay goes on once one does …'),
+    )) as JobAnswer
     if (job.state !== 'running' || options.wait === false) {
       bar.clear()
       return report(job, options, io)
     }
-    bar.show(job)
+    const { total, done, failed, skipped } = job
+    bar.show(done + failed + skipped, total, stateText(job))
     await io.pause(lookMs)
   }
 }
@@ -163,22 +166,5 @@ async function createAsker(options: CommandOptions, io: Io): Promise<Asker> {
         await io.pause(lookMs)
       }
     }
-  }
-}
-
-/** Shows how far a job is, on a terminal alone: in one line that is written over and over. */
-function createBar(io: Io) {
-  const isShown = io.columns !== undefined
-  const write = (text: string) => {
-    if (isShown) io.err(`\r\x1b[K${fitWidth(text, (io.columns ?? 0) - 1)}`)
-  }
-  return {
-    show(job: ReplayJob): void {
-      const { total, done, failed, skipped } = job
-      const filled = Math.floor((barWidth * (done + failed + skipped)) / Math.max(1, total))
-      write(`${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}  ${stateText(job)}`)
-    },
-    wait: () => write('No gateway answers; the replay goes on once one does …'),
-    clear: () => write(''),
   }
 }

@@ -7,7 +7,7 @@ import type { Subject } from './subject.ts'
 export type State = 'ok' | 'warning' | 'problem' | 'not-checked'
 
 /** The groups of a report, in its order. */
-export const groups = ['configuration', 'files', 'gateway', 'work', 'machine'] as const
+export const groups = ['configuration', 'files', 'gateway', 'cluster', 'work', 'machine'] as const
 export type Group = (typeof groups)[number]
 
 export interface Result {

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { listed } from '../counted.ts'
 import { type Check, ok, runChecks } from './check.ts'
+import { judgeNodes, judgeTransaction } from './checks/cluster.ts'
 import { gatewayUser, judgeAccess, judgeOwners, type Step } from './checks/files.ts'
 import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
 import { judgeBacklog, judgeSource } from './checks/work.ts'
@@ -189,4 +190,49 @@ test('a file that the user of the gateway may not read is a problem, with the li
     judge(step('etc', 0o700, 0), step('etc/x.yaml', 0o644, 0)),
     unreadable('what lies in etc', 'As root: chown 990 etc'),
   )
+})
+
+test('nodes that agree are well, and every way in which they differ has its own code and fix', () => {
+  const node = {
+    id: '1',
+    name: 'a',
+    version: '1.0.0',
+    role: 'all',
+    generation: 3,
+    digest: 'abc',
+    startedAt: 0,
+    renewedAt: 0,
+    leads: [],
+    isSelf: true,
+  } as const
+  assert.deepEqual(judgeNodes([node, { ...node, name: 'b' }]), [
+    ok('2, of one version and with one configuration'),
+  ])
+  const found = judgeNodes([
+    { ...node, role: 'ingress' },
+    { ...node, role: 'ingress', name: 'b', version: '1.1.0', digest: 'abd', wakeUp: 'poll' },
+  ])
+  assert.deepEqual(
+    found.map(({ state, code, message }) => [state, code, message]),
+    [
+      ['warning', 'NODE_VERSIONS', 'they are of the versions 1.0.0 and 1.1.0'],
+      ['warning', 'NODE_CONFIGURATIONS', 'they serve different configurations: abc on a; abd on b'],
+      ['problem', 'NOTHING_PERFORMED', 'all are of the role ingress, so nothing is performed'],
+      [
+        'warning',
+        'NO_NOTIFICATIONS',
+        'b asks four times a second, as no notification of the database arrives',
+      ],
+    ],
+  )
+  assert.ok(found.every(({ fix }) => fix !== undefined))
+})
+
+test('an old transaction is a warning that names its session and how to end it', () => {
+  const by = 'a report (process 42, idle in transaction)'
+  assert.deepEqual(judgeTransaction({ version: '18', oldestTransaction: { ageMs: 299_000, by } }), [])
+  const [old] = judgeTransaction({ version: '18', oldestTransaction: { ageMs: 360_000, by } })
+  assert.equal(old?.code, 'OLD_TRANSACTION')
+  assert.match(old?.message ?? '', /^a transaction of a report .* is open for 6 minutes/)
+  assert.match(old?.fix ?? '', /pg_terminate_backend\(42\)/)
 })

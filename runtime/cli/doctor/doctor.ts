@@ -4,6 +4,7 @@ import { withCompiled } from '../authoring/compile.ts'
 import { findConfiguration, load, shownPath } from '../configuration.ts'
 import { type CommandOptions, type Io, paintFor } from '../io.ts'
 import { type Checked, runChecks } from './check.ts'
+import { clusterChecks } from './checks/cluster.ts'
 import { configurationChecks } from './checks/configuration.ts'
 import { fileChecks } from './checks/files.ts'
 import { gatewayChecks } from './checks/gateway.ts'
@@ -20,7 +21,14 @@ interface DoctorOptions extends CommandOptions {
 }
 
 /** In the order of the report. */
-const checks = [...configurationChecks, ...fileChecks, ...gatewayChecks, ...workChecks, ...machineChecks]
+const checksOf = (isCluster: boolean) => [
+  ...configurationChecks,
+  ...fileChecks,
+  ...gatewayChecks,
+  ...(isCluster ? clusterChecks : []),
+  ...workChecks,
+  ...machineChecks,
+]
 
 /** Resolves with the exit code: 1 where something is a problem, or with `strict` a warning. @throws CommandFailure */
 export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
@@ -30,8 +38,9 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
     io,
     async (compiled) => {
       const subject = await openSubject(file, compiled, options.online ?? false, io)
+      const { store = 'sqlite' } = subject.settingsIfKnown?.gateway ?? {}
       try {
-        return report(await runChecks(checks, subject), file, options, io)
+        return report(await runChecks(checksOf(store !== 'sqlite'), subject), file, options, io)
       } finally {
         subject.close()
       }

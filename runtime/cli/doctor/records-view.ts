@@ -24,7 +24,13 @@ export function createRecordsView(settings: Settings, gateway: GatewayView) {
     } catch (error) {
       if (!(error instanceof NotChecked)) throw error
     }
-    summary = openSummary(settings.gateway.dataDir)
+    const { store, dataDir } = settings.gateway
+    if (store !== 'sqlite')
+      throw new NotChecked(
+        'STORE_UNREADABLE',
+        'no gateway answers, which alone reads what is in the database',
+      )
+    summary = openSummary(dataDir)
     return fromStore(summary, settings.gateway.limits.backlog)
   }
 

@@ -1,6 +1,6 @@
 /** Registers the commands that set a gateway up, run it and look after its data: their names, options and help. */
 
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 
 const startHelp = `
@@ -21,6 +21,15 @@ export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
     .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
     .option('--poll', 'look at the files regularly, for file systems that report no changes')
     .option('--last-good', 'serve the last generation if the configuration does not load, settings and all')
+    .addOption(
+      new Option('--role <role>', 'what this process does: all of it, or only accept (default: all)').choices(
+        ['all', 'ingress'],
+      ),
+    )
+    .option(
+      '--node <name>',
+      'what other nodes on the same database call it (default: REVEILLE_NODE, else the name of the machine)',
+    )
     .option('--no-watch', 'read changed files only on `reveille reload` or SIGHUP')
     .addHelpText('after', startHelp)
     .examples(
@@ -117,10 +126,15 @@ const backupHelp = `
 What sources keep, such as consents and how far they have read, is in plain files
 of the data folder, in sources/: copy those as they are.`
 
+const copyHelp = `
+No gateway may use either store meanwhile. All is written in one transaction, read
+again and compared by counts and digests: the target has all of it or nothing. The
+password of a database can be given in PGPASSWORD or ~/.pgpass. What sources keep
+goes along; generations stay in the data folders.`
+
 export function addStoreCommands(program: CliCommand, run: Run): void {
-  program
-    .command('store')
-    .description('look after the data of a gateway')
+  const store = program.command('store').description('look after the data of a gateway')
+  store
     .command('backup')
     .description('copy the store to a new file, whether or not the gateway runs')
     .argument('<file>', 'the copy; must not exist')
@@ -129,4 +143,17 @@ export function addStoreCommands(program: CliCommand, run: Run): void {
     .addHelpText('after', backupHelp)
     .examples('reveille store backup /var/backups/reveille.db')
     .action(run(async () => (await import('./store-backup.ts')).storeBackup))
+
+  store
+    .command('copy')
+    .description('copy a store into an empty one: from a data folder to PostgreSQL, or the other way')
+    .requiredOption('--from <store>', 'a data folder, or postgres://user@host/database')
+    .requiredOption('--to <store>', 'likewise; it must be empty, and is made if it is missing')
+    .option('--json', 'answer as JSON: {from, to, kinds: [{kind, count, digest}]}')
+    .addHelpText('after', copyHelp)
+    .examples(
+      'reveille store copy --from ~/.reveille --to postgres://reveille@db.example.com/reveille',
+      'reveille store copy --from postgres://reveille@db.example.com/reveille --to /var/lib/reveille',
+    )
+    .action(run(async () => (await import('./store-copy.ts')).storeCopy))
 }

@@ -4,14 +4,16 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { atEnd } from '../../../test/at-end.ts'
+import { build } from '../../../test/process/reveille-process.ts'
 import { scaffold } from '../../scaffold/scaffold.ts'
 
 const runtime = path.join(import.meta.dirname, '..', '..')
-const main = path.join(runtime, 'main.ts')
 const template = path.join(runtime, 'scaffold', 'template')
+
+before(build)
 
 /** Starts the scaffolded gateway on a free port, as a process that ends with the test. */
 async function startGateway(t: TestContext, more: readonly string[] = []) {
@@ -25,7 +27,7 @@ async function startGateway(t: TestContext, more: readonly string[] = []) {
   const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
   const child = spawn(
     process.execPath,
-    [main, 'start', '--init', '--config', 'local/reveille.yaml', ...more],
+    [await build(), 'start', '--init', '--config', 'local/reveille.yaml', ...more],
     {
       cwd,
       env,
@@ -104,7 +106,7 @@ test('a port can be chosen before the first start, and commands find the gateway
   const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-port-'))
   atEnd(t, () => rm(cwd, { recursive: true, force: true }))
   const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
-  const child = spawn(process.execPath, [main, 'start', '--init', '--config', '.'], {
+  const child = spawn(process.execPath, [await build(), 'start', '--init', '--config', '.'], {
     cwd,
     env: { ...env, REVEILLE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -124,7 +126,7 @@ test('a port can be chosen before the first start, and commands find the gateway
   assert.match(out, /^# See what became of them:\n(npx )?reveille runs$/m)
   const address = /listens on (\S+)/.exec(out)?.[1]
   assert.doesNotMatch(address ?? '', /:8787$/)
-  const status = await promisify(execFile)(process.execPath, [main, 'status'], { cwd, env })
+  const status = await promisify(execFile)(process.execPath, [await build(), 'status'], { cwd, env })
   assert.match(status.stdout, new RegExp(`^gateway +${address}\n`))
   assert.equal(status.stderr, '')
 })

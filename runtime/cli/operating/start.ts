@@ -10,8 +10,8 @@ import { ListenError } from '../../http/index.ts'
 import { releaseMemory, releaseMemoryAtRest } from '../../memory-release.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
-import { StoreError } from '../../store/port.ts'
-import { CommandFailure, sentence } from '../command-failure.ts'
+import { type NodeRole, StoreError } from '../../store/port.ts'
+import { CommandFailure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, findUsual, formatDiagnostics, shownPath, usualFile } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -25,6 +25,10 @@ export interface StartOptions {
   readonly init?: boolean
   /** Replaces `gateway.port`. Default: REVEILLE_PORT, where it is set. */
   readonly port?: string
+  /** What this process does: `all`, or `ingress`, which only accepts. Default: `all`. */
+  readonly role?: NodeRole
+  /** What other nodes call it. Default: REVEILLE_NODE, else the name of the machine. */
+  readonly node?: string
   /** Whether to serve the last generation if the configuration does not load. */
   readonly lastGood?: boolean
   /** The port of the loopback address where a debugger may attach. True: 9229. */
@@ -163,7 +167,7 @@ async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
 /** @throws CommandFailure with a message for the operator */
 async function openGateway(
   configFile: string,
-  { poll, watch, lastGood }: StartOptions,
+  { poll, watch, lastGood, role, node }: StartOptions,
   port: number | undefined,
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
@@ -176,6 +180,8 @@ async function openGateway(
       watch,
       lastGood,
       answerEarly: true,
+      ...(role && { role }),
+      node: node ?? (io.env['REVEILLE_NODE'] || undefined),
       ...(port !== undefined && { port }),
     })
     return { gateway, address: await gateway.listen() }
@@ -187,7 +193,7 @@ async function openGateway(
       throw new CommandFailure(1, `${found}${way}`, { cause: error })
     }
     if (error instanceof ListenError) throw new CommandFailure(1, error.message, { cause: error })
-    if (error instanceof StoreError) throw new CommandFailure(1, sentence(error.message), { cause: error })
+    if (error instanceof StoreError) throw storeFailure(error)
     throw error
   }
 }

@@ -27,9 +27,16 @@ test('a span is counted back from now, and a date or a time is one of the clock 
 })
 
 test('filters are named as the API names them, and those that are not given are left out', () => {
-  assert.deepEqual(requestFilterQuery({ delivery: 'd', since: '1h', generation: 3 }, { now: () => now }), {
-    deliveryId: 'd',
-    generation: 3,
-    since: new Date(now - 3_600_000).toISOString(),
-  })
+  assert.deepEqual(
+    requestFilterQuery(
+      { delivery: 'd', since: '1h', generation: { generation: 3 }, node: 'a' },
+      { now: () => now },
+    ),
+    {
+      deliveryId: 'd',
+      generation: 3,
+      node: 'a',
+      since: new Date(now - 3_600_000).toISOString(),
+    },
+  )
 })

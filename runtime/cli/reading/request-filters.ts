@@ -1,9 +1,8 @@
 /** The options by which requests are chosen, and what the API is asked for by them. */
 
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { requestOutcomes } from '../../store/records.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { whole } from '../command-parts.ts'
 import type { Io } from '../io.ts'
 
 /** The filters as they are given. */
@@ -14,9 +13,20 @@ export interface RequestFilterOptions {
   readonly mapping?: string
   readonly client?: string
   readonly delivery?: string
-  readonly generation?: number
+  readonly generation?: GenerationFilter
+  readonly node?: string
   readonly since?: string
   readonly until?: string
+}
+
+/** A number is that of the node that is asked; a digest names the same files on all nodes. */
+type GenerationFilter = { readonly generation: number } | { readonly generationDigest: string }
+
+/** @throws InvalidArgumentError */
+function generationFilter(text: string): GenerationFilter {
+  if (/^[1-9]\d{0,8}$/.test(text)) return { generation: Number(text) }
+  if (/^[\da-f]{8,64}$/.test(text)) return { generationDigest: text }
+  throw new InvalidArgumentError('It must be a number, or at least the first 8 digits of a digest.')
 }
 
 /** The filters as the API takes them, in queries and in bodies. */
@@ -30,9 +40,11 @@ export function requestFilterOptions(): Option[] {
     new Option('--mapping <id>', 'only those that this mapping decided'),
     new Option('--client <address>', 'only those of this sender'),
     new Option('--delivery <id>', "only those with the sender's own id, such as x-github-delivery"),
-    new Option('--generation <number>', 'only those that this generation decided').argParser(
-      whole(1, 999_999_999),
-    ),
+    new Option(
+      '--generation <generation>',
+      'only those that it decided: its number, or how its digest begins',
+    ).argParser(generationFilter),
+    new Option('--node <name>', 'only those that this node accepted'),
     new Option('--since <when>', 'only those since then: 8h, 30m, 7d, 2026-01-31 or 2026-01-31T08:00'),
     new Option('--until <when>', 'only those before then, written likewise'),
   ]
@@ -40,7 +52,18 @@ export function requestFilterOptions(): Option[] {
 
 /** @throws CommandFailure (bad usage) for a time that cannot be read */
 export function requestFilterQuery(
-  { outcome, endpoint, code, mapping, client, delivery, generation, since, until }: RequestFilterOptions,
+  {
+    outcome,
+    endpoint,
+    code,
+    mapping,
+    client,
+    delivery,
+    generation,
+    node,
+    since,
+    until,
+  }: RequestFilterOptions,
   io: Pick<Io, 'now'>,
 ): RequestFilterQuery {
   const given = {
@@ -50,7 +73,8 @@ export function requestFilterQuery(
     mapping,
     client,
     deliveryId: delivery,
-    generation,
+    ...generation,
+    node,
     since: since && isoOf('--since', since, io),
     until: until && isoOf('--until', until, io),
   }

@@ -11,6 +11,7 @@ import { pasted } from '../pasted.ts'
 import { shortId, shortTime } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
 import { channelLines, nextSteps } from './channel-text.ts'
+import { databaseText, isCluster, nodeLines } from './cluster-text.ts'
 import { errorsOf, type GenerationItem } from './generation-item.ts'
 import { heartbeatText } from './heartbeat-text.ts'
 import { sourceLines } from './source-text.ts'
@@ -40,7 +41,7 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
     countsOf(admin, 'deliveries', ['pending', 'parked']),
   ])
   // A gateway of an earlier version does not send all of these.
-  const { budgets = [], channels = [], sources = [], hooks, files, lastGood } = main
+  const { budgets = [], channels = [], sources = [], nodes = [], hooks, files, lastGood, database } = main
   const { log = { droppedLines: 0 } } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
@@ -62,6 +63,8 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
       hooks: hooks ?? null,
       files: files ?? null,
       lastGood: lastGood ?? null,
+      nodes,
+      database: database ?? null,
       log,
       runs,
       events,
@@ -89,6 +92,8 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
         events: countsText(events),
         deliveries: countsText(deliveries),
         channels: channels.length > 0 ? channelLines(channels, io) : undefined,
+        nodes: isCluster(main) ? nodeLines(nodes, io.now()) : undefined,
+        database: database ? databaseText(database) : undefined,
         sources: Object.fromEntries(sources.map((each) => [each.source, sourceLines(each, io)])),
         next: nextSteps(channels, io),
         log:

@@ -20,6 +20,12 @@ export async function runGmail(options: CommandOptions, io: Io): Promise<number>
   const file = findConfiguration(options, io)
   const snapshot = await withSnapshot({ config: file }, io, async (made) => made)
   const { settings } = snapshot
+  if (settings.gateway.store !== 'sqlite') {
+    throw new CommandFailure(
+      2,
+      'With `gateway.store` on a server one node of the cluster watches the mailbox by itself; nothing else may.',
+    )
+  }
   const mailbox = settings.sources['gmail']
   if (mailbox === undefined) {
     throw new CommandFailure(

@@ -11,7 +11,12 @@ import {
   textOf,
 } from '@reveille/kit'
 import { type Connector, connectorOf, PluginSetupError } from '../../plugin/index.ts'
-import { createSourceClock, createSourceStorage, sourcesFolder } from '../../sources/index.ts'
+import {
+  createSharedStorage,
+  createSourceClock,
+  createSourceStorage,
+  sourcesFolder,
+} from '../../sources/index.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { type Io, paintFor, wrapText } from '../io.ts'
@@ -67,7 +72,10 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const { settings } = found.configuration
   const connector = await connectorOf('gmail', settings)
   const configured = { ...found, mailbox: usable(found.mailbox, connector) }
-  const storage = createSourceStorage(path.join(sourcesFolder(settings.gateway.dataDir), 'gmail'))
+  const { store, dataDir } = settings.gateway
+  const folder = path.join(sourcesFolder(dataDir), 'gmail')
+  await using shared = store === 'sqlite' ? undefined : await openValues(store)
+  const storage = shared ? createSharedStorage(shared)('gmail', folder) : createSourceStorage(folder)
   const known = { wanted, config: configured.mailbox, ...(await knownBefore(storage)) }
   const asked = prompts === undefined ? wanted : await ask(prompts, { ...known, ...connector }, io)
   const connection = await connect(asked)
@@ -76,6 +84,12 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const advice = await adviceFor(configuration, connection, io)
   for (const warning of advice.warnings) steps.warn(warning)
   return { mailbox: connection.config, watchEnds: await watchEndOf(storage), changed, advice }
+
+  /** What a cluster stores for its sources. */
+  async function openValues(location: string) {
+    const { openSourceValues } = await import('../../store/postgres/source-values.ts')
+    return openSourceValues(location)
+  }
 
   async function connect(wanted: Values): Promise<Connection> {
     const call = new AbortController()

@@ -87,6 +87,7 @@ export function createDeliveryPerformer(
       if (index < found.receipts.length) continue
       const permit = await permitToSend(claim, plan, delivery, found)
       if ('effects' in permit) return permit
+      await claim.hold()
       const attempt = {
         at: now(),
         text: part.text,

@@ -99,7 +99,7 @@ export function sessionKeyOf(
 /** Longer ids of deliveries are cut. Characters. */
 const longestDeliveryId = 255
 /** 64 bits tell the generations of all nodes apart. Hexadecimal digits. */
-const shownOfDigest = 16
+export const shownOfDigest = 16
 
 /** The record of a duplicate is made by the store, which alone knows the original. */
 export function composeRecord(
@@ -118,6 +118,7 @@ export function composeRecord(
     ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, longestDeliveryId) }),
     ...(replay !== undefined && { replayOf: replay.of }),
     generationDigest: live.snapshot.digest.slice(0, shownOfDigest),
+    ...(context.node !== undefined && { node: context.node }),
     bodyBytes: body?.length ?? 0,
     receivedAt: context.receivedAt,
     timings,

@@ -183,6 +183,7 @@ test('a stored request is explained and tried by another generation, and the ans
     const { out: json } = await run(command, id, '--generation', '12', '--json')
     assert.deepEqual(JSON.parse(json).stops, dryRun.stops)
   }
+  for (const command of ['explain', 'try']) await run(command, id, '--generation', '4f0c9a12')
   await run('explain', id, '--call-out')
   assert.deepEqual(
     asked.filter((each) => !each.endsWith(id)),
@@ -191,6 +192,8 @@ test('a stored request is explained and tried by another generation, and the ans
       `GET /requests/${id}/explain?generation=12`,
       `POST /requests/${id}/replay {"dryRun":true,"generation":12}`,
       `POST /requests/${id}/replay {"dryRun":true,"generation":12}`,
+      `GET /requests/${id}/explain?generation=4f0c9a12`,
+      `POST /requests/${id}/replay {"dryRun":true,"generationDigest":"4f0c9a12"}`,
       `POST /requests/${id}/replay {"dryRun":true,"callOut":true}`,
     ],
   )

@@ -10,8 +10,8 @@ export interface RequestOptions extends CommandOptions {
   readonly payload?: string
   readonly header?: readonly string[]
   readonly query?: readonly string[]
-  /** For a stored request: the generation that decides, by its number or `live`. */
-  readonly generation?: number | 'live'
+  /** For a stored request: the generation that decides, by its number or how its digest begins, or `live`. */
+  readonly generation?: string
   /** Whether transforms may leave the process. */
   readonly callOut?: boolean
 }

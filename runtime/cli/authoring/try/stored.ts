@@ -33,10 +33,14 @@ export async function askDryRun(id: string, options: RequestOptions, io: Io) {
   const { generation, callOut } = options
   const dryRun = (await admin.sendJson('POST', `/api/requests/${record.id}/replay`, {
     dryRun: true,
-    ...(generation !== undefined && generation !== 'live' && { generation }),
+    ...(generation !== undefined && generation !== 'live' && generationIn(generation)),
     ...(callOut && { callOut }),
   })) as RequestDryRun
   return { dryRun, endpoint: String(record['endpoint']) }
+}
+
+function generationIn(text: string): object {
+  return /^[1-9]\d{0,8}$/.test(text) ? { generation: Number(text) } : { generationDigest: text }
 }
 
 /** Returns lines. */

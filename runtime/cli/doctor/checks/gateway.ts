@@ -48,7 +48,8 @@ async function judgeReach(subject: Subject): Promise<Result> {
         'Set `gateway.port` to a free one, or end what listens there',
       )
     case 'silent': {
-      const missing = missingStore(subject.settings().gateway.dataDir)
+      const { store, dataDir } = subject.settings().gateway
+      const missing = store === 'sqlite' ? missingStore(dataDir) : undefined
       if (missing) return problem(missing.code, missing.message)
       return warning('GATEWAY_DOWN', reach.why, startCommand(subject.io))
     }

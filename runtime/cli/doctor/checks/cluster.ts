@@ -1,0 +1,114 @@
+/** Checks a cluster: its nodes, its database, and whether clocks, versions and configurations agree. */
+
+import type { GatewayStatus } from '../../../api/index.ts'
+import { type DatabaseState, type NodeRecord, StoreError } from '../../../store/port.ts'
+import { examineDatabase } from '../../../store/postgres/diagnosis.ts'
+import { listed } from '../../counted.ts'
+import { differences, oldTransactionText } from '../../reading/cluster-text.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { NotChecked } from '../not-checked.ts'
+import type { Subject } from '../subject.ts'
+import { judgeSkew } from './machine.ts'
+
+/** For configurations whose store is a server. */
+export const clusterChecks: readonly Check[] = [
+  { name: 'database', group: 'cluster', title: 'database', run: database },
+  {
+    name: 'nodes',
+    group: 'cluster',
+    title: 'nodes',
+    run: async (subject) => judgeNodes(await nodesOf(subject)),
+  },
+  { name: 'node-clocks', group: 'cluster', title: 'clocks', run: clocks },
+]
+
+/** Asks the database itself, as the role that the gateway has. */
+async function database(subject: Subject): Promise<readonly Result[]> {
+  try {
+    const { state, skewMs, hasStore } = await examineDatabase(
+      subject.settings().gateway.store,
+      subject.io.now,
+    )
+    const fix = 'Have both machines keep their time by NTP'
+    return [
+      ok(
+        `PostgreSQL ${state.version}, ${hasStore ? 'with all privileges' : 'empty: the first start makes the tables'}`,
+      ),
+      ...judgeTransaction(state),
+      judgeSkew(-skewMs, "the database's clock", fix),
+    ]
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    if (error.code === 'SCHEMA_NEWER')
+      return [problem('SCHEMA_NEWER', error.message, 'Start the newer version here too')]
+    return [problem('DATABASE_UNUSABLE', error.message, error.fix?.replace(/\.$/, ''))]
+  }
+}
+
+export function judgeTransaction({ oldestTransaction }: DatabaseState): readonly Result[] {
+  const text = oldTransactionText(oldestTransaction)
+  if (text === undefined) return []
+  const [, pid] = /process (\d+)/.exec(oldestTransaction?.by ?? '') ?? []
+  const end = pid === undefined ? 'End it' : `End it, or its session: SELECT pg_terminate_backend(${pid})`
+  return [warning('OLD_TRANSACTION', text, `${end}; idle_in_transaction_session_timeout ends forgotten ones`)]
+}
+
+async function nodesOf(subject: Subject): Promise<readonly NodeRecord[]> {
+  // A gateway of an earlier version does not send them.
+  const { nodes } = (await subject.gateway().status()) as Partial<GatewayStatus>
+  if (nodes !== undefined) return nodes
+  throw new NotChecked('GATEWAY_OLDER', 'the gateway is of a version that does not report it')
+}
+
+export function judgeNodes(nodes: readonly NodeRecord[]): readonly Result[] {
+  const found: Result[] = []
+  const versions = [...new Set(nodes.map(({ version }) => version))]
+  if (versions.length > 1)
+    found.push(
+      warning(
+        'NODE_VERSIONS',
+        `they are of the versions ${listed(versions)}`,
+        'Finish the upgrade, node by node',
+      ),
+    )
+  const text = differences(nodes)
+  if (text !== undefined)
+    found.push(
+      warning(
+        'NODE_CONFIGURATIONS',
+        text,
+        'Bring the same files to all machines; `reveille status` on each says whether it refuses them',
+      ),
+    )
+  if (nodes.every(({ role }) => role === 'ingress'))
+    found.push(
+      problem(
+        'NOTHING_PERFORMED',
+        'all are of the role ingress, so nothing is performed',
+        'Start one without --role ingress',
+      ),
+    )
+  const polling = nodes.filter(({ wakeUp }) => wakeUp === 'poll').map(({ name }) => name)
+  if (polling.length > 0)
+    found.push(
+      warning(
+        'NO_NOTIFICATIONS',
+        `${listed(polling)} ${polling.length === 1 ? 'asks' : 'ask'} four times a second, as no notification of the database arrives`,
+        'A pooler in transaction mode is in between: use its session mode, or name the database itself in `gateway.store`',
+      ),
+    )
+  if (found.length > 0) return found
+  return [ok(`${nodes.length}, of one version and with one configuration`)]
+}
+
+async function clocks(subject: Subject): Promise<readonly Result[]> {
+  const nodes = await nodesOf(subject)
+  const known = nodes.flatMap(({ name, skewMs }) => (skewMs === undefined ? [] : [{ name, skewMs }]))
+  if (known.length === 0) throw new NotChecked('GATEWAY_ANSWER', 'no node has compared its clock yet')
+  const judged = known.map(({ name, skewMs }) => {
+    const result = judgeSkew(-skewMs, "the database's", `Have ${name} keep its time by NTP`)
+    return result.state === 'ok' ? result : { ...result, message: `${name}: ${result.message}` }
+  })
+  const off = judged.filter(({ state }) => state !== 'ok')
+  return off.length > 0 ? off : [ok("as the database's")]
+}
