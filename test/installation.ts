@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { SourceClock } from '../plugins/kit/index.ts'
-import { createGateway, type Gateway } from '../runtime/index.ts'
+import { createGateway, type Gateway, type GatewayOptions } from '../runtime/index.ts'
 import type { RunRecord } from '../runtime/store/port.ts'
 import { atEnd } from './at-end.ts'
 import { boardFile } from './rehearsal-plugin/board.ts'
@@ -77,6 +77,8 @@ export interface InstallOptions {
   readonly fetch?: typeof globalThis.fetch
   /** The clock of sources. */
   readonly clock?: SourceClock
+  /** What the gateway is among others on one database. */
+  readonly cluster?: Pick<GatewayOptions, 'node' | 'role' | 'leases'>
   /** An existing folder with all its files, on which the gateway starts again. */
   readonly folder?: string
 }
@@ -99,6 +101,7 @@ export async function install(
     ...(options.lastGood && { lastGood: true }),
     ...(options.fetch && { fetch: options.fetch }),
     ...(options.clock && { clock: options.clock }),
+    ...options.cluster,
     logStream: lines,
   })
   atEnd(t, () => gateway.close({ graceMs: 0 }))

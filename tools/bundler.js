@@ -67,6 +67,23 @@ export async function writeThreads(root, folder) {
   for (const { path: file, contents } of outputFiles) replaceFile(file, contents)
 }
 
+/**
+ * Writes programs that a test starts as processes again and again, with those of threads beside them.
+ *
+ * @param {string} root
+ * @param {string} folder within the root, where the libraries are found that stay outside
+ * @param {Record<string, string>} programs by the name of the file that is written
+ */
+export async function writePrograms(root, folder, programs) {
+  const options = () => optionsFor(root, [], { outdir: folder })
+  const results = await Promise.all([
+    build({ ...options(), entryPoints: programs, splitting: true, chunkNames: 'part-[hash]' }),
+    build({ ...options(), entryPoints: threads }),
+  ])
+  for (const { path: file, contents } of results.flatMap(({ outputFiles }) => outputFiles))
+    replaceFile(file, contents)
+}
+
 function optionsFor(root, generatedFrom, given) {
   return {
     absWorkingDir: root,

@@ -42,8 +42,10 @@ export const check: Job = async (root) => {
   const plain = process.stdout.isTTY ? [] : ['--colors=off']
   const lint = await runTool(root, '@biomejs/biome/bin/biome', ['ci', ...plain])
   if (lint.signal) return lint
+  // Four checkers, as without a number, look at what they have in common four times.
+  const checkers = ['--checkers', String(Math.min(availableParallelism(), 4))]
   for (const project of ['.', 'console']) {
-    const types = await runTool(root, 'typescript/bin/tsc', ['-p', project])
+    const types = await runTool(root, 'typescript/bin/tsc', ['-p', project, ...checkers])
     if (types.code !== 0) return types
   }
   return lint
@@ -53,6 +55,10 @@ export const format: Job = (root, args) =>
   runTool(root, '@biomejs/biome/bin/biome', ['check', '--write', ...args])
 
 export const bench: Job = (root, args) => runNode(root, ['test/bench/run.ts', ...args])
+
+const benchScale: Job = (root, args) => runNode(root, ['test/bench/scale/run.ts', ...args])
+
+export { benchScale as 'bench:scale' }
 
 export const dev: Job = async (root, args) => {
   const { startArguments } = await import('./start.js')

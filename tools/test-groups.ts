@@ -4,17 +4,27 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Each file there has a process of its own: its tests wait for other programs and killed gateways, or measure their process. */
-const alone = [
-  ...['test/console', 'test/durability', 'test/agents', 'test/process', 'test/security'],
-  ...['test/pack.test.ts', 'test/gmail/arrivals.test.ts', 'test/reload/storm.test.ts'],
-]
+/**
+ * What takes long begins first, because what is begun last should end soon: these, with how many of their files share a process at most.
+ * They wait for browsers, other programs and killed gateways, or have hundreds of tests.
+ */
+const long: ReadonlyMap<string, number> = new Map([
+  ['test/console', 1],
+  ['test/durability', 1],
+  ['test/cluster', 1],
+  ['runtime/store/sqlite/store.test.ts', 1],
+  ['runtime/store/postgres/store.test.ts', 1],
+  ['test/pack.test.ts', 1],
+  ['test/gmail/arrivals.test.ts', 1],
+  ['test/reload/storm.test.ts', 1],
+  ['test/agents', 3],
+  ['test/process', 3],
+  ['test/security', 3],
+])
 
-/** Files of one process at most. More would make the last process of a run end long after the others. */
-const most = 10
-
-/** Long before short: what is begun last should end soon. */
-const order = [...alone, 'test', 'runtime', 'engine']
+/** Files of a package in one process at most. More would make the last process of a run end long after the others. */
+const most = 20
+const packages = ['test', 'runtime', 'engine']
 
 /** One process, and the files that it runs one after the other. */
 export interface Group {
@@ -24,11 +34,11 @@ export interface Group {
 
 /** @param files relative to the root, with slashes */
 export function groupTests(files: readonly string[]): readonly Group[] {
-  const rooms = Map.groupBy(files, (file) => (isIn(file, alone) ? file : roomOf(file)))
+  const rooms = Map.groupBy(files, (file) => placeOf(file) ?? file.split('/')[0] ?? '')
   return [...rooms]
     .sort(([a], [b]) => rank(a) - rank(b))
     .flatMap(([room, members]) => {
-      const count = Math.ceil(members.length / most)
+      const count = Math.ceil(members.length / (long.get(room) ?? most))
       const parts = Array.from({ length: count }, (_, part) =>
         members.filter((_file, index) => index % count === part),
       )
@@ -36,17 +46,13 @@ export function groupTests(files: readonly string[]): readonly Group[] {
     })
 }
 
-/** The folder of a package, or the folder in it. */
-function roomOf(file: string): string {
-  return file.split('/').slice(0, -1).slice(0, 2).join('/') || '.'
-}
-
-function isIn(file: string, places: readonly string[]): boolean {
-  return places.some((place) => file === place || file.startsWith(`${place}/`))
+function placeOf(file: string): string | undefined {
+  return long.keys().find((place) => file === place || file.startsWith(`${place}/`))
 }
 
 function rank(room: string): number {
-  const place = order.findIndex((each) => isIn(room, [each]))
+  const order = [...long.keys(), ...packages]
+  const place = order.indexOf(room)
   return place === -1 ? order.length : place
 }
 

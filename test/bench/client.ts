@@ -9,6 +9,8 @@ import { processCpu } from './kernel.ts'
 
 export interface Shot {
   readonly url: string
+  /** Further servers, which take turns with the first one by connection. */
+  readonly others?: readonly string[]
   readonly headers: Readonly<Record<string, string>>
   /** The bodies that take turns. */
   readonly bodies: readonly string[]
@@ -39,6 +41,7 @@ const buckets = 10_000 * bucketsPerMs
 
 /** @throws where an answer is no 2xx, or a connection ends */
 export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
+  const urls = [shot.url, ...(shot.others ?? [])]
   const requests = shot.bodies.map((body) => requestOf(shot, body))
   const latencies = new Uint32Array(buckets)
   const cpuBefore = processCpu()
@@ -47,7 +50,9 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
   const most = burst.requests ?? Number.POSITIVE_INFINITY
   let sent = 0
 
-  await Promise.all(Array.from({ length: burst.connections }, send))
+  await Promise.all(
+    Array.from({ length: burst.connections }, (_, index) => send(urls[index % urls.length] as string)),
+  )
   const ms = performance.now() - start
   const cpu = processCpu() - cpuBefore
   return {
@@ -60,8 +65,8 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
   }
 
   /** Resolves when the last request of one connection was answered. */
-  function send(): Promise<void> {
-    const { hostname, port } = new URL(shot.url)
+  function send(url: string): Promise<void> {
+    const { hostname, port } = new URL(url)
     return new Promise((resolve, reject) => {
       let sentAt = 0
       let unread = ''
@@ -72,9 +77,7 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
         onread: { buffer: Buffer.allocUnsafe(64 * 1024), callback: onData },
       })
       socket.on('error', reject)
-      socket.on('close', () =>
-        reject(new BenchError(`${shot.url} closed a connection in the middle of a burst`)),
-      )
+      socket.on('close', () => reject(new BenchError(`${url} closed a connection in the middle of a burst`)))
       socket.on('connect', next)
 
       function next(): void {
@@ -97,7 +100,7 @@ export async function fire(shot: Shot, burst: Burst): Promise<BurstResult> {
         }
         unread = ''
         if (text[9] !== '2') {
-          reject(new BenchError(`${shot.url} answered ${text.slice(0, 600)}`))
+          reject(new BenchError(`${url} answered ${text.slice(0, 600)}`))
           socket.destroy()
           return true
         }

@@ -50,7 +50,7 @@ export function commitOf({ root }: Checkout): string {
   }
 }
 
-function fileSystemOf(folder: string): string {
+export function fileSystemOf(folder: string): string {
   const mounts = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' '))

@@ -48,6 +48,8 @@ const columns: readonly Column[] = [
   { title: 'requests/s', figure: 'perSecond', digits: 0, spread: true },
   { title: 'runs/s', figure: 'performedPerSecond', digits: 0, spread: true },
   { title: 'accepted/s', figure: 'acceptedPerSecond', digits: 0 },
+  { title: 'claims/s', figure: 'claimsPerSecond', digits: 0, spread: true },
+  { title: 'answered p50 ms', figure: 'answeredMs', digits: 1 },
   { title: 'saved to live ms', figure: 'savedMs', digits: 0, spread: true },
   { title: 'reloading ms', figure: 'reloadMs', digits: 0, spread: true },
   { title: 'event loop held ms', figure: 'heldMs', digits: 1, spread: true },
@@ -63,6 +65,8 @@ const columns: readonly Column[] = [
   { title: 'evaluator', figure: 'cpu evaluator', digits: 1 },
   { title: 'V8 workers', figure: 'cpu V8 workers', digits: 1 },
   { title: 'others', figure: 'cpu others', digits: 1 },
+  { title: 'gateways', figure: 'cpu gateways', digits: 1 },
+  { title: 'PostgreSQL', figure: 'cpu PostgreSQL', digits: 1 },
   { title: 'client µs', figure: 'clientCpu', digits: 1 },
   { title: 'client busy', figure: 'clientBusy', digits: 2 },
 ]
@@ -98,16 +102,16 @@ ${draftNote(report)}
 ${report.measures.map(renderMeasure).join('\n')}`
 }
 
-function draftNote(report: Report): string {
+export function draftNote(report: Pick<Report, 'foreignCores'>): string {
   if (isQuiet(report)) return ''
   return `- **A draft:** other processes took ${number(report.foreignCores, 1)} cores meanwhile, so the figures are partly theirs.\n`
 }
 
-function isQuiet({ foreignCores }: Report): boolean {
+function isQuiet({ foreignCores }: Pick<Report, 'foreignCores'>): boolean {
   return foreignCores < quietCores
 }
 
-function renderMeasure(measure: Measure): string {
+export function renderMeasure(measure: Measure): string {
   const shown = columns.filter(({ figure }) =>
     measure.variants.some(({ samples }) => samples.some((sample) => sample[figure])),
   )
@@ -208,7 +212,7 @@ function find(measure: Measure, name: string): Variant {
   return measure.variants.find((variant) => variant.name === name) ?? { name, samples: [] }
 }
 
-function median({ samples }: Variant, name: string): number {
+export function median({ samples }: Variant, name: string): number {
   return quantile(
     samples.map((sample) => sample[name] ?? 0),
     0.5,
@@ -228,12 +232,12 @@ function spreadCell(values: readonly number[], digits: number): string {
   return `${number(middle, digits)} (${number(least, digits)}–${number(most, digits)})`
 }
 
-function number(value: number, digits: number): string {
+export function number(value: number, digits: number): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }
 
 /** The first row is the head. */
-function table(rows: readonly (readonly string[])[]): string {
+export function table(rows: readonly (readonly string[])[]): string {
   const [head = []] = rows
   const rule = head.map((_, column) => (column === 0 ? '---' : '---:'))
   return [head, rule, ...rows.slice(1)].map((row) => `| ${row.join(' | ')} |\n`).join('')

@@ -4,7 +4,6 @@
  */
 
 import { existsSync, rmSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { BenchError } from './bench-error.ts'
@@ -20,6 +19,7 @@ import {
 } from './measure.ts'
 import { memoryComparisons } from './memory.ts'
 import { findOpenClaw, openClawComparisons } from './openclaw.ts'
+import { runBench, wholeNumber, wholeNumbers, writeReport } from './options.ts'
 import { publish } from './publish.ts'
 import { reloadComparison } from './reload.ts'
 import { inWords, type Report, renderPage } from './report.ts'
@@ -47,13 +47,7 @@ Measures, and writes build/bench-report.json and build/bench-report.md.
   --publish [FILE]      measure nothing; make a report the one that the README quotes (default: build/bench-report.json)
 `
 
-try {
-  await main()
-} catch (error) {
-  if (!(error instanceof BenchError) && !isUsageError(error)) throw error
-  process.stderr.write(`${(error as Error).message}\n`)
-  process.exitCode = 1
-}
+await runBench(main)
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -76,7 +70,7 @@ async function main(): Promise<void> {
 
   const rounds = wholeNumber('rounds', values.rounds)
   const seconds = wholeNumber('seconds', values.seconds)
-  const connections = values.connections.split(',').map((each) => wholeNumber('connections', each))
+  const connections = wholeNumbers('connections', values.connections)
   const base = values.base === undefined ? undefined : checkoutAt(values.base)
   const openClaw = values.openclaw === undefined ? undefined : findOpenClaw(values.openclaw)
   const checkouts = [here, ...(base ? [base] : [])]
@@ -116,12 +110,7 @@ async function main(): Promise<void> {
     foreignCores: foreign(),
     measures,
   }
-  const json = `${JSON.stringify(report, rounded, 2)}\n`
-  // The page is rendered from what the file holds, so that it is the same whenever it is rendered.
-  const page = renderPage(JSON.parse(json) as Report)
-  await mkdir(path.dirname(reportName), { recursive: true })
-  await writeFile(`${reportName}.json`, json)
-  await writeFile(`${reportName}.md`, page)
+  const { json, page } = await writeReport(reportName, report, renderPage)
   process.stdout.write(values.json ? json : page)
 }
 
@@ -131,22 +120,6 @@ function checkoutAt(folder: string): Checkout {
     if (!existsSync(path.join(root, name)))
       throw new BenchError(`--base ${folder}: there is no ${path.join(root, name)}`)
   return { name: baseName, root }
-}
-
-function wholeNumber(option: string, text: string): number {
-  if (!/^[1-9]\d*$/.test(text))
-    throw new BenchError(`--${option} takes whole numbers from 1 on, not "${text}"`)
-  return Number(text)
-}
-
-/** Thrown by the reader of arguments, whose messages say what is wrong. */
-function isUsageError(error: unknown): boolean {
-  return String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
-}
-
-/** More digits would say nothing. */
-function rounded(_key: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value
 }
 
 function progress({ number, of, comparison, variant, sample }: Parameters<Progress>[0]): void {

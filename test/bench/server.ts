@@ -47,7 +47,17 @@ export interface GatewayOptions {
   readonly holdRuns?: boolean
   /** Files of the configuration folder besides `reveille.yaml`. */
   readonly files?: Readonly<Record<string, string>>
+  /** The address of PostgreSQL. Default: SQLite, in the gateway's own folder. */
+  readonly store?: string
+  /** What the node is called, and what it does, where there are several. */
+  readonly node?: string
+  readonly role?: 'all' | 'ingress'
+  /** A plugin whose runner performs the runs. Default: the runner `echo`. */
+  readonly runner?: { readonly folder: string; readonly name: string }
+  readonly env?: Readonly<Record<string, string>>
 }
+
+const holdingRunner = { folder: pathOf('./holding-runner'), name: 'holding' }
 
 export async function startEcho(): Promise<Server> {
   const port = await freePort()
@@ -56,29 +66,37 @@ export async function startEcho(): Promise<Server> {
 
 /** Starts the gateway as `npm start` does, on an empty data folder. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Server> {
-  const { checkout = here, logLevel = 'warn', concurrency, holdRuns = false, files = {} } = options
+  const { checkout = here, logLevel = 'warn', holdRuns = false, files = {}, store, node, role } = options
+  const { concurrency = holdRuns ? 1 : undefined, runner = holdRuns ? holdingRunner : undefined } = options
   await mkdir(workFolder, { recursive: true })
   const folder = await mkdtemp(join(workFolder, 'gateway-'))
   const port = await freePort()
   const defaults = [
-    ...(holdRuns ? ['runner: holding', 'concurrency: 1'] : []),
+    ...(runner ? [`runner: ${runner.name}`] : []),
     ...(concurrency ? [`concurrency: ${concurrency}`] : []),
   ]
   const home = join(folder, 'home')
   await writeAll(home, {
     ...files,
-    'reveille.yaml': `gateway: { port: ${port}, auth: { token: ${gatewayToken} }, log: { level: ${logLevel}, format: json } }
+    'reveille.yaml': `gateway: { port: ${port}${store ? ', store: "${BENCH_STORE}"' : ''}, auth: { token: ${gatewayToken} }, log: { level: ${logLevel}, format: json } }
 hooks: { enabled: true, token: ${hookToken} }
-plugins: [${holdRuns ? JSON.stringify(pathOf('./holding-runner')) : ''}]
+plugins: [${runner ? JSON.stringify(runner.folder) : ''}]
 channels: { terminal: {} }
 agents: { defaults: { ${defaults.join(', ')} }, route: { channel: terminal, to: stdout } }
 `,
   })
   const server = await serve({
-    args: [join(checkout.root, 'tools/run.js'), 'start', '--config', join(home, 'reveille.yaml')],
+    args: [
+      join(checkout.root, 'tools/run.js'),
+      'start',
+      ...['--config', join(home, 'reveille.yaml')],
+      ...(node ? ['--node', node] : []),
+      ...(role ? ['--role', role] : []),
+    ],
     port,
     probe: '/readyz',
     folder,
+    env: { ...process.env, ...options.env, ...(store && { BENCH_STORE: store }) },
   })
   return { ...server, home }
 }

@@ -72,17 +72,37 @@ function assertWithinLimit({ limits }: Channel, parts: readonly Part[], name: st
  * Asserts that each visible character of the reply is there in order. A surface may add others (numbers of lists, addresses of
  * links, heads of tables that continue). Tables may be written row by row, so that their words are looked for in any order.
  */
-function assertNothingLost({ name, text }: Reply, shown: readonly string[]): void {
-  const tree = parseMarkdown(text)
-  const wanted = readText(tree)
+function assertNothingLost(reply: Reply, shown: readonly string[]): void {
+  const { name } = reply
+  const { words, signs } = wantedOf(reply)
   const joined = shown.join('\n')
-  if (tree.some(({ type }) => type === 'table')) {
-    const found = visible(joined)
-    for (const word of wanted.split(/\s+/)) assert.ok(found.includes(visible(word)), `${name}: ${word}`)
+  const found = visible(joined)
+  if (words !== undefined) {
+    for (const word of words) assert.ok(found.includes(word), `${name}: ${word}`)
     return
   }
-  const lost = firstMissing(visible(wanted), visible(joined))
+  const lost = firstMissing(signs, found)
   assert.equal(lost, undefined, `${name}: lost ${lost}\n${joined.slice(0, 2000)}`)
+}
+
+interface Wanted {
+  readonly signs: string
+  /** Of a reply with a table. */
+  readonly words?: readonly string[]
+}
+
+/** What has to be shown is the same on every surface. */
+const wantedOfEach = new Map<Reply, Wanted>()
+
+function wantedOf(reply: Reply): Wanted {
+  const known = wantedOfEach.get(reply)
+  if (known !== undefined) return known
+  const tree = parseMarkdown(reply.text)
+  const text = readText(tree)
+  const hasTable = tree.some(({ type }) => type === 'table')
+  const wanted = { signs: visible(text), ...(hasTable && { words: text.split(/\s+/).map(visible) }) }
+  wantedOfEach.set(reply, wanted)
+  return wanted
 }
 
 /**

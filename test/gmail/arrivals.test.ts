@@ -1,3 +1,3 @@
 import { testArrivals } from './arrivals.ts'
 
-testArrivals({ mails: 1000, kills: 3 })
+testArrivals({ mails: 400, kills: 3 })

@@ -92,9 +92,9 @@ const mistakes: Record<string, string> = {
   ),
   'a token of an endpoint that is a list of maps': endpoint(`{ token: [{ value: ${secrets.wrongToken} }] }`),
   "an endpoint's token that opens the admin surface": endpoint('{ token: "${GATEWAY_TOKEN}" }'),
-  'a store with a password': replaced(
+  'a store of another kind with a password': replaced(
     'port: 0',
-    `port: 0, store: "postgres://me:${secrets.wrongToken}@db/x"`,
+    `port: 0, store: "mysql://me:${secrets.wrongToken}@db/x"`,
   ),
 }
 

@@ -135,12 +135,24 @@ test(
       [first['by'], first['status'], first['decision']?.['code'], first['stops']?.[0]?.['module']],
       ['1', 500, 'TRANSFORM_FAILED', 'ticket.ts'],
     )
+    const { items } = await installed.read<{ items: { generation: number; digest: string }[] }>(
+      '/api/generations',
+    )
+    const { digest = '' } = items.find(({ generation }) => generation === 1) ?? {}
+    assert.deepEqual(await explain(digest.slice(0, 8)), first, 'a digest names it too')
+    const tried = await installed.ask(`/api/requests/${id}/replay`, {
+      method: 'POST',
+      payload: JSON.stringify({ dryRun: true, generationDigest: digest }),
+    })
+    assert.deepEqual(tried.body['decision'], first['decision'])
     assert.match(first['stops']?.[0]?.['target'] ?? '', /^http:\/\/127\.0\.0\.1:\d+$/)
     assert.match(first['stops']?.[0]?.['place'] ?? '', /^transforms\/ticket\.ts:4:\d+$/)
     assert.doesNotMatch(JSON.stringify(first), /secret-of-url/)
     assert.equal(installed.reached(), 1)
     const { status, body } = await installed.ask(`/api/requests/${id}/explain?generation=99`)
     assert.deepEqual([status, body['error']], [404, 'Generation 99 is not kept.'])
+    const other = await installed.ask(`/api/requests/${id}/explain?generation=0123abcd`)
+    assert.deepEqual([other.status, other.body['error']], [404, 'Generation 0123abcd is not kept.'])
     assert.equal((await installed.ask(`/api/requests/${id}/explain?generation=old`)).status, 400)
   },
 )

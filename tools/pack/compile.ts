@@ -27,7 +27,7 @@ export async function compileSources(
     JSON.stringify({ extends: extended, compilerOptions, files: sources, include: [] }),
   )
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  await promisify(execFile)(process.execPath, [compiler, '-p', project])
+  await promisify(execFile)(process.execPath, [compiler, '-p', project, '--singleThreaded'])
 }
 
 /** TypeScript renames imported files in JavaScript, yet leaves them as they are in declarations. */

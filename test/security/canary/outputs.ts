@@ -3,7 +3,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { createCommandLine } from '../../../runtime/cli/io-fixture.ts'
 import type { Installation } from '../../installation.ts'
 import { startReveille } from '../../process/reveille-process.ts'
@@ -198,8 +197,7 @@ export async function readCommands(
 
 /** Returns the output of a gateway, from its start to its end. */
 export async function readStart(t: TestContext, { folder }: Installation): Promise<Output> {
-  const entry = fileURLToPath(new URL('../../../runtime/main.ts', import.meta.url))
-  const { send, ended, stdout, stderr } = await startReveille(t, folder, { entry })
+  const { send, ended, stdout, stderr } = await startReveille(t, folder)
   send('SIGTERM')
   await ended
   return { from: 'start', text: `${stdout()}\n${stderr()}` }

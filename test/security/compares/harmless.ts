@@ -93,12 +93,17 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/transform/bundle/bundle-cache.ts', ofContent, ['digests.has(digest)']),
   ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
   ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
+  ...of('runtime/api/requests.ts', ofContent, ['digest?.startsWith(generationDigest)']),
   ...of('runtime/reload/start.ts', ofContent, ['rollback?.filesDigest === filesDigest']),
   ...of('runtime/cli/doctor/checks/gateway.ts', ofContent, ['live.digest === compiled.configuration.digest']),
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
   ...of('runtime/guard/sent-messages.ts', ofWords, ['sent.get(digest)', 'sent.has(digestOf(fold(node)))']),
+  ...of('runtime/store/copying.ts', 'compares a copy with its source', ['from.digest !== to.digest']),
   ...of('runtime/store/sqlite/records/accepting.ts', 'names a body, whose sender has it', [
     'row.digest !== bodyDigest',
+  ]),
+  ...of('runtime/store/postgres/accepting.ts', 'names a body, whose sender has it', [
+    'digest !== bodyDigest',
   ]),
 ]
 

@@ -1,0 +1,212 @@
+/** A cluster in processes of this machine: nodes that may be killed and paused, a database that may be restarted, and a balancer. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { NodeRole, Page } from '../../runtime/store/port.ts'
+import { type EmbeddedServer, startEmbeddedServer } from '../../runtime/store/postgres/embedded-server.ts'
+import { writePrograms } from '../../tools/bundler.js'
+import { freePort } from '../durability/gateway-process.ts'
+import { createBalancer } from './balancer.ts'
+import type { WitnessLine } from './witness-plugin/index.ts'
+
+export const hookToken = 'cluster-hook-token-0123456789abcdef'
+export const gatewayToken = 'cluster-gateway-token-0123456789abc'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Machine {
+  readonly name: string
+  readonly role: NodeRole
+  readonly url: string
+  pid(): number | undefined
+  /** Resolves when the node accepts. */
+  start(): Promise<void>
+  /** Ends the process, or sends it a signal that does not. */
+  kill(signal: NodeJS.Signals): Promise<void>
+  output(): string
+}
+
+export interface Machines {
+  readonly database: EmbeddedServer
+  readonly nodes: readonly Machine[]
+  /** The address of the balancer. */
+  readonly url: string
+  /** Asks the first node that answers. */
+  read<Answer>(path: string): Promise<Answer>
+  readAll<Item extends { readonly id: string }>(list: string): Promise<readonly Item[]>
+  witnessed(): Promise<readonly WitnessLine[]>
+}
+
+export interface MachinesOptions {
+  readonly roles: readonly NodeRole[]
+  readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
+  /** What a node is started with, after `node`. Default: `node.ts`, bundled. */
+  readonly program?: (index: number, given: NodeArguments) => readonly string[]
+}
+
+export interface NodeArguments {
+  readonly file: string
+  readonly role: NodeRole
+}
+
+export async function startMachines(t: TestContext, options: MachinesOptions): Promise<Machines> {
+  const folder = await mkdtemp(join(tmpdir(), 'reveille-cluster-'))
+  const stack = new AsyncDisposableStack()
+  t.after(() => stack.disposeAsync())
+  stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  // Where this process is root's, the server's user could not enter a folder of it.
+  const ofDatabase = await mkdtemp(join(tmpdir(), 'reveille-cluster-database-'))
+  stack.defer(() => rm(ofDatabase, { recursive: true, force: true, maxRetries: 5 }))
+  const database = await startEmbeddedServer({
+    folder: ofDatabase,
+    fsync: true,
+    settings: { autovacuum: 'on' },
+  })
+  stack.defer(() => database.stop('immediate'))
+  const witness = join(folder, 'witness')
+  await writeFile(witness, '')
+  const program = options.program ?? (await bundledNode(stack))
+  const nodes = await Promise.all(
+    options.roles.map((role, index) =>
+      install(folder, { role, index, database, witness }, { ...options, program }),
+    ),
+  )
+  for (const node of nodes) stack.defer(() => node.kill('SIGKILL'))
+  // The first node makes the tables, and the others start side by side.
+  const [first, ...others] = nodes
+  await first?.start()
+  await Promise.all(others.map((node) => node.start()))
+  const balancer = await createBalancer(nodes.map(({ url }) => Number(new URL(url).port)))
+  stack.defer(() => balancer.close())
+
+  async function read<Answer>(path: string): Promise<Answer> {
+    for (const { url } of nodes) {
+      const headers = { authorization: `Bearer ${gatewayToken}` }
+      const answer = await fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(10_000) }).catch(
+        () => undefined,
+      )
+      if (answer?.ok) return (await answer.json()) as Answer
+    }
+    throw new Error(`No node answers ${path}:\n${nodes.map((node) => node.output()).join('\n')}`)
+  }
+
+  return {
+    database,
+    nodes,
+    url: balancer.url,
+    read,
+    async readAll<Item>(list: string) {
+      const all: Item[] = []
+      let cursor = ''
+      do {
+        const page = await read<Page<Item>>(`/api/${list}?limit=500${cursor}`)
+        all.push(...page.items)
+        cursor = page.next === undefined ? '' : `&cursor=${encodeURIComponent(page.next)}`
+      } while (cursor !== '')
+      return all
+    },
+    async witnessed() {
+      const text = await readFile(witness, 'utf8')
+      return text.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
+    },
+  }
+}
+
+interface Place {
+  readonly role: NodeRole
+  readonly index: number
+  readonly database: EmbeddedServer
+  readonly witness: string
+}
+
+/** From the sources a node takes twice the processor time to start, and a storm starts twenty. */
+async function bundledNode(stack: AsyncDisposableStack): Promise<Required<MachinesOptions>['program']> {
+  const folder = join(root, 'build', `cluster-${process.pid}`)
+  stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  await writePrograms(root, folder, { node: 'test/cluster/node.ts' })
+  return (_index, { file, role }) => [join(folder, 'node.js'), file, role]
+}
+
+async function install(
+  folder: string,
+  { role, index, database, witness }: Place,
+  options: MachinesOptions & Required<Pick<MachinesOptions, 'program'>>,
+): Promise<Machine> {
+  const name = `${role}-${index}`
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const own = join(folder, name)
+  const file = join(own, 'reveille.yaml')
+  await mkdir(own)
+  await writeFile(
+    file,
+    `gateway:
+  port: ${port}
+  store: \${REVEILLE_DATABASE}
+  auth: { token: ${gatewayToken} }
+  log: { level: warn, format: json }
+hooks: { enabled: true, token: ${hookToken} }
+agents:
+  defaults: { runner: witness, concurrency: 8 }
+  route: { channel: witness, to: everyone }
+channels: { witness: {} }
+plugins: ['${fileURLToPath(new URL('./witness-plugin', import.meta.url))}']
+`,
+  )
+  let child: ChildProcess | undefined
+  let output = ''
+
+  return {
+    name,
+    role,
+    url,
+    pid: () => child?.pid,
+    async start() {
+      const env = {
+        NODE_COMPILE_CACHE: join(folder, 'compiled'),
+        ...process.env,
+        REVEILLE_DATABASE: database.url,
+        REVEILLE_NODE: name,
+        REVEILLE_TEST_WITNESS: witness,
+        ...(options.leases && { REVEILLE_TEST_LEASES: JSON.stringify(options.leases) }),
+      }
+      const started = spawn(process.execPath, options.program(index, { file, role }), {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env,
+      })
+      child = started
+      for (const stream of [started.stdout, started.stderr])
+        stream.on('data', (chunk: Buffer) => {
+          output = `${output}${chunk}`.slice(-20_000)
+        })
+      const ended = once(started, 'exit').then(([code, signal]) => {
+        throw new Error(`${name} ended (${code ?? signal}) before it was ready:\n${output}`)
+      })
+      ended.catch(() => {})
+      await Promise.race([ready(url, started), ended])
+    },
+    async kill(signal) {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+      const exit = signal === 'SIGSTOP' || signal === 'SIGCONT' ? undefined : once(child, 'exit')
+      child.kill(signal)
+      // A paused process dies of SIGKILL alone.
+      await exit
+    },
+    output: () => `${name}:\n${output}`,
+  }
+}
+
+/** Asks no longer once the process has ended, which its caller hears of by itself. */
+async function ready(url: string, child: ChildProcess): Promise<void> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined)
+    if (answer?.ok || child.exitCode !== null || child.signalCode !== null) return
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error(`The node at ${url} did not become ready within 30 s.`)
+}

@@ -1,0 +1,103 @@
+/** Tests two and three nodes of one process on one database: who accepts, who performs, who leads, and what each of them shows. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { GatewayStatus } from '../../runtime/api/index.ts'
+import type { Page, RequestRecord } from '../../runtime/store/port.ts'
+import { testPostgres } from '../../runtime/store/postgres/test-server.ts'
+import { atEnd } from '../at-end.ts'
+import { createFolder, type Installation, install, configuration as usual } from '../installation.ts'
+
+const leases = { renewMs: 200, expireMs: 2000, holdMs: 1500 }
+
+/** Makes nodes with the same files, of which the first makes the tables. The names of ingress nodes begin with `in`. */
+async function startNodes(t: TestContext, ...names: readonly string[]): Promise<readonly Installation[]> {
+  const { url, drop } = await testPostgres()
+  atEnd(t, drop)
+  const shared = await createFolder(t, {})
+  const configuration = usual
+    .replace('port: 0,', 'port: 0, store: "${DATABASE}",')
+    .replace('{folder}', shared)
+  const files = {
+    'reveille.yaml': configuration,
+    'mappings/chat.yaml':
+      'mappings: [{ id: chat, match: { path: chat }, action: wake, textTemplate: "{{text}}" }]\n',
+  }
+  const nodes: Installation[] = []
+  for (const node of names) {
+    const role = node.startsWith('in') ? 'ingress' : 'all'
+    nodes.push(await install(t, files, { env: { DATABASE: url }, cluster: { node, role, leases } }))
+  }
+  return nodes
+}
+
+/** Resolves with the status once it is as wanted. */
+async function statusOf(
+  node: Installation | undefined,
+  isWanted: (status: GatewayStatus) => boolean,
+): Promise<GatewayStatus> {
+  for (let tries = 0; ; tries += 1) {
+    const status = await node?.read<GatewayStatus>('/api/status')
+    if (status !== undefined && isWanted(status)) return status
+    if (tries === 300) throw new Error(`the status stays ${JSON.stringify(status?.nodes)}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const leadsOf = ({ nodes }: GatewayStatus) =>
+  Object.fromEntries(nodes.map(({ name, leads }) => [name, leads.toSorted()]))
+
+test('what an ingress node accepts another node performs, and the sender who waits at the first is answered', async (t) => {
+  const [ingress, worker] = await startNodes(t, 'ingress', 'worker')
+  assert.ok(ingress && worker)
+  const sent = { message: 'the tide is high today, all boats float', deliver: true }
+  const answer = await ingress.post('/hooks/agent', sent, { prefer: 'wait=20' })
+  assert.deepEqual([answer.status, answer.body['state']], [200, 'succeeded'], answer.text)
+  await worker.ended(answer.body['runId'])
+
+  const status = await statusOf(ingress, ({ nodes }) => nodes.length === 2)
+  const [digest, ...others] = new Set(status.nodes.map((node) => node.digest))
+  assert.deepEqual([others, status.nodes.map(({ role }) => role)], [[], ['ingress', 'all']])
+  assert.deepEqual(leadsOf(status), { ingress: [], worker: ['sources', 'upkeep'] })
+  assert.match(status.database?.version ?? '', /^\d+/)
+
+  const record = await worker.read<RequestRecord>(`/api/requests/${answer.body['requestId']}`)
+  assert.deepEqual([record.node, record.generationDigest], ['ingress', digest])
+  for (const [filter, count] of [
+    ['node=ingress', 1],
+    ['node=worker', 0],
+    ['generation=1', 1],
+    [`generationDigest=${digest?.slice(0, 9)}`, 1],
+    ['generationDigest=0123456789abcdef', 0],
+  ] as const) {
+    const page: Page<RequestRecord> = await worker.read(`/api/requests?${filter}`)
+    assert.equal(page.items.length, count, filter)
+  }
+
+  const { reply } = await ingress.read<{ reply: string }>(`/api/runs/${answer.body['runId']}`)
+  const echo = await ingress.post('/hooks/chat', { text: reply })
+  assert.deepEqual([echo.status, echo.body['outcome']], [200, 'ignored'], 'its own words come back')
+})
+
+test('when the node that leads stops, another one leads, and performs what waits', async (t) => {
+  const [ingress, first, second] = await startNodes(t, 'ingress', 'first', 'second')
+  assert.ok(ingress && first && second)
+  const all = ['sources', 'upkeep']
+  await statusOf(ingress, (status) => leadsOf(status)['first']?.length === 2)
+  await first.gateway.close({ graceMs: 0 })
+  const status = await statusOf(ingress, (each) => leadsOf(each)['second']?.length === 2)
+  assert.deepEqual(leadsOf(status), { ingress: [], second: all })
+  const { body } = await ingress.post('/hooks/agent', { message: 'hello' })
+  await second.ended(body['runId'])
+})
+
+test('two processes do not share a data folder', async (t) => {
+  const [node] = await startNodes(t, 'one')
+  assert.ok(node)
+  const env = { DATABASE: 'postgres://postgres@127.0.0.1:1/none' }
+  await assert.rejects(install(t, {}, { folder: node.folder, env }), {
+    code: 'LOCKED',
+    message: `another process uses the data folder ${join(node.folder, 'data')}: stop it first`,
+  })
+})

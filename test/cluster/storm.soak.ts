@@ -1,0 +1,3 @@
+import { testStorm } from './storm.ts'
+
+testStorm({ seconds: 600, pauseMs: 30_000, settleMs: 60_000, paceMs: 250 })

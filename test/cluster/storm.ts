@@ -1,0 +1,361 @@
+/**
+ * Tests that a cluster keeps its promises while its nodes are killed and paused and its database is restarted: every request that was
+ * answered 2xx has exactly one end, the runs of a session go in order, and nothing happens twice but for a reason.
+ */
+
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DeliveryRecord, EventRecord, RunRecord } from '../../runtime/store/port.ts'
+import { seeded } from '../durability/killed-gateway.ts'
+import { hookToken, type Machine, type Machines, type MachinesOptions, startMachines } from './machines.ts'
+import type { WitnessLine } from './witness-plugin/index.ts'
+
+export interface StormOptions extends Pick<MachinesOptions, 'leases'> {
+  readonly seconds: number
+  /** How long one node is paused: longer than a lease. Milliseconds. */
+  readonly pauseMs: number
+  /** How long the cluster has to finish what was accepted, once all nodes are there again. Milliseconds. */
+  readonly settleMs: number
+  /** How long each sender waits between two requests: the runs of a session go one by one, and a long storm would leave them behind. Milliseconds. */
+  readonly paceMs?: number
+}
+
+/** Something that was done to a process, after which what it had begun may happen again. */
+interface Disturbance {
+  /** Absent: the database, and so all of them. */
+  readonly pid?: number | undefined
+  readonly at: number
+}
+
+const roles = ['ingress', 'ingress', 'all', 'all'] as const
+const sessions = 6
+
+export function testStorm(options: StormOptions): void {
+  const { seconds } = options
+  test(`four nodes lose and double nothing in ${seconds} s of kills, a pause and two restarts of the database`, {
+    timeout: (seconds + 120) * 1000 + options.settleMs,
+  }, async (t) => {
+    const machines = await startMachines(t, { roles, ...options })
+    const senders = createSenders(machines.url, options.paceMs)
+    t.after(() => senders.stop())
+    const disturbances = await disturb(machines, options)
+    await senders.stop()
+    await everythingEnded(machines, options.settleMs)
+    const report = await judge(machines, senders.accepted, disturbances)
+    t.diagnostic(formatReport(report, senders))
+    assertKept(report, senders)
+  })
+}
+
+/** Kills a random node each second, and starts it again. Pauses a node once, and restarts the database twice: once it ends, once it crashes. */
+async function disturb(machines: Machines, { seconds, pauseMs }: StormOptions): Promise<Disturbance[]> {
+  const random = seeded(20261123)
+  const { nodes, database } = machines
+  const found: Disturbance[] = []
+  const busy = new Set<Machine>()
+  const work: Promise<void>[] = []
+  const note = (pid?: number) => found.push({ pid, at: Date.now() })
+  const begin = performance.now()
+  const until = (second: number) => pause(Math.max(0, begin + second * 1000 - performance.now()))
+
+  async function pauseOne(): Promise<void> {
+    const isIdle = (each: Machine) => each.role === 'all' && !busy.has(each)
+    while (!nodes.some(isIdle)) await pause(50)
+    const node = nodes.find(isIdle)
+    if (node === undefined) return
+    busy.add(node)
+    note(node.pid())
+    await node.kill('SIGSTOP')
+    await pause(pauseMs)
+    await node.kill('SIGCONT')
+    // It has to notice by itself that it was taken for dead.
+    await pause(1000)
+    busy.delete(node)
+  }
+
+  async function kill(node: Machine): Promise<void> {
+    busy.add(node)
+    note(node.pid())
+    await node.kill('SIGKILL')
+    // While the database is away a node cannot start.
+    await restart(node)
+    busy.delete(node)
+  }
+
+  async function restartDatabase(how: 'fast' | 'immediate'): Promise<void> {
+    note()
+    await database.stop(how)
+    await database.start()
+  }
+
+  for (let second = 1; second < seconds; second += 1) {
+    await until(second)
+    if (second === Math.round(seconds * 0.2)) work.push(pauseOne())
+    if (second === Math.round(seconds * 0.5)) work.push(restartDatabase('fast'))
+    if (second === Math.round(seconds * 0.8)) work.push(restartDatabase('immediate'))
+    const idle = nodes.filter((node) => !busy.has(node))
+    const node = idle[Math.floor(random() * idle.length)]
+    // One node at least stays, or there is no cluster.
+    if (node !== undefined && idle.length > 1) work.push(kill(node))
+  }
+  await until(seconds)
+  await Promise.all(work)
+  return found
+}
+
+async function restart(node: Machine): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await node.kill('SIGKILL')
+      await node.start()
+      return
+    } catch (error) {
+      if (tries === 20) throw error
+      await pause(250)
+    }
+  }
+}
+
+interface Accepted {
+  /** What the message says, which no other request says. */
+  readonly text: string
+  readonly session?: string
+  readonly runId?: string
+  readonly eventId?: string
+}
+
+type Senders = ReturnType<typeof createSenders>
+
+/** Each session has a sender that sends one request after the other, again and again until it is answered 2xx. */
+export function createSenders(url: string, paceMs = 0) {
+  const accepted: Accepted[] = []
+  const waiting: (() => void)[] = []
+  const unexpected: string[] = []
+  let refused = 0
+  let broken = 0
+  let stopped = false
+
+  async function send(path: string, text: string, body: object, session?: string): Promise<void> {
+    while (!stopped) {
+      const answer = await post(`${url}/hooks/${path}`, text, body).catch(() => undefined)
+      if (answer === undefined) {
+        broken += 1
+        await pause(20)
+      } else if (answer.status < 300) {
+        const { runId, eventId } = JSON.parse(answer.text)
+        accepted.push({ text, session, runId, eventId })
+        for (const wake of waiting.splice(0)) wake()
+        if (paceMs > 0) await pause(paceMs)
+        return
+      } else if (answer.status === 503) {
+        refused += 1
+        await pause(50)
+      } else {
+        unexpected.push(`${answer.status} ${answer.text}`)
+        return
+      }
+    }
+  }
+
+  const ofSessions = Array.from({ length: sessions }, async (_, index) => {
+    for (let number = 1; !stopped; number += 1) {
+      const session = `hook:session-${index}`
+      const text = `message ${number} of session ${index}`
+      const where = { deliver: true, channel: 'witness', to: `person-${index}` }
+      await send(
+        'agent',
+        text,
+        { message: text, sessionKey: session, wakeMode: 'next-heartbeat', ...where },
+        session,
+      )
+    }
+  })
+  const ofNobody = Array.from({ length: 2 }, async (_, index) => {
+    for (let number = 1; !stopped; number += 1) {
+      const text = `message ${number} without a session, from sender ${index}`
+      if (number % 3 === 0)
+        await send('wake', text, { text, mode: number % 9 === 0 ? 'now' : 'next-heartbeat' })
+      else await send('agent', text, { message: text, deliver: false, wakeMode: 'next-heartbeat' })
+    }
+  })
+
+  return {
+    accepted,
+    unexpected,
+    counts: () => ({ refused, broken }),
+    /** Resolves when so many more were answered 2xx. */
+    async answered(count: number) {
+      for (const wanted = accepted.length + count; accepted.length < wanted; )
+        await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+    async stop() {
+      stopped = true
+      await Promise.all([...ofSessions, ...ofNobody])
+    },
+  }
+}
+
+/** A node that is paused takes connections and does not answer, so the sender gives up and comes again. Milliseconds. */
+const answerMs = 3000
+
+function post(url: string, key: string, body: object): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${hookToken}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    }
+    const outgoing = request(
+      url,
+      { method: 'POST', headers, agent: false, timeout: answerMs },
+      (incoming) => {
+        let text = ''
+        incoming.setEncoding('utf8')
+        incoming.on('data', (chunk: string) => {
+          text += chunk
+        })
+        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text }))
+        incoming.on('error', reject)
+      },
+    )
+    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
+    outgoing.on('error', reject)
+    outgoing.end(JSON.stringify(body))
+  })
+}
+
+export async function everythingEnded(machines: Machines, mostMs: number): Promise<void> {
+  const open = async () => {
+    const counts = await Promise.all(
+      ['runs?state=queued', 'runs?state=running', 'deliveries?state=pending'].map(async (list) => {
+        const { items } = await machines.read<{ items: readonly unknown[] }>(`/api/${list}&limit=500`)
+        return items.length
+      }),
+    )
+    return counts
+  }
+  for (const deadline = Date.now() + mostMs; ; await pause(100)) {
+    const counts = await open()
+    if (counts.every((count) => count === 0)) return
+    if (Date.now() > deadline)
+      throw new Error(
+        `${counts.join(', ')} queued, running and pending are left:\n${machines.nodes.map((node) => node.output()).join('\n')}`,
+      )
+  }
+}
+
+interface Report {
+  readonly accepted: number
+  readonly ended: number
+  readonly lost: readonly string[]
+  readonly outOfOrder: readonly string[]
+  /** Turns and messages that happened again, and those of them that nothing excuses. */
+  readonly again: { readonly turns: number; readonly messages: number }
+  readonly doubled: readonly string[]
+  readonly disturbances: number
+}
+
+async function judge(
+  machines: Machines,
+  accepted: readonly Accepted[],
+  disturbances: readonly Disturbance[],
+): Promise<Report> {
+  const [runs, events, deliveries, lines] = await Promise.all([
+    machines.readAll<RunRecord>('runs'),
+    machines.readAll<EventRecord>('events'),
+    machines.readAll<DeliveryRecord>('deliveries'),
+    machines.witnessed(),
+  ])
+  const runById = new Map(runs.map((run) => [run.id, run]))
+  const eventById = new Map(events.map((event) => [event.id, event]))
+  const summaries = Map.groupBy(events, ({ origin }) => origin.runId)
+  const replies = Map.groupBy(deliveries, ({ runId }) => runId)
+  const calls = Map.groupBy(lines, ({ what, of }) => `${what} ${of}`)
+  const linesOf = (what: WitnessLine['what'], of: string) => calls.get(`${what} ${of}`) ?? []
+  const lost: string[] = []
+  const doubled: string[] = []
+  const outOfOrder: string[] = []
+
+  /** Whether what a process began then may rightly have been begun again by another one. */
+  const isExcused = (first: WitnessLine, next: WitnessLine) =>
+    disturbances.some(
+      ({ pid, at }) =>
+        (pid === undefined || pid === first.pid) && at >= first.at - pauseSlackMs && at <= next.at,
+    )
+
+  for (const { text, runId, eventId } of accepted) {
+    if (eventId !== undefined && !eventById.has(eventId)) lost.push(`the event of "${text}"`)
+    if (runId === undefined) continue
+    const run = runById.get(runId)
+    if (run?.state !== 'succeeded' || run.stage !== 'delivered') {
+      lost.push(`the run of "${text}", which is ${run?.state} at ${run?.stage}`)
+      continue
+    }
+    if (linesOf('ended', runId).length === 0) lost.push(`the turn of "${text}"`)
+    if ((summaries.get(runId) ?? []).length !== 1) doubled.push(`the summary of "${text}"`)
+    if ((replies.get(runId) ?? []).length !== (run.deliver ? 1 : 0)) doubled.push(`the delivery of "${text}"`)
+  }
+  for (const [message, same] of Map.groupBy(runs, (run) => run.message))
+    if (message !== '' && same.length > 1 && same[0]?.kind === 'run') doubled.push(`the run of "${message}"`)
+  const ofSenders = events.filter(({ origin }) => origin.runId === undefined)
+  for (const [text, same] of Map.groupBy(ofSenders, (event) => event.text))
+    if (same.length > 1) doubled.push(`the event "${text}"`)
+
+  let [turns, messages] = [0, 0]
+  for (const [call, same] of calls) {
+    if (call.startsWith('ended')) continue
+    same.slice(1).forEach((line, index) => {
+      if (line.what === 'begun') turns += 1
+      else messages += 1
+      const before = same[index]
+      if (before !== undefined && !isExcused(before, line))
+        doubled.push(`${call}, by ${before.pid} and ${line.pid}`)
+    })
+  }
+
+  const places = new Map(lines.map((line, place) => [line, place]))
+  const place = (line: WitnessLine | undefined) => (line && places.get(line)) ?? Number.POSITIVE_INFINITY
+  for (const [session, ofSession] of Map.groupBy(accepted, (each) => each.session)) {
+    if (session === undefined) continue
+    ofSession.forEach(({ text, runId = '' }, index) => {
+      const before = ofSession[index - 1]
+      if (before === undefined) return
+      if (place(linesOf('begun', runId)[0]) < place(linesOf('ended', before.runId ?? '')[0]))
+        outOfOrder.push(`"${text}" began before "${before.text}" had ended`)
+    })
+  }
+  const ended = accepted.length - lost.length
+  const again = { turns, messages }
+  return {
+    accepted: accepted.length,
+    ended,
+    lost,
+    outOfOrder,
+    again,
+    doubled,
+    disturbances: disturbances.length,
+  }
+}
+
+/** A signal reaches a process a moment after it was noted. Milliseconds. */
+const pauseSlackMs = 250
+
+function formatReport(
+  { accepted, ended, again, doubled, lost, outOfOrder, disturbances }: Report,
+  senders: Senders,
+): string {
+  const { refused, broken } = senders.counts()
+  return [
+    `${accepted} accepted, ${ended} ended, ${doubled.length} doubled, ${lost.length} lost, ${outOfOrder.length} out of order;`,
+    `${again.turns} turns and ${again.messages} messages again, each after one of ${disturbances} disturbances;`,
+    `senders met ${refused} answers 503 and ${broken} broken connections`,
+  ].join(' ')
+}
+
+function assertKept(report: Report, senders: Senders): void {
+  assert.deepEqual(senders.unexpected, [])
+  assert.ok(report.accepted > 100, 'the cluster was there')
+  assert.deepEqual([report.lost, report.doubled, report.outOfOrder], [[], [], []])
+}

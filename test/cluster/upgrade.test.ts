@@ -1,0 +1,50 @@
+/** Tests that a cluster is upgraded node by node while requests come. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { RunRecord } from '../../runtime/store/port.ts'
+import { createDatabase } from '../../runtime/store/postgres/connection.ts'
+import { ensureBuilt } from '../../tools/build.js'
+import { startMachines } from './machines.ts'
+import { createSenders, everythingEnded } from './storm.ts'
+
+test('nodes are replaced by those of the next version under load, one may even go back, and the one after that is refused', {
+  timeout: 120_000,
+}, async (t) => {
+  const { file: current } = await ensureBuilt(fileURLToPath(new URL('../..', import.meta.url)))
+  const upgraded = new Set<number>()
+  const machines = await startMachines(t, {
+    roles: ['all', 'all'],
+    program: (index, { file, role }) => [
+      upgraded.has(index) ? fileURLToPath(new URL('./next-node.ts', import.meta.url)) : current,
+      ...['start', '--config', file, '--role', role],
+    ],
+  })
+  const senders = createSenders(machines.url)
+  t.after(() => senders.stop())
+  for (const [index, node] of machines.nodes.entries()) {
+    await senders.answered(20)
+    upgraded.add(index)
+    await node.kill('SIGTERM')
+    await node.start()
+  }
+  // What was upgraded by mistake goes back.
+  const [, second] = machines.nodes
+  upgraded.delete(1)
+  await second?.kill('SIGTERM')
+  await second?.start()
+  await senders.answered(20)
+  await senders.stop()
+  await everythingEnded(machines, 30_000)
+  assert.deepEqual(senders.unexpected, [])
+  const runs = new Map((await machines.readAll<RunRecord>('runs')).map((run) => [run.id, run]))
+  for (const { text, runId } of senders.accepted)
+    if (runId !== undefined) assert.equal(runs.get(runId)?.state, 'succeeded', text)
+
+  const database = await createDatabase({ location: machines.database.url })
+  await database.link('test').query('UPDATE reveille.meta SET schema = schema + 1')
+  await database.close()
+  await second?.kill('SIGTERM')
+  await assert.rejects(second?.start() ?? Promise.resolve(), /start the newer version/)
+})
