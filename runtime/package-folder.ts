@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /** Absolute path of a file of this package. */
 export function packageFile(...names: readonly string[]): string {
-  const manifest = fileURLToPath(import.meta.resolve('@reveille/runtime/package.json'))
+  const manifest = fileURLToPath(import.meta.resolve('reveille/package.json'))
   return path.join(path.dirname(manifest), ...names)
 }
 

@@ -78,7 +78,7 @@ function resolve(from: string, specifier: string, entries: ReadonlyMap<string, s
   const entry = entries.get(specifier)
   if (entry !== undefined) return entry
   // An import of our package past its exports is kept as it is written, so that the rules refuse it.
-  if (specifier.startsWith('@reveille/')) return specifier
+  if (/^(@reveille|reveille)\//.test(specifier)) return specifier
   return isBuiltin(specifier) ? undefined : `${library}${specifier}`
 }
 

@@ -29,6 +29,6 @@ testPackages(async (cwd, packages) => {
     return `npm cannot reach it, nor is it in its cache: ${code}`
   }
   const version = await runNpm(['exec', '--no', '--', 'reveille', '--version'], { cwd, env })
-  assert.equal(version, `${packages.find(({ name }) => name === '@reveille/runtime')?.version}\n`)
+  assert.equal(version, `${packages.find(({ name }) => name === 'reveille')?.version}\n`)
   return undefined
 })

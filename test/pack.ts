@@ -40,7 +40,7 @@ export function testPackages(install: Installer): void {
   after(() => rm(folder, { recursive: true, force: true }))
 
   test('the tarballs contain what was staged: JavaScript and declarations, no TypeScript and no test', async () => {
-    assert.ok(packages.some(({ name }) => name === '@reveille/runtime'))
+    assert.ok(packages.some(({ name }) => name === 'reveille'))
     for (const { name, file } of packages) {
       const { stdout } = await run('tar', ['-tzf', file])
       const packed = stdout
@@ -104,7 +104,7 @@ export function testPackages(install: Installer): void {
     const home = await homeOf(t)
     if (home === undefined) return
 
-    const runtime = path.join(home, 'node_modules', '@reveille', 'runtime')
+    const runtime = path.join(home, 'node_modules', 'reveille')
     const { bin, version } = JSON.parse(await readFile(path.join(runtime, 'package.json'), 'utf8'))
     const reveille = path.join(runtime, bin.reveille)
     const command = (...args: string[]) => run(process.execPath, [reveille, ...args], { cwd: home, env })
@@ -158,7 +158,7 @@ export function testPackages(install: Installer): void {
   test('installed in an empty folder, the presets and the schemas for editors are found', async (t) => {
     const home = await homeOf(t)
     if (home === undefined) return
-    const reveille = path.join(home, 'node_modules', '@reveille', 'runtime', 'bin', 'reveille.js')
+    const reveille = path.join(home, 'node_modules', 'reveille', 'bin', 'reveille.js')
     const cwd = await mkdtemp(path.join(home, 'presets-'))
     const command = (...args: string[]) => run(process.execPath, [reveille, ...args], { cwd, env })
     await writeFile(path.join(cwd, 'reveille.yaml'), 'hooks: { presets: [gitlab] }\n')
@@ -174,7 +174,7 @@ export function testPackages(install: Installer): void {
     if (home === undefined) return
     await writeFile(
       path.join(home, 'program.ts'),
-      `import { createGateway, type Gateway } from '@reveille/runtime'
+      `import { createGateway, type Gateway } from 'reveille'
 import { loadConfiguration } from '@reveille/engine'
 import { definePlugin, PluginError } from '@reveille/kit'
 import echo from '@reveille/plugin-echo'

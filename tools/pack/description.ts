@@ -49,13 +49,18 @@ function foldersOf(root: string, pattern: string): readonly string[] {
 
 function checkDependencies({ folder, description }: Workspace, published: readonly Workspace[]): void {
   const versions = new Map(published.map(({ description: { name, version } }) => [name, version]))
-  const scope = `${description.name.split('/')[0]}/`
+  const scopes = new Set([...versions.keys()].filter((name) => name.startsWith('@')).map(scopeOf))
   for (const [name, asked] of Object.entries(description.dependencies ?? {})) {
     const version = versions.get(name)
-    if (!name.startsWith(scope) || version === asked) continue
+    if (version === asked || (version === undefined && !scopes.has(scopeOf(name)))) continue
     const found = version === undefined ? 'no workspace of that name is published' : `that is ${version} here`
     throw new PackFailed(`${folder}/package.json depends on ${name} ${asked}; ${found}.`)
   }
+}
+
+/** `@scope/name` -> `@scope`. */
+function scopeOf(name: string): string {
+  return name.split('/')[0] ?? name
 }
 
 /** The sources from which all other sources of the package are reached. */
