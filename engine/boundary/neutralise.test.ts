@@ -141,7 +141,7 @@ test('a folded text has the origin of each of its characters', () => {
 })
 
 test('hostile text of a megabyte costs linear time', () => {
-  const started = performance.now()
+  const started = process.cpuUsage().user / 1000
   const gap = ' '.repeat(500)
   const units = [
     '<',
@@ -158,5 +158,5 @@ test('hostile text of a megabyte costs linear time', () => {
     `<${gap}s`,
   ]
   for (const unit of units) neutralise(`:<${unit.repeat(Math.floor(100_000 / unit.length))}`)
-  assert.ok(performance.now() - started < 2000)
+  assert.ok(process.cpuUsage().user / 1000 - started < 2000)
 })

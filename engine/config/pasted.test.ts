@@ -142,8 +142,8 @@ test('a text that is too long, too deep, or expands to too much is refused in ti
     documents: 'message: x\n---\nmessage: y\n',
   }
   for (const [what, text] of Object.entries(hostile)) {
-    const start = performance.now()
+    const start = process.cpuUsage().user / 1000
     assert.ok((await faults(paste(text))).length > 0, what)
-    assert.ok(performance.now() - start < 5_000, what)
+    assert.ok(process.cpuUsage().user / 1000 - start < 5_000, what)
   }
 })

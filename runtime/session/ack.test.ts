@@ -80,11 +80,11 @@ test('a token that looks like markup is found', () => {
 })
 
 test('a reply that is made to be read slowly is read at once', () => {
-  const started = performance.now()
+  const started = process.cpuUsage().user / 1000
   for (const piece of ['<a b="', '<a b=c ', '&nbsp', '[](', '> > ', '<!--', '\\', '``` a']) {
     isAckOnly(`${piece.repeat(Math.floor(200 / piece.length))}HEARTBEAT_OK`, 'HEARTBEAT_OK')
   }
-  assert.ok(performance.now() - started < 1000)
+  assert.ok(process.cpuUsage().user / 1000 - started < 1000)
 })
 
 test('an empty token acknowledges nothing', () => {
@@ -134,10 +134,10 @@ test('a token that is an ordinary word is not removed from a reply', () => {
 })
 
 test('a long reply full of tokens is read at once', () => {
-  const started = performance.now()
+  const started = process.cpuUsage().user / 1000
   for (const piece of ['HEARTBEAT_OK ', 'x HEARTBEAT_OK.', '\n\n ', '****HEARTBEAT_OK']) {
     withoutTokens(`x ${piece.repeat(Math.floor(50_000 / piece.length))}x`, 'HEARTBEAT_OK')
     withoutTokens(piece.repeat(Math.floor(50_000 / piece.length)), 'HEARTBEAT_OK')
   }
-  assert.ok(performance.now() - started < 1000)
+  assert.ok(process.cpuUsage().user / 1000 - started < 1000)
 })

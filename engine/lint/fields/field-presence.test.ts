@@ -51,7 +51,7 @@ test('a payload cannot make it slow', () => {
   let nested: unknown = []
   for (let depth = 0; depth < 5000; depth++) nested = [nested, nested]
   const presence = compileFieldPresence(entries)
-  const began = performance.now()
+  const began = process.cpuUsage().user / 1000
   for (const commits of [wide, nested, [wide, wide]]) presence.of({ commits, user: nested })
-  assert.ok(performance.now() - began < 1000)
+  assert.ok(process.cpuUsage().user / 1000 - began < 1000)
 })

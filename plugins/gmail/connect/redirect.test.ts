@@ -13,9 +13,9 @@ test('hostile pastes give no code, and are read quickly', () => {
     '%E0%A4%A',
     'javascript:alert(1)//code',
   ]) {
-    const begun = performance.now()
+    const begun = process.cpuUsage().user / 1000
     assert.ok('mistake' in readPasted(text, 'state'), text.slice(0, 40))
-    assert.ok(performance.now() - begun < 500)
+    assert.ok(process.cpuUsage().user / 1000 - begun < 500)
   }
 })
 

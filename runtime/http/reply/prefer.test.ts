@@ -38,8 +38,8 @@ for (const [prefer, expected] of seconds) {
 
 test('a header as long as headers may be is read in no time', () => {
   for (const piece of ['"\\', '; ', ',=', ' ', '"']) {
-    const startedAt = performance.now()
+    const startedAt = process.cpuUsage().user / 1000
     waitSecondsOf(piece.repeat(8192))
-    assert.ok(performance.now() - startedAt < 250, JSON.stringify(piece))
+    assert.ok(process.cpuUsage().user / 1000 - startedAt < 250, JSON.stringify(piece))
   }
 })
