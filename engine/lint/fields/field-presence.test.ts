@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { configurationOf } from '../../compile/fixture.ts'
 import { mappingOf } from '../fixture.ts'

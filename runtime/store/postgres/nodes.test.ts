@@ -78,7 +78,7 @@ test('what a node still writes is refused after another one has taken over, whic
 })
 
 test('a node that was taken for dead loses its claims before it starts anything, and goes on as a new one', async (t) => {
-  const { nodes, join, query, takeovers } = await openNodes(t, paused)
+  const { nodes, join, takeovers } = await openNodes(t, paused)
   const [first] = nodes as [Store]
   const [run, other] = [sample.runAction(), sample.runAction()]
   await first.accept(sample.entry(run))
