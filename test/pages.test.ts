@@ -1,36 +1,20 @@
-/** Tests that links between pages lead somewhere, and that the files which the tour of the code names exist. */
+/** Tests that what pages name exists: links, commands with their options, npm scripts, and the files of the tour of the code. */
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
 import { providerRows } from '../engine/providers/index.ts'
+import { createProgram } from '../runtime/cli/cli.ts'
+import { processIo } from '../runtime/cli/io.ts'
 import { readSections } from '../tools/markdown-page.ts'
 import { floors } from './architecture.ts'
 
 const root = join(import.meta.dirname, '..')
-const folders = [
-  ...[
-    'docs',
-    'engine',
-    'runtime',
-    'plugins',
-    'mappings',
-    'transforms',
-    'console',
-    'test',
-    'tools',
-    '.github',
-  ],
-]
+const ignored = new Set(['node_modules', 'build', 'local', 'corpus'])
 const pages = [
-  ...globSync('*.md', { cwd: root }),
-  ...folders.flatMap((folder) =>
-    globSync(`${folder}/**/*.md`, {
-      cwd: root,
-      exclude: (name) => name === 'node_modules' || name === 'corpus',
-    }),
-  ),
+  ...globSync('{*,.github/**/*}.md', { cwd: root }),
+  ...globSync('*/**/*.md', { cwd: root, exclude: isIgnored }),
 ]
 
 test('every link from a page to a file of the repository leads to a file, and to a heading where it names one', () => {
@@ -52,10 +36,29 @@ test('pages count the providers and presets as they are', () => {
     assert.ok(read(page).includes(count), `${page} does not say "${count}"`)
 })
 
-test('every page of docs/ is linked from the README', () => {
-  const readme = read('README.md')
-  const missing = globSync('docs/**/*.md', { cwd: root }).filter((page) => !readme.includes(`](${page})`))
-  assert.deepEqual(missing, [])
+test('every command that a page shows exists, with the options that it shows', () => {
+  const program = createProgram(processIo(), { exitCode: 0 })
+  const shown = pages.filter((page) => page !== 'CHANGELOG.md').flatMap(commandLines)
+  assert.ok(shown.length > 200, `${shown.length} command lines`)
+  const wrong = shown.flatMap(({ page, words }) => {
+    const problem = problemOf(program, words)
+    return problem === undefined ? [] : [`${page}: reveille ${words.join(' ')}: ${problem}`]
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('every npm script that a page shows exists', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const shown = pages.flatMap((page) =>
+    codeOf(page).flatMap((code) =>
+      [...code.matchAll(/\bnpm run (?!-)([\w:-]+)/g)].map(([, script = '']) => ({ page, script })),
+    ),
+  )
+  assert.ok(shown.length > 20)
+  assert.deepEqual(
+    shown.filter(({ script }) => !Object.hasOwn(scripts, script)),
+    [],
+  )
 })
 
 for (const page of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
@@ -91,6 +94,10 @@ function isSmallFile(room: string): boolean {
   return room.endsWith('.ts') && !['index.ts', 'gateway.ts', 'main.ts'].includes(room)
 }
 
+function isIgnored(file: string): boolean {
+  return ignored.has(basename(file))
+}
+
 function brokenLinks(page: string): string[] {
   const links = [...withoutBlocks(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
   return links.flatMap((link) => {
@@ -101,6 +108,49 @@ function brokenLinks(page: string): string[] {
     if (anchor === undefined || !file.endsWith('.md')) return []
     return readSections(read(file)).some((section) => section.anchor === anchor) ? [] : [`${page}: ${link}`]
   })
+}
+
+/** Finds `reveille WORD …` in a page's code. Quoted arguments are left out, and so is what a shell would not pass on. */
+function commandLines(page: string): { page: string; words: string[] }[] {
+  return codeOf(page).flatMap((code) =>
+    [...code.matchAll(/(?:^|[\s(])reveille ([^\n]+)/g)].map(([, line = '']) => ({
+      page,
+      words: line
+        .replace(/"[^"]*"|'[^']*'/g, 'QUOTED')
+        .replace(/\s*(?:[|;&)>]|\s#).*$/, '')
+        .trim()
+        .split(/\s+/),
+    })),
+  )
+}
+
+type Command = ReturnType<typeof createProgram>
+
+function problemOf(program: Command, words: readonly string[]): string | undefined {
+  let command: Command = program
+  let rest = words
+  for (const word of words) {
+    const below = command.commands.find((each) => each.name() === word)
+    if (below === undefined) break
+    command = below
+    rest = rest.slice(1)
+  }
+  const [next = ''] = rest
+  const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0
+  if (isGroup && /^[a-z]/.test(next)) return `there is no command ${next}`
+  const options = ['--help', ...command.options.map(({ long }) => long)]
+  const unknown = rest.find((word) => word.startsWith('--') && !options.includes(word.replace(/=.*/, '')))
+  return unknown && `${command.name()} has no option ${unknown}`
+}
+
+/** Lists the code of a page: each line of its shell blocks, with the lines that continue it, and each inline code. */
+function codeOf(page: string): string[] {
+  const blocks = [...read(page).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
+  const lines = blocks.flatMap((block) => block.replace(/\\\n\s*/g, '').split('\n'))
+  const inline = [...withoutBlocks(page).matchAll(/`([^`]+)`/g)].map(([, code = '']) =>
+    code.replace(/\s+/g, ' '),
+  )
+  return [...lines, ...inline]
 }
 
 /** Returns a page without its code blocks, and without code in which a bracket could look like a link. */
