@@ -1,11 +1,11 @@
 /** The jobs behind the npm scripts that check, test and measure. */
 
 import { existsSync, globSync, statSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { relay } from '../runtime/bin/relay.js'
-import { groupTests, writeGroups } from './test-groups.ts'
+import { type Group, groupTests, writeGroups } from './test-groups.ts'
 
 interface End {
   readonly code: number | null
@@ -93,9 +93,51 @@ async function runTests(
     await writeThreads(root, threads)
     const prepare = new URL('./test-process.js', import.meta.url)
     prepare.searchParams.set('threads', threads)
-    const modules = await writeGroups(root, folder, groupTests([...new Set(files)]))
-    return runNode(root, ['--import', prepare.href, '--test', concurrency, ...modules], { env })
+    const run = async (groups: readonly Group[], options: readonly string[]) => {
+      const modules = await writeGroups(root, folder, groups)
+      return runNode(root, ['--import', prepare.href, '--test', ...options, ...modules], { env })
+    }
+    const list = path.join(folder, 'failed')
+    const first = await run(groupTests([...new Set(files)]), [concurrency, ...listingFailures(list)])
+    const failed = first.code === 1 ? await readFailures(root, list) : []
+    const isWhole = places === workspaces
+    if (
+      !isWhole ||
+      failed.length === 0 ||
+      failed.length > mostRepeated ||
+      !failed.every((file) => files.includes(file))
+    )
+      return first
+    process.stderr.write(
+      `\nThese files failed. They run once more, one at a time:\n  ${failed.join('\n  ')}\n\n`,
+    )
+    const again = await run([{ room: 'again', files: failed }], [])
+    if (again.code === 0) {
+      process.stderr.write(
+        '\nThey passed the second time, so their tests depend on the load. Please report them.\n',
+      )
+    }
+    return again
   })
+}
+
+/** More failures than this are no accident of a loaded machine, and are not tried again. */
+const mostRepeated = 5
+
+/** The options of a run that prints what it prints without them, and writes the files with failures to a list. */
+function listingFailures(list: string): readonly string[] {
+  const reporter = path.join(import.meta.dirname, 'failed-tests.js')
+  const reporters = { spec: 'stdout', [reporter]: list }
+  return Object.entries(reporters).flatMap(([name, to]) => [
+    `--test-reporter=${name}`,
+    `--test-reporter-destination=${to}`,
+  ])
+}
+
+/** Returns the files that have failures, relative to the root. */
+async function readFailures(root: string, list: string): Promise<string[]> {
+  const lines = (await readFile(list, 'utf8')).split('\n').filter((line) => line !== '')
+  return [...new Set(lines)].map((file) => path.relative(root, file))
 }
 
 /** Makes a folder that ends with the run, because modules that tests write would pile up among what is compiled. */
