@@ -11,6 +11,8 @@ import type { LogLine } from '../installation.ts'
 export interface ReveilleProcess {
   stdout(): string
   stderr(): string
+  /** Both streams as a terminal shows them, in the order in which they were read. */
+  both(): string
   /** The log so far. */
   lines(): LogLine[]
   /** Resolves with the first line of an event. @throws Error if the process ends without it, or the time is over */
@@ -48,12 +50,14 @@ export async function spawnReveille(
     env: { ...withoutReveille(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let [out, err] = ['', '']
+  let [out, err, both] = ['', '', '']
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
     out += chunk
+    both += chunk
   })
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     err += chunk
+    both += chunk
   })
   let isOver = false
   const ended = once(child, 'close').then(([code, signal]) => {
@@ -73,6 +77,7 @@ export async function spawnReveille(
   return {
     stdout: () => out,
     stderr: () => err,
+    both: () => both,
     lines,
     async line(event) {
       const timeout = AbortSignal.timeout(timeoutMs)
