@@ -31,7 +31,15 @@ import {
 import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createSentMessages, followSentMessages, loadSentMessages } from './guard/index.ts'
-import { createApp, createHookSurface, listen, postLimitsOf, shownOfDigest } from './http/index.ts'
+import {
+  createApp,
+  createHookSurface,
+  listen,
+  openTunnelListener,
+  postLimitsOf,
+  shownOfDigest,
+  type TunnelListener,
+} from './http/index.ts'
 import { createIssues, type Issues } from './issues/index.ts'
 import { createCounters } from './observe/counters.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
@@ -60,6 +68,7 @@ import { highestGenerationIn, lockDataFolder, openSqliteStore } from './store/sq
 import { createMigrationReporter } from './store-migration.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
 import { createTrust } from './trust/index.ts'
+import { clientHeaderOf, createTunnel, type Tunnel, type TunnelOptions } from './tunnel.ts'
 
 export interface GatewayOptions {
   /** The configuration file; relative to the working directory. */
@@ -68,6 +77,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Listened on in the place of `gateway.port`. */
   readonly port?: number
+  /** Opens a second listener that serves hooks alone, for a tunnel on this machine. Default: there is none. */
+  readonly tunnel?: TunnelOptions
   /** What this process does of what its cluster does. Default: `all`. */
   readonly role?: NodeRole
   /** What the other nodes call it. Default: the name of the machine. */
@@ -106,6 +117,10 @@ export interface Gateway {
    */
   readonly failed: Promise<StoreError>
   current(): Live
+  /** Where the listener for a tunnel is; undefined without one, and before `listen`. */
+  tunnelAddress(): string | undefined
+  /** Resolves with the tunnel's address on the internet, or with undefined if there is none yet. */
+  publicUrl(): Promise<string | undefined>
   /** Whether a transform's thread, or the store's, could not be ended. Node.js waits for such a thread: only a signal ends the process. */
   isStuck(): boolean
   /** Reads the files again, as after a change; ends a rollback. @throws Error once closing */
@@ -156,6 +171,8 @@ async function assemble(
   const mintId = createIdMinter(now)
   const randomId = createRandomIds()
   let isListening = false
+  let tunnelListener: TunnelListener | undefined
+  let tunnel: Tunnel | undefined
 
   const ownedLog = createLog({ ...settings.gateway.log, stream: options.logStream })
   const { log } = ownedLog
@@ -343,6 +360,7 @@ async function assemble(
     sources: sources.states,
     counters,
     droppedLogLines: ownedLog.droppedLines,
+    publicUrl: () => tunnel?.publicUrl(),
     files: () => ({ watched: watch, readAt: reloads.filesReadAt() }),
     lastGood: reloads.servedLastGood,
     issues,
@@ -400,12 +418,15 @@ async function assemble(
     log,
     failed,
     current,
+    tunnelAddress: () => tunnelListener?.address,
+    publicUrl: async () => tunnel?.opened,
     isStuck: () => transforms.isStuck() || store.isStuck(),
     reload: () => reloader.reload({ endsRollback: true }),
     async listen() {
       const url = await listen(app, address)
       isListening = true
       await announce(url, settings, log)
+      if (options.tunnel) await openTunnel(options.tunnel)
       const { hooks } = settingsOfNow()
       const hint = 'Write `enabled: true` under `hooks:`.'
       if (!hooks.enabled) log.warn({ event: 'hooks-off', path: hooks.path, hint })
@@ -420,6 +441,15 @@ async function assemble(
     },
   }
 
+  /** @throws ListenError */
+  async function openTunnel(tunnelOptions: TunnelOptions): Promise<void> {
+    const { port, cloudflared: file } = tunnelOptions
+    tunnelListener = await openTunnelListener(app, { port, clientHeader: clientHeaderOf(tunnelOptions) })
+    const target = tunnelListener.address
+    log.info({ event: 'tunnel-listening', address: target })
+    if (file !== undefined) tunnel = createTunnel({ file, target, log, timers: realTimers })
+  }
+
   /** The reloader closes first, so that nothing goes live while the parts end. */
   async function stop(graceMs: number): Promise<void> {
     await reloader.close()
@@ -427,6 +457,8 @@ async function assemble(
       // Another node runs the sources once they have ended here.
       sources.close().then(sourcesLead.close),
       app.close(),
+      // Requests under way have their replies before the tunnel ends.
+      tunnelListener?.close().then(() => tunnel?.close()),
       replayJobs.close(),
       dispatch.drain(graceMs),
     ])

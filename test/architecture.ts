@@ -118,7 +118,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['agent/', 'generations/', 'guard/', 'observe/', 'plugin/'],
     ['session/'],
     ['http/'],
-    ['dispatch/', 'reload/', 'replay/', 'sources/', 'store-migration.ts', 'trust/'],
+    ['dispatch/', 'reload/', 'replay/', 'sources/', 'store-migration.ts', 'trust/', 'tunnel.ts'],
     ['issues/'],
     ['api/'],
     ['gateway.ts'],

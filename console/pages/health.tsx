@@ -276,6 +276,7 @@ function Parts({ status, store }: { readonly status: Status; readonly store: Sto
     budgets,
     backlog,
     hooks,
+    publicUrl,
     files,
     lastGood,
     nodes,
@@ -307,7 +308,12 @@ function Parts({ status, store }: { readonly status: Status; readonly store: Sto
           </Part>
         )}
         <Part title="Hooks" tone={hooks.enabled ? 'good' : 'warn'} state={hooks.enabled ? 'on' : 'off'}>
-          <Facts facts={[['Path', <code key="path">{hooks.path}</code>]]} />
+          <Facts
+            facts={[
+              ['Path', <code key="path">{hooks.path}</code>],
+              ['Tunnel', publicUrl !== null && <code key="tunnel">{`${publicUrl}${hooks.path}`}</code>],
+            ]}
+          />
         </Part>
         <Part
           title="Files"

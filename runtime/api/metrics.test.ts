@@ -79,6 +79,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
     channels: () => [],
     files: () => ({ watched: true, readAt: 0 }),
     lastGood: () => undefined,
+    publicUrl: () => undefined,
     droppedLogLines: () => 0,
     isDraining: () => false,
     counters: createCounters({ now: () => 0, backlog: () => 0 }),

@@ -35,6 +35,8 @@ export interface AdminOptions {
   readonly files: () => FilesStatus
   /** Files that were broken at the start, and what serves in their place. */
   readonly lastGood: () => ServedLastGood | undefined
+  /** The address at which a tunnel is reached from the internet: `https://words.trycloudflare.com`. */
+  readonly publicUrl: () => string | undefined
   /** What was counted since the start. */
   readonly counters: Pick<Counters, 'read' | 'series' | 'mappingHits'>
   /** How many log lines were dropped since the start. */

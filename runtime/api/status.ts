@@ -41,6 +41,8 @@ export interface GatewayStatus {
   readonly sources: readonly SourceState[]
   /** While hooks are off, every request to the path is answered 404. */
   readonly hooks: { readonly enabled: boolean; readonly path: string }
+  /** The address of the tunnel on the internet, without the path of hooks. Null without one, and while it is down. */
+  readonly publicUrl: string | null
   readonly files: FilesStatus
   /** Files that have been broken since before the start, and the generation that is served in their place. */
   readonly lastGood: ServedLastGood | null
@@ -73,7 +75,8 @@ export async function readBudgets({
 }
 
 export async function readStatus(options: AdminOptions): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines } = options
+  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines, publicUrl } =
+    options
   const { settings } = current().snapshot
   const [spent, open, nodes, database] = await Promise.all([
     readBudgets(options),
@@ -88,6 +91,7 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
     channels: withCounts(channels(), open),
     sources: sources(),
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
+    publicUrl: publicUrl() ?? null,
     files: files(),
     lastGood: lastGood() ?? null,
     nodes,

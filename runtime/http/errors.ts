@@ -23,6 +23,10 @@ const errorTable = {
   METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only; choose POST at the sender.'),
   UNAUTHORIZED: row(401, 'The token or the signature is missing or wrong.'),
   CROSS_SITE: row(403, 'A request with the cookie of a sign-in has to come from a page of this gateway.'),
+  NOT_THROUGH_TUNNEL: row(
+    403,
+    'This endpoint asks for no token, so that it takes nothing through a tunnel; give it a token or a signature.',
+  ),
   TOO_MANY_TRIES: retryable(429, 'Too many wrong tries came from your address; try again later.', 60),
   RATE_LIMITED: retryable(429, 'More requests came than are taken in this time; try again later.', 60),
   BODY_TOO_LARGE: row(413, 'The body is over the size limit.'),

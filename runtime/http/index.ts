@@ -11,7 +11,14 @@ export { shownOfDigest, statusOfOutcome } from './record/entry.ts'
 export { restoreRequest } from './record/replayable-request.ts'
 export { type RequestFacts, type RequestOutcome, reasonOf } from './request-context.ts'
 export { answerNotReady } from './server/not-ready.ts'
-export { createApp, ListenError, type ListenErrorCode, listen } from './server/server.ts'
+export {
+  createApp,
+  ListenError,
+  type ListenErrorCode,
+  listen,
+  openTunnelListener,
+  type TunnelListener,
+} from './server/server.ts'
 export { type InternalRequest, type PostInternally, postLimitsOf } from './sources/internal-request.ts'
 export type { PushHandler } from './sources/push-handling.ts'
 export {

@@ -19,7 +19,7 @@ import {
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { firstRunOf } from '../store/tasks.ts'
-import { isWrongTry } from './auth/auth-failure.ts'
+import { isWrongTry, sentenceOf } from './auth/auth-failure.ts'
 import { type AuthResult, authenticate, isOfThisMachine } from './auth/authenticate.ts'
 import type { EndpointAuth, EndpointAuthTable, FoundToken } from './auth/endpoint-auth.ts'
 import { createHandshakes, payloadOf } from './auth/handshakes.ts'
@@ -247,8 +247,9 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
     endpointAuth: EndpointAuth,
     query: Readonly<Fields>,
   ): Promise<Authenticated | RequestOutcome> {
-    const { incoming, headers, client } = context
+    const { incoming, headers, client, isTunnelled } = context
     const { auth, rate, verify } = endpointAuth
+    if (auth === 'none' && isTunnelled) return refusedInTunnel
     const { hooks } = context.live.snapshot.settings
     if (incoming.method !== 'POST') return handshakes.ofMethod(context, endpointAuth)
     const counted = overRate(throttle.takeOfClient(client, rate), 'client', rate)
@@ -306,6 +307,13 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
 
 function hasSender(context: RequestFacts): context is RequestContext {
   return 'outgoing' in context
+}
+
+/** A token would not help here: the endpoint is for programs on this machine, which a tunnel is not. */
+const refusedInTunnel: RequestOutcome = {
+  ...refused('NOT_THROUGH_TUNNEL'),
+  failure: 'NOT_LOCAL',
+  reason: sentenceOf({ failure: 'NOT_LOCAL' }),
 }
 
 /** A generated session key holds the id of the session's first run, so that the next run can wait for it. */

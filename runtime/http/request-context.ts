@@ -46,6 +46,8 @@ export interface RequestFacts {
 export interface RequestContext extends RequestFacts {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
+  /** Whether it came to the listener for tunnels, where nothing counts as local. */
+  readonly isTunnelled: boolean
   /** Whether the token came as `?token=`. */
   deprecated: boolean
 }

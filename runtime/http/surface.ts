@@ -71,7 +71,8 @@ declare module 'fastify' {
 export interface HookSurface {
   /** Whether the URL is under the `hooks.path` of the current snapshot. */
   takes(url: string): boolean
-  receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string): void
+  /** `isTunnelled`: whether a tunnel on this machine forwarded the request. Default: false. */
+  receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string, isTunnelled?: boolean): void
   /**
    * Makes an internal request, for which no token and no signature is required, whatever the policy of the endpoint
    * says.
@@ -174,20 +175,30 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     return parseTarget(url, authTableOf(current().snapshot).prefix) !== undefined
   }
 
-  function receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string) {
+  function receive(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    client: string,
+    isTunnelled = false,
+  ): void {
     const live = current()
     if (draining.aborted) outgoing.setHeader('connection', 'close')
     const requestId = mintId()
     const target = parseTarget(incoming.url ?? '', authTableOf(live.snapshot).prefix)
-    if (target === undefined) return replyNotFound(incoming, outgoing, requestId, timers)
+    if (target === undefined) {
+      replyNotFound(incoming, outgoing, requestId, timers)
+      return
+    }
     const { endpoint, query } = target
     const { headers } = incoming
-    begin({ incoming, outgoing, headers, client, isInternal: false, requestId, live, endpoint, query })
+    const whence = { client, isTunnelled, isInternal: false }
+    begin({ incoming, outgoing, headers, ...whence, requestId, live, endpoint, query })
   }
 
   const post = createInternalPost(({ endpoint, by }, incoming, outgoing) => {
     const { headers } = incoming
-    const head = { headers, client: by, isInternal: true, requestId: mintId(), live: current() }
+    const whence = { client: by, isTunnelled: false, isInternal: true }
+    const head = { headers, ...whence, requestId: mintId(), live: current() }
     begin({ incoming, outgoing, ...head, endpoint, query: '' })
   })
 

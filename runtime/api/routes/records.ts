@@ -440,6 +440,11 @@ export const status = named(
       }),
     ),
     hooks: object({ enabled: flag(), path: text() }),
+    publicUrl: nullable(
+      text(
+        'The address of the tunnel on the internet, without the path of hooks; null without one, and while it is down.',
+      ),
+    ),
     files: object({ watched: flag(), readAt: time }),
     lastGood: nullable(object({ generation: integer(), files: list(text()) })),
     nodes: list(

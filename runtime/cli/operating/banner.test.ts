@@ -7,6 +7,8 @@ import { type BannerFacts, findTokenSource, formatBanner } from './banner.ts'
 
 const facts: BannerFacts = {
   address: 'http://127.0.0.1:8787',
+  tunnelAddress: undefined,
+  publicUrl: undefined,
   runner: 'echo',
   channels: ['terminal'],
   route: { channel: 'terminal', to: 'stdout' },
@@ -39,6 +41,20 @@ test('the banner names the address, the runner, the channels and the console, an
     ['wake', 'agent', 'github'].map((endpoint) => `http://127.0.0.1:8787/hooks/${endpoint}`),
   )
   assert.match(lines[2] ?? '', / -H 'x-github-event: pull_request' --data @samples\/pull\.json$/)
+})
+
+test('the banner names the address of a tunnel, or where a tunnel has to lead', () => {
+  const tunnelAddress = 'http://127.0.0.1:8788'
+  assert.doesNotMatch(formatBanner(facts), /tunnel/)
+  assert.match(
+    formatBanner({ ...facts, tunnelAddress }),
+    /^ {2}tunnel +leads to http:\/\/127\.0\.0\.1:8788, /m,
+  )
+  const publicUrl = 'https://calm-lamp.trycloudflare.com'
+  assert.match(
+    formatBanner({ ...facts, tunnelAddress, publicUrl }),
+    /^ {2}tunnel +https:\/\/calm-lamp\.trycloudflare\.com\/hooks, /m,
+  )
 })
 
 test('no line to paste is shown for an endpoint that a token does not open', () => {

@@ -21,8 +21,13 @@ export type TokenSource =
 export type BannerFacts = Awaited<ReturnType<typeof bannerFacts>>
 
 export async function bannerFacts(
-  gateway: Pick<Gateway, 'current'>,
-  { address, configFile, watch }: { address: string; configFile: string; watch: boolean },
+  gateway: Pick<Gateway, 'current' | 'tunnelAddress'>,
+  {
+    address,
+    publicUrl,
+    configFile,
+    watch,
+  }: { address: string; publicUrl?: string | undefined; configFile: string; watch: boolean },
   io: Io,
 ) {
   const { generation, snapshot } = gateway.current()
@@ -31,6 +36,10 @@ export async function bannerFacts(
   const source = await findTokenSource(configFile, io.env)
   return {
     address,
+    /** Where a tunnel leads to. */
+    tunnelAddress: gateway.tunnelAddress(),
+    /** The address of the tunnel on the internet. */
+    publicUrl,
     /** Whether edits go live by themselves. */
     watch,
     runner,
@@ -64,6 +73,7 @@ export function formatBanner(facts: BannerFacts): string {
     ['config', `${facts.configFile}, generation ${generation}; edits go live ${whenLive(facts)}`],
     ['console', facts.admin ? `${address}/console` : 'off: the configuration has no gateway.auth.token'],
   ]
+  if (facts.tunnelAddress !== undefined) lines.push(['tunnel', tunnelText(facts)])
   return [
     '',
     `Reveille listens on ${address}`,
@@ -73,6 +83,12 @@ export function formatBanner(facts: BannerFacts): string {
     ...invitation(facts),
     '',
   ].join('\n')
+}
+
+function tunnelText({ publicUrl, tunnelAddress, hooksPath }: BannerFacts): string {
+  return publicUrl === undefined
+    ? `leads to ${tunnelAddress}, which serves ${hooksPath} alone; an address on the internet is not known yet`
+    : `${publicUrl}${hooksPath}, until the gateway stops; nothing else is reachable there`
 }
 
 function runnerText({ runner, model }: BannerFacts): string {

@@ -19,6 +19,8 @@ export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
     )
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
     .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
+    .option('--tunnel', 'let the internet reach hooks, and nothing else, through `cloudflared`')
+    .option('--tunnel-port <n>', 'where hooks are served for another tunnel, on the loopback address')
     .option('--poll', 'look at the files regularly, for file systems that report no changes')
     .option('--last-good', 'serve the last generation if the configuration does not load, settings and all')
     .addOption(
@@ -35,6 +37,7 @@ export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
     .examples(
       'reveille start',
       'reveille start --port 21000',
+      'reveille start --tunnel',
       'reveille start --config /etc/reveille/reveille.yaml',
     )
     .action(run(async () => (await import('./start.ts')).start))

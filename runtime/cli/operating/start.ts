@@ -5,12 +5,13 @@ import type { IncomingMessage } from 'node:http'
 import inspector from 'node:inspector'
 import { constants } from 'node:os'
 import path from 'node:path'
-import { createGateway, type Gateway } from '../../gateway.ts'
+import { createGateway, type Gateway, type GatewayOptions } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
 import { releaseMemory, releaseMemoryAtRest } from '../../memory-release.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { ConfigurationError } from '../../reload/start.ts'
 import { type NodeRole, StoreError } from '../../store/port.ts'
+import { findCloudflared, type TunnelOptions } from '../../tunnel.ts'
 import { CommandFailure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, findUsual, formatDiagnostics, shownPath, usualFile } from '../configuration.ts'
 import type { Io } from '../io.ts'
@@ -25,6 +26,10 @@ export interface StartOptions {
   readonly init?: boolean
   /** Replaces `gateway.port`. Default: REVEILLE_PORT, where it is set. */
   readonly port?: string
+  /** Whether `cloudflared` makes hooks reachable from the internet. */
+  readonly tunnel?: boolean
+  /** The port of the listener for a tunnel. Default with `tunnel`: a free one. */
+  readonly tunnelPort?: string
   /** What this process does: `all`, or `ingress`, which only accepts. Default: `all`. */
   readonly role?: NodeRole
   /** What other nodes call it. Default: REVEILLE_NODE, else the name of the machine. */
@@ -45,10 +50,11 @@ const lastOutputMs = 1000
 export async function start(options: StartOptions, io: Io): Promise<number> {
   neverBlock(process.stdout)
   const port = portOf(options, io)
+  const tunnel = await tunnelOf(options, io)
   openInspector(options, io)
   if (options.init) await scaffoldFor(options, io)
   const configFile = findConfiguration(options, io)
-  const { gateway, address } = await openGateway(configFile, options, port, io)
+  const { gateway, address } = await openGateway(configFile, options, { port, tunnel }, io)
   const stop = createStopSignal({
     signals: process,
     onInsist(signal) {
@@ -68,10 +74,12 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
     },
   })
   // A service's journal needs no lines to paste.
-  if (options.init || io.columns !== undefined)
-    io.out(
-      `${formatBanner(await bannerFacts(gateway, { address, configFile, watch: options.watch ?? true }, io))}\n`,
-    )
+  if (options.init || io.columns !== undefined) {
+    const publicUrl = await inTime(Promise.race([gateway.publicUrl(), stop.first.then(() => undefined)]))
+    const watch = options.watch ?? true
+    const facts = await bannerFacts(gateway, { address, publicUrl, configFile, watch }, io)
+    io.out(`${formatBanner(facts)}\n`)
+  }
   releaseMemory()
   releaseMemoryAtRest({ requests: countRequests() })
   // A supervisor restarts a gateway whose exit code is not 0.
@@ -84,6 +92,20 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   if (!isClosed || gateway.isStuck()) process.kill(process.pid, isFailure ? 'SIGKILL' : end)
   setTimeout(() => process.exit(), lastOutputMs).unref()
   return isFailure ? 1 : 0
+}
+
+/** How long the banner waits for the address of a tunnel. Milliseconds. */
+const mostTunnelMs = 15_000
+
+/** Undefined where the address takes too long; the log then has it later. */
+async function inTime(address: Promise<string | undefined>): Promise<string | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(late.resolve, mostTunnelMs, undefined)
+  try {
+    return await Promise.race([address, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Counts the requests of this process from now on, except for probes, which come all the time. */
@@ -128,6 +150,24 @@ function portOf({ port }: StartOptions, { env }: Io): number | undefined {
   return text === undefined ? undefined : parsePort(text, port === undefined ? 'REVEILLE_PORT' : '--port')
 }
 
+/** @throws CommandFailure (bad usage, or no `cloudflared`) */
+async function tunnelOf({ tunnel, tunnelPort }: StartOptions, io: Io): Promise<TunnelOptions | undefined> {
+  if (!tunnel && tunnelPort === undefined) return undefined
+  const port = tunnelPort === undefined ? 0 : parsePort(tunnelPort, '--tunnel-port')
+  if (!tunnel) return { port }
+  const cloudflared = await findCloudflared(io.env)
+  if (cloudflared === undefined) throw new CommandFailure(1, withoutCloudflared)
+  return { port, cloudflared }
+}
+
+const withoutCloudflared = `--tunnel needs the program cloudflared, which is in no folder of PATH. Install it:
+
+  macOS    brew install cloudflared
+  Windows  winget install --id Cloudflare.cloudflared
+  Linux    a package or the program itself, from https://pkg.cloudflare.com
+
+Another tunnel, such as ngrok or Tailscale Funnel, can lead to a port of your choice: \`reveille start --tunnel-port 8788\`.`
+
 /** @throws CommandFailure (bad usage) */
 function parsePort(text: string, name: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
@@ -168,7 +208,7 @@ async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
 async function openGateway(
   configFile: string,
   { poll, watch, lastGood, role, node }: StartOptions,
-  port: number | undefined,
+  { port, tunnel }: Pick<GatewayOptions, 'port' | 'tunnel'>,
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
   let gateway: Gateway | undefined
@@ -183,6 +223,7 @@ async function openGateway(
       ...(role && { role }),
       node: node ?? (io.env['REVEILLE_NODE'] || undefined),
       ...(port !== undefined && { port }),
+      ...(tunnel && { tunnel }),
     })
     return { gateway, address: await gateway.listen() }
   } catch (error) {

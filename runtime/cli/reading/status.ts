@@ -42,6 +42,7 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
   ])
   // A gateway of an earlier version does not send all of these.
   const { budgets = [], channels = [], sources = [], nodes = [], hooks, files, lastGood, database } = main
+  const { publicUrl } = main
   const { log = { droppedLines: 0 } } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
@@ -61,6 +62,7 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
       channels,
       sources,
       hooks: hooks ?? null,
+      publicUrl: publicUrl ?? null,
       files: files ?? null,
       lastGood: lastGood ?? null,
       nodes,
@@ -84,6 +86,7 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
           hooks?.enabled === false
             ? `off: every request to ${hooks.path} is answered 404; write \`enabled: true\` under \`hooks:\``
             : undefined,
+        tunnel: publicUrl ? `${publicUrl}${hooks.path}` : undefined,
         route: routeText(route),
         main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
         runs: countsText(runs),

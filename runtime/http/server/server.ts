@@ -1,10 +1,11 @@
 /** Creates the HTTP server: hook requests go straight to their surface, all others to Fastify. */
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { realTimers, type Timers } from '@reveille/engine'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { clientOf } from '../clients/client.ts'
+import { addressOf, clientOf } from '../clients/client.ts'
 import { createProxyTrust, type Proxies, type ProxyTrust } from '../clients/proxies.ts'
 import { isWellFormed, refuseMalformed } from './malformed.ts'
 
@@ -73,17 +74,21 @@ export function createApp(trustedProxies: () => Proxies, timers: Timers = realTi
  */
 function endConnectionsOnClose(app: FastifyInstance, sockets: ReadonlySet<Socket>, timers: Timers): void {
   app.addHook('preClose', async () => {
-    if (!app.server.listening) return
-    const silent = timers.setTimeout(() => {
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-    }, silentMs)
-    const all = timers.setTimeout(() => {
-      for (const socket of sockets) socket.destroy()
-    }, mostUnderWayMs)
-    app.server.once('close', () => {
-      timers.clearTimeout(silent)
-      timers.clearTimeout(all)
-    })
+    if (app.server.listening) endConnectionsInTime(app.server, sockets, timers)
+  })
+}
+
+/** Destroys the connections over which nothing came soon, and all that are left when whatever was under way must have ended. */
+function endConnectionsInTime(server: Server, sockets: ReadonlySet<Socket>, timers: Timers): void {
+  const silent = timers.setTimeout(() => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }, silentMs)
+  const all = timers.setTimeout(() => {
+    for (const socket of sockets) socket.destroy()
+  }, mostUnderWayMs)
+  server.once('close', () => {
+    timers.clearTimeout(silent)
+    timers.clearTimeout(all)
   })
 }
 
@@ -102,8 +107,7 @@ function createForkingServer(
   trust: ProxyTrust,
   sockets: Set<Socket>,
 ): Server {
-  const server = createServer(httpOptions, (incoming, outgoing) => {
-    if (!isWellFormed(incoming, outgoing)) return
+  return createBoundedServer(sockets, (incoming, outgoing) => {
     const { hookSurface } = app()
     if (!trust.isGiven() && hookSurface?.takes(incoming.url ?? '')) {
       hookSurface.receive(incoming, outgoing, clientOf({ ips: [incoming.socket.remoteAddress] }))
@@ -111,11 +115,63 @@ function createForkingServer(
       route(incoming, outgoing)
     }
   })
+}
+
+function createBoundedServer(sockets: Set<Socket>, route: Route): Server {
+  const server = createServer(httpOptions, (incoming, outgoing) => {
+    if (isWellFormed(incoming, outgoing)) route(incoming, outgoing)
+  })
   server.on('connection', (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
   return Object.assign(server, { maxHeadersCount, maxRequestsPerSocket })
+}
+
+export interface TunnelListener {
+  /** Where a tunnel has to lead: `http://127.0.0.1:41234`. */
+  readonly address: string
+  close(): Promise<void>
+}
+
+/**
+ * Listens on a port of the loopback address for a tunnel that runs on this machine. Whatever comes there is from outside, and hooks
+ * are all that is served. `clientHeader` is the header to whose list the tunnel appends the address of its client. Port 0 takes
+ * a free one. @throws ListenError
+ */
+export async function openTunnelListener(
+  app: Pick<FastifyInstance, 'hookSurface'>,
+  { port, clientHeader }: { readonly port: number; readonly clientHeader: string },
+  timers: Timers = realTimers,
+): Promise<TunnelListener> {
+  const sockets = new Set<Socket>()
+  const server = createBoundedServer(sockets, (incoming, outgoing) => {
+    const client = addressOf(
+      String(incoming.headers[clientHeader] ?? '')
+        .split(',')
+        .at(-1) ?? '',
+    )
+    app.hookSurface?.receive(incoming, outgoing, client ?? '', true)
+  })
+  server.on('checkContinue', (incoming, outgoing) => server.emit('request', incoming, outgoing))
+  server.on('clientError', refuseMalformed)
+  const host = '127.0.0.1'
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw listenError(error, { host, port }, '--tunnel-port')
+  }
+  const address = server.address() as AddressInfo
+  return {
+    address: `http://${host}:${address.port}`,
+    async close() {
+      endConnectionsInTime(server, sockets, timers)
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
 }
 
 /** A URL that Fastify's router cannot decode goes through the request pipeline like any other, and is not found there. */
@@ -150,15 +206,29 @@ export async function listen(
   try {
     return await app.listen({ host, port })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') {
-      const message = `Port ${port} on ${host} is in use: another gateway may be running. Set gateway.port to a free one, or start with --port.`
-      throw new ListenError('PORT_IN_USE', message, { cause: error })
-    }
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
-      const message = `The gateway cannot listen on ${host}:${port} (${code}). Set gateway.host and gateway.port.`
-      throw new ListenError('ADDRESS_UNAVAILABLE', message, { cause: error })
-    }
-    throw error
+    throw listenError(error, { host, port }, 'gateway.port')
   }
+}
+
+function listenError(
+  cause: unknown,
+  { host, port }: { readonly host: string; readonly port: number },
+  setting: 'gateway.port' | '--tunnel-port',
+): unknown {
+  const { code } = cause as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') {
+    const way =
+      setting === 'gateway.port'
+        ? 'Set gateway.port to a free one, or start with --port.'
+        : `Give ${setting} a free one.`
+    const message = `Port ${port} on ${host} is in use: another gateway may be running. ${way}`
+    return new ListenError('PORT_IN_USE', message, { cause })
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
+    const way =
+      setting === 'gateway.port' ? 'Set gateway.host and gateway.port.' : `Give ${setting} another port.`
+    const message = `The gateway cannot listen on ${host}:${port} (${code}). ${way}`
+    return new ListenError('ADDRESS_UNAVAILABLE', message, { cause })
+  }
+  return cause
 }
