@@ -123,7 +123,10 @@ for (const [name, { words = [], recorded }] of Object.entries(expected)) {
       return found.items.some(({ state }) => state === 'delivered') ? found : undefined
     }, 'the delivery')
     // The main session may answer as well.
-    assert.ok(items.every(({ state }) => state !== 'parked'), JSON.stringify(items))
+    assert.ok(
+      items.every(({ state }) => state !== 'parked'),
+      JSON.stringify(items),
+    )
 
     const sample = recorded === undefined ? undefined : sampleOf(recorded)
     if (sample === undefined) return
