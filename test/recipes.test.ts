@@ -86,7 +86,7 @@ for (const [name, { words = [], recorded }] of Object.entries(expected)) {
     const outside = await openOutside(t, files['reveille.yaml'] ?? '', variables)
     const env = { REVEILLE_HOOK_TOKEN: hookToken, REVEILLE_GATEWAY_TOKEN: gatewayToken, ...outside.variables }
     const written = Object.entries(env).map(([variable, value]) => `${variable}=${value}\n`)
-    const pasted = { ...files, '.env': written.join('') }
+    const pasted: Record<string, string> = { ...files, '.env': written.join('') }
     const { run } = await createCommandLine(t, pasted)
     const checked = await run('check')
     assert.equal(checked.code, 0, checked.out + checked.err)
@@ -94,18 +94,8 @@ for (const [name, { words = [], recorded }] of Object.entries(expected)) {
     assert.match(tested.out, /^[1-9]\d* passed/m, tested.out + tested.err)
     assert.equal(tested.code, 0)
 
-    const folder = await createFolder(t, {
-      ...pasted,
-      'reveille.yaml':
-        pasted['reveille.yaml']?.replace(/^gateway:\n/m, '$&  port: 0\n  log: { format: json }\n') ?? '',
-      // Half a minute is for people.
-      ...(pasted['mappings/alertmanager.yaml'] && {
-        'mappings/alertmanager.yaml': pasted['mappings/alertmanager.yaml'].replace(
-          'window: 30s',
-          'window: 1s',
-        ),
-      }),
-    })
+    const hurried = Object.entries(pasted).map(([file, text]) => [file, adapted(text)])
+    const folder = await createFolder(t, Object.fromEntries(hurried))
     await outside.installPrograms(folder)
     const { gateway, read, post } = await install(t, {}, { folder })
     const address = await gateway.listen()
@@ -139,6 +129,13 @@ for (const [name, { words = [], recorded }] of Object.entries(expected)) {
       JSON.stringify(body),
     )
   })
+}
+
+/** Lets a file of a recipe listen at any free port, and wait a second for the end of a burst, since half a minute is for people. */
+function adapted(text: string): string {
+  return text
+    .replace(/^gateway:\n/m, '$&  port: 0\n  log: { format: json }\n')
+    .replace('window: 30s', 'window: 1s')
 }
 
 interface Recipe {
