@@ -266,6 +266,7 @@ function Received({ request }: { readonly request: RequestDetail }) {
     bodyBytes,
     timings,
     replayOf,
+    authenticatedBy,
     node,
   } = request
   const spent = Object.entries(timings ?? {}).flatMap(([name, ms]) =>
@@ -281,6 +282,10 @@ function Received({ request }: { readonly request: RequestDetail }) {
           ['replay of', replayOf && <a href={hrefOf(`/requests/${replayOf}`)}>{replayOf}</a>],
           ["sender's delivery id", deliveryId && <IdText id={deliveryId} />],
           ['client', client && <a href={hrefOf('/live', { client })}>{<Marked text={client} />}</a>],
+          [
+            'authenticated by',
+            authenticatedBy === 'provider-api' && 'the API of the provider, which was asked for it',
+          ],
           ['mapping', mapping && <a href={hrefOf('/live', { mapping })}>{<Marked text={mapping} />}</a>],
           [
             'generation',

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
+import { parseDuration } from '../config/duration.ts'
 import { freezeDeep } from '../config/freeze-deep.ts'
 import { overlapsPath } from '../config/path-overlap.ts'
 import { priceOf } from '../config/prices.ts'
@@ -61,6 +62,7 @@ export function* compileSteps(parts: CompileParts, cache: CompileCache): Work<Co
     ...configuration.warnings,
     ...checkDefaultRunner(configuration, context),
     ...checkPrices(configuration),
+    ...checkCatchUp(configuration),
   ]
   const compiled = yield* compileMappings(configuration.mappings, {
     context,
@@ -177,6 +179,39 @@ function* checkPrices({ settings: { agents }, endpoints, mappings }: Configurati
       message,
       place: locate(['model']),
       hint: priceHint(meant),
+    }
+  }
+}
+
+/**
+ * Checks that a mapping recognises what is caught up for as long as it may be caught up. Where a mapping says nothing, its window is
+ * long enough.
+ */
+function* checkCatchUp({ endpoints, mappings }: Configuration): Iterable<Diagnostic> {
+  const caughtUp = Object.entries(endpoints).flatMap(([name, { catchUp }]) =>
+    catchUp === undefined ? [] : [{ name, lookBack: catchUp.lookBack }],
+  )
+  if (caughtUp.length === 0) return
+  for (const { id, value, locate } of mappings) {
+    const { dedupe, match } = value
+    if (dedupe === undefined) continue
+    const short = caughtUp.find(
+      ({ name, lookBack }) =>
+        overlapsPath(match?.path, name) &&
+        (!dedupe.enabled || (dedupe.windowMs ?? Number.POSITIVE_INFINITY) < parseDuration(lookBack)),
+    )
+    if (short === undefined) continue
+    const { name, lookBack } = short
+    const key = dedupe.enabled ? 'window' : 'enabled'
+    const problem = dedupe.enabled ? `is shorter than ${lookBack}` : 'is false'
+    yield {
+      severity: 'error',
+      code: 'DEDUPE_TOO_SHORT',
+      message: `\`dedupe.${key}\` of mapping "${id}": ${problem}, and \`endpoints.${name}.catchUp\` may take what came up to ${lookBack} ago`,
+      place: locate(['dedupe', key]),
+      hint: dedupe.enabled
+        ? `Write ${lookBack} or more, leave \`window\` out, or shorten \`catchUp.lookBack\`.`
+        : 'Remove it, so that what was delivered already is not taken again; or remove `catchUp`.',
     }
   }
 }

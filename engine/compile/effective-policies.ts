@@ -25,7 +25,7 @@ export function* indexEffectivePolicies(
 }
 
 function compilePolicy(policy: string, said: EndpointPolicy): EffectivePolicy {
-  const { timeoutSeconds, concurrency, budget, bots, auth, token, verify, rate, expectEvery } = said
+  const { timeoutSeconds, concurrency, budget, bots, auth, token, verify, rate, expectEvery, catchUp } = said
   const policyValue = <Value>(value: Value) => Object.freeze({ value, policy })
   return {
     ...(timeoutSeconds !== undefined && { timeoutSeconds: policyValue(timeoutSeconds) }),
@@ -37,6 +37,7 @@ function compilePolicy(policy: string, said: EndpointPolicy): EffectivePolicy {
     ...(verify !== undefined && { verify: policyValue(createProvider(verify)) }),
     ...(rate !== undefined && { rate: policyValue(ratesIn(rate)) }),
     ...(expectEvery !== undefined && { expectEvery: policyValue(parseDuration(expectEvery)) }),
+    ...(catchUp !== undefined && { catchUp: policyValue(parseDuration(catchUp.lookBack)) }),
   }
 }
 

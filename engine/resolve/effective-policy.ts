@@ -25,6 +25,8 @@ export interface EffectivePolicy {
   readonly rate?: PolicyValue<Rates>
   /** How long the endpoint may be silent, in milliseconds. */
   readonly expectEvery?: PolicyValue<number>
+  /** How old what is caught up may be, in milliseconds. */
+  readonly catchUp?: PolicyValue<number>
 }
 
 export interface Rates {

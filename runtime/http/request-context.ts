@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Action, FieldError, Handshake, Live, Reply } from '@reveille/engine'
-import type { Id } from '../store/port.ts'
+import type { Id, RequestRecord } from '../store/port.ts'
 import type { AuthFailureCode } from './auth/auth-failure.ts'
 import { type ErrorCode, errorRow } from './errors.ts'
 import type { Waiting } from './reply/outcome-waits.ts'
@@ -18,6 +18,8 @@ export interface RequestFacts {
    * `sources/internal-request.ts` and replays make such requests.
    */
   readonly isInternal: boolean
+  /** How an internal request is known to be genuine, where its record is to say so. */
+  readonly authenticatedBy?: RequestRecord['authenticatedBy']
   /** Present for a replay. */
   readonly replay?: ReplayTerms | undefined
   readonly requestId: Id

@@ -195,9 +195,14 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     begin({ incoming, outgoing, headers, ...whence, requestId, live, endpoint, query })
   }
 
-  const post = createInternalPost(({ endpoint, by }, incoming, outgoing) => {
+  const post = createInternalPost(({ endpoint, by, authenticatedBy }, incoming, outgoing) => {
     const { headers } = incoming
-    const whence = { client: by, isTunnelled: false, isInternal: true }
+    const whence = {
+      client: by,
+      isTunnelled: false,
+      isInternal: true,
+      ...(authenticatedBy && { authenticatedBy }),
+    }
     const head = { headers, ...whence, requestId: mintId(), live: current() }
     begin({ incoming, outgoing, ...head, endpoint, query: '' })
   })

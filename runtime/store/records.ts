@@ -36,6 +36,8 @@ export interface RequestRecord {
   readonly deliveryId?: string
   /** The request that this one repeats. */
   readonly replayOf?: Id
+  /** `provider-api`: it was no request that came in, but was asked for at the API of the provider, whose answer is believed. */
+  readonly authenticatedBy?: 'provider-api'
   /** The beginning of the digest of its generation's content. */
   readonly generationDigest?: string
   /** The node that accepted it, where there are several. */

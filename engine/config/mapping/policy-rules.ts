@@ -13,6 +13,7 @@ import { secretFaults, tokenFaults, tokensAt } from '../rules/token-rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { VerifyPolicy } from '../schema/policy-schema.ts'
 import { hasMaterial } from '../verification/material.ts'
+import { catchUpRules } from './catch-up-rules.ts'
 import type { JoinedPolicies, WrittenPolicy } from './endpoint-policies.ts'
 import { verifyRules } from './verify-rules.ts'
 
@@ -41,9 +42,10 @@ export async function checkPolicies(
   let count = 0
   for (const [name, policy] of Object.entries(endpoints)) {
     if (++count % atOnce === 0) await yieldIfDue(backgroundMs)
-    const { auth, token, verify, budget } = policy
+    const { auth, token, verify, budget, catchUp } = policy
     const isPriced = budget?.usd !== undefined
-    if (auth === undefined && token === undefined && verify === undefined && !isPriced) continue
+    const isPlain = [auth, token, verify, catchUp].every((part) => part === undefined)
+    if (isPlain && !isPriced) continue
     const written = writtenAbout(name)
     const giverOf = (keys: Path) => written.findLast(({ policy }) => valueAt(policy, keys) !== undefined)
     const faults = [
@@ -51,6 +53,7 @@ export async function checkPolicies(
       ...(auth === 'none' ? checkOpen(context) : []),
       ...(token === undefined ? [] : checkTokens(policy, context)),
       ...(verify === undefined ? [] : checkVerify(name, verify, policy, context)),
+      ...(catchUp === undefined ? [] : catchUpRules(name, catchUp, verify)),
       ...(isPriced ? checkBudget(main, findings) : []),
     ]
     for (const fault of faults) {

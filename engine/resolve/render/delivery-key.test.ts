@@ -27,6 +27,13 @@ test('without a key, the delivery id counts for as long as its provider may send
   assert.deepEqual(keysOf(await ofGithub({ message: 'x' }, {}, { headers: {} as never })), [undefined])
 })
 
+test('what may be caught up is remembered for as long as that', async () => {
+  const catchUp = { repo: 'a/b', hookId: 1, token: 't', every: '10m', lookBack: '3d' }
+  const endpoints = { test: { verify: { provider: 'github' }, catchUp } }
+  const [dedupe] = dedupesOf(await ofGithub({ message: 'x' }, { endpoints }))
+  assert.equal(dedupe?.windowMs, 3 * dayMs)
+})
+
 test('actions of one delivery have different keys by their positions', async () => {
   assert.deepEqual(keysOf(await ofGithub({ message: 'x', forEach: 'items' })), [
     `["${guid}",0]`,

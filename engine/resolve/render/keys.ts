@@ -122,7 +122,8 @@ function senderKey({ scope: { request, index }, recorder }: Rendering): string |
 }
 
 function horizonOf({ endpointPolicy }: Rendering): number {
-  return Math.max(dayMs, endpointPolicy?.verify?.value.retryHorizonMs ?? 0)
+  const { verify, catchUp } = endpointPolicy ?? {}
+  return Math.max(dayMs, verify?.value.retryHorizonMs ?? 0, catchUp?.value ?? 0)
 }
 
 /** Adds the position of the `forEach` element, because one delivery may cause several actions. */

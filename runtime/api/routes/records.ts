@@ -55,6 +55,11 @@ const requestFields = {
     client: text('The address of the client.'),
     deliveryId: text('The id that the sender gave the delivery.'),
     replayOf: id,
+    authenticatedBy: {
+      ...oneOf(['provider-api']),
+      description:
+        'Present where it was asked for at the API of its provider, and was no request that came in.',
+    },
     generationDigest: text('The beginning of the digest of the generation.'),
     node: text('The node that accepted it, where there are several.'),
     count: integer('How many requests this record stands for, where refused ones are summed up.'),

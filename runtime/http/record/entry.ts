@@ -117,6 +117,7 @@ export function composeRecord(
     client: context.client,
     ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, longestDeliveryId) }),
     ...(replay !== undefined && { replayOf: replay.of }),
+    ...(context.authenticatedBy && { authenticatedBy: context.authenticatedBy }),
     generationDigest: live.snapshot.digest.slice(0, shownOfDigest),
     ...(context.node !== undefined && { node: context.node }),
     bodyBytes: body?.length ?? 0,

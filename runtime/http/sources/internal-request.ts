@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Snapshot } from '@reveille/engine'
 import type { Posted, PostLimits } from '@reveille/kit'
 import type { Response as InjectedResponse } from 'light-my-request'
+import type { RequestRecord } from '../../store/port.ts'
 import { maxBytesFor } from '../body/decode.ts'
 
 export interface InternalRequest {
@@ -12,6 +13,9 @@ export interface InternalRequest {
   readonly body: string
   /** Who makes the request, which is shown as its client: `source gmail`. */
   readonly by: string
+  /** Headers of what the source asked for, with names in lower case, beside those of every internal request. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly authenticatedBy?: RequestRecord['authenticatedBy']
   /** Aborting it drops the reply; the request may have been accepted by then. */
   readonly signal?: AbortSignal
 }
@@ -44,7 +48,8 @@ export function createInternalPost(
       sent?.destroy()
       reject(signal?.reason)
     }
-    const options = { method: 'POST', url: '/', headers, payload: body } as const
+    const all = { ...request.headers, ...headers }
+    const options = { method: 'POST', url: '/', headers: all, payload: body } as const
     const response = inject((incoming, outgoing) => {
       sent = incoming as unknown as IncomingMessage
       // The library makes up a host, and the request was sent to none.

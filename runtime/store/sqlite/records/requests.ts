@@ -124,10 +124,11 @@ function actionsText(actions: RequestRecord['actions']): string | null {
     : JSON.stringify(actions)
 }
 
-function moreText({ reason, failure, count, forgottenAt }: RequestRecord): string | null {
-  return reason === undefined && failure === undefined && count === undefined && forgottenAt === undefined
+function moreText(request: RequestRecord): string | null {
+  const { reason, failure, count, forgottenAt, authenticatedBy } = request
+  return (reason ?? failure ?? count ?? forgottenAt ?? authenticatedBy) === undefined
     ? null
-    : JSON.stringify({ reason, failure, count, forgottenAt })
+    : JSON.stringify({ reason, failure, count, forgottenAt, authenticatedBy })
 }
 
 function withoutNulls<Fields extends Record<string, unknown>>(
