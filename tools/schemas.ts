@@ -1,8 +1,12 @@
-/** Writes the JSON Schemas for editors, copies of the engine's, so that an editor needs no engine; and the OpenAPI document. */
+/**
+ * Writes the JSON Schemas for editors, copies of the engine's, so that an editor needs no engine; the OpenAPI document; and the page that
+ * lists the keys of the configuration.
+ */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { editorSchemas } from '../engine/config/schema/editor-schema.ts'
+import { renderConfigurationPage } from './configuration-page.ts'
 import { openapiDocument } from './openapi.ts'
 
 /** The job `npm run schemas`. */
@@ -15,10 +19,16 @@ export async function schemas(root: string): Promise<void> {
   }
 }
 
-/** The content of each schema by its path in the repository. */
+/** The content of each file by its path in the repository. */
 export function schemaFiles(): Readonly<Record<string, string>> {
   const entries = Object.entries({ ...editorSchemas(), openapi: openapiDocument() })
-  return Object.fromEntries(
-    entries.map(([name, schema]) => [`runtime/schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`]),
-  )
+  const schemas = entries.map(([name, schema]) => [
+    `runtime/schemas/${name}.json`,
+    `${JSON.stringify(schema, null, 2)}\n`,
+  ])
+  const page = [
+    'docs/reference/configuration.md',
+    renderConfigurationPage(path.join(import.meta.dirname, '..')),
+  ]
+  return Object.fromEntries([...schemas, page])
 }

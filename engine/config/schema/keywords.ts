@@ -16,6 +16,8 @@ export interface Notes {
   editor?: string
   /** The longest value of a duration in milliseconds. */
   atMostMs?: number
+  /** The release that brought the key: `0.2.0`. Default: 0.1.0. Plugins write it as `x-since`. */
+  since?: string
 }
 
 export type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
@@ -38,7 +40,7 @@ export interface SchemaNode extends Readonly<Notes> {
   readonly $ref?: string
 }
 
-export const keywords = ['expects', 'references', 'editor'] as const
+export const keywords = ['expects', 'references', 'editor', 'since'] as const
 
 /** Makes a map with exactly these keys. */
 export function keys<Properties extends TProperties>(

@@ -51,5 +51,7 @@ export function createCompiler(code: NonNullable<Options['code']>): Ajv2020 {
   created.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
   // Says in words what a pattern means; see `problemOf`.
   created.addKeyword({ keyword: 'x-form', schemaType: 'string' })
+  // The release that brought a key, for the page that lists them.
+  created.addKeyword({ keyword: 'x-since', schemaType: 'string' })
   return created
 }

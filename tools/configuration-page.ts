@@ -1,0 +1,210 @@
+/** Renders the page that lists every key of the configuration, from the schemas that check it. */
+
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { configurationSchema } from '../engine/config/schema/configuration-schema.ts'
+import type { SchemaNode } from '../engine/config/schema/keywords.ts'
+import { mappingFileSchema } from '../engine/config/schema/mapping-schema.ts'
+
+/** The release that brought the keys which no schema marks with `since` or `x-since`. */
+const firstRelease = '0.1.0'
+
+/** What the schemas of plugins have besides. */
+interface PluginNode extends SchemaNode {
+  readonly const?: unknown
+  readonly anyOf?: readonly PluginNode[]
+  readonly oneOf?: readonly PluginNode[]
+  readonly $defs?: Readonly<Record<string, PluginNode>>
+  readonly 'x-form'?: string
+  readonly 'x-since'?: string
+}
+
+interface Part {
+  readonly title: string
+  /** What its keys begin with. */
+  readonly prefix: string
+  readonly node: SchemaNode
+  readonly text?: string
+}
+
+const root = configurationSchema as unknown as SchemaNode
+const mappingFile = mappingFileSchema as unknown as SchemaNode
+
+/** Keys with a table of their own, in which the names begin with the prefix. */
+const parts: readonly Part[] = [
+  part('Gateway', 'gateway'),
+  part('Hooks', 'hooks'),
+  part('Presets', 'hooks.presets[]', 'An entry of the list is a name, or a map with these keys.'),
+  part('Policies of endpoints', 'hooks.endpoints.<endpoint>', 'What they are for: [Trust](../trust.md).'),
+  part('Mappings', 'hooks.mappings[]', 'Each key with examples: [Writing mappings](../mappings.md).'),
+  {
+    title: 'Tests of mappings',
+    prefix: 'tests[]',
+    node: descend(mappingFile, 'tests[]'),
+    text: 'In mapping files alone.',
+  },
+  part('History', 'history'),
+  part('Agents', 'agents', 'What they are for: [Who answers](../agents.md).'),
+  part('Deliveries', 'deliveries'),
+]
+
+function part(title: string, prefix: string, text?: string): Part {
+  return { title, prefix, node: descend(root, prefix), ...(text !== undefined && { text }) }
+}
+
+/** Finds the schema below `a.b[].<name>`. */
+function descend(from: SchemaNode, place: string): SchemaNode {
+  return place.split('.').reduce((node, step) => {
+    const rest = node.additionalProperties
+    const next = step.startsWith('<') ? rest : node.properties?.[step.replace('[]', '')]
+    if (typeof next !== 'object') throw new Error(`The schema has no ${place}`)
+    return step.endsWith('[]') ? (next.items ?? next) : next
+  }, from)
+}
+
+export function renderConfigurationPage(repository: string): string {
+  const top = Object.entries(root.properties ?? {}).filter(
+    ([name]) => !parts.some(({ prefix }) => prefix === name),
+  )
+  return [
+    '# Configuration',
+    '',
+    'Every key of `reveille.yaml`, with its type, its default and the release that brought it. `reveille check` tests a file against them, and an',
+    'editor that knows YAML schemas completes them. `npm run schemas` writes this page from the schema.',
+    '',
+    'A value may be `${NAME}`, `${NAME:-default}` or `${file:/path}`: a variable of the environment, of `.env` beside the file, or the text of a file.',
+    'A duration is written `250ms`, `10s`, `30m`, `24h` or `7d`. In the names, `<…>` stands for a name of yours, and `[]` for an entry of a list.',
+    '',
+    ...parts.flatMap(({ title, prefix, node, text }) => [
+      `## ${title}`,
+      '',
+      ...[node.description ?? '', ...(text === undefined ? [] : [text])]
+        .filter(Boolean)
+        .join(' ')
+        .split('\n'),
+      '',
+      ...table(rowsOf(node, `${prefix}.`)),
+    ]),
+    '## The rest',
+    '',
+    ...table(top.flatMap(([name, node]) => [row(name, node, false), ...rowsBelow(node, name)])),
+    ...plugins(repository),
+  ].join('\n')
+}
+
+/** The keys that each plugin of this repository checks itself. */
+function plugins(repository: string): string[] {
+  const files = globSync('plugins/*/config.schema.json', { cwd: repository }).sort()
+  const found = files.map((file) => {
+    const folder = path.dirname(path.join(repository, file))
+    const { reveille } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+    const schema = JSON.parse(readFileSync(path.join(folder, 'config.schema.json'), 'utf8')) as PluginNode
+    return { reveille, schema }
+  })
+  const headed = found.flatMap(({ reveille: { channels = [], runners = [], sources = [] }, schema }) => [
+    ...channels.map((name: string) => ({ title: `Channel ${name}`, prefix: `channels.${name}`, schema })),
+    ...runners.map((name: string) => ({
+      title: `Runner ${name}`,
+      prefix: 'agents.runners.<runner>',
+      schema,
+    })),
+    ...sources.map((name: string) => ({
+      title: `Source ${name}`,
+      prefix: name === 'gmail' ? 'hooks.gmail' : `sources.${name}`,
+      schema,
+    })),
+  ])
+  return headed.flatMap(({ title, prefix, schema }) => {
+    const rows = rowsOf(resolved(schema, schema), `${prefix}.`)
+    return rows.length === 0 ? [] : [`## ${title}`, '', ...table(rows)]
+  })
+}
+
+/** Puts the definitions of a plugin's schema into the places that refer to them. */
+function resolved(node: PluginNode, document: PluginNode, depth = 0): SchemaNode {
+  const { $ref, ...own } = node
+  const [, name = ''] = /^#\/\$defs\/(.+)$/.exec($ref ?? '') ?? []
+  const whole = { ...document.$defs?.[name], ...own } as PluginNode
+  if (depth > 8) return whole
+  const inner = (child: PluginNode) => resolved(child, document, depth + 1)
+  const rest = whole.additionalProperties
+  return {
+    ...whole,
+    ...(whole['x-form'] !== undefined && { expects: whole['x-form'] }),
+    ...(whole['x-since'] !== undefined && { since: whole['x-since'] }),
+    ...(whole.properties && {
+      properties: Object.fromEntries(
+        Object.entries(whole.properties).map(([key, child]) => [key, inner(child)]),
+      ),
+    }),
+    ...(whole.items && { items: inner(whole.items) }),
+    ...(typeof rest === 'object' && { additionalProperties: inner(rest) }),
+  } as SchemaNode
+}
+
+function table(rows: readonly string[]): string[] {
+  return ['| Key | Type | Default | What it does | Since |', '|---|---|---|---|---|', ...rows, '']
+}
+
+/** One row for each key below a map, which is below `prefix`. */
+export function rowsOf({ properties = {}, required = [] }: SchemaNode, prefix: string): string[] {
+  return Object.entries(properties).flatMap(([name, node]) => {
+    const place = prefix + name
+    return [row(place, node, required.includes(name)), ...(hasPart(place) ? [] : rowsBelow(node, place))]
+  })
+}
+
+function rowsBelow(node: SchemaNode, place: string): string[] {
+  const { additionalProperties: rest, items } = node
+  return [
+    ...rowsOf(node, `${place}.`),
+    ...(typeof rest === 'object' ? rowsOf(rest, `${place}.<name>.`) : []),
+    ...(items ? rowsBelow(items, `${place}[]`) : []),
+  ]
+}
+
+function hasPart(place: string): boolean {
+  return parts.some(({ prefix }) => prefix === `${place}[]` || prefix.startsWith(`${place}.<`))
+}
+
+function row(place: string, node: SchemaNode, isRequired: boolean): string {
+  const value = isRequired && node.default === undefined ? 'required' : defaultOf(node)
+  const cells = [`\`${place}\``, typeOf(node), value, node.description ?? '', node.since ?? firstRelease]
+  return `| ${cells.map((cell) => cell.replace(/\s*\n\s*/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+function typeOf(node: SchemaNode): string {
+  const { type, enum: names, items, expects, minimum, maximum } = node
+  const alternatives = (node as PluginNode).anyOf ?? (node as PluginNode).oneOf
+  if (names) return names.map((name) => `\`${name}\``).join(', ')
+  if (alternatives) return [...new Set(alternatives.map(typeOf))].join(' or ')
+  const types = type === undefined ? [] : [type].flat()
+  const words = types.map((each) => {
+    if (each === 'string') return expects?.startsWith('a duration') ? 'duration' : 'text'
+    if (each === 'array') return items === undefined ? 'list' : `list of ${pluralOf(items)}`
+    if (each === 'object') return 'map'
+    if (each === 'boolean') return '`true`, `false`'
+    return each + rangeOf(minimum, maximum)
+  })
+  return words.length === 0 ? 'anything' : words.join(' or ')
+}
+
+function pluralOf(node: SchemaNode): string {
+  const one = typeOf(node)
+  return ({ text: 'texts', map: 'maps', duration: 'durations' } as Record<string, string>)[one] ?? one
+}
+
+function rangeOf(minimum?: number, maximum?: number): string {
+  const [least, most] = [minimum?.toLocaleString('en'), maximum?.toLocaleString('en')]
+  if (least === undefined) return most === undefined ? '' : `, at most ${most}`
+  return most === undefined ? `, at least ${least}` : ` from ${least} to ${most}`
+}
+
+function defaultOf({ default: value }: SchemaNode): string {
+  if (value === undefined) return ''
+  if (typeof value === 'object' && Object.keys(value as object).length === 0)
+    return Array.isArray(value) ? 'none' : ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const [first = ''] = text.split('\n')
+  return first === text ? `\`${text}\`` : `\`${first}\` …`
+}
