@@ -26,6 +26,7 @@ const jobs = new Map([
   ['release', './release.ts'],
   ['schemas', './schemas.ts'],
   ['decisions', './decisions.ts'],
+  ['docs', './site/build.ts'],
 ])
 
 /** Errors that are shown by their message alone. */

@@ -1,4 +1,4 @@
-/** Lists the pages of the site in the order of its sidebar, and says where each file of the repository stands there. */
+/** Lists the pages of the site in the order of its sidebar, and says where each file of the repository stands on the site. */
 
 import { globSync } from 'node:fs'
 
@@ -45,6 +45,7 @@ export const groups: readonly Group[] = [
   {
     title: 'Running',
     pages: [
+      'docs/running.md',
       'docs/operating.md',
       'docs/console.md',
       'docs/reload.md',
@@ -67,7 +68,14 @@ export const groups: readonly Group[] = [
   },
 ]
 
-/** Lists the files of a group that exist below `root`, in the order of the sidebar. */
+/** The names of pages in the sidebar, where the title of the page says too little among others. */
+export const names: Readonly<Record<string, string>> = {
+  'docs/index.md': 'What Reveille is',
+  'README.md': 'First steps',
+  'mappings/README.md': 'Presets',
+}
+
+/** Lists the files of a group, in the order of the sidebar. */
 export function pagesOf(root: string, group: Group): string[] {
   return group.pages.flatMap((page) => (page.endsWith('/') ? pagesBelow(root, page) : [page]))
 }
@@ -76,4 +84,33 @@ function pagesBelow(root: string, folder: string): string[] {
   const pages = globSync(`${folder}**/*.md`, { cwd: root }).map((page) => page.replaceAll('\\', '/'))
   const isReadme = (page: string) => page.endsWith('/README.md')
   return [...pages.filter(isReadme), ...pages.filter((page) => !isReadme(page)).sort()]
+}
+
+/** Lists the READMEs that no group holds. They are pages of the site too, because other pages link to them. */
+export function otherPages(root: string): string[] {
+  const listed = new Set(groups.flatMap((group) => pagesOf(root, group)))
+  const exclude = (name: string) => ['node_modules', 'build', 'local', 'template'].includes(name)
+  return globSync('{engine,runtime,plugins,mappings,transforms,console,tools,test}/**/README.md', {
+    cwd: root,
+    exclude: (name) => name.split(/[/\\]/).some(exclude),
+  })
+    .map((page) => page.replaceAll('\\', '/'))
+    .filter((page) => !listed.has(page))
+    .sort()
+}
+
+const addresses: Readonly<Record<string, string>> = {
+  'README.md': 'start.md',
+  'mappings/README.md': 'presets.md',
+  'transforms/README.md': 'transform-examples.md',
+}
+
+/** Returns where a Markdown file of the repository stands on the site, such as `plugins/slack.md`. */
+export function addressOf(file: string): string {
+  const address = addresses[file]
+  if (address !== undefined) return address
+  if (file.startsWith('docs/')) return file.slice('docs/'.length).replace(/README\.md$/, 'index.md')
+  if (!file.includes('/')) return file.toLowerCase()
+  const folder = file.replace(/\/README\.md$/, '.md')
+  return /^plugins\/[^/]+\.md$/.test(folder) ? folder : `source/${folder}`
 }
