@@ -271,9 +271,11 @@ test('any id that is pasted into the search opens its record', inBrowser, async 
     await page.keyboard.press('/')
     await page.keyboard.type(String(id))
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+    const heading = page.getByRole('heading', { name: title, level: 1 })
+    await heading.waitFor()
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
+    await heading.waitFor({ state: 'hidden' })
   }
   await page.keyboard.press('?')
   await page.getByRole('dialog').waitFor()

@@ -81,6 +81,10 @@ test('a text is sent, and the command ends when it has arrived or cannot', async
     one.out,
     /^state +parked\nnext +`reveille replay [0-9a-f]{6}` sends it again\nchannel +board\nto +gone\n/m,
   )
+  await until(async () => {
+    const { state } = await read<DeliveryRecord>(`/api/deliveries/${deliveryId}`)
+    return state === 'delivered' || undefined
+  }, 'the message to bob is delivered')
   const status = await run('status')
   assert.match(
     status.out,
