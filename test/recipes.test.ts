@@ -93,6 +93,8 @@ for (const [name, { words = [], recorded }] of Object.entries(expected)) {
     const tested = await run('test')
     assert.match(tested.out, /^[1-9]\d* passed/m, tested.out + tested.err)
     assert.equal(tested.code, 0)
+    const linted = await run('lint')
+    assert.equal(linted.code, 0, linted.out + linted.err)
 
     const hurried = Object.entries(pasted).map(([file, text]) => [file, adapted(text)])
     const folder = await createFolder(t, Object.fromEntries(hurried))

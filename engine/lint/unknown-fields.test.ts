@@ -88,6 +88,17 @@ const fine: readonly (readonly [string, Mapping])[] = [
     'what a helper is given',
     { message: '{{truncate (default pull_request.title "none") 20}} {{#if number}}x{{/if}}' },
   ],
+  [
+    'a field that the author expects to be absent at times',
+    {
+      message:
+        '{{default closed_at "open"}} {{#if merger}}{{merger}} {{merger.login}}{{else if team.slug}}{{team.slug}}{{/if}}',
+    },
+  ],
+  [
+    'what a negation guards',
+    { message: '{{#unless (or merger team)}}none{{else}}{{merger}} {{team.slug}}{{/unless}}' },
+  ],
   ['lengths', { message: '{{commits.length}} {{pull_request.title.length}}' }],
   ['values of the mapping', { vars: { who: 'pull_request.user.login' }, message: '{{vars.who}}' }],
   ['below a computed value', { vars: { first: '$sort(commits)[0]' }, message: '{{vars.first.any}}' }],
@@ -143,6 +154,16 @@ const wrong: readonly (readonly [string, Mapping, readonly string[]])[] = [
     'below a value of the mapping',
     { vars: { pr: 'pull_request' }, message: '{{vars.pr.titel}} {{vars.pr.title}}' },
     ['pull_request.titel Did you mean pull_request.title?'],
+  ],
+  [
+    'that the author expects to be absent at times, but whose name is nearly that of another',
+    { message: '{{#if pull_request.titel}}{{pull_request.titel}}{{/if}} {{default nmber "?"}}' },
+    ['pull_request.titel Did you mean pull_request.title?', 'nmber Did you mean number?'],
+  ],
+  [
+    'outside of the block that asks for it',
+    { message: '{{#if merger}}x{{else}}{{merger.login}}{{/if}} {{merger.name}}' },
+    ['merger.login Did you mean pull_request.user.login?', 'merger.name Did you mean commits.author.name?'],
   ],
   ['of a path without parameters', { message: '{{params.repo}}' }, ['params.repo There are no params here.']],
   [

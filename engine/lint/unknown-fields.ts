@@ -17,7 +17,8 @@ type Given = Readonly<Record<string, readonly string[]>>
 
 /**
  * Fields are judged only where a sample matches the mapping, because samples of other events lack its fields. A field then
- * counts as known where any sample of the endpoint has it, because some requests may have it and others not.
+ * counts as known where any sample of the endpoint has it, because some requests may have it and others not. A field that the
+ * author expects to be absent at times is reported only if another has nearly its name.
  */
 export async function lintFields(
   { entry, clauses }: ReadMapping,
@@ -78,7 +79,7 @@ function forgottenRoot(
 }
 
 function problemOf(
-  { root, steps, field }: NamedReference,
+  { root, steps, field, isOptional }: NamedReference,
   given: Given,
   payloads: readonly unknown[],
 ): { readonly where: string; readonly hint: string } | undefined {
@@ -92,6 +93,8 @@ function problemOf(
     return { where, hint: nearest === undefined ? known : `Did you mean ${root}.${nearest}?` }
   }
   if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
+  // A field that may be absent is reported only if it is probably misspelt.
+  if (isOptional && nearestField(payloads, steps, true) === undefined) return undefined
   const hint =
     (isKnown(payloads, steps.slice(0, 1)) ? undefined : slipOfName(steps)) ??
     slipOfPattern(steps, field, payloads) ??

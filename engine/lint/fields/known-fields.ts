@@ -14,8 +14,15 @@ export function isKnown(payloads: readonly unknown[], steps: readonly string[]):
   return valuesAt(payloads, steps) !== 'none'
 }
 
-/** Returns the field that was probably meant, as the author would write it. */
-export function nearestField(payloads: readonly unknown[], steps: readonly string[]): string | undefined {
+/**
+ * Returns the field that was probably meant, as the author would write it: one with nearly that name beside it, or else, unless
+ * `besideOnly`, one of that name elsewhere.
+ */
+export function nearestField(
+  payloads: readonly unknown[],
+  steps: readonly string[],
+  besideOnly = false,
+): string | undefined {
   const known = steps.findIndex((_step, index) => !isKnown(payloads, steps.slice(0, index + 1)))
   const before = steps.slice(0, known)
   const missing = steps[known]
@@ -23,7 +30,7 @@ export function nearestField(payloads: readonly unknown[], steps: readonly strin
   if (missing === undefined || typeof parents === 'string') return undefined
   const nearest = nearestName(missing, new Set(parents.flatMap(keysOf)))
   if (nearest !== undefined) return [...before, nearest].filter((step) => step !== anyStep).join('.')
-  return findElsewhere(payloads, steps.at(-1) ?? missing)
+  return besideOnly ? undefined : findElsewhere(payloads, steps.at(-1) ?? missing)
 }
 
 /** Returns `unsure` where some payload ends on the way at a value that others may fill. */

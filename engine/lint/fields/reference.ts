@@ -7,6 +7,8 @@ export interface Reference {
   readonly steps: readonly string[]
   /** The offset in the field's text, in UTF-16 units. */
   readonly offset: number
+  /** Whether the author expects it to be absent at times: it is asked for by a condition, or has a default. */
+  readonly isOptional?: true
 }
 
 /** A step to any value of a list or an object. */

@@ -3,7 +3,6 @@
 import {
   type Block,
   type Call,
-  type Hash,
   type Literal,
   type Mustache,
   type Param,
@@ -16,7 +15,7 @@ import { reservedReader, type ScopeNames } from '../../resolve/scope.ts'
 import { anyStep, type Reference } from './reference.ts'
 
 /** Where a bare name is looked up: at the top, in a value of the request, or in a place that cannot be known. */
-type Context = 'top' | 'unknown' | Omit<Reference, 'offset'>
+type Context = 'top' | 'unknown' | Target
 
 interface BlockScope {
   readonly context: Context
@@ -24,13 +23,20 @@ interface BlockScope {
   readonly outer: readonly Context[]
   /** The block parameters; inner ones take precedence. */
   readonly names: ReadonlyMap<string, Context>
+  /** What the conditions of the blocks around ask for. */
+  readonly guarded: readonly Target[]
 }
+
+type Target = Omit<Reference, 'offset' | 'isOptional'>
+
+/** The helpers whose arguments may be absent, also in a `strict` mapping. */
+const conditions: ReadonlySet<string> = new Set(['if', 'unless', 'default', 'and', 'or', 'not', 'eq'])
 
 /** References that cannot be known are left out. A template that does not compile has none. */
 export function templateReferences(text: string, names?: ScopeNames): readonly Reference[] {
   const { program, offsetOf } = parseTemplate(text)
   const references: Reference[] = []
-  readProgram(program, { context: 'top', outer: [], names: new Map() })
+  readProgram(program, { context: 'top', outer: [], names: new Map(), guarded: [] })
   return references
 
   function readProgram(program: Program | undefined, scope: BlockScope): void {
@@ -45,33 +51,51 @@ export function templateReferences(text: string, names?: ScopeNames): readonly R
   /** A name alone is a field, even where a helper has that name. */
   function readCall({ path, params, hash }: Mustache | Call, scope: BlockScope): void {
     if (params.length === 0 && hash === undefined) readValue(fieldOf(path), scope)
-    readArguments(params, hash, scope)
+    readArguments({ path, params, hash }, scope)
   }
 
-  function readArguments(params: readonly Param[], hash: Hash | undefined, scope: BlockScope): void {
+  function readArguments({ path, params, hash }: Pick<Block, 'path' | 'params' | 'hash'>, scope: BlockScope) {
+    const isOptional = conditions.has(String(path.original))
     for (const param of [...params, ...(hash?.pairs ?? []).map(({ value }) => value)]) {
-      if (param.type === 'PathExpression') readValue(param, scope)
+      if (param.type === 'PathExpression') readValue(param, scope, isOptional)
       else if (param.type === 'SubExpression') readCall(param, scope)
     }
   }
 
-  function readValue(path: Path, scope: BlockScope): void {
+  function readValue(path: Path, scope: BlockScope, isArgument = false): void {
     const value = targetOf(path, scope, names)
-    if (value !== 'top' && value !== 'unknown') references.push({ ...value, offset: offsetOf(path) })
+    if (value === 'top' || value === 'unknown') return
+    const isOptional = isArgument || scope.guarded.some((guard) => isBelow(value, guard))
+    references.push({ ...value, offset: offsetOf(path), ...(isOptional && { isOptional }) })
   }
 
   function readBlock({ path, params, hash, program, inverse }: Block, scope: BlockScope): void {
-    readArguments(params, hash, scope)
-    readProgram(inverse, scope)
-    const [subject] = params
-    const name = path.type === 'PathExpression' ? path.original : ''
+    readArguments({ path, params, hash }, scope)
+    const name = String(path.original)
     if (name !== 'each' && name !== 'with') {
-      readProgram(program, scope)
+      const guarded = { ...scope, guarded: [...scope.guarded, ...targetsOf(params, scope)] }
+      readProgram(program, name === 'unless' ? scope : guarded)
+      readProgram(inverse, name === 'unless' ? guarded : scope)
       return
     }
+    readProgram(inverse, scope)
+    const [subject] = params
     const context = subject?.type === 'PathExpression' ? targetOf(subject, scope, names) : 'unknown'
     readProgram(program, inside(scope, context, name, program?.blockParams ?? []))
   }
+
+  /** Returns all that a condition asks for. */
+  function targetsOf(params: readonly Param[], scope: BlockScope): readonly Target[] {
+    return params.flatMap((param) => {
+      if (param.type === 'SubExpression') return targetsOf(param.params, scope)
+      const target = param.type === 'PathExpression' ? targetOf(param, scope, names) : 'unknown'
+      return target === 'top' || target === 'unknown' ? [] : [target]
+    })
+  }
+}
+
+function isBelow({ root, steps }: Target, guard: Target): boolean {
+  return root === guard.root && guard.steps.every((step, index) => steps[index] === step)
 }
 
 /** An iteration over a list is any of its elements, and over an object any of its values. */
@@ -88,7 +112,7 @@ function inside(
   if (key !== undefined) names.set(key, 'unknown')
   // `{{#with this}}` opens no level, and what is unknown may be that too.
   const isLevel = context !== 'unknown' && !isSame(context, scope.context)
-  return { context, outer: isLevel ? [scope.context, ...scope.outer] : ['unknown'], names }
+  return { ...scope, context, outer: isLevel ? [scope.context, ...scope.outer] : ['unknown'], names }
 }
 
 function isSame(one: Context, other: Context): boolean {
