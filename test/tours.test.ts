@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { createCommandLine } from '../runtime/cli/io-fixture.ts'
@@ -19,7 +19,7 @@ const tours = join(import.meta.dirname, '../docs/tours')
 
 const missing = process.platform === 'win32' || !existsSync('/usr/bin/curl') ? 'needs sh and curl' : false
 
-for (const tour of ['mapping'])
+for (const tour of ['mapping', 'transform', 'change'])
   test(`the tour ${tour}.md works as it is written`, { timeout: 120_000, skip: missing }, (t) =>
     follow(t, tour),
   )
@@ -40,7 +40,8 @@ function stepsOf(tour: string): readonly Step[] {
 async function follow(t: TestContext, tour: string): Promise<void> {
   const reader = await createReader(t)
   for (const { prose, language, text } of stepsOf(tour)) {
-    for (const [, from = '', to = ''] of prose.matchAll(/[Cc]hange `([^`]+)`\s+to\s+`([^`]+)`/g))
+    if (/\bCtrl-C\b/.test(prose)) await reader.stop()
+    for (const [, from = '', to = ''] of prose.matchAll(/[Cc]hange\s+`([^`]+)`\s+to\s+`([^`]+)`/g))
       await reader.edit(/In\s+`([^`]+)`/i.exec(prose)?.[1], from, to)
     if (language === 'sh') await reader.type(text)
     else if (language !== '')
@@ -68,11 +69,13 @@ async function createReader(t: TestContext) {
   const ids = new Map<string, string>()
   let exports = ''
   let gateway: ReveilleProcess | undefined
+  let isWatching = true
   let address = ''
   let edited = ''
   let last = { command: '', output: '' }
 
   async function start(options: readonly string[]): Promise<void> {
+    isWatching = !options.includes('--no-watch')
     if (!existsSync(join(cwd, 'reveille.yaml'))) {
       await reveille('init', '.')
       const file = join(cwd, 'reveille.yaml')
@@ -80,7 +83,9 @@ async function createReader(t: TestContext) {
       const settings = await readFile(file, 'utf8')
       await writeFile(file, settings.replace(/^gateway:$/m, '$&\n  log: { format: pretty }'))
     }
-    gateway = await spawnReveille(t, ['start', '--port', '0', ...options], { cwd })
+    // Other tests may have taken the debugger's usual port.
+    const words = options.map((option) => (option === '--inspect' ? '--inspect=0' : option))
+    gateway = await spawnReveille(t, ['start', '--port', '0', ...words], { cwd })
     const listening = await until(() => /listening +(\S+)/.exec(log())?.[1], 'the gateway to listen', 20_000)
     address = listening
   }
@@ -94,13 +99,24 @@ async function createReader(t: TestContext) {
     edited = file
     const before = outcomesOf(log())
     await make()
-    if (gateway === undefined || !/^(mappings|transforms|reveille\.yaml|\.env)/.test(file)) return
+    if (gateway === undefined || !isWatching || !(await isRead(file))) return
     await until(() => outcomesOf(log()) > before || undefined, `the gateway to notice ${file} in:\n${log()}`)
+  }
+
+  /** A transform is read once a mapping names it. */
+  async function isRead(file: string): Promise<boolean> {
+    if (!file.startsWith('transforms/')) return /^(mappings\/|reveille\.yaml|\.env)/.test(file)
+    const folder = join(cwd, 'mappings')
+    const mappings = await Promise.all(
+      (await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')),
+    )
+    return mappings.some((text) => text.includes(`module: ${basename(file)}`))
   }
 
   async function execute(command: string): Promise<string> {
     const words = [...ids].reduce((text, [shown, actual]) => text.replaceAll(shown, actual), command)
-    if (/^mkdir \S+ && cd /.test(words)) return ''
+    // The folder is there, and packages are not fetched in a test; test/transforms-page.test.ts has the compiler.
+    if (/^(mkdir \S+ && cd |npm install |npx tsc )/.test(words)) return ''
     const [, own, target] = /^npx reveille(?: ([^>|]*))?(?:> (\S+))?$/.exec(words) ?? []
     if (words === 'npx reveille' || own?.startsWith('start')) {
       await start(own?.split(' ').slice(1) ?? [])
@@ -119,6 +135,11 @@ async function createReader(t: TestContext) {
   }
 
   return {
+    async stop(): Promise<void> {
+      gateway?.send('SIGINT')
+      await gateway?.ended
+      gateway = undefined
+    },
     save(text: string, named: string | undefined): Promise<void> {
       const [, isMore, file = named] = /^(?:#|\/\/) (at the end of )?(\S+\.\w+)\n/.exec(text) ?? []
       assert.ok(file, `no file is named for:\n${text}`)
@@ -180,9 +201,9 @@ function stable(line: string): string {
   return line
     .replaceAll(/\d\d:\d\d:\d\d/g, 'TIME')
     .replaceAll(/\d{4}-\d\d-\d\d/g, 'DAY')
-    .replaceAll(/\b[\d.]+ m?s\b/g, 'DURATION')
+    .replaceAll(/\b[\d.]+ ?m?s\b/g, 'DURATION')
     .replaceAll(/\b[0-9a-f]{12}\b/g, 'DIGEST')
-    .replaceAll(/(?<=outside-data id=")[\w-]+|(?<=^│ \[[\w.]+ )[\w-]{8}(?=\]$)/g, 'FENCE')
+    .replaceAll(/(?<=outside-data id=")[\w-]+|(?<=^│ \[[\w. ]+ )[\w-]{8}(?=\]$)/g, 'FENCE')
     .replaceAll(idPattern, 'ID')
     .replaceAll(/ {2,}/g, '  ')
     .trimEnd()

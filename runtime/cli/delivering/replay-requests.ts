@@ -37,7 +37,11 @@ interface Replayed {
 
 interface Tried {
   readonly ok?: never
-  readonly explanation: { readonly endpoint: string }
+  readonly explanation: {
+    readonly endpoint: string
+    readonly actions: readonly { readonly mapping?: string }[]
+  }
+  /** Without its actions, which the explanation has. */
   readonly decision: Decision
   readonly status: number
   readonly stops: readonly { readonly module: string; readonly target: string }[]
@@ -96,8 +100,9 @@ function isGood(answer: Replayed | Tried | Refused): boolean {
 function describe(id: string, answer: Replayed | Tried | Refused, io: Io): void {
   const name = shortId(id)
   if ('decision' in answer) {
-    const { decision, status, stops } = answer
-    const { endpoint } = answer.explanation
+    const { status, stops } = answer
+    const { endpoint, actions } = answer.explanation
+    const decision = { ...answer.decision, actions } as Decision
     const stopped = stops.map(({ module, target }) => `  ${module} was kept from calling ${target}`)
     const lines = [...formatOutcome(endpoint, decision, status, paintFor(io)), ...stopped.map(printable)]
     io.out(`${name}: would be\n${lines.join('\n')}\n`)

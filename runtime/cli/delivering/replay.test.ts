@@ -106,6 +106,21 @@ test('a dry run says how a request would end, and where its transform was stoppe
   })
 })
 
+test('a dry run of a request that would be accepted names the mappings', async (t) => {
+  const tried = {
+    explanation: { endpoint: 'shop', candidates: [], actions: [{ mapping: 'order' }, { mapping: 'audit' }] },
+    decision: { outcome: 'accepted' },
+    status: 202,
+    stops: [],
+  }
+  const { run: command } = await open(t, ({ route }) => (route.startsWith('GET') ? found : tried))
+  assert.deepEqual(await command('replay', one, '--dry-run'), {
+    code: 0,
+    out: '3f9a1c: would be\n/shop  202  accepted  by order, audit\n',
+    err: '',
+  })
+})
+
 const job: ReplayJob & { failures: object[] } = {
   id: jobId,
   filter: {},
