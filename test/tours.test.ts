@@ -194,7 +194,7 @@ function splitWords(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '')
 }
 
-const idPattern = /\b(?=[0-9a-f]*\d)[0-9a-f]{6}\b/g
+const idPattern = /\b[0-9a-f]{6}\b/g
 
 /** Puts names in the place of what differs from one run to the next. */
 function stable(line: string): string {
