@@ -63,7 +63,7 @@ async function buildSite(root: string, base: string): Promise<End> {
     items: pages.map(({ name, address }) => ({ text: name, link: `/${address}` })),
   }))
   await writeEach(sources, [
-    ['site.json', JSON.stringify({ sidebar })],
+    ['site.json', JSON.stringify({ base, sidebar })],
     ...listed.flatMap(({ pages }) => pages).map((page) => [page.address, forVitePress(page)] as const),
     ...others.map((page) => [page.address, `---\nsearch: false\n---\n\n${page.text}`] as const),
   ])
@@ -71,7 +71,7 @@ async function buildSite(root: string, base: string): Promise<End> {
   await cp(path.join(root, 'console/icon.svg'), path.join(sources, 'public/icon.svg'))
   for (const [file, address] of files)
     await cp(path.join(root, file), path.join(sources, 'public', address), { recursive: true })
-  const built = await vitePress(root, ['build', path.join(root, 'tools/site'), '--base', base])
+  const built = await vitePress(root, ['build', path.join(root, 'tools/site')])
   if (built.code === 0) await writeEach(output, plainFiles(listed, others))
   return built
 }

@@ -4,17 +4,18 @@ import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitepress'
 
 // VitePress runs in the root of the repository.
-const { sidebar } = JSON.parse(readFileSync('build/site-pages/site.json', 'utf8'))
+const { base, sidebar } = JSON.parse(readFileSync('build/site-pages/site.json', 'utf8'))
 
 export default defineConfig({
   title: 'Reveille',
   description: 'The webhook gateway that wakes AI agents, and can prove what happened.',
   lang: 'en',
+  base,
   srcDir: '../../build/site-pages',
   outDir: '../../build/site',
   cacheDir: './node_modules/.cache',
   vite: { build: { target: 'es2022' } },
-  head: [['link', { rel: 'icon', href: '/icon.svg', type: 'image/svg+xml' }]],
+  head: [['link', { rel: 'icon', href: `${base}icon.svg`, type: 'image/svg+xml' }]],
   markdown: {
     // Text such as <name> and {{name}} is text.
     html: false,
@@ -40,7 +41,6 @@ export default defineConfig({
     sidebar,
     outline: [2, 3],
     search: { provider: 'local' },
-    editLink: { pattern: '/:path', text: 'This page as Markdown' },
   },
 })
 
