@@ -10,7 +10,7 @@ interface Group {
 
 export const groups: readonly Group[] = [
   { title: 'Start', pages: ['docs/index.md', 'README.md', 'docs/how-it-works.md', 'docs/glossary.md'] },
-  { title: 'Tours', pages: ['docs/tours/'] },
+  { title: 'Tours', pages: ['docs/tours/mapping.md', 'docs/tours/transform.md', 'docs/tours/change.md'] },
   {
     title: 'Mappings and transforms',
     pages: [
