@@ -302,14 +302,6 @@ test('--version prints the version of the package', async (t) => {
   assert.deepEqual(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
 })
 
-test('start without a configuration writes nothing, exits with 2 and names init', async (t) => {
-  const { run, cwd } = await createFakeGateway(t)
-  const { code, err } = await run('start')
-  assert.equal(code, 2)
-  assert.match(err, /There is no reveille\.yaml in this folder, nor in local\.\n.*reveille init/)
-  await assert.rejects(readFile(path.join(cwd, 'reveille.yaml')))
-})
-
 test('init writes a configuration that check finds good, and never a second one', async (t) => {
   const { run, env } = await createFakeGateway(t)
   const first = await run('init')

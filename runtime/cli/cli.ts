@@ -23,7 +23,7 @@ const usageExit = 2
 export async function runCli(argv: readonly string[], io: Io = processIo()): Promise<number> {
   const result = { exitCode: 0 }
   try {
-    await createProgram(io, result).parseAsync(argv)
+    await createProgram(io, result).parseAsync(withCommand(argv))
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExit
     if (!(error instanceof CommandFailure)) throw error
@@ -31,6 +31,13 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
     return error.exitCode
   }
   return result.exitCode
+}
+
+/** Without a command it is `start`: `reveille --yes`. The program itself has these options alone. */
+function withCommand(argv: readonly string[]): readonly string[] {
+  const first = argv[2]
+  const isStart = first === undefined || (first.startsWith('-') && !/^(-h|--help|-V|--version)$/.test(first))
+  return isStart ? [...argv.slice(0, 2), 'start', ...argv.slice(2)] : argv
 }
 
 /** Registers every command. Tests compare the reference page with it. */

@@ -18,6 +18,7 @@ test('a new folder gets the configuration, mappings, a place for transforms, and
   const { written } = await scaffold({ folder, template })
   assert.deepEqual(written, [
     '.env',
+    '.gitignore',
     'mappings/github.yaml',
     'mappings/stripe.yaml',
     'reveille.yaml',
@@ -43,7 +44,7 @@ test('nothing is written where there is a configuration', async (t) => {
   const { folder } = await createFolder(t)
   await mkdir(folder)
   await writeFile(path.join(folder, 'reveille.yaml'), 'mine')
-  assert.deepEqual(await scaffold({ folder, template }), { written: [] })
+  assert.deepEqual(await scaffold({ folder, template }), { written: [], ignored: false })
   assert.deepEqual(await readdir(folder), ['reveille.yaml'])
   assert.equal(await readFile(path.join(folder, 'reveille.yaml'), 'utf8'), 'mine')
 })
@@ -54,7 +55,7 @@ test('a folder without a configuration gets what it lacks, and keeps what it has
   await writeFile(path.join(folder, '.env'), 'REVEILLE_HOOK_TOKEN=mine')
   await writeFile(path.join(folder, 'mappings', 'github.yaml'), 'mine')
   const { written } = await scaffold({ folder, template })
-  assert.deepEqual(written, ['mappings/stripe.yaml', 'reveille.yaml', 'transforms/README.md'])
+  assert.deepEqual(written, ['.gitignore', 'mappings/stripe.yaml', 'reveille.yaml', 'transforms/README.md'])
   assert.equal(await readFile(path.join(folder, '.env'), 'utf8'), 'REVEILLE_HOOK_TOKEN=mine')
   assert.equal(await readFile(path.join(folder, 'mappings', 'github.yaml'), 'utf8'), 'mine')
   assert.deepEqual(await readdir(parent), ['local'])
@@ -65,13 +66,33 @@ test('an empty folder is filled and not replaced, since a shell may be in it', a
   await mkdir(folder)
   const { ino } = await stat(folder)
   const { written } = await scaffold({ folder, template })
-  assert.equal(written.length, 5)
+  assert.equal(written.length, 6)
   assert.equal((await stat(folder)).ino, ino)
 })
 
 test('two commands at one time write one whole folder', async (t) => {
   const { parent, folder } = await createFolder(t)
   const both = await Promise.all([scaffold({ folder, template }), scaffold({ folder, template })])
-  assert.equal(both.flatMap(({ written }) => written).length, 5, 'each file was written once')
+  assert.equal(both.flatMap(({ written }) => written).length, 6, 'each file was written once')
   assert.deepEqual(await readdir(parent), ['local'])
+})
+
+test('what must not be committed is added to a .gitignore once, and what it has stays', async (t) => {
+  const { folder } = await createFolder(t)
+  const file = path.join(folder, '.gitignore')
+  await mkdir(folder)
+  await writeFile(file, '/node_modules\n*.log')
+  assert.equal((await scaffold({ folder, template })).ignored, true)
+  const text = await readFile(file, 'utf8')
+  assert.match(text, /^\/node_modules\n\*\.log\n# Of the Reveille gateway.*\n\.env\ndata\/\n$/)
+  await rm(path.join(folder, 'reveille.yaml'))
+  assert.deepEqual(await scaffold({ folder, template }), { written: ['reveille.yaml'], ignored: false })
+  assert.equal(await readFile(file, 'utf8'), text)
+})
+
+test('payloads to try mappings on are copied where they are given', async (t) => {
+  const { folder } = await createFolder(t)
+  const samples = path.join(import.meta.dirname, 'samples')
+  const { written } = await scaffold({ folder, template, samples })
+  assert.ok(written.includes(path.join('samples', 'github-pull-request.json')), String(written))
 })

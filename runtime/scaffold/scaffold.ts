@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
 export interface ScaffoldOptions {
@@ -10,39 +10,83 @@ export interface ScaffoldOptions {
   readonly folder: string
   /** The folder that is copied; absolute. */
   readonly template: string
+  /** A folder of payloads to try mappings on, which is copied as `samples`; absolute. Absent: none is. */
+  readonly samples?: string
 }
 
 export interface Scaffolded {
   /** Relative to the folder, sorted; empty when there was a configuration. */
   readonly written: readonly string[]
+  /** Whether lines were added to a `.gitignore` that was there. */
+  readonly ignored: boolean
 }
 
 const configurationFile = 'reveille.yaml'
+
+/** What of a configuration's folder is never committed. */
+const ignoredNames = ['.env', 'data/', 'node_modules/']
 
 /**
  * Writes nothing where there is a configuration, and never over a file. The configuration is written last, so that after a
  * crash the command can run again.
  */
-export async function scaffold({ folder, template }: ScaffoldOptions): Promise<Scaffolded> {
+export async function scaffold({ folder, template, samples }: ScaffoldOptions): Promise<Scaffolded> {
   const written: string[] = []
-  if (existsSync(path.join(folder, configurationFile))) return { written }
-  const entries = await readdir(template, { recursive: true, withFileTypes: true })
-  const files = entries
+  if (existsSync(path.join(folder, configurationFile))) return { written, ignored: false }
+  const files = await filesIn(template)
+  const ordered = [
+    ...files.filter(({ to }) => to !== configurationFile),
+    ...(samples === undefined ? [] : await filesIn(samples, 'samples')),
+    ...files.filter(({ to }) => to === configurationFile),
+  ]
+  // What is never committed is ignored before it is there.
+  const ignored = !(await create(folder, '.gitignore', ignoreLines(ignoredNames), written))
+  const wasAdded = ignored && (await addIgnored(path.join(folder, '.gitignore')))
+  await create(folder, '.env', secrets(), written, 0o600)
+  for (const { from, to } of ordered) await create(folder, to, await readFile(from), written)
+  return { written: written.sort(), ignored: wasAdded }
+}
+
+async function filesIn(folder: string, under = '') {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
     .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(template, path.join(entry.parentPath, entry.name)))
-    .filter((file) => file !== configurationFile)
-  for (const file of ['.env', ...files, configurationFile]) {
-    const target = path.join(folder, file)
-    const content = file === '.env' ? secrets() : await readFile(path.join(template, file))
-    await mkdir(path.dirname(target), { recursive: true })
-    try {
-      await writeFile(target, content, { flag: 'wx', mode: file === '.env' ? 0o600 : 0o666 })
-      written.push(file)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .map((from) => ({ from, to: path.join(under, path.relative(folder, from)) }))
+}
+
+/** False where the file was there. */
+async function create(
+  folder: string,
+  file: string,
+  content: string | Uint8Array,
+  written: string[],
+  mode = 0o666,
+): Promise<boolean> {
+  const target = path.join(folder, file)
+  await mkdir(path.dirname(target), { recursive: true })
+  try {
+    await writeFile(target, content, { flag: 'wx', mode })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
   }
-  return { written: written.sort() }
+  written.push(file)
+  return true
+}
+
+/** Appends the lines that the file lacks. */
+async function addIgnored(file: string): Promise<boolean> {
+  const text = await readFile(file, 'utf8')
+  const known = new Set(text.split('\n').map((line) => line.trim().replace(/^\/|\/$/g, '')))
+  const missing = ignoredNames.filter((name) => !known.has(name.replace(/\/$/, '')))
+  if (missing.length === 0) return false
+  await appendFile(file, `${text === '' || text.endsWith('\n') ? '' : '\n'}${ignoreLines(missing)}`)
+  return true
+}
+
+function ignoreLines(names: readonly string[]): string {
+  return `# Of the Reveille gateway: its secrets, its data and its packages.\n${names.join('\n')}\n`
 }
 
 function secrets(): string {

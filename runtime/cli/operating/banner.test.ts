@@ -40,7 +40,8 @@ test('the banner names the address, the runner, the channels and the console, an
     lines.map((line) => line.split(' ')[1]),
     ['wake', 'agent', 'github'].map((endpoint) => `http://127.0.0.1:8787/hooks/${endpoint}`),
   )
-  assert.match(lines[2] ?? '', / -H 'x-github-event: pull_request' --data @samples\/pull\.json$/)
+  assert.match(banner, / -H 'x-github-event: pull_request' \\\n {2}--data @samples\/pull\.json\n/)
+  for (const line of banner.split('\n')) assert.ok(line.length <= 80, line)
 })
 
 test('the banner names the address of a tunnel, or where a tunnel has to lead', () => {
@@ -72,7 +73,7 @@ test('the banner names the model where there is one', () => {
 test('the lines read the token from its place, also in a folder whose name needs quotes', () => {
   const file = "my gateway's/.env"
   const banner = formatBanner({ ...facts, tokenSource: { kind: 'file', file, name: 'HOOK' } })
-  assert.ok(banner.includes(`"Authorization: Bearer $(grep ^HOOK= 'my gateway'\\''s/.env' | cut -d= -f2)"`))
+  assert.ok(banner.includes(`"Authorization: Bearer $(sed -n s/^HOOK=//p 'my gateway'\\''s/.env')"`))
   const environment = formatBanner({ ...facts, tokenSource: { kind: 'environment', name: 'HOOK' } })
   assert.ok(environment.includes('"Authorization: Bearer $HOOK"'))
 })

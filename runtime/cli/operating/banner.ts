@@ -1,5 +1,6 @@
 /** Writes what a person sees when the gateway has started: its address, what is active, and commands to paste. */
 
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { authOf } from '@reveille/engine'
@@ -59,8 +60,15 @@ export async function bannerFacts(
     mappings: snapshot.mappings,
     /** Whether a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
     takesToken: (endpoint: string) => authOf(snapshot.effectivePolicyOf(endpoint) ?? {}) === 'token',
-    sampleFile: shownPath(packageFile('scaffold', 'samples', 'github-pull-request.json'), io),
+    sampleFile: shownPath(sampleFor(configFile), io),
   }
+}
+
+/** The copy beside the configuration, because the path of the package is too long for a line. */
+function sampleFor(configFile: string): string {
+  const name = path.join('samples', 'github-pull-request.json')
+  const copy = path.join(path.dirname(configFile), name)
+  return existsSync(copy) ? copy : packageFile('scaffold', name)
 }
 
 export function formatBanner(facts: BannerFacts): string {
@@ -102,10 +110,10 @@ function whenLive({ watch, program }: BannerFacts): string {
 
 function invitation(facts: BannerFacts): string[] {
   if (!facts.hooksEnabled) return ['Hooks are off: set hooks.enabled to true.']
-  const pullRequest = `-H 'x-github-event: pull_request' --data @${shellWord(facts.sampleFile)}`
-  const samples: [title: string, endpoint: string, rest: string][] = [
-    ['Wake the main session:', 'wake', `-d '{"text":"The doorbell rang","mode":"now"}'`],
-    ['Run an agent:', 'agent', `-d '{"message":"Say hello","name":"Hello"}'`],
+  const pullRequest = [`-H 'x-github-event: pull_request'`, `--data @${shellWord(facts.sampleFile)}`]
+  const samples: [title: string, endpoint: string, rest: readonly string[]][] = [
+    ['Wake the main session:', 'wake', [`-d '{"text":"The doorbell rang","mode":"now"}'`]],
+    ['Run an agent:', 'agent', [`-d '{"message":"Say hello","name":"Hello"}'`]],
   ]
   if (facts.mappings.some(({ path }) => path === 'github'))
     samples.push(['Send what GitHub sends when a pull request is opened:', 'github', pullRequest])
@@ -122,15 +130,22 @@ function invitation(facts: BannerFacts): string[] {
   ]
 }
 
-function curl(facts: BannerFacts, endpoint: string, rest: string): string {
-  return `curl ${facts.address}${facts.hooksPath}/${endpoint} -H "Authorization: Bearer ${bearer(facts.tokenSource)}" ${rest}`
+/** A command of several lines, each of which fits a terminal of 80 columns. */
+function curl(facts: BannerFacts, endpoint: string, rest: readonly string[]): string {
+  const { address, hooksPath, tokenSource } = facts
+  const words = [
+    `curl ${address}${hooksPath}/${endpoint}`,
+    `-H "Authorization: Bearer ${bearer(tokenSource)}"`,
+    ...rest,
+  ]
+  return words.join(' \\\n  ')
 }
 
 /** The shell reads the token when the line runs, so that no secret is on the screen or in a history. */
 function bearer(source: TokenSource): string {
   switch (source.kind) {
     case 'file':
-      return `$(grep ^${source.name}= ${shellWord(source.file)} | cut -d= -f2)`
+      return `$(sed -n s/^${source.name}=//p ${shellWord(source.file)})`
     case 'environment':
       return `$${source.name}`
     case 'unknown':

@@ -4,6 +4,8 @@ import { InvalidArgumentError, Option } from 'commander'
 import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 
 const startHelp = `
+Where this folder and its folder local have no configuration, a first one is
+written here: at once into an empty folder, otherwise after a yes.
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
 at once.`
 
@@ -11,13 +13,14 @@ at once.`
 export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
   program
     .command('start')
-    .description('run the gateway until it is stopped')
+    .description('run the gateway until it is stopped; `reveille` alone does the same')
     .addOption(configOption())
     .option(
       '--inspect [port]',
       'let a debugger attach, from this machine; transforms then have no deadline (default port: 9229)',
     )
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
+    .option('--yes', 'write a first configuration beside other files without asking')
     .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
     .option('--tunnel', 'let the internet reach hooks, and nothing else, through `cloudflared`')
     .option('--tunnel-port <n>', 'where hooks are served for another tunnel, on the loopback address')

@@ -1,26 +1,101 @@
 /** `reveille init`: scaffolds a configuration. */
 
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { packageFile } from '../../package-folder.ts'
-import { scaffold } from '../../scaffold/scaffold.ts'
-import { configWords } from '../configuration.ts'
+import { type Scaffolded, scaffold } from '../../scaffold/scaffold.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { configWords, usualFile } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { programName } from '../pasted.ts'
 
+export interface FirstOptions {
+  /** Whether a folder that holds other files is written into without a question. */
+  readonly yes?: boolean
+}
+
 export async function init(folder: string, options: CommandOptions, io: Io): Promise<number> {
-  const written = await scaffoldInto(path.resolve(io.cwd, folder))
+  const { written, ignored } = await scaffoldInto(path.resolve(io.cwd, folder), io)
   if (options.json) io.out(`${JSON.stringify({ folder, written })}\n`)
   else if (written.length === 0)
     io.out(`${path.join(folder, 'reveille.yaml')} is there; nothing was written.\n`)
   else {
     io.out(written.map((file) => `wrote ${path.join(folder, file)}\n`).join(''))
+    if (ignored) io.out(`added to ${path.join(folder, '.gitignore')}\n`)
     io.out(`\nStart it: ${programName(io)} start${configWords(path.join(folder, 'reveille.yaml'), io)}\n`)
   }
   return 0
 }
 
-/** @returns the files that were written, relative to the folder; none where there is a configuration */
-export async function scaffoldInto(folder: string): Promise<readonly string[]> {
-  const { written } = await scaffold({ folder, template: packageFile('scaffold', 'template') })
-  return written
+/**
+ * Writes a first configuration into an absolute folder; nothing where there is one.
+ *
+ * @throws CommandFailure (bad usage) for the root folder and the home folder
+ */
+export async function scaffoldInto(folder: string, io: Pick<Io, 'env'>): Promise<Scaffolded> {
+  if (!existsSync(path.join(folder, usualFile))) refuseCommonFolder(folder, io)
+  return scaffold({
+    folder,
+    template: packageFile('scaffold', 'template'),
+    samples: packageFile('scaffold', 'samples'),
+  })
+}
+
+/**
+ * Writes a first configuration into the working directory: at once where it is empty, otherwise after a yes.
+ *
+ * @throws CommandFailure (bad usage) where the answer is no, or there is no terminal to ask at
+ */
+export async function scaffoldHere({ yes }: FirstOptions, io: Io): Promise<Scaffolded> {
+  refuseCommonFolder(io.cwd, io)
+  if (!yes && !isEmpty(io.cwd)) await askFor(io)
+  return scaffoldInto(io.cwd, io)
+}
+
+/** Secrets and data would lie among everything else there, and `.gitignore` would apply to all of it. */
+function refuseCommonFolder(folder: string, { env }: Pick<Io, 'env'>): void {
+  const place = realPath(folder)
+  const homes = [env['HOME'], homedir()].flatMap((home) => (home ? [realPath(home)] : []))
+  const what =
+    place === path.parse(place).root
+      ? 'the root folder'
+      : homes.includes(place)
+        ? 'your home folder'
+        : undefined
+  if (what === undefined) return
+  throw new CommandFailure(
+    2,
+    `A gateway gets a folder of its own, and this is ${what}: ${folder}\nNothing was written. Make a folder, and start there:\n  mkdir ${path.join('~', 'reveille')} && cd ${path.join('~', 'reveille')}`,
+  )
+}
+
+function realPath(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : path.resolve(folder)
+}
+
+/** What version control and a desktop put into each folder does not count. */
+function isEmpty(folder: string): boolean {
+  return readdirSync(folder).every((name) => ['.git', '.DS_Store'].includes(name))
+}
+
+async function askFor(io: Io): Promise<void> {
+  const what = `There is no ${usualFile} in ${io.cwd}, nor in its folder local, and it holds other files.`
+  if (io.prompts === undefined) {
+    const name = programName(io)
+    throw new CommandFailure(
+      2,
+      [
+        what,
+        'Nothing was written. To go on, do one of these:',
+        `  ${name} --yes                  write a first configuration here, and start`,
+        `  ${name} start --config FILE    start a configuration that is elsewhere`,
+        `  ${name} init DIR               write a first configuration to another folder`,
+      ].join('\n'),
+    )
+  }
+  const prompts = await io.prompts()
+  prompts.note(what)
+  if ((await prompts.choose('Write a first configuration here, and start?', ['yes', 'no'])) === 'yes') return
+  throw new CommandFailure(2, 'Nothing was written.')
 }

@@ -62,7 +62,7 @@ async function startGateway(t: TestContext, more: readonly string[] = []) {
 test('each line that the banner offers works when it is pasted, and its effect is shown', async (t) => {
   const { cwd, folder, shown, output } = await startGateway(t)
   const banner = await shown(/--data @.*\n/)
-  const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
+  const lines = banner.match(/^curl .*(\n {2}.*)*/gm) ?? []
   const answers = []
   for (const line of lines) {
     const { stdout } = await promisify(execFile)('bash', ['-c', line], { cwd })
@@ -102,11 +102,11 @@ test('with --no-watch an edit waits: a dry run shows it, and it goes live with a
   assert.deepEqual([outcome, generation], ['live', 2])
 })
 
-test('a port can be chosen before the first start, and commands find the gateway there', async (t) => {
+test('without a command an empty folder gets a configuration, on a chosen port, and commands find the gateway there', async (t) => {
   const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-port-'))
   atEnd(t, () => rm(cwd, { recursive: true, force: true }))
   const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
-  const child = spawn(process.execPath, [await build(), 'start', '--init', '--config', '.'], {
+  const child = spawn(process.execPath, [await build()], {
     cwd,
     env: { ...env, REVEILLE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -122,7 +122,7 @@ test('a port can be chosen before the first start, and commands find the gateway
     out += text
     if (/runs\n/.test(out)) break
   }
-  assert.match(out, /^Wrote a first configuration to \.\/\n/)
+  assert.match(out, /^Wrote a first configuration to this folder:\n\.env, /)
   assert.match(out, /^# See what became of them:\n(npx )?reveille runs$/m)
   const address = /listens on (\S+)/.exec(out)?.[1]
   assert.doesNotMatch(address ?? '', /:8787$/)

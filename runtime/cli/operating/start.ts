@@ -14,13 +14,13 @@ import { type NodeRole, StoreError } from '../../store/port.ts'
 import { findCloudflared, type TunnelOptions } from '../../tunnel.ts'
 import { CommandFailure, storeFailure } from '../command-failure.ts'
 import { findConfiguration, findUsual, formatDiagnostics, shownPath, usualFile } from '../configuration.ts'
-import type { Io } from '../io.ts'
+import { type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
-import { scaffoldInto } from './init.ts'
+import { type FirstOptions, scaffoldHere, scaffoldInto } from './init.ts'
 
-export interface StartOptions {
+export interface StartOptions extends FirstOptions {
   readonly config?: string
   /** Whether to scaffold first where there is no configuration. */
   readonly init?: boolean
@@ -52,7 +52,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   const port = portOf(options, io)
   const tunnel = await tunnelOf(options, io)
   openInspector(options, io)
-  if (options.init) await scaffoldFor(options, io)
+  const isFirst = await scaffoldWhereMissing(options, io)
   const configFile = findConfiguration(options, io)
   const { gateway, address } = await openGateway(configFile, options, { port, tunnel }, io)
   const stop = createStopSignal({
@@ -74,7 +74,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
     },
   })
   // A service's journal needs no lines to paste.
-  if (options.init || io.columns !== undefined) {
+  if (options.init || isFirst || io.columns !== undefined) {
     const publicUrl = await inTime(Promise.race([gateway.publicUrl(), stop.first.then(() => undefined)]))
     const watch = options.watch ?? true
     const facts = await bannerFacts(gateway, { address, publicUrl, configFile, watch }, io)
@@ -194,14 +194,31 @@ function openInspector({ inspect }: StartOptions, io: Io): void {
   )
 }
 
-/** Scaffolds in the folder that `--config` names, else in this one, where there is no configuration. */
-async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
-  const named = config ?? (io.env['REVEILLE_CONFIG'] || findUsual(io) || usualFile)
-  const file = path.resolve(io.cwd, named)
-  const folder = /\.(ya?ml|json)$/.test(named) ? path.dirname(file) : file
-  const written = await scaffoldInto(folder)
-  if (written.length === 0) return
+/**
+ * With `--init`, scaffolds in the folder that `--config` names, else in this one, where there is no configuration. Without it a configuration
+ * that is named must be there, and one that is not named is written into this folder.
+ *
+ * @returns whether a configuration was written
+ */
+async function scaffoldWhereMissing(options: StartOptions, io: Io): Promise<boolean> {
+  const named = options.config ?? (io.env['REVEILLE_CONFIG'] || undefined)
+  const usual = findUsual(io)
+  if (!options.init) {
+    if (named !== undefined || usual !== undefined) return false
+    const { written, ignored } = await scaffoldHere(options, io)
+    const tops = [...new Set(written.map((file) => file.split(path.sep)[0]))]
+    const shown = tops.map((name) => (written.includes(String(name)) ? name : `${name}${path.sep}`))
+    io.out(`Wrote a first configuration to this folder:\n${wrapText(shown.join(', '), { columns: 80 })}\n`)
+    if (ignored) io.out('Added its secrets, data and packages to .gitignore.\n')
+    return true
+  }
+  const place = named ?? usual ?? usualFile
+  const file = path.resolve(io.cwd, place)
+  const folder = /\.(ya?ml|json)$/.test(place) ? path.dirname(file) : file
+  const { written } = await scaffoldInto(folder, io)
+  if (written.length === 0) return false
   io.out(`Wrote a first configuration to ${shownPath(folder, io) || '.'}${path.sep}\n\n`)
+  return true
 }
 
 /** @throws CommandFailure with a message for the operator */

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createCommandLine } from '../io-fixture.ts'
+import { scaffoldHere } from './init.ts'
+
+async function createFolder(t: TestContext, ...names: readonly string[]) {
+  const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-first-')))
+  t.after(() => rm(cwd, { recursive: true, force: true }))
+  for (const name of names) await writeFile(path.join(cwd, name), 'mine')
+  return cwd
+}
+
+/** A person who gives this answer to each question. */
+function ioIn(cwd: string, answer?: 'yes' | 'no', env: Record<string, string> = {}) {
+  const asked: string[] = []
+  const prompts = {
+    note: (text: string) => void asked.push(text),
+    choose: async (message: string) => {
+      asked.push(message)
+      return answer ?? ''
+    },
+  }
+  const io = { cwd, env, ...(answer && { prompts: async () => prompts }) }
+  return { io: io as unknown as Parameters<typeof scaffoldHere>[1], asked }
+}
+
+test('an empty folder is written into without a question, also where version control began', async (t) => {
+  const cwd = await createFolder(t)
+  await mkdir(path.join(cwd, '.git'))
+  const { written } = await scaffoldHere({}, ioIn(cwd).io)
+  assert.ok(written.includes('reveille.yaml') && written.includes('.env'), String(written))
+})
+
+test('beside other files the person is asked, and --yes answers', async (t) => {
+  const cwd = await createFolder(t, 'notes.txt')
+  const declined = ioIn(cwd, 'no')
+  await assert.rejects(scaffoldHere({}, declined.io), { exitCode: 2, message: 'Nothing was written.' })
+  assert.deepEqual(await readdir(cwd), ['notes.txt'])
+  assert.match(
+    declined.asked.join(' '),
+    /it holds other files\. Write a first configuration here, and start\?$/,
+  )
+
+  const accepted = ioIn(cwd, 'yes')
+  assert.ok((await scaffoldHere({}, accepted.io)).written.length > 0)
+
+  const other = await createFolder(t, 'notes.txt')
+  assert.ok((await scaffoldHere({ yes: true }, ioIn(other).io)).written.length > 0)
+})
+
+test('beside other files and without a terminal nothing is written, and the ways on are named', async (t) => {
+  const commands = await createCommandLine(t, { 'notes.txt': 'mine' })
+  for (const words of [[], ['start']]) {
+    const { code, err } = await commands.run(...words)
+    assert.equal(code, 2)
+    assert.match(err, /^There is no reveille\.yaml in .*, and it holds other files\.\nNothing was written\./)
+    assert.match(err, /^ {2}reveille --yes /m)
+    assert.match(err, /^ {2}reveille init DIR /m)
+  }
+  assert.deepEqual(await readdir(commands.cwd), ['notes.txt'])
+})
+
+test('nothing is ever written to the root folder or the home folder', async (t) => {
+  const home = await createFolder(t)
+  const refused = (what: string) => ({
+    exitCode: 2,
+    message: new RegExp(
+      `this is ${what}: .*\\nNothing was written\\. .*\\n {2}mkdir ~/reveille && cd ~/reveille$`,
+    ),
+  })
+  await assert.rejects(
+    scaffoldHere({ yes: true }, ioIn(home, 'yes', { HOME: home }).io),
+    refused('your home folder'),
+  )
+  await assert.rejects(scaffoldHere({ yes: true }, ioIn('/').io), refused('the root folder'))
+  assert.deepEqual(await readdir(home), [])
+
+  const commands = await createCommandLine(t, {}, { env: { HOME: home } })
+  const { code, err } = await commands.run('init', home)
+  assert.equal(code, 2)
+  assert.match(err, /this is your home folder/)
+})
+
+test('options without a command are those of start', async (t) => {
+  const commands = await createCommandLine(t, {})
+  const { code, err } = await commands.run('--config', 'absent.yaml')
+  assert.equal(code, 2)
+  assert.match(err, /^There is no absent\.yaml\./)
+  assert.match((await commands.run('--help')).out, /^Usage: reveille \[options\] \[command\]/)
+})
