@@ -1,5 +1,5 @@
 /**
- * Follows each tour of docs/tours/ to its end, as a reader does: writes the files that it shows, makes the edits that it asks for, runs its
+ * Follows each tour of docs/tours/ and SKILL.md to the end, as a reader does: writes the files that it shows, makes the edits that it asks for, runs its
  * commands beside a gateway in a process of its own, and compares what comes with what the page shows.
  */
 
@@ -15,14 +15,20 @@ import { until } from './installation.ts'
 import { type ReveilleProcess, spawnReveille } from './process/reveille-process.ts'
 
 const run = promisify(execFile)
-const tours = join(import.meta.dirname, '../docs/tours')
+const root = join(import.meta.dirname, '..')
 
 const missing = process.platform === 'win32' || !existsSync('/usr/bin/curl') ? 'needs sh and curl' : false
 
 for (const tour of ['mapping', 'transform', 'change'])
   test(`the tour ${tour}.md works as it is written`, { timeout: 120_000, skip: missing }, (t) =>
-    follow(t, tour),
+    follow(t, `docs/tours/${tour}.md`),
   )
+
+test(
+  'SKILL.md works as it is written, and no command of it fails',
+  { timeout: 120_000, skip: missing },
+  (t) => follow(t, 'SKILL.md', 0),
+)
 
 interface Step {
   /** The sentences before the block. */
@@ -31,15 +37,16 @@ interface Step {
   readonly text: string
 }
 
-function stepsOf(tour: string): readonly Step[] {
-  const page = readFileSync(join(tours, `${tour}.md`), 'utf8')
+function stepsOf(path: string): readonly Step[] {
+  const page = readFileSync(join(root, path), 'utf8')
   const blocks = page.matchAll(/(.*?)^```(\w*)\n(.*?)^```$/gms)
   return [...blocks].map(([, prose = '', language = '', text = '']) => ({ prose, language, text }))
 }
 
-async function follow(t: TestContext, tour: string): Promise<void> {
-  const reader = await createReader(t)
-  for (const { prose, language, text } of stepsOf(tour)) {
+/** `mostCode` is the greatest exit code that its commands may have; a 2 says that a command was misunderstood. */
+async function follow(t: TestContext, page: string, mostCode = 1): Promise<void> {
+  const reader = await createReader(t, mostCode)
+  for (const { prose, language, text } of stepsOf(page)) {
     if (/\bCtrl-C\b/.test(prose)) await reader.stop()
     for (const [, from = '', to = ''] of prose.matchAll(/[Cc]hange\s+`([^`]+)`\s+to\s+`([^`]+)`/g))
       await reader.edit(/In\s+`([^`]+)`/i.exec(prose)?.[1], from, to)
@@ -51,7 +58,7 @@ async function follow(t: TestContext, tour: string): Promise<void> {
   }
 }
 
-async function createReader(t: TestContext) {
+async function createReader(t: TestContext, mostCode: number) {
   const {
     cwd,
     write,
@@ -117,13 +124,14 @@ async function createReader(t: TestContext) {
     const words = [...ids].reduce((text, [shown, actual]) => text.replaceAll(shown, actual), command)
     // The folder is there, and packages are not fetched in a test; test/transforms-page.test.ts has the compiler.
     if (/^(mkdir \S+ && cd |npm install |npx tsc )/.test(words)) return ''
-    const [, own, target] = /^npx reveille(?: ([^>|]*))?(?:> (\S+))?$/.exec(words) ?? []
-    if (words === 'npx reveille' || own?.startsWith('start')) {
+    const [, own, target, isBehind] = /^npx reveille(?: ([^>|]*))?(?:> (\S+)( 2>&1 &)?)?$/.exec(words) ?? []
+    if (words === 'npx reveille' || isBehind || own?.startsWith('start')) {
       await start(own?.split(' ').slice(1) ?? [])
       return ''
     }
     if (own !== undefined) {
-      const { out, err } = await reveille(...splitWords(own))
+      const { code, out, err } = await reveille(...splitWords(own))
+      assert.ok(code <= mostCode, `\`${words}\` exits with ${code}:\n${out}${err}`)
       if (target !== undefined) await write(target, out)
       return out + err
     }
