@@ -71,6 +71,8 @@ test('each list is newest first, and its filters select the requested records', 
   assert.deepEqual(await idsOf('/api/runs?state=succeeded&kind=run'), runs.toReversed())
   assert.deepEqual(await idsOf(`/api/runs?sessionKey=${encodeURIComponent('hook:push:next')}`), [runs[1]])
   assert.deepEqual(await idsOf('/api/runs?state=failed'), [])
+  assert.deepEqual(await idsOf('/api/runs?endpoint=github'), runs.toReversed())
+  assert.deepEqual(await idsOf('/api/runs?endpoint=stripe'), [])
   assert.deepEqual(await idsOf('/api/runs?kind=heartbeat'), [])
 
   const { items: events } = await read<Page<EventRecord>>('/api/events?state=pending')
@@ -286,6 +288,7 @@ test('an unknown or invalid query parameter of a list is refused with a pointer 
     'requests?until=2026-13-40': ['/until', 'must be a time that there is'],
     'requests?generation=first': ['/generation', 'must be an integer'],
     'requests?endpoint=%20': ['/endpoint', 'must not be blank; leave it out instead'],
+    'runs?endpoint=%20': ['/endpoint', 'must not be blank; leave it out instead'],
     find: ['/q', 'is required'],
   }
   for (const [query, [pointer, message]] of Object.entries(refusals)) {

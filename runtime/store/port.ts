@@ -418,7 +418,7 @@ export interface Reader {
    */
   recentBodies(options?: { readonly limit?: number }): Promise<readonly RequestRecord[]>
   runs(
-    options?: PageOptions & { state?: string; sessionKey?: string; kind?: string },
+    options?: PageOptions & { state?: string; sessionKey?: string; kind?: string; endpoint?: string },
   ): Promise<Page<RunRecord>>
   run(id: Id): Promise<RunRecord | undefined>
   events(options?: PageOptions & { state?: string }): Promise<Page<EventRecord>>

@@ -208,8 +208,8 @@ export function createReader(ask: Ask, refused: RefusedRequests, now: () => numb
       return got.map((each) => wholeOf<RequestRecord>(each))
     },
     request: async (id) => refused.get(id) ?? get<RequestRecord>('requests', id),
-    runs: ({ state, sessionKey, kind, ...page } = {}) =>
-      list<RunRecord>('runs', page, { state, session: sessionKey, kind }),
+    runs: ({ state, sessionKey, kind, endpoint, ...page } = {}) =>
+      list<RunRecord>('runs', page, { state, session: sessionKey, kind, endpoint }),
     async run(id) {
       const got = isId(id) ? await ask('get', 'runs', id) : undefined
       return got && runOf(got)

@@ -55,6 +55,7 @@ export const workRoutes = {
         state: oneOf(runStates),
         sessionKey: text('The session.', { minLength: 1 }),
         kind: oneOf(['run', 'heartbeat']),
+        endpoint: givenText('The endpoint that its request came to.', 1_024),
       }),
     },
     answers: { 200: pageOf(runItem) },

@@ -94,6 +94,7 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
   addRecords('runs', 'agent turns: queued, running and ended', [
     new Option('--state <state>', 'only these').choices(runStates),
     new Option('--session-key <key>', 'only those of one session'),
+    new Option('--endpoint <name>', 'only those of requests to /hooks/<name>'),
     new Option('--kind <kind>', 'only these').choices(['run', 'heartbeat']),
   ])
   addRecords('events', 'what the main session has read, or will read', [

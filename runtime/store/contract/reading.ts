@@ -102,7 +102,8 @@ export function readingContract(subject: ContractSubject): void {
     test('lists are filtered by outcome, endpoint, state, session and kind', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const [one, two] = [sample.runAction({ sessionKey: 'pr:1' }), sample.runAction({ sessionKey: 'pr:2' })]
+      const one = sample.runAction({ sessionKey: 'pr:1', endpoint: 'github' })
+      const two = sample.runAction({ sessionKey: 'pr:2', endpoint: 'other' })
       const accepted = sample.entry(one, two, sample.eventAction())
       await bench.store.accept(accepted)
       const failed = sample.request({ outcome: 'failed', endpoint: 'stripe', status: 500 })
@@ -119,6 +120,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await ids(read.runs({ state: 'running' })), [running])
       assert.deepEqual(await ids(read.runs({ state: 'queued' })), [idOf(two)])
       assert.deepEqual(await ids(read.runs({ sessionKey: 'pr:1' })), [idOf(one)])
+      assert.deepEqual(await ids(read.runs({ endpoint: 'other' })), [idOf(two)])
+      assert.deepEqual(await ids(read.runs({ endpoint: 'other', state: 'running' })), [])
       assert.deepEqual(await ids(read.runs({ kind: 'heartbeat' })), [])
       assert.equal((await read.events({ state: 'pending' })).items.length, 1)
       assert.deepEqual(await ids(read.events({ state: 'consumed' })), [])

@@ -79,7 +79,7 @@ const forms: Readonly<Record<Listed, Form>> = {
   },
   runs: {
     columns: runColumns,
-    filters: { state: 'state', session: 'session', kind: 'kind' },
+    filters: { state: 'state', session: 'session', kind: 'kind', endpoint: "asked::json ->> 'endpoint'" },
     bytes: 'octet_length(asked) + coalesce(octet_length(changes), 0)',
     recordOf: runOf,
   },

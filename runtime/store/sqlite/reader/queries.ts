@@ -54,7 +54,7 @@ const forms: Readonly<Record<Listed, Form>> = {
   },
   runs: {
     columns: ['id', ...runColumns].join(', '),
-    filters: ['state', 'session', 'kind'],
+    filters: ['state', 'session', 'kind', 'endpoint'],
     order: 'place',
     recordOf: runOf,
   },
@@ -71,6 +71,9 @@ const forms: Readonly<Record<Listed, Form>> = {
     recordOf: ({ record }: { record: string }) => JSON.parse(record),
   },
 }
+
+/** Where a value that a list is filtered by stands, if it has no column of its own. */
+const places: Readonly<Record<string, string>> = { 'runs.endpoint': "draft ->> '$.endpoint'" }
 
 /** The values that a partial index leaves out. A query for another value excludes them, so that SQLite uses the index. */
 const unindexed: Readonly<Record<string, readonly string[]>> = {
@@ -146,7 +149,7 @@ export function createQueries(db: DatabaseSync) {
         conditions.push(value === 'pending' ? 'pending = 1' : 'pending IS NULL')
         continue
       }
-      conditions.push(`${column} = ?`)
+      conditions.push(`${places[`${table}.${column}`] ?? column} = ?`)
       values.push(columnValue(column, value))
       const left = unindexed[`${table}.${column}`] ?? []
       if (!left.includes(value)) conditions.push(...left.map((state) => `${column} <> '${state}'`))
