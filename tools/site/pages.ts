@@ -9,7 +9,10 @@ interface Group {
 }
 
 export const groups: readonly Group[] = [
-  { title: 'Start', pages: ['docs/index.md', 'README.md', 'docs/how-it-works.md', 'docs/glossary.md'] },
+  {
+    title: 'Start',
+    pages: ['docs/index.md', 'README.md', 'docs/how-it-works.md', 'docs/glossary.md', 'SKILL.md'],
+  },
   { title: 'Tours', pages: ['docs/tours/mapping.md', 'docs/tours/transform.md', 'docs/tours/change.md'] },
   {
     title: 'Mappings and transforms',
@@ -73,6 +76,7 @@ export const names: Readonly<Record<string, string>> = {
   'docs/index.md': 'What Reveille is',
   'README.md': 'First steps',
   'mappings/README.md': 'Presets',
+  'SKILL.md': 'For coding agents',
 }
 
 /** Lists the files of a group, in the order of the sidebar. */
