@@ -33,7 +33,7 @@ export type {
 export type { Diagnostic, Place } from './config/diagnostic/diagnostic.ts'
 export { inFileOrder } from './config/diagnostic/diagnostic-order.ts'
 export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/diagnostic/diagnostic-text.ts'
-export { inLargestUnit } from './config/duration.ts'
+export { inLargestUnit, parseDuration } from './config/duration.ts'
 export { type ThinkingLevel, thinkingLevels } from './config/fields.ts'
 export { withoutJson5Comments } from './config/file/json5-comments.ts'
 export { createThreadParser } from './config/file/parser.ts'
@@ -43,6 +43,7 @@ export { freezeDeep } from './config/freeze-deep.ts'
 export { isRecord } from './config/is-record.ts'
 export { createLoader, type Loader, type LoadOptions, loadConfiguration } from './config/load.ts'
 export { isLoopback } from './config/loopback.ts'
+export { type CatchUpProvider, isCatchUpProvider } from './config/mapping/catch-up-rules.ts'
 export { nearestName } from './config/nearest.ts'
 export { loadPasted } from './config/pasted.ts'
 export { writePath } from './config/path.ts'
@@ -50,6 +51,7 @@ export { costOf, listedPrices, type Price, priceOf, pricePages, pricesOf } from 
 export type { Rate } from './config/rate.ts'
 export { isOfGmailPreset } from './config/schema/configuration-schema.ts'
 export { type EditorSchema, editorSchemas } from './config/schema/editor-schema.ts'
+export type { CatchUpPolicy } from './config/schema/policy-schema.ts'
 export { isSecretKey } from './config/secret.ts'
 export type { Budget, LogLevel, ModelRules, QuietHours, Settings } from './config/settings.ts'
 export { shortTitleOf } from './config/verification/material.ts'
@@ -59,6 +61,7 @@ export { compileFieldPresence, type FieldPresence } from './lint/fields/field-pr
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export type { LintCode } from './lint/warnings.ts'
+export { parseExact } from './payload/exact-numbers.ts'
 export {
   type Fields,
   fieldsOf,

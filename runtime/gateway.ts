@@ -54,7 +54,13 @@ import { createReloading } from './reload/reloading.ts'
 import { createRequestDryRuns } from './reload/request-dry-runs.ts'
 import { ConfigurationError, loadStart, type Start } from './reload/start.ts'
 import { createReplayJobs, createReplays } from './replay/index.ts'
-import { createSharedStorage, createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
+import {
+  createCatchUps,
+  createSharedStorage,
+  createSourceClock,
+  createSources,
+  sourcesFolder,
+} from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
 import {
   type Lead,
@@ -306,9 +312,10 @@ async function assemble(
   const app = createApp(() => settingsOfNow().gateway.trustedProxies)
   const { sourceValues } = store.cluster
   const sourcesLead = parts.add(followLead(store, 'sources', role))
+  const catchUps = createCatchUps({ current: () => current().snapshot, fetch, log })
   const sources = parts.add(
     createSources({
-      live: () => (sourcesLead.isHeld() ? plugins.sources() : []),
+      live: () => (sourcesLead.isHeld() ? [...plugins.sources(), ...catchUps()] : []),
       hold: sourcesLead.hold,
       ...(sourceValues && { storageOf: createSharedStorage(sourceValues) }),
       post: (request) => hooks.post(request),
@@ -408,6 +415,10 @@ async function assemble(
   await dispatch.start()
   upkeep.begin(replayJobs.start)
   plugins.onCommitted(sources.apply)
+  // What is caught up is said by endpoints, which are live only now.
+  reloader.subscribe(({ type }) => {
+    if (type === 'snapshot-swapped') sources.apply()
+  })
   sourcesLead.begin(sources.apply)
   issues.start()
   // The broken files are reloaded and refused like any change, so that every command can say what is wrong with them.

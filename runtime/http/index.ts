@@ -19,7 +19,12 @@ export {
   openTunnelListener,
   type TunnelListener,
 } from './server/server.ts'
-export { type InternalRequest, type PostInternally, postLimitsOf } from './sources/internal-request.ts'
+export {
+  type InternalRequest,
+  type PostedInternally,
+  type PostInternally,
+  postLimitsOf,
+} from './sources/internal-request.ts'
 export type { PushHandler } from './sources/push-handling.ts'
 export {
   type AskedReplay,

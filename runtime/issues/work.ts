@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import { type CurrentLive, formatPlace, type ReloadEvent } from '@reveille/engine'
 import type { BudgetKey, DispatchObserver } from '../dispatch/index.ts'
-import type { SourceState } from '../sources/index.ts'
+import { catchUpSource, type SourceState } from '../sources/index.ts'
 import { dayOf } from '../store/day.ts'
 import type { Reader, RunRecord } from '../store/port.ts'
 import { type IssueCode, issueCodes } from './codes.ts'
@@ -246,7 +246,9 @@ export function createWorkWatch({
       endpoint: (subject) => snapshot.covers(subject) || subject.includes(':'),
       mapping: (subject) => mappings.has(subject) || snapshot.covers(subject.replace(/^\//, '')),
       channel: (subject) => Object.hasOwn(settings.channels, subject),
-      source: (subject) => Object.hasOwn(settings.sources, subject),
+      source: (subject) =>
+        Object.hasOwn(settings.sources, subject) ||
+        Object.keys(endpoints).some((name) => endpoints[name]?.catchUp && subject === catchUpSource(name)),
       runner: () => true,
       budget: (subject) =>
         subject === 'agents.budget'

@@ -9,7 +9,7 @@ import {
   type SourceStorage,
   transientError,
 } from '@reveille/kit'
-import type { PostInternally, PushHandler } from '../http/index.ts'
+import type { InternalRequest, PostedInternally, PostInternally, PushHandler } from '../http/index.ts'
 import type { PushHandlers } from './push-handlers.ts'
 import { jsonOf } from './source-storage.ts'
 import { readReport } from './state.ts'
@@ -32,6 +32,22 @@ export interface CallOptions extends GatewayAccess {
 }
 
 export type RunCall = ReturnType<typeof createCall>
+
+/** A source that is to run: a plugin's, or one of the gateway itself. */
+export interface RunnableSource {
+  readonly name: string
+  /** Runs as the contract of sources says. A plugin is given `call` alone. */
+  run(call: SourceCall, host: HostCall): Promise<void>
+}
+
+/** What a source of the gateway itself may do beside a plugin's. */
+export interface HostCall {
+  /** Posts as `SourceCall.post` does, with headers, and in the name of what the events come from. @throws as that does */
+  post(
+    request: Omit<InternalRequest, 'body' | 'signal'> & { body: unknown },
+    signal?: AbortSignal,
+  ): Promise<PostedInternally>
+}
 
 export function createCall(options: CallOptions) {
   const { source, storage, pushHandlers, clock, post, limitsOf, onReport } = options
@@ -64,6 +80,24 @@ export function createCall(options: CallOptions) {
     })
   }
 
+  const host: HostCall = {
+    post: (request, own) =>
+      during(async () => {
+        signal.throwIfAborted()
+        await hold()
+        const either = own ? AbortSignal.any([own, signal]) : signal
+        either.throwIfAborted()
+        try {
+          return await post({ ...request, body: jsonOf(request.body, 'What is posted'), signal: either })
+        } catch (cause) {
+          if (either.aborted) throw either.reason
+          throw isPluginError(cause)
+            ? cause
+            : transientError('network', 'The gateway did not answer.', { cause })
+        }
+      }),
+  }
+
   const call: SourceCall = {
     signal,
     clock: { now: () => clock.now(), sleep: (ms, own) => quiet(async () => clock.sleep(ms, own)) },
@@ -75,26 +109,7 @@ export function createCall(options: CallOptions) {
           await storage.write(name, value)
         }),
     },
-    post: (endpoint, body, own) =>
-      during(async () => {
-        signal.throwIfAborted()
-        await hold()
-        const either = own ? AbortSignal.any([own, signal]) : signal
-        either.throwIfAborted()
-        try {
-          return await post({
-            endpoint,
-            body: jsonOf(body, 'What is posted'),
-            by: `source ${source}`,
-            signal: either,
-          })
-        } catch (cause) {
-          if (either.aborted) throw either.reason
-          throw isPluginError(cause)
-            ? cause
-            : transientError('network', 'The gateway did not answer.', { cause })
-        }
-      }),
+    post: (endpoint, body, own) => host.post({ endpoint, body, by: `source ${source}` }, own),
     limitsOf: (endpoint) => limitsOf(endpoint),
     receive(endpoint, take) {
       signal.throwIfAborted()
@@ -119,6 +134,7 @@ export function createCall(options: CallOptions) {
 
   return {
     call,
+    host,
     /** Asks the run to end. */
     abort: (reason: Error) => abort.abort(reason),
     /** Notifies the run that the configuration changed, except its own part. */

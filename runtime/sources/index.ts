@@ -1,5 +1,6 @@
 /** Runs sources. Some parts are used by commands too. */
 
+export { catchUpSource, createCatchUps } from './catch-up/catch-up.ts'
 export { createSourceClock } from './clock.ts'
 export { lockSource } from './lock.ts'
 export {

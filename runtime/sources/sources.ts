@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import type { SourceStorage } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PushHandler } from '../http/index.ts'
-import type { LiveSource } from '../plugin/index.ts'
-import type { CallOptions, GatewayAccess } from './call.ts'
+import type { CallOptions, GatewayAccess, RunnableSource } from './call.ts'
 import { createPushHandlers } from './push-handlers.ts'
 import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
@@ -13,7 +12,7 @@ import { type Supervisor, superviseSource } from './supervisor.ts'
 
 export interface SourcesOptions extends GatewayAccess, Pick<CallOptions, 'hold'> {
   /** Returns the configured sources. Another object with the same name is a changed source. */
-  readonly live: () => readonly LiveSource[]
+  readonly live: () => readonly RunnableSource[]
   /** The folder with one folder for each source, by its name. */
   readonly folder: string
   readonly log: Logger
@@ -39,7 +38,7 @@ export function createSources(options: SourcesOptions) {
   const storages = new Map<string, SourceStorage>()
   let isClosed = false
 
-  function begin(source: LiveSource): void {
+  function begin(source: RunnableSource): void {
     const { name } = source
     const storage = storages.get(name) ?? storageOf(name, join(folder, name))
     storages.set(name, storage)

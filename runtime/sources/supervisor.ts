@@ -9,8 +9,13 @@
 
 import { backoffMs, isPluginError, oneLine, retryDelayMs, transientError } from '@reveille/kit'
 import type { Logger } from 'pino'
-import type { LiveSource } from '../plugin/index.ts'
-import { type CallOptions, createCall, type GatewayAccess, type RunCall } from './call.ts'
+import {
+  type CallOptions,
+  createCall,
+  type GatewayAccess,
+  type RunCall,
+  type RunnableSource,
+} from './call.ts'
 import { lockSource } from './lock.ts'
 import { createStateLog, logState, type SourceState } from './state.ts'
 
@@ -37,7 +42,7 @@ const goodLifeMs = 600_000
 const longestReason = 300
 
 export function superviseSource(
-  source: LiveSource,
+  source: RunnableSource,
   before: Promise<void> | undefined,
   options: SupervisorOptions,
 ) {
@@ -104,7 +109,7 @@ export function superviseSource(
     stop.signal.addEventListener('abort', endIt)
     enter({ state: 'starting', detail: '' }, {})
     try {
-      const isDone = (async () => source.run(own.call))().then(() => true)
+      const isDone = (async () => source.run(own.call, own.host))().then(() => true)
       isDone.catch(() => {})
       const isInTime = await Promise.race([isDone, timeIsOver.promise.then(() => false)])
       if (!isInTime) log.warn({ event: 'source-abandoned', source: name, afterMs: abandonAfterMs })

@@ -119,10 +119,10 @@ test('an internal request is answered 404 while hooks are off, and with the refu
   })
 })
 
-test('an internal request that came before is answered as a success', async (t) => {
+test('an internal request that came before is answered as a success, and says so', async (t) => {
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'accepted', actions: [agent] }) })
   surface.state.acceptance = { actions: [{ outcome: 'duplicate', original: 'run', request: 'request' }] }
-  assert.deepEqual(await postInternally(surface), { status: 200 })
+  assert.deepEqual(await postInternally(surface), { status: 200, isDuplicate: true })
 })
 
 test('an aborted internal request rejects with the reason at once', async (t) => {

@@ -20,8 +20,13 @@ export interface InternalRequest {
   readonly signal?: AbortSignal
 }
 
+export interface PostedInternally extends Posted {
+  /** Everything in it was there before, by the keys of its actions. */
+  readonly isDuplicate?: true
+}
+
 /** Resolves with the reply, refusals included. @throws the reason of the signal; an error where no reply came */
-export type PostInternally = (request: InternalRequest) => Promise<Posted>
+export type PostInternally = (request: InternalRequest) => Promise<PostedInternally>
 
 /** The limits of one request to this endpoint in the current configuration. */
 export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
@@ -67,10 +72,15 @@ export function createInternalPost(
 
 const headers = { 'content-type': 'application/json', 'user-agent': 'reveille' } as const
 
-function postedOf({ statusCode: status, headers, payload }: InjectedResponse): Posted {
+function postedOf({ statusCode: status, headers, payload }: InjectedResponse): PostedInternally {
   if (status === 204) return { status }
   const { outcome, code, error: message } = JSON.parse(payload)
-  if (status < 400) return { status, ...(outcome === 'ignored' && { isIgnored: true }) }
+  if (status < 400)
+    return {
+      status,
+      ...(outcome === 'ignored' && { isIgnored: true }),
+      ...(outcome === 'duplicate' && { isDuplicate: true }),
+    }
   const retryAfter = headers['retry-after']
   return { status, code, message, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) }
 }

@@ -1,0 +1,187 @@
+/**
+ * GitHub's API about webhooks of repositories and organisations, and what it could not deliver.
+ * https://docs.github.com/en/rest/repos/webhooks and https://docs.github.com/en/rest/orgs/webhooks
+ */
+
+import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
+import type { Feed, Missed, MissedRequest } from './feed.ts'
+import {
+  createProviderApi,
+  idOf,
+  type ProviderAnswer,
+  type ProviderApiOptions,
+  type ProviderDialect,
+} from './provider-api.ts'
+
+/** The repository or the organisation that a webhook belongs to. */
+export interface GitHubPlace {
+  /** `OWNER/NAME`. */
+  readonly repo?: string | undefined
+  readonly org?: string | undefined
+}
+
+export interface GitHubHook {
+  readonly id: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly active: boolean
+}
+
+/** What a webhook is to be. */
+export interface WantedHook {
+  readonly url: string
+  readonly secret: string
+  readonly events: readonly string[]
+}
+
+/** One attempt to deliver. */
+export interface GitHubDelivery {
+  /** The id of the attempt. */
+  readonly id: string
+  /** The id of the event, which all attempts share, and which it sends as `X-GitHub-Delivery`. */
+  readonly guid: string
+  readonly event: string
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number
+  /** What was answered; 0 where nothing was. */
+  readonly status: number
+  /** In GitHub's words, such as `failed to connect to host`. */
+  readonly statusText: string
+}
+
+const dialect: ProviderDialect = {
+  title: 'GitHub',
+  base: 'https://api.github.com',
+  headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+  scope:
+    'the permission "Webhooks: read and write" of a fine-grained token, or the scope admin:repo_hook (admin:org_hook for an organisation) of a classic one',
+  form: 'json',
+}
+
+export type GitHubApi = ReturnType<typeof createGitHubApi>
+
+export function createGitHubApi({ repo, org }: GitHubPlace, options: ProviderApiOptions) {
+  const { call } = createProviderApi(dialect, options)
+  const owner = repo ?? org ?? ''
+  const hooks = `${repo === undefined ? '/orgs' : '/repos'}/${owner.split('/').map(encodeURIComponent).join('/')}/hooks`
+  const of = `of ${owner}`
+
+  async function* pagesOf(path: string, what: string, parameter: 'page' | 'cursor') {
+    let next: string | undefined
+    do {
+      const from: string = next === undefined ? '' : `&${parameter}=${encodeURIComponent(next)}`
+      const answer: ProviderAnswer = await call({ path: `${path}?per_page=100${from}`, what })
+      yield listOf(answer.json)
+      next = nextIn(answer.headers.get('link'), parameter)
+    } while (next !== undefined)
+  }
+
+  const configOf = ({ url, secret, events }: WantedHook) => ({
+    active: true,
+    events,
+    config: { url, secret, content_type: 'json', insecure_ssl: '0' },
+  })
+
+  return {
+    owner,
+    async listHooks(): Promise<readonly GitHubHook[]> {
+      const found: GitHubHook[] = []
+      for await (const page of pagesOf(hooks, `the webhooks ${of}`, 'page'))
+        found.push(...page.flatMap(hookOf))
+      return found
+    },
+    /** GitHub pings a new webhook by itself. */
+    async createHook(wanted: WantedHook): Promise<string> {
+      const body = { name: 'web', ...configOf(wanted) }
+      const { json } = await call({ method: 'POST', path: hooks, body, what: `a new webhook ${of}` })
+      return idOf(recordOf(json)?.['id']) ?? ''
+    },
+    async updateHook(id: string, wanted: WantedHook): Promise<void> {
+      const what = `a change of the webhook ${id} ${of}`
+      await call({ method: 'PATCH', path: `${hooks}/${id}`, body: configOf(wanted), what })
+    },
+    async deleteHook(id: string): Promise<void> {
+      await call({ method: 'DELETE', path: `${hooks}/${id}`, what: `the removal of the webhook ${id} ${of}` })
+    },
+    async ping(id: string): Promise<void> {
+      await call({ method: 'POST', path: `${hooks}/${id}/pings`, what: `a ping of the webhook ${id} ${of}` })
+    },
+    /** Lists attempts to deliver, the newest first, page by page. */
+    async *deliveries(id: string): AsyncGenerator<readonly GitHubDelivery[]> {
+      const what = `the deliveries of the webhook ${id} ${of}`
+      for await (const page of pagesOf(`${hooks}/${id}/deliveries`, what, 'cursor'))
+        yield page.flatMap(deliveryOf)
+    },
+    async readDelivery(id: string, delivery: string): Promise<MissedRequest | undefined> {
+      const what = `a delivery of the webhook ${id} ${of}`
+      const { json } = await call({ path: `${hooks}/${id}/deliveries/${delivery}`, what })
+      const { headers, payload } = recordOf(recordOf(json)?.['request']) ?? {}
+      return recordOf(payload) && { headers: headersOf(headers), body: payload }
+    },
+  }
+}
+
+/** What a webhook could not deliver, by the first attempt of each event whose attempts all failed. */
+export function createGitHubFeed(api: GitHubApi, hookId: string): Feed {
+  return {
+    async missedSince(from) {
+      const first = new Map<string, GitHubDelivery>()
+      const delivered = new Set<string>()
+      pages: for await (const page of api.deliveries(hookId)) {
+        for (const delivery of page) {
+          if (delivery.at < from) break pages
+          if (delivery.status >= 200 && delivery.status < 300) delivered.add(delivery.guid)
+          else if (delivery.event !== 'ping') first.set(delivery.guid, delivery)
+        }
+      }
+      const missed = [...first.values()].filter(({ guid }) => !delivered.has(guid)).reverse()
+      missed.sort((one, other) => one.at - other.at)
+      const items = missed.map(
+        ({ id, guid, at }): Missed => ({ id: guid, at, read: () => api.readDelivery(hookId, id) }),
+      )
+      return { count: items.length, items }
+    },
+  }
+}
+
+function hookOf(value: unknown): GitHubHook[] {
+  const { id, config, events, active } = recordOf(value) ?? {}
+  const url = textOf(recordOf(config)?.['url'])
+  const hookId = idOf(id)
+  if (hookId === undefined || url === undefined) return []
+  return [{ id: hookId, url, events: listOf(events).map(String), active: active === true }]
+}
+
+function deliveryOf(value: unknown): GitHubDelivery[] {
+  const facts = recordOf(value) ?? {}
+  const id = idOf(facts['id'])
+  const guid = textOf(facts['guid'])
+  const at = Date.parse(textOf(facts['delivered_at']) ?? '')
+  if (id === undefined || guid === undefined || Number.isNaN(at)) return []
+  return [
+    {
+      id,
+      guid,
+      event: textOf(facts['event']) ?? '',
+      at,
+      status: numberOf(facts['status_code']) ?? 0,
+      statusText: textOf(facts['status']) ?? '',
+    },
+  ]
+}
+
+/** What mappings read. Signatures are left out, because nothing is verified by them here. */
+function headersOf(headers: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(recordOf(headers) ?? {}).flatMap(([name, value]) => {
+      const lower = name.toLowerCase()
+      return lower.startsWith('x-github-') && typeof value === 'string' ? [[lower, value]] : []
+    }),
+  )
+}
+
+/** The parameter of the next page in a `Link` header. Its address is not followed, since the token would go wherever it leads. */
+function nextIn(link: string | null, parameter: string): string | undefined {
+  const next = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(link ?? '')?.[1]
+  return (next === undefined ? null : URL.parse(next))?.searchParams.get(parameter) ?? undefined
+}

@@ -1,0 +1,107 @@
+/** Tests that what a provider could not deliver is asked for and taken once. The long versions are in `catch-up.soak.ts`. */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import {
+  assertTakenOnce,
+  createGitHubSite,
+  createStripeSite,
+  isDone,
+  recoverFromGitHub,
+  recoverFromStripe,
+  source,
+} from './recovery.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+test('what GitHub could not deliver while the gateway was off is taken once each', async (t) => {
+  const { calls } = await recoverFromGitHub(t, 30)
+  assert.ok(calls <= 30 + 6 + 3, `${calls} calls`)
+})
+
+test('what Stripe could not deliver while the gateway was off is taken once each', async (t) => {
+  const { calls } = await recoverFromStripe(t, 200)
+  assert.ok(calls <= 10, `${calls} calls`)
+})
+
+test('a catch-up that meets the limit of GitHub says when it goes on, and misses nothing', async (t) => {
+  const site = await createGitHubSite(t, { callsInHour: 20 })
+  const { github, clock } = site
+  const ids: string[] = []
+  for (let n = 0; n < 30; n++) ids.push(await github.emit('push', { n }))
+  await site.start(site.hooks)
+  const limited = await site.source(source, ({ detail }) => detail.includes('allows no further calls'))
+  assert.equal(limited.state, 'working')
+  assert.match(limited.detail, /^GitHub allows no further calls for \d+ min; then it is asked on\./)
+  assert.equal(limited.counts?.['callsLeft'], 0)
+  await clock.advance(hourMs)
+  const done = await site.source(source, isDone)
+  assert.match(done.detail, /30 that could not be delivered were taken/)
+  await assertTakenOnce(site, ids, 30)
+  await site.stop()
+})
+
+test('a token that may not ask is reported with the permission that it lacks, and tried again', async (t) => {
+  const site = await createGitHubSite(t)
+  const { github, clock } = site
+  const id = await github.emit('push', {})
+  github.allow(false)
+  await site.start(site.hooks)
+  const waiting = await site.source(source, ({ state }) => state === 'waiting')
+  assert.match(
+    waiting.detail,
+    /^GitHub does not let the token of `hooks\.endpoints\.forge\.catchUp\.token` ask for the deliveries of the webhook \d+ of octo-org\/harbour \(403\)\. It needs the permission "Webhooks: read and write"/,
+  )
+  assert.ok(!site.gateway.log().includes(github.token), 'the token is logged')
+  github.allow(true)
+  await clock.advance(300_000)
+  await site.source(source, isDone)
+  await assertTakenOnce(site, [id], 1)
+  await site.stop()
+})
+
+test('a wrong token and a webhook that is gone are told apart', async (t) => {
+  const site = await createGitHubSite(t)
+  for (const [hooks, expected] of [
+    [site.hooks.replace(site.github.token, 'ghp_another'), /\(401\): it is mistyped, expired or revoked/],
+    [site.hooks.replace(site.github.repo, 'octo-org/quay'), /nothing at .* of octo-org\/quay \(404\)/],
+  ] as const) {
+    await site.start(hooks)
+    assert.match((await site.source(source, ({ state }) => state === 'waiting')).detail, expected)
+    await site.stop()
+  }
+})
+
+test('what is older than the look-back is not asked for, and the gap is named', async (t) => {
+  const site = await createStripeSite(t, '3d')
+  const { stripe, clock } = site
+  await site.start(site.hooks)
+  await site.source(source, isDone)
+  await site.stop()
+  await stripe.emit('invoice.paid')
+  await clock.advance(4 * dayMs)
+  const id = await stripe.emit('invoice.paid')
+  await site.start(site.hooks)
+  const done = await site.source(source, isDone)
+  assert.match(
+    done.detail,
+    /What was sent between .* and .* is older than `lookBack` \(3d\) and was not asked for\./,
+  )
+  await assertTakenOnce(site, [id], 1)
+  await site.stop()
+})
+
+test('an endpoint whose catch-up is removed is asked about no more', async (t) => {
+  const site = await createGitHubSite(t)
+  await site.start(site.hooks)
+  await site.source(source, isDone)
+  const written = await readFile(`${site.folder}/reveille.yaml`, 'utf8')
+  await site.gateway.write('reveille.yaml', written.replace(/^ {6}catchUp: .*\n/m, ''))
+  assert.equal((await site.gateway.gateway.reload()).outcome, 'live')
+  await site.gateway.line('source-stopped')
+  const { sources } = await site.gateway.read<{ sources: readonly unknown[] }>('/api/status')
+  assert.deepEqual(sources, [])
+  await site.stop()
+})
