@@ -7,15 +7,28 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { findNode, runOn } from './find-node.js'
 
 try {
-  const node = findNode()
   if (isVersionAsked(process.argv)) process.stdout.write(`${ownVersion()}\n`)
-  else if (node.running) await runEntry()
-  // The other Node.js begins with this file again.
-  else await runOn(node, process.argv.slice(1))
+  else await run(await findOrFetchNode())
 } catch (error) {
   if (error?.code !== 'NODE_MISSING') throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
+}
+
+async function findOrFetchNode() {
+  try {
+    return findNode()
+  } catch (error) {
+    if (error?.wanted === undefined) throw error
+    const { fetchNode } = await import('./fetch-node.js')
+    await fetchNode(error.wanted)
+    return findNode()
+  }
+}
+
+/** The other Node.js begins with this file again. */
+function run(node) {
+  return node.running ? runEntry() : runOn(node, process.argv.slice(1))
 }
 
 /** The command line answers this too; here it takes a tenth of the time. */

@@ -23,7 +23,9 @@ export async function stageBundle(
   )
   for (const { path: file, contents } of [...outputFiles, ...console.outputFiles]) replaceFile(file, contents)
 
-  const bundled = workspaces.filter(({ folder }) => inputs.some((input) => input.startsWith(`${folder}/`)))
+  // The schemas of plugins are inputs too, and their code is not.
+  const code = inputs.filter((input) => /\.[jt]sx?$/.test(input))
+  const bundled = workspaces.filter(({ folder }) => code.some((input) => input.startsWith(`${folder}/`)))
   const added = bundled.map(({ description }) => description.dependencies ?? {})
   const manifest = path.join(target, 'package.json')
   const published = JSON.parse(await readFile(manifest, 'utf8'))
