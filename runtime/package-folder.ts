@@ -1,6 +1,6 @@
 /** Finds the files that ship beside the code; sources, bundle and published package lie in different places. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,4 +12,10 @@ export function packageFile(...names: readonly string[]): string {
 
 export function packageVersion(): string {
   return JSON.parse(readFileSync(packageFile('package.json'), 'utf8')).version
+}
+
+/** The folder of the pages for users; in a clone it lies beside this package. */
+export function pagesFolder(): string {
+  const shipped = packageFile('docs')
+  return existsSync(shipped) ? shipped : packageFile('..', 'docs')
 }

@@ -155,7 +155,7 @@ export function testPackages(install: Installer): void {
     assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
   })
 
-  test('installed in an empty folder, the presets and the schemas for editors are found', async (t) => {
+  test('installed in an empty folder, the presets, the schemas for editors and the pages are found', async (t) => {
     const home = await homeOf(t)
     if (home === undefined) return
     const reveille = path.join(home, 'node_modules', 'reveille', 'bin', 'reveille.js')
@@ -167,6 +167,8 @@ export function testPackages(install: Installer): void {
     assert.equal(JSON.parse(stdout).ok, true)
     for (const which of ['configuration', 'mappings'])
       assert.match(JSON.parse((await command('schema', which)).stdout).title, /Reveille/)
+    assert.match((await command('docs', 'mappings')).stdout, /^# Writing mappings\n/)
+    assert.match((await command('docs', 'skill')).stdout, /^name: reveille$/m)
   })
 
   test('the declarations show a strict program its mistakes, and no others', async (t) => {

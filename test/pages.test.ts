@@ -127,7 +127,9 @@ function commandLines(page: string): { page: string; words: string[] }[] {
 type Command = ReturnType<typeof createProgram>
 
 function problemOf(program: Command, words: readonly string[]): string | undefined {
-  let command: Command = program
+  // Without a command it is `start`.
+  const isStart = words[0]?.startsWith('--') && words[0] !== '--help' && words[0] !== '--version'
+  let command: Command = program.commands.find((each) => isStart && each.name() === 'start') ?? program
   let rest = words
   for (const word of words) {
     const below = command.commands.find((each) => each.name() === word)

@@ -8,7 +8,7 @@ import { entriesOf, readWorkspaces } from './pack/description.ts'
 import { explainFailure } from './pack/failure.ts'
 import { findShippedSources } from './pack/sources.ts'
 import { stage } from './pack/stage.ts'
-import { stageBundle } from './pack/stage-bundle.ts'
+import { stageBundle, stagePages } from './pack/stage-bundle.ts'
 
 export interface Packed {
   readonly name: string
@@ -48,11 +48,16 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
     return findShippedSources(from, entriesOf(workspace.description)).map((source) => path.join(from, source))
   })
   await explainFailure('The sources cannot be compiled', compileSources(root, sources, compiled))
+  const main = workspaces.find(({ description }) => description.bin !== undefined)
+  const included = new Set(Object.keys(main?.description.dependencies ?? {}))
   const targets = await Promise.all(
     workspaces.map(async (workspace) => {
       const target = path.join(folder, path.basename(workspace.description.name))
-      await stage(workspace, { root, compiled, target })
-      if (workspace.description.bin !== undefined) await stageBundle(workspaces, { root, target })
+      await stage(workspace, { root, compiled, target, included })
+      if (workspace === main) {
+        await stageBundle(workspaces, { root, target })
+        await stagePages({ root, target })
+      }
       return target
     }),
   )

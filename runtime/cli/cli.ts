@@ -72,6 +72,13 @@ export function createProgram(io: Io, result: { exitCode: number }): Command {
   addStoreCommands(program, run)
   addDoctorCommands(program, run)
   program
+    .command('docs')
+    .description('list the pages that come with this version, or print one')
+    .argument('[page]', 'its name; `skill` is the page for coding agents')
+    .option('--json', 'answer as JSON: {pages}, or {name, title, file, text}')
+    .examples('reveille docs', 'reveille docs mappings', 'reveille docs reference/http')
+    .action(run(async () => (await import('./docs.ts')).docs))
+  program
     .command('completion')
     .description('print what completes the commands in a shell; it says where to put it')
     .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh', 'fish']))

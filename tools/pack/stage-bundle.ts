@@ -1,12 +1,14 @@
 /** Adds the bundle of the command to the folder from which its workspace is packed. */
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { existsSync, globSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { bundle } from '../bundler.js'
 import { bundleConsole } from '../console.js'
 import { replaceFile } from '../replace-file.js'
 import type { Workspace } from './description.ts'
 import { explainFailure } from './failure.ts'
+import { publishedPage } from './readme.ts'
 import type { Places } from './stage.ts'
 
 /** `target`: the staged package. It depends on what the bundled workspaces depend on, in the same versions. */
@@ -30,6 +32,20 @@ export async function stageBundle(
   const manifest = path.join(target, 'package.json')
   const published = JSON.parse(await readFile(manifest, 'utf8'))
   const dependencies = Object.assign({}, ...added, published.dependencies)
-  const files = [...published.files, 'console']
+  const files = [...published.files, 'console', 'docs']
   await writeFile(manifest, `${JSON.stringify({ ...published, files, dependencies }, null, 2)}\n`)
+}
+
+/** Copies the pages for users and the one for coding agents, which `reveille docs` prints. The decisions stay in the repository. */
+export async function stagePages({ root, target }: Pick<Places, 'root' | 'target'>): Promise<void> {
+  const from = path.join(root, 'docs')
+  const pages = globSync('**/*.md', { cwd: from, exclude: (name) => name === 'node_modules' })
+  for (const page of pages.filter((name) => name !== 'decisions.md' && name !== 'index.md')) {
+    const text = await readFile(path.join(from, page), 'utf8')
+    const file = path.join(target, 'docs', page)
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, publishedPage(text, page.split(path.sep).join('/')))
+  }
+  const skill = path.join(root, 'SKILL.md')
+  if (existsSync(skill)) await writeFile(path.join(target, 'docs', 'SKILL.md'), await readFile(skill))
 }

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { renameImports } from './compile.ts'
 import { entriesOf, namedFiles, publishedDescription, type Workspace } from './description.ts'
 import { PackFailed } from './failure.ts'
+import { publishedReadme } from './readme.ts'
 import { findShippedSources } from './sources.ts'
 
 /** Absolute folders. */
@@ -15,6 +16,8 @@ export interface Places {
   readonly compiled: string
   /** The folder of the staged package, which is created. */
   readonly target: string
+  /** The packages that come with the one that has a command. */
+  readonly included?: ReadonlySet<string>
 }
 
 /** @throws PackFailed if a file that the package.json names is missing */
@@ -36,8 +39,7 @@ export async function stage({ folder, description }: Workspace, places: Places):
     }
     for (const name of names) await cp(path.join(from, name), path.join(target, name), { recursive: true })
   }
-  const readme = path.join(from, 'README.md')
-  if (existsSync(readme)) await cp(readme, path.join(target, 'README.md'))
+  await stageReadme(from, description.name, places)
   await cp(path.join(root, 'LICENSE'), path.join(target, 'LICENSE'))
   const published = publishedDescription(description)
   await writeFile(path.join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
@@ -49,6 +51,16 @@ export async function stage({ folder, description }: Workspace, places: Places):
         'Fix: list it under files, unless it is a misspelling.',
     )
   }
+}
+
+/** A package with a README of its own for npm is published with that. */
+async function stageReadme(from: string, name: string, { target, included }: Places): Promise<void> {
+  const own = path.join(from, 'README.npm.md')
+  const usual = path.join(from, 'README.md')
+  if (existsSync(own)) return cp(own, path.join(target, 'README.md'))
+  if (!existsSync(usual)) return
+  const subject = { name, isIncluded: included?.has(name) === true }
+  await writeFile(path.join(target, 'README.md'), publishedReadme(await readFile(usual, 'utf8'), subject))
 }
 
 async function copyCompiled(name: string, from: string, target: string): Promise<void> {

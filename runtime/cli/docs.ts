@@ -1,0 +1,77 @@
+/** `reveille docs`: lists the pages that come with this version, and prints one. */
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { nearestName } from '@reveille/engine'
+import { pagesFolder } from '../package-folder.ts'
+import { presetsFolder } from '../presets-folder.ts'
+import { CommandFailure } from './command-failure.ts'
+import type { CommandOptions, Io } from './io.ts'
+import { programName } from './pasted.ts'
+import { formatTable } from './table.ts'
+
+interface Page {
+  /** The path below the folder of pages, without `.md`: `reference/http`. */
+  readonly name: string
+  readonly title: string
+  /** Absolute. */
+  readonly file: string
+}
+
+/** A page is named by its name, or by the end of it where no other page ends so: `http`. */
+export async function docs(asked: string | undefined, { json }: CommandOptions, io: Io): Promise<number> {
+  const pages = findPages()
+  if (asked === undefined) {
+    const rows = pages.map(({ name, title }) => [name, title])
+    io.out(json ? `${JSON.stringify({ pages })}\n` : formatTable(['PAGE', 'TITLE'], rows, io.columns))
+    return 0
+  }
+  const page = pick(pages, asked, io)
+  const text = readFileSync(page.file, 'utf8')
+  io.out(json ? `${JSON.stringify({ ...page, text })}\n` : text)
+  return 0
+}
+
+function findPages(): readonly Page[] {
+  const folder = pagesFolder()
+  const skill = [path.join(folder, 'SKILL.md'), path.join(folder, '..', 'SKILL.md')].find((file) =>
+    existsSync(file),
+  )
+  const files = globSync('**/*.md', { cwd: folder }).map((file) => ({
+    name: file
+      .split(path.sep)
+      .join('/')
+      .replace(/(\/README)?\.md$/, ''),
+    file: path.join(folder, file),
+  }))
+  return [
+    ...files.filter(({ name }) => !leftOut.has(name)),
+    { name: 'presets', file: path.join(presetsFolder(), 'README.md') },
+    ...(skill === undefined ? [] : [{ name: 'skill', file: skill }]),
+  ]
+    .map((page) => ({ ...page, title: titleOf(readFileSync(page.file, 'utf8')) }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** The home page of the site, the decisions of a clone, and the page that has a name of its own. */
+const leftOut = new Set(['index', 'decisions', 'SKILL'])
+
+function titleOf(text: string): string {
+  return /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? ''
+}
+
+function pick(pages: readonly Page[], asked: string, io: Io): Page {
+  const wanted = asked.toLowerCase().replace(/^docs\/|\.md$/g, '')
+  const found =
+    pages.find(({ name }) => name === wanted) ??
+    single(pages.filter(({ name }) => name.endsWith(`/${wanted}`)))
+  if (found !== undefined) return found
+  const names = pages.flatMap(({ name }) => [name, path.posix.basename(name)])
+  const close = nearestName(wanted, names)
+  const hint = close === undefined ? '' : ` Did you mean ${close}?`
+  throw new CommandFailure(2, `There is no page ${asked}.${hint} ${programName(io)} docs lists all pages.`)
+}
+
+function single<Value>(values: readonly Value[]): Value | undefined {
+  return values.length === 1 ? values[0] : undefined
+}
