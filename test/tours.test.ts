@@ -30,6 +30,9 @@ test(
   (t) => follow(t, 'SKILL.md', 0),
 )
 
+/** How long a loaded machine may take for one step. Milliseconds. */
+const slowMs = 30_000
+
 interface Step {
   /** The sentences before the block. */
   readonly prose: string
@@ -93,7 +96,7 @@ async function createReader(t: TestContext, mostCode: number) {
     // Other tests may have taken the debugger's usual port.
     const words = options.map((option) => (option === '--inspect' ? '--inspect=0' : option))
     gateway = await spawnReveille(t, ['start', '--port', '0', ...words], { cwd })
-    const listening = await until(() => /listening +(\S+)/.exec(log())?.[1], 'the gateway to listen', 20_000)
+    const listening = await until(() => /listening +(\S+)/.exec(log())?.[1], 'the gateway to listen', slowMs)
     address = listening
   }
 
@@ -107,7 +110,7 @@ async function createReader(t: TestContext, mostCode: number) {
     const before = outcomesOf(log())
     await make()
     if (gateway === undefined || !isWatching || !(await isRead(file))) return
-    await until(() => outcomesOf(log()) > before || undefined, `the gateway to notice ${file} in:\n${log()}`)
+    await until(() => outcomesOf(log()) > before || undefined, `the gateway to notice ${file}`, slowMs)
   }
 
   /** A transform is read once a mapping names it. */
@@ -181,11 +184,11 @@ async function createReader(t: TestContext, mostCode: number) {
         if (isReading) last = { ...last, output: await execute(last.command) }
         return isReading ? undefined : false
       }
-      const isSeen = await until(looked, 'it').catch(() => false)
+      const isSeen = await until(looked, 'it', slowMs).catch(() => false)
       assert.ok(isSeen, `\`${last.command}\` does not show:\n${shown}\nbut:\n${last.output}`)
     },
     async seesInFirstTerminal(shown: string): Promise<void> {
-      const isSeen = await until(() => compare(shown, log(), ids, 'apart') || undefined, 'it').catch(
+      const isSeen = await until(() => compare(shown, log(), ids, 'apart') || undefined, 'it', slowMs).catch(
         () => false,
       )
       assert.ok(isSeen, `the gateway does not show:\n${shown}\nbut:\n${log()}`)
