@@ -60,6 +60,31 @@ test('the example of docs/mappings.md about deduplication passes its own tests, 
   assert.equal(linted.code, 0, linted.out + linted.err)
 })
 
+test('the commands of the workflow in docs/mappings.md pass without secrets, and fail where a mapping is wrong', async (t) => {
+  const examples = await examplesOf('docs/mappings.md')
+  const workflow = examples.find((one) => one.includes('.github/workflows/mappings.yaml'))
+  const { jobs } = parse(workflow ?? '') as { jobs: { check: { steps: { run?: string }[] } } }
+  const commands = jobs.check.steps.flatMap(({ run = '' }) => {
+    const [, words] = /^npx --yes reveille@\S+ (.+)$/.exec(run) ?? []
+    return words === undefined ? [] : [words.split(' ')]
+  })
+  assert.deepEqual(
+    commands.map(([command]) => command),
+    ['check', 'test', 'lint'],
+  )
+  const { run, write } = await createCommandLine(t, {
+    'reveille.yaml':
+      'gateway: { auth: { token: "${REVEILLE_GATEWAY_TOKEN}" } }\nhooks: { enabled: true, token: "${REVEILLE_HOOK_TOKEN}" }\n',
+    'mappings/github.yaml': examples[0] ?? '',
+  })
+  for (const command of commands) {
+    const { code, out, err } = await run(...command)
+    assert.equal(code, 0, out + err)
+  }
+  await write('mappings/github.yaml', (examples[0] ?? '').replace('message: |-', 'mesage: |-'))
+  for (const command of commands) assert.equal((await run(...command)).code, 1, command.join(' '))
+})
+
 async function examplesOf(page: string): Promise<string[]> {
   const text = await readFile(join(root, page), 'utf8')
   return [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, example = '']) => example)

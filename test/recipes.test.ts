@@ -21,6 +21,7 @@ import { createFolder, gatewayToken, hookToken, install, until } from './install
 import { recordedSamples } from './sample-data.ts'
 
 const pages = join(import.meta.dirname, '../docs/recipes')
+const isWindows = process.platform === 'win32'
 const openClawToken = 'openclaw-hook-token-0123456789'
 
 /** What arrives beside the reply that the page shows, and a recorded body of the sender that its mapping takes. */
@@ -80,7 +81,7 @@ test('every recipe is in the table of contents, and has an expectation here', ()
 
 for (const [name, { words = [], recorded }] of Object.entries(expected)) {
   const page = readFileSync(join(pages, `${name}.md`), 'utf8')
-  test(`the recipe ${name}`, async (t) => {
+  test(`the recipe ${name}`, { skip: isWindows && 'its commands are for a POSIX shell' }, async (t) => {
     const { files, variables, attempt, shown } = readRecipe(page)
     reply = shown
     const outside = await openOutside(t, files['reveille.yaml'] ?? '', variables)
