@@ -15,7 +15,7 @@ import {
   addStoreCommands,
 } from './operating/commands.ts'
 import { addReadingCommands } from './reading/commands.ts'
-import { addWebhookCommands } from './webhooks/commands.ts'
+import { addConnectCommands, addWebhookCommands } from './webhooks/commands.ts'
 
 const usageExit = 2
 
@@ -68,6 +68,7 @@ export function createProgram(io: Io, result: { exitCode: number }): Command {
   addReadingCommands(program, run)
   addRunCommands(program, run)
   addDeliveryCommands(program, run)
+  addConnectCommands(program, run)
   addWebhookCommands(program, run)
   addStoreCommands(program, run)
   addDoctorCommands(program, run)

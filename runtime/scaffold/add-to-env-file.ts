@@ -25,10 +25,30 @@ export async function addToEnvFile(
   await replaceFile(file, text, configFile)
 }
 
+/**
+ * Sets variables, whatever they were, and removes those that are undefined. Other lines stay as they are; a value over several lines is
+ * not one that a command has written. A new file gets mode 0600 and the owner of `configFile`.
+ */
+export async function setInEnvFile(
+  file: string,
+  variables: Readonly<Record<string, string | undefined>>,
+  configFile?: string,
+): Promise<void> {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const text = Object.entries(variables).reduce(
+    (text, [name, value]) =>
+      value === undefined
+        ? text.replace(new RegExp(`^[ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=.*(?:\n|$)`, 'gm'), '')
+        : withVariable(text, name, quoted(value)),
+    before,
+  )
+  if (text !== before) await replaceFile(file, text, configFile)
+}
+
 /** Adds the variable at the end, or where its name stands without a value. */
 function withVariable(text: string, name: string, value: string): string {
-  const empty = new RegExp(`^([ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=).*$`, 'gm')
-  if (empty.test(text)) return text.replace(empty, (_line, head: string) => `${head}${value}`)
+  const line = new RegExp(`^([ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=).*$`, 'gm')
+  if (line.test(text)) return text.replace(line, (_line, head: string) => `${head}${value}`)
   const gap = text === '' || text.endsWith('\n') ? '' : '\n'
   return `${text}${gap}${name}=${value}\n`
 }

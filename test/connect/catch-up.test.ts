@@ -62,7 +62,7 @@ test('a token that may not ask is reported with the permission that it lacks, an
   await site.stop()
 })
 
-test('a wrong token and a webhook that is gone are told apart', async (t) => {
+test('a wrong token and a webhook that is gone are reported as what they are', async (t) => {
   const site = await createGitHubSite(t)
   for (const [hooks, expected] of [
     [site.hooks.replace(site.github.token, 'ghp_another'), /\(401\): it is mistyped, expired or revoked/],

@@ -29,7 +29,7 @@ export interface Site {
   start(hooks: string): Promise<void>
   stop(): Promise<void>
   /** The state of the source once `passes` accepts it. The clock moves meanwhile, a second at a time. */
-  source(name: string, passes: (state: SourceState) => boolean, patienceMs?: number): Promise<SourceState>
+  source(name: string, passes: (state: SourceState) => boolean, timeoutMs?: number): Promise<SourceState>
   /** All requests of an endpoint with these outcomes. */
   requests(query: string): Promise<readonly RequestRecord[]>
 }
@@ -75,7 +75,7 @@ export async function createSite(t: TestContext, start = Date.now()): Promise<Si
       running = undefined
       await installation?.gateway.close({ graceMs: 0 })
     },
-    source: (name, passes, patienceMs = 60_000) =>
+    source: (name, passes, timeoutMs = 60_000) =>
       until(
         async () => {
           const { sources } = await gateway().read<{ sources: SourceState[] }>('/api/status')
@@ -84,7 +84,7 @@ export async function createSite(t: TestContext, start = Date.now()): Promise<Si
           return found
         },
         `the source ${name}`,
-        patienceMs,
+        timeoutMs,
       ),
     async requests(query) {
       const items: RequestRecord[] = []

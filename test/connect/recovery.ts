@@ -74,7 +74,7 @@ export async function assertTakenOnce(site: Site, ids: readonly string[], fromAp
 }
 
 /** How long a recovery may take on a busy machine. Milliseconds. */
-const patienceMs = 300_000
+const timeoutMs = 300_000
 
 /** @returns the calls that the recovery took */
 export async function recoverFromGitHub(
@@ -98,7 +98,7 @@ export async function recoverFromGitHub(
   const before = github.requests.length
   const began = performance.now()
   await site.start(site.hooks)
-  const state = await site.source(source, isDone, patienceMs)
+  const state = await site.source(source, isDone, timeoutMs)
   const figures = { calls: github.requests.length - before, ms: Math.round(performance.now() - began) }
   assert.equal(state.counts?.['caughtUp'], missed, state.detail)
   for (let n = 0; n < 5; n++) await emit(n)
@@ -132,7 +132,7 @@ export async function recoverFromStripe(
   const before = stripe.requests.length
   const began = performance.now()
   await site.start(site.hooks)
-  const state = await site.source(source, isDone, patienceMs)
+  const state = await site.source(source, isDone, timeoutMs)
   const figures = { calls: stripe.requests.length - before, ms: Math.round(performance.now() - began) }
   assert.equal(state.counts?.['caughtUp'], missed, state.detail)
   // Stripe sends them again all the same.

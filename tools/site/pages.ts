@@ -40,6 +40,7 @@ export const groups: readonly Group[] = [
       'plugins/signal/README.md',
       'plugins/imessage/README.md',
       'plugins/msteams/README.md',
+      'docs/connect.md',
       'docs/gmail.md',
       'plugins/gmail/README.md',
     ],

@@ -12,6 +12,32 @@ What was granted is kept in the data folder for its owner alone, never in the
 configuration. A second run changes only what is not yet as it should be.
 Exit code: 1 where it could not be finished; the same command goes on from there.`
 
+const connectHelp = (permission: string, variable: string, more: string) => `
+It needs ${permission},
+in ${variable} or .env, or typed at the terminal; never as an option.
+${more}
+It writes the endpoint with its secret (in .env, mode 0600), the preset where no
+mapping takes the endpoint, and \`catchUp\`, by which the gateway asks for what was
+sent while it was off. A second run changes what is not yet as it should be.
+Exit code: 1 where the provider refuses, or its test did not arrive; 2 where
+something has to be said first. The same command goes on from there.`
+
+const gitHubConnectHelp = connectHelp(
+  'a fine-grained token with "Webhooks: read and write" (a classic\none: admin:repo_hook, or admin:org_hook for an organisation)',
+  'GITHUB_TOKEN',
+  'GITHUB_API_URL names the API of a GitHub Enterprise server.',
+)
+
+const stripeConnectHelp = connectHelp(
+  'a restricted key with "Webhook Endpoints: write" and "Events: read"',
+  'STRIPE_API_KEY',
+  'A key of test mode connects test mode, and a live one live mode.',
+)
+
+const disconnectHelp = `
+It removes the webhook that the configuration names, or that sends to --url, with
+the same token as connect. Variables that nothing else refers to go out of .env.`
+
 const runHelp = `
 A gateway watches the mailbox by itself: this is for a gateway on another machine,
 or one that is to have no way to Google. The mailbox is set up where this runs.
@@ -19,6 +45,78 @@ It posts to the gateway of --config with the first of hooks.token, else to
 REVEILLE_URL with REVEILLE_HOOK_TOKEN, else to the gateway of the configuration
 that it finds. It ends by Ctrl-C or SIGTERM, with exit code 0.
 Exit code: 1 where the mailbox is not set up, or another process watches it.`
+
+export function addConnectCommands(program: CliCommand, run: Run): void {
+  const connect = program
+    .command('connect')
+    .description('register a webhook at a provider, and write what the gateway needs for it')
+    .examples(
+      'reveille connect github octo-org/harbour --url https://hooks.example.com',
+      'reveille connect stripe',
+    )
+  const gitHub = connect
+    .command('github')
+    .description('register a webhook of a repository or an organisation')
+    .argument('[repo]', 'OWNER/REPO')
+    .option('--org <name>', 'an organisation, in the place of a repository')
+  const stripe = connect.command('stripe').description('register a webhook endpoint of the account')
+  for (const command of [gitHub, stripe])
+    command
+      .option('--url <url>', 'where the internet reaches the gateway (default: its tunnel)')
+      .option('--events <names>', 'separated by commas (default: those that mappings ask for)', parseNames)
+      .option('--endpoint <name>', `of the gateway (default: ${command.name()})`)
+      .option('--no-catch-up', 'do not ask for what was missed, and keep no token')
+      .option('--dry-run', 'say what would be done, and do nothing')
+      .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
+      .option('--json', 'answer as JSON, and ask nothing')
+  gitHub
+    .option('--wait <seconds>', 'how long the ping is waited for (default: 30; 0: not at all)', whole(0, 600))
+    .addHelpText('after', gitHubConnectHelp)
+    .examples(
+      'reveille connect github octo-org/harbour --url https://hooks.example.com',
+      'reveille connect github --org octo-org --events push,release',
+      'reveille connect github octo-org/quay --endpoint github-quay --dry-run',
+    )
+    .action(run(async () => (await import('./connect.ts')).connectGitHub))
+  stripe
+    .addHelpText('after', stripeConnectHelp)
+    .examples(
+      'reveille connect stripe --url https://hooks.example.com',
+      'reveille connect stripe --events invoice.paid',
+    )
+    .action(run(async () => (await import('./connect.ts')).connectStripe))
+
+  const disconnect = program
+    .command('disconnect')
+    .description('remove a webhook that connect has registered')
+    .examples('reveille disconnect github', 'reveille disconnect stripe --dry-run')
+  const fromGitHub = disconnect
+    .command('github')
+    .description('remove the webhook of a repository or an organisation')
+    .argument('[repo]', 'OWNER/REPO (default: that of the configuration)')
+    .option('--org <name>', 'an organisation, in the place of a repository')
+  const fromStripe = disconnect.command('stripe').description('remove the webhook endpoint of the account')
+  for (const command of [fromGitHub, fromStripe])
+    command
+      .option('--url <url>', 'where a webhook sends that the configuration does not name')
+      .option('--endpoint <name>', `of the gateway (default: ${command.name()})`)
+      .option('--dry-run', 'say what would be done, and do nothing')
+      .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
+      .option('--json', 'answer as JSON, and ask nothing')
+      .addHelpText('after', disconnectHelp)
+  fromGitHub
+    .examples('reveille disconnect github', 'reveille disconnect github octo-org/quay --endpoint github-quay')
+    .action(run(async () => (await import('./disconnect.ts')).disconnectGitHub))
+  fromStripe
+    .examples('reveille disconnect stripe')
+    .action(run(async () => (await import('./disconnect.ts')).disconnectStripe))
+}
+
+function parseNames(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.every((name) => /^(\*|[a-z][a-z0-9_.]*)$/.test(name))) return names
+  throw new InvalidArgumentError('They must be names such as push,pull_request.')
+}
 
 export function addWebhookCommands(program: CliCommand, run: Run): void {
   const both = ['reveille webhooks gmail setup', 'reveille webhooks gmail run']

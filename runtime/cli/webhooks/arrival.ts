@@ -1,0 +1,97 @@
+/** Proves that what a provider sends arrives: it is asked for a ping, and the gateway for its record. */
+
+import { pasted } from '../pasted.ts'
+import { shortId } from '../table.ts'
+import type { Registrar } from './registrar.ts'
+import type { Task } from './task.ts'
+
+const usualWaitSeconds = 30
+/** The wait between two looks at how the ping went, in milliseconds. */
+const lookMs = 1000
+
+interface Arrival {
+  readonly is: 'proven' | 'failed' | 'unknown'
+  readonly next: readonly string[]
+}
+
+/** Has the provider send a test, and asks the gateway whether it came. */
+export async function proveArrival(
+  registrar: Registrar,
+  { id, address, endpoint }: { readonly id: string; readonly address: string; readonly endpoint: string },
+  task: Task,
+): Promise<Arrival> {
+  const { gateway, options, provider, steps, io } = task
+  const { title } = provider
+  const look = `See what comes: ${pasted('tail', io)}`
+  if ((await gateway.reach()).is !== 'there') {
+    steps.warn(`No gateway answers at ${gateway.address}, so that the way from ${title} to it was not tried.`)
+    return {
+      is: 'unknown',
+      next: [
+        `Start it: ${pasted('start', io)}`,
+        `Then try the way: ${pasted(`connect ${provider.name}`, io)}`,
+      ],
+    }
+  }
+  const seconds = options.wait ?? usualWaitSeconds
+  if (registrar.ping === undefined || seconds === 0) {
+    const trying =
+      provider.name === 'stripe'
+        ? 'Stripe has no ping. Have it send an event: `stripe trigger invoice.paid`, or wait for the first one.'
+        : ''
+    return { is: 'unknown', next: [...(trying === '' ? [] : [trying]), look] }
+  }
+  const began = io.now()
+  const until = began + seconds * 1000
+  const ping = await registrar.ping(id, async () => {
+    await io.pause(lookMs)
+    return io.now() < until
+  })
+  if (ping !== undefined && ping.status >= 200 && ping.status < 300) {
+    const request = await recordSince(began, endpoint, task)
+    const where = request === undefined ? '' : ` as the request ${shortId(request)}`
+    steps.report({
+      step: 'ping',
+      outcome: 'done',
+      detail: `${title} pinged ${address}, and the gateway took it${where}.`,
+    })
+    return { is: 'proven', next: [look] }
+  }
+  steps.warn(whyNoPing(ping, title, address, seconds))
+  return { is: 'failed', next: [`Try it again: ${pasted(`connect ${provider.name}`, io)}`] }
+}
+
+/** How often the gateway is asked for the record of the ping, which is written after the answer. */
+const looks = 20
+
+/** The id of the newest request of an endpoint since a time. */
+async function recordSince(
+  since: number,
+  endpoint: string,
+  { gateway, io }: Task,
+): Promise<string | undefined> {
+  const admin = await gateway.admin().catch(() => undefined)
+  for (let look = 0; admin !== undefined && look < looks; look++) {
+    const page = await admin.get('/api/requests', { endpoint, since, limit: 1 }).catch(() => undefined)
+    const [found] = (page as { items?: readonly { id: string }[] } | undefined)?.items ?? []
+    if (found !== undefined) return found.id
+    await io.pause(100)
+  }
+  return undefined
+}
+
+function whyNoPing(
+  ping: { readonly status: number; readonly statusText: string } | undefined,
+  title: string,
+  address: string,
+  seconds: number,
+): string {
+  if (ping === undefined) return `${title} has not said within ${seconds} s how its ping to ${address} went.`
+  const { status, statusText } = ping
+  if (status === 401)
+    return `The gateway refused the ping (401): it does not know the secret yet, or another gateway answers at ${address}.`
+  if (status === 404)
+    return `The ping met nothing at ${address} (404): the address leads elsewhere, or hooks are not enabled.`
+  const what = statusText === '' ? `${status}` : `${status}, ${statusText}`
+  return `${title} could not deliver its ping to ${address} (${what}): does that address lead to this gateway, and does it run?`
+}

@@ -1,0 +1,160 @@
+/** Writes a connection into the configuration and `.env`, and takes it out again. Comments and everything else stay. */
+
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type Configuration, isRecord } from '@reveille/engine'
+import { setInEnvFile } from '../../scaffold/add-to-env-file.ts'
+import { makeChange } from '../../scaffold/change.ts'
+import { NotEditable } from '../../scaffold/parsed-text.ts'
+import { replaceFile } from '../../scaffold/replace-file.ts'
+import { contentOf, documentOf } from '../../written-document.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { formatDiagnostics, shownPath } from '../configuration.ts'
+import type { Io } from '../io.ts'
+import { checkText } from './configured.ts'
+import type { Provider } from './registrar.ts'
+
+type Path = readonly string[]
+
+/** What the configuration is to say about an endpoint. References are written as such. */
+export interface ConnectionEntry {
+  readonly endpoint: string
+  readonly provider: Provider['name']
+  /** The preset to add, unless a mapping of the configuration takes the endpoint. */
+  readonly addsPreset: boolean
+  /** The reference to the secret; undefined: what is written stays. */
+  readonly secret: string | undefined
+  readonly catchUp: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The text with the connection in it. @throws NotEditable */
+export function withConnection(text: string, entry: ConnectionEntry): string {
+  const { endpoint, provider, addsPreset, secret, catchUp } = entry
+  const policy = ['hooks', 'endpoints', endpoint]
+  const verify = { provider, ...(secret !== undefined && { secret }) }
+  let edited = addsPreset ? withPreset(text, endpoint, provider) : text
+  edited = withValue(edited, [...policy, 'verify'], verify)
+  if (catchUp !== undefined) edited = withValue(edited, [...policy, 'catchUp'], catchUp)
+  return edited
+}
+
+/** Adds the preset, unless it is listed: it serves one endpoint. */
+function withPreset(text: string, endpoint: string, preset: string): string {
+  const listed = valueAt(text, ['hooks', 'presets'])
+  const item = endpoint === preset ? preset : { name: preset, path: endpoint }
+  const items: readonly unknown[] = Array.isArray(listed) ? listed : []
+  if (items.some((each) => each === preset || (isRecord(each) && each['name'] === preset))) return text
+  return makeChange(
+    text,
+    Array.isArray(listed)
+      ? { kind: 'append', path: ['hooks', 'presets'], value: item }
+      : { kind: 'put', path: ['hooks', 'presets'], value: [item] },
+  )
+}
+
+/** Sets the keys of a map, and keeps its others. What is written already stays as it is written. */
+function withValue(text: string, place: Path, value: Readonly<Record<string, unknown>>): string {
+  const written = valueAt(text, place)
+  if (!isRecord(written)) return makeChange(text, { kind: 'put', path: place, value })
+  return Object.entries(value).reduce(
+    (edited, [key, each]) =>
+      isDeepStrictEqual(written[key], each)
+        ? edited
+        : makeChange(edited, { kind: 'put', path: [...place, key], value: each }),
+    text,
+  )
+}
+
+/** The text without what `withConnection` writes. Keys and presets that a person has changed stay. @throws NotEditable */
+export function withoutConnection(text: string, endpoint: string, preset: string): string {
+  const endpoints = ['hooks', 'endpoints']
+  const policy = [...endpoints, endpoint]
+  const hasOthers = (place: Path, own: readonly string[]) => {
+    const written = valueAt(text, place)
+    return isRecord(written) && Object.keys(written).some((key) => !own.includes(key))
+  }
+  const parts = ['verify', 'catchUp']
+  const gone = hasOthers(policy, parts)
+    ? parts.map((key) => [...policy, key])
+    : [hasOthers(endpoints, [endpoint]) ? policy : endpoints]
+  const isThere = valueAt(text, policy) !== undefined
+  const edited = isThere ? gone.reduce(withoutKey, text) : text
+  const listed = valueAt(edited, ['hooks', 'presets'])
+  if (!Array.isArray(listed)) return edited
+  const own = endpoint === preset ? preset : { name: preset, path: endpoint }
+  const kept = listed.filter((item) => !isDeepStrictEqual(item, own))
+  if (kept.length === listed.length) return edited
+  return kept.length === 0
+    ? withoutKey(edited, ['hooks', 'presets'])
+    : makeChange(edited, { kind: 'put', path: ['hooks', 'presets'], value: kept })
+}
+
+function withoutKey(text: string, place: Path): string {
+  return valueAt(text, place) === undefined ? text : makeChange(text, { kind: 'remove', path: place })
+}
+
+/** A value as it is written, with its references. */
+export function valueAt(text: string, place: Path): unknown {
+  let value: unknown = contentOf(documentOf(text))
+  for (const name of place) value = isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return value
+}
+
+/** The variable that a written value refers to: `"${NAME}"` and `"${NAME:-}"`. */
+export function variableIn(written: unknown): string | undefined {
+  return typeof written === 'string' ? /^\$\{(\w+)(?::-)?\}$/.exec(written)?.[1] : undefined
+}
+
+export interface Writing {
+  readonly file: string
+  /** Variables to be set in `.env`; undefined removes one. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+  edit(text: string): string
+}
+
+/**
+ * Writes both files, the variables first, so that a gateway that watches them finds what the configuration names. Nothing is written
+ * unless a gateway would accept the result. @returns whether the configuration changed
+ * @throws CommandFailure
+ */
+export async function writeBoth({ file, variables, edit }: Writing, io: Io): Promise<boolean> {
+  const shown = shownPath(file, io)
+  const text = await readFile(file, 'utf8')
+  const edited = editOrFail(text, edit, shown)
+  const set = Object.entries(variables).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  )
+  const checked = await checkText(file, edited, { ...io, env: { ...Object.fromEntries(set), ...io.env } })
+  if (!checked.ok)
+    throw new CommandFailure(
+      1,
+      `${shown} would not load with the change:\n\n${formatDiagnostics(checked.diagnostics, io)}\n\nThe file is as it was.`,
+    )
+  const isAdding = set.length > 0
+  if (isAdding) await setInEnvFile(envFileOf(file), variables, file)
+  if (edited !== text) await replaceFile(file, edited)
+  if (!isAdding) await setInEnvFile(envFileOf(file), variables, file)
+  return edited !== text
+}
+
+/** @throws CommandFailure where the layout of the file does not allow it */
+export function editOrFail(text: string, edit: (text: string) => string, shown: string): string {
+  try {
+    return edit(text)
+  } catch (error) {
+    if (!(error instanceof NotEditable)) throw error
+    throw new CommandFailure(1, `${shown}: ${error.message} The file is as it was.`, { cause: error })
+  }
+}
+
+export function envFileOf(file: string): string {
+  return path.join(path.dirname(file), '.env')
+}
+
+/** The configuration of now. @throws CommandFailure where it does not load */
+export async function configurationOf(file: string, text: string, io: Io): Promise<Configuration> {
+  const checked = await checkText(file, text, io)
+  if (checked.ok) return checked.configuration
+  throw new CommandFailure(1, `${formatDiagnostics(checked.diagnostics, io)}\n\nMend this first.`)
+}
