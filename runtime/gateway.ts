@@ -81,6 +81,8 @@ export interface GatewayOptions {
   readonly configFile: string
   /** Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** The address that is listened on in the place of `gateway.host`. */
+  readonly host?: string
   /** Listened on in the place of `gateway.port`. */
   readonly port?: number
   /** Opens a second listener that serves hooks alone, for a tunnel on this machine. Default: there is none. */
@@ -215,7 +217,10 @@ async function assemble(
   const started = await lastGood.start(reloader)
   if (!started.ok) throw new ConfigurationError(started.diagnostics, lastGood.generation())
 
-  const address = { host: settings.gateway.host, port: options.port ?? settings.gateway.port }
+  const address = {
+    host: options.host ?? settings.gateway.host,
+    port: options.port ?? settings.gateway.port,
+  }
   const migration = createMigrationReporter({ log, ...(options.answerEarly && { address }) })
   const { store, failed } = await openStore({
     configuration,
@@ -394,7 +399,7 @@ async function assemble(
     mintId,
     draining: draining.signal,
     // The host that was bound at the start counts, although a reload may name another one.
-    isBoundToLoopback: isLoopback(settings.gateway.host),
+    isBoundToLoopback: isLoopback(address.host),
     verifyDependencies: trust.verifyDependencies,
     performHandshakeEffects: trust.performHandshakeEffects,
     counters,

@@ -1,7 +1,7 @@
 /** Adds the bundle of the command to the folder from which its workspace is packed. */
 
 import { existsSync, globSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { bundle } from '../bundler.js'
 import { bundleConsole } from '../console.js'
@@ -10,6 +10,9 @@ import type { Workspace } from './description.ts'
 import { explainFailure } from './failure.ts'
 import { publishedPage } from './readme.ts'
 import type { Places } from './stage.ts'
+
+/** The unit that starts the package as a service of systemd. */
+const unit = 'reveille.service'
 
 /** `target`: the staged package. It depends on what the bundled workspaces depend on, in the same versions. */
 export async function stageBundle(
@@ -32,7 +35,8 @@ export async function stageBundle(
   const manifest = path.join(target, 'package.json')
   const published = JSON.parse(await readFile(manifest, 'utf8'))
   const dependencies = Object.assign({}, ...added, published.dependencies)
-  const files = [...published.files, 'console', 'docs']
+  await cp(path.join(root, 'deploy', 'systemd', unit), path.join(target, unit))
+  const files = [...published.files, 'console', 'docs', unit]
   await writeFile(manifest, `${JSON.stringify({ ...published, files, dependencies }, null, 2)}\n`)
 }
 

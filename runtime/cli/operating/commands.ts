@@ -21,6 +21,10 @@ export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
     )
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
     .option('--yes', 'write a first configuration beside other files without asking')
+    .option(
+      '--host <address>',
+      'listen there instead of at `gateway.host` (default: REVEILLE_HOST, if it is set)',
+    )
     .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
     .option('--tunnel', 'let the internet reach hooks, and nothing else, through `cloudflared`')
     .option('--tunnel-port <n>', 'where hooks are served for another tunnel, on the loopback address')

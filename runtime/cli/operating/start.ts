@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import inspector from 'node:inspector'
 import { constants } from 'node:os'
 import path from 'node:path'
-import { createGateway, type Gateway, type GatewayOptions } from '../../gateway.ts'
+import { createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
 import { releaseMemory, releaseMemoryAtRest } from '../../memory-release.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
@@ -24,6 +24,8 @@ export interface StartOptions extends FirstOptions {
   readonly config?: string
   /** Whether to scaffold first where there is no configuration. */
   readonly init?: boolean
+  /** Replaces `gateway.host`. Default: REVEILLE_HOST, where it is set. */
+  readonly host?: string
   /** Replaces `gateway.port`. Default: REVEILLE_PORT, where it is set. */
   readonly port?: string
   /** Whether `cloudflared` makes hooks reachable from the internet. */
@@ -54,7 +56,12 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   openInspector(options, io)
   const isFirst = await scaffoldWhereMissing(options, io)
   const configFile = findConfiguration(options, io)
-  const { gateway, address } = await openGateway(configFile, options, { port, tunnel }, io)
+  const { gateway, address } = await openGateway(
+    configFile,
+    options,
+    { host: options.host ?? (io.env['REVEILLE_HOST'] || undefined), port, tunnel },
+    io,
+  )
   const stop = createStopSignal({
     signals: process,
     onInsist(signal) {
@@ -221,11 +228,18 @@ async function scaffoldWhereMissing(options: StartOptions, io: Io): Promise<bool
   return true
 }
 
+/** What the options and the environment say, in the place of the configuration. */
+interface Given {
+  readonly host: string | undefined
+  readonly port: number | undefined
+  readonly tunnel: TunnelOptions | undefined
+}
+
 /** @throws CommandFailure with a message for the operator */
 async function openGateway(
   configFile: string,
   { poll, watch, lastGood, role, node }: StartOptions,
-  { port, tunnel }: Pick<GatewayOptions, 'port' | 'tunnel'>,
+  { host, port, tunnel }: Given,
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
   let gateway: Gateway | undefined
@@ -239,6 +253,7 @@ async function openGateway(
       answerEarly: true,
       ...(role && { role }),
       node: node ?? (io.env['REVEILLE_NODE'] || undefined),
+      ...(host !== undefined && { host }),
       ...(port !== undefined && { port }),
       ...(tunnel && { tunnel }),
     })

@@ -1,0 +1,160 @@
+/** Builds the image by the steps of the Dockerfile, and runs it as a container would, without Docker. It installs from npm, and takes minutes. */
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { createGzip } from 'node:zlib'
+import { atEnd } from './at-end.ts'
+import { buildImage, type Image, parseDockerfile } from './dockerfile.ts'
+import { freePort } from './durability/gateway-process.ts'
+import { until } from './installation.ts'
+
+const run = promisify(execFile)
+const root = path.join(import.meta.dirname, '..')
+/** What the image may weigh beside its base, Node.js included. Bytes of gzip. */
+const mostBytes = 120 * 1024 * 1024
+
+const skip = process.platform === 'win32' && 'the steps are those of a Linux image'
+
+test('the steps of the Dockerfile give an image that starts, answers and drains as a user without rights', {
+  skip,
+}, async (t) => {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-image-')))
+  atEnd(t, async () => {
+    await run('chmod', ['-R', 'u+w', folder])
+    await rm(folder, { recursive: true, force: true })
+  })
+  // The user of the container has to get there.
+  await chmod(folder, 0o755)
+  const [steps, ignored] = [
+    parseDockerfile(await readFile(path.join(root, 'Dockerfile'), 'utf8')),
+    (await readFile(path.join(root, '.dockerignore'), 'utf8'))
+      .split('\n')
+      .filter((line) => /^[^#\s]/.test(line)),
+  ]
+  const image = await buildImage(steps, { context: root, ignored, folder, env: machineEnv(), base })
+
+  const left = await readdir(path.join(image.root, 'usr', 'local', 'bin'))
+  assert.deepEqual(left, ['node'], 'no npm is left')
+  await makeReadOnly(image)
+  const bytes = await gzipBytes(image.root)
+  const parts = await run('du', ['-sm', 'app', 'usr'], { cwd: image.root })
+  t.diagnostic(
+    `gzip of the staged tree: ${(bytes / 1024 / 1024).toFixed(1)} MB; unpacked MB: ${parts.stdout.replace(/\s+/g, ' ')}`,
+  )
+  assert.ok(bytes <= mostBytes, `${bytes} bytes`)
+
+  const port = String(await freePort())
+  const env = { ...image.env, REVEILLE_PORT: port, REVEILLE_HOST: '127.0.0.1' }
+  const refused = `require('fs').writeFileSync(${JSON.stringify(path.join(image.root, 'app', 'x'))}, '')`
+  await assert.rejects(finished(startIn(image, ['node', '-e', refused], env)), /EACCES|EROFS/)
+  await assert.rejects(finished(startIn(image, image.healthcheck, env)), /exit code 1/)
+
+  const gateway = startIn(image, [...image.entrypoint, ...image.cmd], env)
+  atEnd(t, () => gateway.kill('SIGKILL'))
+  const over = finished(gateway)
+  over.catch(() => undefined)
+  const started = performance.now()
+  await until(
+    () =>
+      finished(startIn(image, image.healthcheck, env)).then(
+        () => true,
+        () => undefined,
+      ),
+    'a good health check',
+    60_000,
+  )
+  t.diagnostic(
+    `from the start to a good health check: ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  )
+
+  const dataFolder = image.volumes[0] ?? ''
+  const secrets = await readFile(path.join(dataFolder, '.env'), 'utf8')
+  const token = /^REVEILLE_HOOK_TOKEN=(.+)$/m.exec(secrets)?.[1]
+  const address = `http://127.0.0.1:${port}`
+  const answer = await fetch(`${address}/hooks/agent`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, prefer: 'wait=20' },
+    body: '{"message":"Say hello"}',
+  })
+  assert.equal(answer.status, 200, await answer.text())
+  const status = await finished(startIn(image, ['reveille', 'status', '--json'], env))
+  assert.equal(JSON.parse(status).ready, true)
+
+  gateway.kill('SIGTERM')
+  await over
+})
+
+/** What a machine gives to a build: npm's settings, and no secrets of whoever runs this. */
+function machineEnv(): Record<string, string | undefined> {
+  const names = Object.keys(process.env).filter((name) =>
+    /^(npm_config_|https?_proxy$|no_proxy$|node_extra_ca_certs$|ssl_cert_)/i.test(name),
+  )
+  const given = Object.fromEntries(names.map((name) => [name, process.env[name]]))
+  const { PATH, HOME } = process.env
+  return { ...given, PATH, HOME, npm_config_prefer_offline: 'true' }
+}
+
+/** The official image of Node.js, as far as the steps know it: `node`, and an npm. */
+async function base(image: string, stage: string): Promise<void> {
+  assert.equal(
+    image,
+    `node:${process.version.slice(1)}-slim`,
+    'the image has the Node.js that the tests run on',
+  )
+  const bin = path.join(stage, 'usr', 'local', 'bin')
+  await mkdir(bin, { recursive: true })
+  await copyFile(process.execPath, path.join(bin, 'node'))
+  // By its place: the name would be found in this folder first.
+  const { stdout } = await run('sh', ['-c', 'realpath "$(command -v npm)"'])
+  const npm = `'${process.execPath}' '${stdout.trim()}'`
+  await writeFile(path.join(bin, 'npm'), `#!/bin/sh\nexec ${npm} "$@"\n`, { mode: 0o755 })
+}
+
+async function makeReadOnly({ root: tree, volumes }: Image): Promise<void> {
+  await run('chmod', ['-R', 'a-w,a+rX', tree])
+  for (const volume of volumes) await chmod(volume, 0o700)
+}
+
+async function gzipBytes(tree: string): Promise<number> {
+  const tar = path.join(path.dirname(tree), 'image.tar')
+  await run('tar', ['-cf', tar, '-C', tree, '.'])
+  let bytes = 0
+  await pipeline(createReadStream(tar), createGzip(), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) bytes += chunk.length
+  })
+  await rm(tar)
+  return bytes
+}
+
+/** Starts a program with the variables, the folder and the user of the image. Only root can become another user. */
+function startIn(image: Image, [program = '', ...args]: readonly string[], env: Image['env']): ChildProcess {
+  const isRoot = process.getuid?.() === 0
+  return spawn(program, args, {
+    cwd: image.cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(isRoot && { ...image.user }),
+  })
+}
+
+/** Resolves with what a program printed. @throws Error with what it complained about, if it fails */
+async function finished(child: ChildProcess): Promise<string> {
+  let [out, err] = ['', '']
+  child.stdout?.on('data', (chunk) => {
+    out += chunk
+  })
+  child.stderr?.on('data', (chunk) => {
+    err += chunk
+  })
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0) throw new Error(`it ended with ${signal ?? `exit code ${code}`}: ${err}${out}`)
+  return out
+}
