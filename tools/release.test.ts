@@ -6,7 +6,7 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Packed } from './pack.ts'
-import { checkRelease } from './release.ts'
+import { checkRelease, publishRelease } from './release.ts'
 
 const packageText = (name: string, dependencies: object = {}, version = '1.2.0') =>
   JSON.stringify({ name, version, exports: { '.': './index.ts' }, dependencies })
@@ -101,5 +101,35 @@ test('everything is committed on main, and the tag is new', async (t) => {
     '- 1 files are not committed; `git status` lists them.',
     '- Releases are made from main, and this is work.',
     '- The tag v1.2.0 exists; raise the version in every package.json.',
+  ])
+})
+
+test('packages are published in their order, those that are there are left out, and the tag comes last', async (t) => {
+  const root = await createRepository(t)
+  const release = await checkRelease(root, pack)
+  const done: string[] = []
+  const published = new Set<string>()
+  let isBroken = true
+  const publishing = {
+    has: async (name: string) => published.has(name),
+    async run(words: readonly string[]) {
+      const line = words.join(' ')
+      if (line.includes('host') && isBroken) throw new Error('no')
+      if (line.includes('kit')) published.add('@house/kit')
+      done.push(line)
+    },
+  }
+  await assert.rejects(publishRelease(release, root, publishing), {
+    code: 'RELEASE_NOT_READY',
+    message:
+      /^This failed: npm publish --access public .*host\.tgz\nMend what it says, and give the same command again/,
+  })
+  isBroken = false
+  await publishRelease(release, root, publishing)
+  assert.deepEqual(done, [
+    'npm publish --access public /packages/@house/kit.tgz',
+    'npm publish --access public /packages/@house/host.tgz',
+    'git tag -a v1.2.0 -m Reveille 1.2.0',
+    'git push origin v1.2.0',
   ])
 })

@@ -1,9 +1,10 @@
-/** Checks whether the repository is ready to be released, and prints what would be tagged and published. */
+/** Checks whether the repository is ready to be released, prints what would be published and tagged, and does it where that is asked. */
 
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { runNpm } from './npm.ts'
 import { readWorkspaces, type Workspace } from './pack/description.ts'
 import { type Packed, packWorkspaces } from './pack.ts'
 
@@ -22,27 +23,108 @@ export interface Release {
   readonly packages: readonly Packed[]
 }
 
-/** The job `npm run release`. It changes nothing but the folder `build/packages`. */
-export async function release(root: string): Promise<void> {
+/**
+ * The job `npm run release`. Without `--publish` it changes nothing but the folder `build/packages`.
+ *
+ * @throws ReleaseNotReady, PackFailed
+ */
+export async function release(root: string, args: readonly string[] = []): Promise<void> {
+  const unknown = args.find((arg) => arg !== publishOption)
+  if (unknown !== undefined)
+    throw new ReleaseNotReady(`There is no option ${unknown}; ${publishOption} is one.`)
   const ready = await checkRelease(root)
   const { version, tag, commit, changes, packages } = ready
   const size = ({ bytes }: Packed) => `${(bytes / 1024).toFixed(1)} KB`.padStart(10)
-  const publish = ({ file }: Packed) => `  npm publish --access public ${path.relative(root, file)}`
+  const isDry = !args.includes(publishOption)
   console.log(
     [
-      `Ready to release ${version}. This was a dry run: nothing is tagged or published.`,
+      `Ready to release ${version}.${isDry ? ' This was a dry run: nothing is published or tagged.' : ''}`,
       '',
       `The change log has ${changes} entries for this version.`,
-      `The tag would be ${tag}, at commit ${commit}.`,
-      `These ${packages.length} packages would be published:`,
+      `The tag ${isDry ? 'would be' : 'will be'} ${tag}, at commit ${commit}.`,
+      `These ${packages.length} packages ${isDry ? 'would' : 'will'} be published, in this order:`,
       ...packages.map((packed) => `  ${packed.name.padEnd(30)} ${version}${size(packed)}`),
       '',
-      'To release, in this order:',
-      `  git tag -a ${tag} -m "Reveille ${version}"`,
-      `  git push origin ${tag}`,
-      ...packages.map(publish),
+      ...(isDry
+        ? [
+            'To release, log in to npm with `npm login`, and then:',
+            `  npm run release -- ${publishOption}`,
+            '',
+            'It does this:',
+            ...stepsOf(ready).map((words) => `  ${shown(words, root)}`),
+          ]
+        : []),
     ].join('\n'),
   )
+  if (!isDry) await publishRelease(ready, root)
+}
+
+const publishOption = '--publish'
+
+/** Tags last, so that the same command goes on after a failure: the check refuses a tag that is there. */
+function stepsOf({ version, tag, packages }: Release): readonly (readonly string[])[] {
+  return [
+    ...packages.map(({ file }) => ['npm', 'publish', '--access', 'public', file]),
+    ['git', 'tag', '-a', tag, '-m', `Reveille ${version}`],
+    ['git', 'push', 'origin', tag],
+  ]
+}
+
+function shown(words: readonly string[], root: string): string {
+  const word = (text: string) => (path.isAbsolute(text) ? path.relative(root, text) : text)
+  return words.map((text) => (text.includes(' ') ? JSON.stringify(text) : word(text))).join(' ')
+}
+
+/** What publishing asks of the world; a test gives another one. */
+export interface Publishing {
+  /** Runs a program in this terminal, because npm may ask for a one-time password. Rejects where it fails. */
+  run(words: readonly string[]): Promise<void>
+  /** Whether the registry has this version of a package. */
+  has(name: string, version: string): Promise<boolean>
+}
+
+/**
+ * Publishes each package that the registry lacks, and then tags the commit.
+ *
+ * @throws ReleaseNotReady where a step fails. The command can be given again.
+ */
+export async function publishRelease(
+  release: Release,
+  root: string,
+  { run, has }: Publishing = realPublishing(root),
+): Promise<void> {
+  const byFile = new Map(release.packages.map((packed) => [packed.file, packed]))
+  for (const words of stepsOf(release)) {
+    const packed = byFile.get(words.at(-1) ?? '')
+    if (packed !== undefined && (await has(packed.name, release.version))) {
+      console.log(`${packed.name} ${release.version} is published already.`)
+      continue
+    }
+    try {
+      await run(words)
+    } catch (cause) {
+      const fix = 'Mend what it says, and give the same command again: it goes on here.'
+      throw new ReleaseNotReady(`This failed: ${shown(words, root)}\n${fix}`, { cause })
+    }
+  }
+  console.log(`Released ${release.version}.`)
+}
+
+function realPublishing(root: string): Publishing {
+  return {
+    run: ([program = '', ...words]) =>
+      new Promise((resolve, reject) => {
+        const shell = process.platform === 'win32'
+        const child = spawn(program, words, { cwd: root, stdio: 'inherit', shell })
+        child.once('error', reject)
+        child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`exit code ${code}`))))
+      }),
+    has: (name, version) =>
+      runNpm(['view', `${name}@${version}`, 'version'], { cwd: root }).then(
+        (found) => found.trim() !== '',
+        () => false,
+      ),
+  }
 }
 
 /** `pack` packs every workspace that is not private. @throws ReleaseNotReady, PackFailed */
