@@ -201,6 +201,10 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'source-waiting': ['waiting', '{source}  {detail}'],
   'source-held-elsewhere': ['held', '{source}  {detail}'],
   'source-stopped': ['source', '{source} has ended'],
+  'caught-up': [
+    'caught up',
+    '{source}  {caughtUp} that could not be delivered were taken, {known} were known',
+  ],
   'source-abandoned': ['warning', '{source} did not end within {afterMs:seconds}, and is left alone'],
 }
 

@@ -105,3 +105,71 @@ test('an endpoint whose catch-up is removed is asked about no more', async (t) =
   assert.deepEqual(sources, [])
   await site.stop()
 })
+
+test('a secondary limit of GitHub is waited out as it asks', async (t) => {
+  const site = await createGitHubSite(t)
+  const { github, clock } = site
+  const id = await github.emit('push', {})
+  const body = {
+    message: 'You have exceeded a secondary rate limit.',
+    documentation_url: 'https://docs.github.com',
+  }
+  github.script({ kind: 'answer', answer: { status: 403, headers: { 'retry-after': '90' }, body } })
+  await site.start(site.hooks)
+  const limited = await site.source(source, ({ detail }) => detail.includes('allows no further calls'))
+  assert.match(limited.detail, /for 2 min|for \d\d s/)
+  await clock.advance(90_000)
+  await site.source(source, isDone)
+  await assertTakenOnce(site, [id], 1)
+  await site.stop()
+})
+
+test('an event that the gateway refuses for good is recorded, counted, and does not hold up the others', async (t) => {
+  const site = await createStripeSite(t)
+  const { stripe } = site
+  const hooks = site.hooks.replace('    forge:\n', '    forge:\n      maxBodyBytes: 2000\n')
+  const first = await stripe.emit('invoice.paid', { note: 'x'.repeat(3000) })
+  const second = await stripe.emit('invoice.paid')
+  await site.start(hooks)
+  const { counts } = await site.source(source, isDone)
+  assert.deepEqual([counts?.['caughtUp'], counts?.['notTaken']], [1, 1])
+  await assertTakenOnce(site, [second], 1)
+  const [refused, ...others] = await site.requests('endpoint=forge&outcome=refused')
+  assert.deepEqual([refused?.code, others.length], ['BODY_TOO_LARGE', 0])
+  assert.ok(first)
+  const line = await site.gateway.line('caught-up')
+  assert.deepEqual([line['caughtUp'], line['notTaken'], line['known']], [1, 1, 0])
+  await site.stop()
+})
+
+test('a webhook endpoint that Stripe has disabled is reported, since nothing more will come', async (t) => {
+  const site = await createStripeSite(t)
+  const { stripe } = site
+  const id = await stripe.emit('invoice.paid')
+  for (const endpoint of stripe.endpoints()) endpoint.status = 'disabled'
+  await site.start(site.hooks)
+  const waiting = await site.source(source, ({ state }) => state === 'waiting')
+  assert.match(
+    waiting.detail,
+    /^Stripe has disabled the webhook endpoint we_\w+ and sends nothing: .* 1 that could not be delivered were taken\.$/,
+  )
+  await assertTakenOnce(site, [id], 1)
+  await site.stop()
+})
+
+test('a run that ends in the middle is continued, and takes nothing twice', async (t) => {
+  const site = await createGitHubSite(t, { callsInHour: 150 })
+  const { github, clock } = site
+  const ids: string[] = []
+  for (let n = 0; n < 160; n++) ids.push(await github.emit('push', { n }))
+  await site.start(site.hooks)
+  await site.source(source, ({ detail }) => detail.includes('allows no further calls'))
+  await site.stop()
+  await clock.advance(hourMs)
+  await site.start(site.hooks)
+  const done = await site.source(source, isDone)
+  // A hundred of them were marked as taken, and the others before the limit are recognised.
+  assert.ok((done.counts?.['caughtUp'] ?? 0) < 60, JSON.stringify(done.counts))
+  await assertTakenOnce(site, ids, 160)
+  await site.stop()
+})

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parse } from 'yaml'
 import { runCli } from '../../runtime/cli/cli.ts'
 import type { Io } from '../../runtime/cli/io.ts'
+import { person } from '../../runtime/cli/webhooks/fixture.ts'
 import { createSite, publicUrl, type Site } from './fixture.ts'
 import { openFakeGitHub } from './github.ts'
 import { openFakeStripe } from './stripe.ts'
@@ -243,6 +244,30 @@ test('what the provider refuses is said with what is missing, and nothing is wri
   assert.equal(forbidden.code, 1)
   assert.match(forbidden.err, /\(403\)\. It needs the permission "Webhooks: read and write"/)
   assert.deepEqual([await textOf(site, 'reveille.yaml'), await textOf(site, '.env')], [before, ''])
+  await site.stop()
+})
+
+test('without --url the address is that of the tunnel, and the token may be typed', async (t) => {
+  const { site, github, env } = await begin(t)
+  const tunnelled: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    if (!String(input).endsWith('/api/status')) return response
+    return Response.json({ ...((await response.json()) as object), publicUrl })
+  }
+  const somebody = person({ 'The token of GitHub': ['two words', github.token] })
+  const { code, err } = await run(
+    site,
+    { ...env, GITHUB_TOKEN: undefined },
+    ['connect', 'github', 'octo-org/harbour'],
+    { fetch: tunnelled, prompts: somebody.prompts },
+  )
+  assert.equal(code, 0, err)
+  assert.equal(github.hooks()[0]?.config.url, `${publicUrl}/hooks/github`)
+  const shown = somebody.output.join('\n')
+  assert.match(shown, /two words: A token without spaces\./)
+  assert.match(shown, /GitHub is connected\./)
+  assert.ok(!shown.includes(github.token))
+  assert.match(await textOf(site, '.env'), new RegExp(`^GITHUB_TOKEN=${github.token}$`, 'm'))
   await site.stop()
 })
 

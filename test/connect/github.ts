@@ -146,6 +146,8 @@ export async function openFakeGitHub(options: FakeGitHubOptions) {
   }
 
   function create(place: string, body: NewHook): FakeServerAnswer {
+    assertKeys({ ...body }, ['name', 'config', 'events', 'active'])
+    assertKeys({ ...body?.config }, configKeys)
     const { name, config, events = ['push'], active = true } = body ?? {}
     if (name !== 'web') return invalid('name', 'Name is invalid')
     const { url = '', content_type = 'form', insecure_ssl = '0', secret } = config ?? {}
@@ -168,6 +170,8 @@ export async function openFakeGitHub(options: FakeGitHubOptions) {
   }
 
   function update(hook: Hook, body: NewHook): FakeServerAnswer {
+    assertKeys({ ...body }, ['config', 'events', 'add_events', 'remove_events', 'active'])
+    assertKeys({ ...body?.config }, configKeys)
     const { config, events, active } = body ?? {}
     if (config) hook.config = { ...hook.config, ...(config as Hook['config']) }
     if (events) hook.events = events
@@ -278,6 +282,14 @@ export async function openFakeGitHub(options: FakeGitHubOptions) {
       isAllowed = isIt
     },
   }
+}
+
+const configKeys = ['url', 'content_type', 'secret', 'insecure_ssl']
+
+/** @throws for a key that GitHub's description does not have */
+function assertKeys(body: object, known: readonly string[]): void {
+  const unknown = Object.keys(body).filter((key) => !known.includes(key))
+  if (unknown.length > 0) throw new Error(`GitHub knows no ${unknown.join(', ')}`)
 }
 
 const json = { 'content-type': 'application/json' }

@@ -26,7 +26,7 @@ import { createStripeApi, createStripeFeed } from './stripe.ts'
 export interface CatchUpsOptions {
   readonly current: () => Pick<Snapshot, 'endpoints' | 'settings'>
   readonly fetch: typeof globalThis.fetch
-  readonly log: Pick<Logger, 'debug'>
+  readonly log: Pick<Logger, 'debug' | 'info'>
 }
 
 /** What is needed to ask for one endpoint. Two that are equal are the same source. */
@@ -100,6 +100,7 @@ async function runCatchUp(
   world: Pick<CatchUpsOptions, 'fetch' | 'log'>,
 ): Promise<void> {
   const { clock, signal } = call
+  const name = catchUpSource(endpoint)
   const title = titles[provider]
   const everyMs = parseDuration(policy.every)
   const lookBackMs = parseDuration(policy.lookBack)
@@ -141,13 +142,15 @@ async function runCatchUp(
   const mark = await readMark(call)
   while (!signal.aborted) {
     try {
-      const took = await catchUp()
+      const { took, problem } = await catchUp()
       const now = clock.now()
       const found =
         took === 0
           ? 'Nothing was missed.'
           : `${took.toLocaleString('en')} that could not be delivered were taken.`
-      report('working', `${title} was asked. ${found}${gap}`, { asked: now, asksAgain: now + everyMs })
+      const times = { asked: now, asksAgain: now + everyMs }
+      if (problem === undefined) report('working', `${title} was asked. ${found}${gap}`, times)
+      else report('waiting', `${problem} ${found}${gap}`, times)
       await clock.sleep(everyMs, signal)
     } catch (error) {
       if (signal.aborted) return
@@ -157,15 +160,15 @@ async function runCatchUp(
     }
   }
 
-  /** Takes what was missed since the mark. Returns how many. */
-  async function catchUp(): Promise<number> {
+  /** Takes what was missed since the mark. Returns how many, and what a person has to mend at the provider. */
+  async function catchUp(): Promise<{ readonly took: number; readonly problem: string | undefined }> {
     const begun = clock.now()
     const earliest = begun - lookBackMs
     if (mark.from !== 0 && mark.from < earliest)
       gap = ` What was sent between ${timeText(mark.from)} and ${timeText(earliest)} is older than \`lookBack\` (${policy.lookBack}) and was not asked for.`
-    const { count, items } = await feed.missedSince(Math.max(mark.from - overlapMs, earliest))
+    const { count, items, problem } = await feed.missedSince(Math.max(mark.from - overlapMs, earliest))
     let seen = 0
-    const before = counts['caughtUp'] ?? 0
+    const before = numbersOf(counts)
     for await (const missed of items) {
       signal.throwIfAborted()
       seen += 1
@@ -185,7 +188,12 @@ async function runCatchUp(
     }
     progress = ''
     await moveMark(begun)
-    return (counts['caughtUp'] ?? 0) - before
+    const after = numbersOf(counts)
+    const [caughtUp, ignored, known, notTaken] = after.map((number, index) => number - (before[index] ?? 0))
+    const ms = clock.now() - begun
+    if (count > 0)
+      world.log.info({ event: 'caught-up', source: name, caughtUp, ignored, known, notTaken, ms })
+    return { took: caughtUp ?? 0, problem }
   }
 
   /** Posts one, and waits while the gateway can take nothing. */
@@ -202,8 +210,8 @@ async function runCatchUp(
       )
       const { status, code = '', retryAfter } = posted
       if (status < 300) {
-        const name = posted.isDuplicate ? 'known' : posted.isIgnored ? 'ignored' : 'caughtUp'
-        counts[name] = (counts[name] ?? 0) + 1
+        const kind = posted.isDuplicate ? 'known' : posted.isIgnored ? 'ignored' : 'caughtUp'
+        counts[kind] = (counts[kind] ?? 0) + 1
         return
       }
       const isBusy = status === 429 || status === 503
@@ -224,6 +232,12 @@ async function runCatchUp(
     const newest = [...mark.taken].slice(-mostTaken)
     await call.storage.write('mark', { from: mark.from, taken: newest })
   }
+}
+
+const countNames = ['caughtUp', 'ignored', 'known', 'notTaken'] as const
+
+function numbersOf(counts: Readonly<Record<string, number>>): readonly number[] {
+  return countNames.map((name) => counts[name] ?? 0)
 }
 
 async function readMark({ storage }: SourceCall): Promise<Mark> {

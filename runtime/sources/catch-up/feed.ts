@@ -18,6 +18,8 @@ export interface MissedRequest {
 
 export interface MissedList {
   readonly count: number
+  /** What keeps the provider from sending anything, as a sentence for the operator. */
+  readonly problem?: string
   /** The oldest first. */
   readonly items: AsyncIterable<Missed> | Iterable<Missed>
 }

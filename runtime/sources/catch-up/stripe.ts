@@ -137,7 +137,11 @@ export function createStripeFeed(api: StripeApi, hookId: string): Feed {
             yield { id, at, read: async () => ({ headers: {}, body }) }
         }
       }
-      return { count, items: items() }
+      const problem =
+        endpoint?.isEnabled === false
+          ? `Stripe has disabled the webhook endpoint ${hookId} and sends nothing: enable it in Workbench > Webhooks, or run \`reveille connect stripe\` again.`
+          : undefined
+      return { count, items: items(), ...(problem !== undefined && { problem }) }
     },
   }
 }
