@@ -125,7 +125,11 @@ export async function writeBoth({ file, variables, edit }: Writing, io: Io): Pro
   const set = Object.entries(variables).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   )
-  const checked = await checkText(file, edited, { ...io, env: { ...Object.fromEntries(set), ...io.env } })
+  const env = {
+    ...io.env,
+    ...Object.fromEntries(set.map(([name = '', value]) => [name, io.env[name] || value])),
+  }
+  const checked = await checkText(file, edited, { ...io, env })
   if (!checked.ok)
     throw new CommandFailure(
       1,
