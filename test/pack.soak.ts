@@ -227,13 +227,15 @@ async function olderNode(): Promise<string | undefined> {
   return undefined
 }
 
-/** Bytes, as `du` counts them. */
-async function diskUsage(place: string): Promise<number> {
+/** Bytes, as `du` counts them: a file with two names counts once. */
+async function diskUsage(place: string, seen = new Set<number>()): Promise<number> {
   const stats = await lstat(place)
+  if (seen.has(stats.ino)) return 0
+  seen.add(stats.ino)
   const own = stats.blocks * 512
   if (!stats.isDirectory()) return own
   const names = await readdir(place)
-  const below = await Promise.all(names.map((name) => diskUsage(path.join(place, name))))
+  const below = await Promise.all(names.map((name) => diskUsage(path.join(place, name), seen)))
   return below.reduce((sum, each) => sum + each, own)
 }
 
