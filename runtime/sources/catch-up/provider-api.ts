@@ -132,6 +132,11 @@ export function createProviderApi(dialect: ProviderDialect, options: ProviderApi
 
   function unreached(error: unknown, what: string): unknown {
     if (signal.aborted) return signal.reason
+    if (isPluginError(error) && error.code === 'redirected')
+      return permanentError(
+        'redirected',
+        `${title} says that ${what} are elsewhere now: write the new name of what was renamed or moved.`,
+      )
     if (isPluginError(error)) return error
     const isLate = (error as Error | undefined)?.name === 'TimeoutError'
     return transientError(
