@@ -79,6 +79,8 @@ export interface InstallOptions {
   readonly clock?: SourceClock
   /** What the gateway is among others on one database. */
   readonly cluster?: Pick<GatewayOptions, 'node' | 'role' | 'leases'>
+  /** A second listener, for hooks alone. */
+  readonly tunnel?: GatewayOptions['tunnel']
   /** An existing folder with all its files, on which the gateway starts again. */
   readonly folder?: string
 }
@@ -101,6 +103,7 @@ export async function install(
     ...(options.lastGood && { lastGood: true }),
     ...(options.fetch && { fetch: options.fetch }),
     ...(options.clock && { clock: options.clock }),
+    ...(options.tunnel && { tunnel: options.tunnel }),
     ...options.cluster,
     logStream: lines,
   })
@@ -198,7 +201,7 @@ function createLines() {
 }
 
 /** A test that waits longer fails. Milliseconds. */
-const timeoutMs = 10_000
+const timeoutMs = 30_000
 
 /** Asks until the answer is good. `timeout` limits the wait, in milliseconds. */
 export async function until<Value>(

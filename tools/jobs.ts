@@ -99,15 +99,12 @@ async function runTests(
     }
     const list = path.join(folder, 'failed')
     const first = await run(groupTests([...new Set(files)]), [concurrency, ...listingFailures(list)])
-    const failed = first.code === 1 ? await readFailures(root, list) : []
+    const failures = first.code === 1 ? await readFailures(root, list) : []
+    const failed = failures.filter((file) => files.includes(file))
+    // The end of a whole process is a failure of its group's module, which lies elsewhere.
+    const hasLostProcess = failures.some((file) => file.startsWith('..'))
     const isWhole = places === workspaces
-    if (
-      !isWhole ||
-      failed.length === 0 ||
-      failed.length > mostRepeated ||
-      !failed.every((file) => files.includes(file))
-    )
-      return first
+    if (!isWhole || hasLostProcess || failed.length === 0 || failed.length > mostRepeated) return first
     process.stderr.write(
       `\nThese files failed. They run once more, one at a time:\n  ${failed.join('\n  ')}\n\n`,
     )

@@ -33,11 +33,11 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
   return result.exitCode
 }
 
-/** Without a command it is `start`: `reveille --yes`. The program itself has these options alone. */
+/** Without a command it is a first `start`: `reveille --yes`. The program itself has these options alone. */
 function withCommand(argv: readonly string[]): readonly string[] {
   const first = argv[2]
   const isStart = first === undefined || (first.startsWith('-') && !/^(-h|--help|-V|--version)$/.test(first))
-  return isStart ? [...argv.slice(0, 2), 'start', ...argv.slice(2)] : argv
+  return isStart ? [...argv.slice(0, 2), 'start', '--first', ...argv.slice(2)] : argv
 }
 
 /** Registers every command. Tests compare the reference page with it. */

@@ -4,8 +4,8 @@ import { InvalidArgumentError, Option } from 'commander'
 import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 
 const startHelp = `
-Where this folder and its folder local have no configuration, a first one is
-written here: at once into an empty folder, otherwise after a yes.
+\`reveille\` alone writes a first configuration where this folder and its folder
+local have none, at once into an empty folder, otherwise after a yes, and starts.
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
 at once.`
 
@@ -13,14 +13,15 @@ at once.`
 export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
   program
     .command('start')
-    .description('run the gateway until it is stopped; `reveille` alone does the same')
+    .description('run the gateway until it is stopped')
     .addOption(configOption())
     .option(
       '--inspect [port]',
       'let a debugger attach, from this machine; transforms then have no deadline (default port: 9229)',
     )
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
-    .option('--yes', 'write a first configuration beside other files without asking')
+    .option('--yes', 'write a first configuration here if there is none, beside other files too')
+    .addOption(new Option('--first').hideHelp())
     .option(
       '--host <address>',
       'listen there instead of at `gateway.host` (default: REVEILLE_HOST, if it is set)',

@@ -22,6 +22,8 @@ import { type FirstOptions, scaffoldHere, scaffoldInto } from './init.ts'
 
 export interface StartOptions extends FirstOptions {
   readonly config?: string
+  /** Whether the command line named no command. */
+  readonly first?: boolean
   /** Whether to scaffold first where there is no configuration. */
   readonly init?: boolean
   /** Replaces `gateway.host`. Default: REVEILLE_HOST, where it is set. */
@@ -211,7 +213,7 @@ async function scaffoldWhereMissing(options: StartOptions, io: Io): Promise<bool
   const named = options.config ?? (io.env['REVEILLE_CONFIG'] || undefined)
   const usual = findUsual(io)
   if (!options.init) {
-    if (named !== undefined || usual !== undefined) return false
+    if (named !== undefined || usual !== undefined || !(options.first || options.yes)) return false
     const { written, ignored } = await scaffoldHere(options, io)
     const tops = [...new Set(written.map((file) => file.split(path.sep)[0]))]
     const shown = tops.map((name) => (written.includes(String(name)) ? name : `${name}${path.sep}`))

@@ -19,6 +19,7 @@ hooks:
   endpoints:
     own: { token: "\${ENDPOINT_TOKEN}" }
     rated: { rate: { client: 1/1m } }
+    open: { auth: none }
     github: { verify: { provider: github, secret: "\${file:{folder}/github-secret}" } }
     stripe: { verify: { provider: stripe, secret: ["\${STRIPE_SECRET}"] } }
     gitlab: { verify: { provider: gitlab, secret: "\${GITLAB_TOKEN}" } }
@@ -53,7 +54,7 @@ UNUSED=${secret['unused-variable']}
 
 const mapping = (id: string, fields: string) => `  - { id: ${id}, match: { path: ${id} }, ${fields} }\n`
 const mappings = `mappings:
-${['own', 'github', 'stripe', 'gitlab', 'meta', 'twilio', 'custom', 'rated']
+${['own', 'open', 'github', 'stripe', 'gitlab', 'meta', 'twilio', 'custom', 'rated']
   .map((id) => mapping(id, 'action: wake, mode: next-heartbeat, text: "It says {{text}}"'))
   .join('')}\
 ${mapping('plain', 'message: "Read {{text}} of {{number}}", wakeMode: now')}\
@@ -113,5 +114,5 @@ ${payload}`,
 }
 
 export function installCanaries(t: TestContext): Promise<Installation> {
-  return install(t, files)
+  return install(t, files, { tunnel: { port: 0 } })
 }

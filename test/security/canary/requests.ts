@@ -35,7 +35,8 @@ const fields = {
 export const payload = JSON.stringify(fields)
 const other = (changed: object) => JSON.stringify({ ...fields, ...changed })
 
-export async function sendAll(address: string): Promise<Sent[]> {
+/** `tunnel` is the address of the listener for hooks alone. */
+export async function sendAll(address: string, tunnel: string): Promise<Sent[]> {
   const all: Sent[] = []
   const send = async (
     name: string,
@@ -43,8 +44,9 @@ export async function sendAll(address: string): Promise<Sent[]> {
     headers: Heads = right,
     body: string | Buffer<ArrayBuffer> = payload,
     method = 'POST',
+    at = address,
   ) => {
-    const answer = await fetch(`${address}/hooks/${endpoint}${endpoint.includes('?') ? '&' : query}`, {
+    const answer = await fetch(`${at}/hooks/${endpoint}${endpoint.includes('?') ? '&' : query}`, {
       method,
       headers: { ...always, ...headers },
       ...(method !== 'GET' && { body }),
@@ -132,6 +134,8 @@ export async function sendAll(address: string): Promise<Sent[]> {
   await send('wrongly compressed', 'plain', { ...right, 'content-encoding': 'gzip' })
   await send('unknown encoding', 'plain', { ...right, 'content-encoding': heads.header })
   await send('another method', 'plain', right, payload, 'PUT')
+
+  await send('through a tunnel', 'open', right, payload, 'POST', tunnel)
 
   await send('signed', 'github', {
     ...signedByGitHub(payload, configured['github-secret']),

@@ -47,7 +47,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
   const installed = await installCanaries(t)
   const { gateway, folder } = installed
   const address = await gateway.listen()
-  const sent = await sendAll(address)
+  const sent = await sendAll(address, gateway.tunnelAddress() ?? '')
   await until(isQuiet, 'every run and delivery to end')
   const api = await readApi(address)
   const commands = await readCommands(t, installed, address, isThorough)
