@@ -94,14 +94,14 @@ for (const [mistake, [files, expected]] of Object.entries(mistakes)) {
 }
 
 test(
-  '`start` beside other files and without a terminal writes nothing, exits with 2 and names the ways on',
+  '`start` in an empty folder writes nothing, exits with 2 and names `reveille init`',
   limit,
   async (t) => {
-    const folder = await createFolder(t, { 'notes.txt': 'mine' })
+    const folder = await createFolder(t, {})
     const { code, lines } = await startIn(t, folder)
     assert.equal(code, 2)
-    assert.match(lines.join('\n'), /reveille --yes[\s\S]*reveille init DIR/)
-    assert.deepEqual(await readdir(folder), ['notes.txt'])
+    assert.match(lines.join('\n'), /reveille init/)
+    assert.deepEqual(await readdir(folder), [])
   },
 )
 
