@@ -126,12 +126,23 @@ test('each value that a template of the chart reads is in the values, and each t
   }
 })
 
-test('systemd knows every line of the unit', (t) => {
-  try {
-    execFileSync('systemd-analyze', ['--version'], { stdio: 'ignore' })
-  } catch {
-    return t.skip('there is no systemd-analyze here')
+test('helm renders the chart, on SQLite and on PostgreSQL', (t) => {
+  if (!isThere('helm', 'version')) return t.skip('there is no helm here')
+  const shared = [
+    '--set',
+    'store=postgres://db/reveille,replicas=2,ingress.enabled=true,serviceMonitor.enabled=true',
+  ]
+  for (const options of [[], shared]) {
+    execFileSync('helm', ['lint', '--strict', ...options, path.join(root, chart)], { stdio: 'pipe' })
+    const rendered = execFileSync('helm', ['template', 'gate', ...options, path.join(root, chart)], {
+      encoding: 'utf8',
+    })
+    assert.match(rendered, options.length > 0 ? /type: RollingUpdate/ : /type: Recreate/)
   }
+})
+
+test('systemd knows every line of the unit', (t) => {
+  if (!isThere('systemd-analyze', '--version')) return t.skip('there is no systemd-analyze here')
   const unit = path.join(root, 'deploy', 'systemd', 'reveille.service')
   const printed = execFileSync('systemd-analyze', ['verify', unit], {
     encoding: 'utf8',
@@ -139,6 +150,15 @@ test('systemd knows every line of the unit', (t) => {
   })
   assert.equal(printed, '')
 })
+
+function isThere(program: string, argument: string): boolean {
+  try {
+    execFileSync(program, [argument], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
 
 async function assertLoads(
   folder: string,
