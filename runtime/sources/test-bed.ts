@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Posted, PostLimits, SourceCall, SourceClock } from '@reveille/kit'
 import { pino } from 'pino'
-import type { LiveSource } from '../plugin/index.ts'
+import type { RunnableSource } from './call.ts'
 import { createSources, type SourcesOptions } from './index.ts'
 
 export interface ManualSourceClock extends SourceClock {
@@ -60,7 +60,7 @@ export function createScripted(
   run: (call: SourceCall, number: number) => Promise<void> | void,
 ) {
   const calls: SourceCall[] = []
-  const source: LiveSource = {
+  const source: RunnableSource = {
     name,
     // A badly written source may throw before there is a promise.
     run(call) {
@@ -83,7 +83,7 @@ export type Bed = Awaited<ReturnType<typeof createBed>>
 const mostWaitMs = 10_000
 
 /** Makes a test bed. A test may change `live` at any time; `apply` follows it. */
-export async function createBed(live: LiveSource[], options: Partial<SourcesOptions> = {}) {
+export async function createBed(live: RunnableSource[], options: Partial<SourcesOptions> = {}) {
   const own = await makeFolder()
   const clock = createManualSourceClock()
   const lines: Record<string, unknown>[] = []

@@ -136,9 +136,16 @@ export async function writeBoth({ file, variables, edit }: Writing, io: Io): Pro
       `${shown} would not load with the change:\n\n${formatDiagnostics(checked.diagnostics, io)}\n\nThe file is as it was.`,
     )
   const isAdding = set.length > 0
-  if (isAdding) await setInEnvFile(envFileOf(file), variables, file)
-  if (edited !== text) await replaceFile(file, edited)
-  if (!isAdding) await setInEnvFile(envFileOf(file), variables, file)
+  try {
+    if (isAdding) await setInEnvFile(envFileOf(file), variables, file)
+    if (edited !== text) await replaceFile(file, edited)
+    if (!isAdding) await setInEnvFile(envFileOf(file), variables, file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    const text = `${shown} or the .env beside it cannot be written (${code}). Make both writable, and run the same command again.`
+    throw new CommandFailure(1, text, { cause: error })
+  }
   return edited !== text
 }
 
