@@ -41,7 +41,9 @@ export async function stage({ folder, description }: Workspace, places: Places):
   }
   await stageReadme(from, description.name, places)
   await cp(path.join(root, 'LICENSE'), path.join(target, 'LICENSE'))
-  const published = publishedDescription(description)
+  const { engines, ...rest } = publishedDescription(description)
+  // The command brings its own Node.js along where it has to, and npm would warn of each of these packages.
+  const published = places.included?.has(description.name) ? rest : { ...rest, engines }
   await writeFile(path.join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
 
   const missing = namedFiles(published).filter((file) => !existsSync(path.join(target, file)))
