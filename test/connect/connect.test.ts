@@ -55,12 +55,19 @@ async function run(site: Site, env: Io['env'], words: readonly string[], more: P
   return { code, ...written }
 }
 
+/** As a copied preset has it. */
+const copied = `# github: { verify: { provider: github, secret: "\${GITHUB_WEBHOOK_SECRET}" } }
+mappings:
+  - { id: pinged, match: { path: ":sender", headers: { x-github-event: ping } }, action: wake, text: It works. }
+`
+
 const textOf = (site: Site, name: string) => readFile(join(site.folder, name), 'utf8').catch(() => '')
 
 const toGitHub = ['connect', 'github', 'octo-org/harbour', '--url', publicUrl]
 
 test('GitHub is connected once however often it is run, its ping is proven, and disconnect leaves the files as they were', async (t) => {
   const { site, github, run } = await begin(t)
+  await site.gateway.write('mappings/copied.yaml', copied)
   const before = await textOf(site, 'reveille.yaml')
   const first = await run(...toGitHub)
   assert.equal(first.code, 0, first.err)

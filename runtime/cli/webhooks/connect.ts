@@ -298,5 +298,7 @@ async function eventsFor(
     if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return ['*']
     for (const name of names) events.add(name)
   }
+  // GitHub sends a ping to every webhook.
+  if (provider.name === 'github') events.delete('ping')
   return events.size === 0 ? ['*'] : [...events].sort()
 }

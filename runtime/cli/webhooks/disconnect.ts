@@ -117,7 +117,8 @@ function variablesOf(policy: unknown): readonly string[] {
   return values.flatMap((value) => variableIn(value) ?? [])
 }
 
-/** Whether a file of the configuration still refers to a variable. */
+/** Whether a file of the configuration still refers to a variable. The comments of a preset that was copied name some too. */
 function isNamed(name: string, { sources }: Configuration): boolean {
-  return [...sources.values()].some((text) => new RegExp(`\\$\\{${name}\\b`).test(text))
+  const reference = new RegExp(`^(?!\\s*#).*\\$\\{${name}\\b`, 'm')
+  return [...sources.values()].some((text) => reference.test(text))
 }
