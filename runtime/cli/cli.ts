@@ -44,7 +44,9 @@ function withCommand(argv: readonly string[]): readonly string[] {
 export function createProgram(io: Io, result: { exitCode: number }): Command {
   const own: Io & { config?: string } = { ...io }
   const program = new CliCommand('reveille')
-    .description('The webhook gateway that wakes AI agents and can prove what happened.')
+    .description(
+      'The webhook gateway that wakes AI agents and can prove what happened.\n\nWithout a command it starts the gateway, with a first configuration if there is none here.',
+    )
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .showHelpAfterError('(--help says more)')
