@@ -4,23 +4,38 @@
 #
 # docs/running.md says how it is run. test/image.soak.ts runs these steps without Docker; it reads them from this file.
 ARG NODE=24.21.0
+ARG DEBIAN=bookworm
 
 # The build runs on the machine's own platform, and installs what the target needs: no step is emulated.
-FROM --platform=$BUILDPLATFORM node:${NODE}-slim AS build
+FROM --platform=$BUILDPLATFORM node:${NODE}-${DEBIAN}-slim AS build
 ARG TARGETARCH
 WORKDIR /src
 COPY . .
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm run pack
-WORKDIR /app
-# The Node.js that some packages bring for machines without one stays behind.
-RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac \
-  && npm install --omit=dev --ignore-scripts --no-audit --no-fund --no-package-lock --os=linux --cpu="$cpu" /src/build/packages/*.tgz \
-  && rm -rf node_modules/node-linux-*
+# npm installs what package-lock.json says, and links the workspaces. Each link gives way to the package that was packed, together with the
+# packages that npm installed in that workspace. The packages that bring a Node.js are left out.
+RUN set -e; \
+  case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac; \
+  npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --cpu="$cpu"; \
+  for link in node_modules/reveille node_modules/@reveille/*; do \
+    sources="$(readlink -f "$link")"; packed="build/packages/$(basename "$link")"; \
+    rm "$link"; \
+    if [ ! -d "$packed" ]; then continue; fi; \
+    mv "$packed" "$link"; \
+    if [ -d "$sources/node_modules" ]; then mv "$sources/node_modules" "$link/"; fi; \
+  done; \
+  rm -rf node_modules/node-linux-* node_modules/.bin/node; \
+  mkdir -p /app /var/lib/reveille; \
+  mv node_modules /app/
 
-FROM node:${NODE}-slim
-RUN rm -rf /usr/local/lib/node_modules /usr/local/include /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/* \
-  && mkdir -p /var/lib/reveille && chown 1000:1000 /var/lib/reveille
+FROM node:${NODE}-${DEBIAN}-slim AS node
+
+# This stage only copies, so it needs no emulation, and no layer holds npm. It is the Debian that the image of Node.js is made from.
+# Root certificates are part of Node.js.
+FROM debian:${DEBIAN}-slim
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app /app
+COPY --from=build --chown=1000:1000 /var/lib/reveille /var/lib/reveille
 ENV NODE_ENV=production \
   PATH=/app/node_modules/.bin:$PATH \
   REVEILLE_CONFIG=/var/lib/reveille \
@@ -28,7 +43,7 @@ ENV NODE_ENV=production \
   REVEILLE_PORT=8787
 WORKDIR /var/lib/reveille
 VOLUME /var/lib/reveille
-# The user `node`, as a number, from which Kubernetes can tell that it is not root.
+# A number, from which Kubernetes can tell that the user is not root. The user has no name and no home folder.
 USER 1000:1000
 EXPOSE 8787
 STOPSIGNAL SIGTERM

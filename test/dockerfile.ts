@@ -86,10 +86,15 @@ export async function buildImage(steps: readonly Step[], options: BuildOptions):
   }
 
   async function copy(words: readonly string[]): Promise<void> {
-    const [first = '', from = '', to = from] = words
-    const source = roots.get(first.replace('--from=', ''))
-    if (source !== undefined)
-      return cp(path.join(source, from), inside(to), { recursive: true, verbatimSymlinks: true })
+    const [from = '', to = ''] = words.filter((word) => !word.startsWith('--'))
+    const source = roots.get(optionOf(words, 'from') ?? '')
+    if (source !== undefined) {
+      await cp(path.join(source, from), inside(to), { recursive: true, verbatimSymlinks: true })
+      const owner = optionOf(words, 'chown')
+      // Only root can give files to another user.
+      if (owner !== undefined && process.getuid?.() === 0) await run('chown', ['-R', owner, inside(to)])
+      return
+    }
     if (words.join(' ') !== '. .') throw new Error(`This COPY is not known here: ${words.join(' ')}`)
     const { context, ignored } = options
     await cp(context, stage.cwd, {
@@ -137,6 +142,11 @@ export async function buildImage(steps: readonly Step[], options: BuildOptions):
   function wordsOf(json: string): string[] {
     return (JSON.parse(json) as string[]).map(insideAll)
   }
+}
+
+/** The value of `--name=value`. */
+function optionOf(words: readonly string[], name: string): string | undefined {
+  return words.find((word) => word.startsWith(`--${name}=`))?.slice(`--${name}=`.length)
 }
 
 function expanded(text: string, values: Readonly<Record<string, string | undefined>>): string {

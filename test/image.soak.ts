@@ -3,8 +3,20 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { createReadStream, globSync } from 'node:fs'
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -39,10 +51,12 @@ test('the steps of the Dockerfile give an image that starts, answers and drains 
       .split('\n')
       .filter((line) => /^[^#\s]/.test(line)),
   ]
-  const image = await buildImage(steps, { context: root, ignored, folder, env: machineEnv(), base })
+  const built = await buildImage(steps, { context: root, ignored, folder, env: machineEnv(), base })
+  const image = { ...built, user: await namelessOwner(built) }
 
   const left = await readdir(path.join(image.root, 'usr', 'local', 'bin'))
-  assert.deepEqual(left, ['node'], 'no npm is left')
+  assert.deepEqual(left, ['node'], 'there is no npm')
+  await assertLocked(path.join(image.root, 'app'))
   await makeReadOnly(image)
   const bytes = await gzipBytes(image.root)
   const parts = await run('du', ['-sm', 'app', 'usr'], { cwd: image.root })
@@ -52,7 +66,9 @@ test('the steps of the Dockerfile give an image that starts, answers and drains 
   assert.ok(bytes <= mostBytes, `${bytes} bytes`)
 
   const port = String(await freePort())
-  const env = { ...image.env, REVEILLE_PORT: port, REVEILLE_HOST: '127.0.0.1' }
+  // The gateway runs without HOME. Docker and Kubernetes set it to `/` for a user without a name, as one of the commands below has it.
+  const env: Image['env'] = { ...image.env, REVEILLE_PORT: port, REVEILLE_HOST: '127.0.0.1' }
+  assert.equal(env['HOME'], undefined)
   const refused = `require('fs').writeFileSync(${JSON.stringify(path.join(image.root, 'app', 'x'))}, '')`
   await assert.rejects(finished(startIn(image, ['node', '-e', refused], env)), /EACCES|EROFS/)
   await assert.rejects(finished(startIn(image, image.healthcheck, env)), /exit code 1/)
@@ -85,8 +101,10 @@ test('the steps of the Dockerfile give an image that starts, answers and drains 
     body: '{"message":"Say hello"}',
   })
   assert.equal(answer.status, 200, await answer.text())
-  const status = await finished(startIn(image, ['reveille', 'status', '--json'], env))
-  assert.equal(JSON.parse(status).ready, true)
+  for (const given of [env, { ...env, HOME: '/' }]) {
+    const status = await finished(startIn(image, ['reveille', 'status', '--json'], given))
+    assert.equal(JSON.parse(status).ready, true)
+  }
 
   gateway.kill('SIGTERM')
   await over
@@ -102,11 +120,12 @@ function machineEnv(): Record<string, string | undefined> {
   return { ...given, PATH, HOME, npm_config_prefer_offline: 'true' }
 }
 
-/** The official image of Node.js, as far as the steps know it: `node`, and an npm. */
+/** The official images, as far as the steps know them: Debian with nothing, and that of Node.js with `node` and an npm. */
 async function base(image: string, stage: string): Promise<void> {
+  if (image === 'debian:bookworm-slim') return
   assert.equal(
     image,
-    `node:${process.version.slice(1)}-slim`,
+    `node:${process.version.slice(1)}-bookworm-slim`,
     'the image has the Node.js that the tests run on',
   )
   const bin = path.join(stage, 'usr', 'local', 'bin')
@@ -116,6 +135,52 @@ async function base(image: string, stage: string): Promise<void> {
   const { stdout } = await run('sh', ['-c', 'realpath "$(command -v npm)"'])
   const npm = `'${process.execPath}' '${stdout.trim()}'`
   await writeFile(path.join(bin, 'npm'), `#!/bin/sh\nexec ${npm} "$@"\n`, { mode: 0o755 })
+}
+
+interface Locked {
+  readonly version: string
+  /** Where a link leads to. */
+  readonly resolved?: string
+  readonly link?: true
+}
+
+/** Every package has the version that the lock file names, and those of this repository stand where links to their sources were. */
+async function assertLocked(app: string): Promise<void> {
+  const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
+  const entries = Object.entries<Locked>(lock.packages)
+  const links = new Map(entries.flatMap(([place, { link, resolved }]) => (link ? [[resolved, place]] : [])))
+  const locked = entries.flatMap(([place, { link, version }]): [string, string][] => {
+    const [folder = '', ...rest] = place.split(/(?=\/node_modules\/)/)
+    return link ? [] : [[[links.get(folder) ?? folder, ...rest].join(''), version]]
+  })
+  const versions = new Map(locked)
+  const found = globSync('{,**/}node_modules/{*,@*/*}/package.json', { cwd: app }).map(path.dirname)
+  for (const place of found) {
+    const { version } = JSON.parse(await readFile(path.join(app, place, 'package.json'), 'utf8'))
+    assert.equal(version, versions.get(place), place)
+  }
+  const ours = [...links.values()].filter((place) => !place.endsWith('/console'))
+  assert.deepEqual(
+    ours.filter((place) => !found.includes(place)),
+    [],
+  )
+}
+
+/**
+ * A user that has no entry in /etc/passwd, like the user of the image, whose number may have an entry on this machine. The data folder is
+ * given to it.
+ */
+async function namelessOwner({ user, volumes }: Image): Promise<Image['user']> {
+  if (process.getuid?.() !== 0) return user
+  for (const volume of volumes) {
+    const { uid, gid } = await stat(volume)
+    assert.deepEqual({ uid, gid }, user)
+  }
+  const users = await readFile('/etc/passwd', 'utf8')
+  let uid = user.uid
+  while (users.includes(`:x:${uid}:`)) uid += 1
+  for (const volume of volumes) await chown(volume, uid, user.gid)
+  return { ...user, uid }
 }
 
 async function makeReadOnly({ root: tree, volumes }: Image): Promise<void> {

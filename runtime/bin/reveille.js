@@ -2,10 +2,12 @@
 /** The command `reveille`: starts the process entry on a Node.js that is new enough. */
 
 import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { findNode, runOn } from './find-node.js'
 
+ensureHome()
 try {
   if (isVersionAsked(process.argv)) process.stdout.write(`${ownVersion()}\n`)
   else await run(await findOrFetchNode())
@@ -13,6 +15,15 @@ try {
   if (error?.code !== 'NODE_MISSING') throw error
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
+}
+
+/** A user of a container often has no entry in /etc/passwd. Docker then sets HOME to `/`; where HOME is not set either, this does. */
+function ensureHome() {
+  try {
+    homedir()
+  } catch {
+    process.env.HOME = '/'
+  }
 }
 
 async function findOrFetchNode() {
