@@ -106,6 +106,8 @@ export async function openConsole(
     },
     async signIn(token = gatewayToken) {
       await page.getByLabel('Gateway token').waitFor()
+      // What is typed before the field has the focus is lost.
+      await becomesTrue(page, "document.activeElement?.id === 'token'")
       await page.keyboard.type(token)
       await page.keyboard.press('Enter')
     },
