@@ -101,6 +101,24 @@ test('a node that was taken for dead loses its claims before it starts anything,
   assert.deepEqual(new Set(ids), new Set([idOf(run), idOf(other)]))
 })
 
+test('a node that closes does not join again, whatever it still reports', async (t) => {
+  const { nodes, join, query, takeovers } = await openNodes(t, quick)
+  for (let round = 0; round < 5; round += 1) {
+    const leaving = await join(quick)
+    let isClosed = false
+    const closing = leaving.close().finally(() => {
+      isClosed = true
+    })
+    while (!isClosed) {
+      leaving.cluster.report({ generation: 1, digest: String(round) })
+      await setImmediate()
+    }
+    await closing
+  }
+  assert.deepEqual(takeovers, [])
+  assert.equal((await query('SELECT FROM reveille.nodes')).length, nodes.length - 5)
+})
+
 test('runs of one session go in order, one at a time, however many nodes accept and perform', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const sessions = ['a', 'b', 'c', 'd', 'e']

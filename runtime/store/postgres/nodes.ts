@@ -112,8 +112,9 @@ export async function joinCluster(parts: MembershipParts) {
     renewedAt = sentAt
   }
 
-  /** Concurrent calls share one renewal. */
+  /** Concurrent calls share one renewal. A node that closes deletes its row, and must not find that it is gone. */
   function renew(): Promise<void> {
+    if (isClosed) return renewing ?? Promise.resolve()
     renewing ??= renewOnce().finally(() => {
       renewing = undefined
     })
