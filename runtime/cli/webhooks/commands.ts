@@ -1,7 +1,7 @@
 /** Registers the commands that connect services whose events must be fetched: their names, options and help. */
 
 import { InvalidArgumentError, Option } from 'commander'
-import { type CliCommand, type Run, whole } from '../command-parts.ts'
+import { type CliCommand, configOption, type Run, whole } from '../command-parts.ts'
 
 const setupHelp = `
 At a terminal it asks for what is missing. It needs an OAuth client of the kind
@@ -67,7 +67,7 @@ export function addConnectCommands(program: CliCommand, run: Run): void {
       .option('--endpoint <name>', `of the gateway (default: ${command.name()})`)
       .option('--no-catch-up', 'do not ask for what was missed, and keep no token')
       .option('--dry-run', 'say what would be done, and do nothing')
-      .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
+      .addOption(configOption())
       .option('--json', 'answer as JSON, and ask nothing')
   gitHub
     .option('--wait <seconds>', 'how long the ping is waited for (default: 30; 0: not at all)', whole(0, 600))
@@ -101,7 +101,7 @@ export function addConnectCommands(program: CliCommand, run: Run): void {
       .option('--url <url>', 'where a webhook sends that the configuration does not name')
       .option('--endpoint <name>', `of the gateway (default: ${command.name()})`)
       .option('--dry-run', 'say what would be done, and do nothing')
-      .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
+      .addOption(configOption())
       .option('--json', 'answer as JSON, and ask nothing')
       .addHelpText('after', disconnectHelp)
   fromGitHub
@@ -148,7 +148,7 @@ export function addWebhookCommands(program: CliCommand, run: Run): void {
     .option('--renew-minutes <n>', 'how often the watch is renewed (default: 720)', whole(1, 8640))
     .option('--again', 'ask for consent again')
     .option('--no-browser', 'only show the address of the consent')
-    .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
+    .addOption(configOption())
     .option('--json', 'answer as JSON, and ask nothing')
     .addHelpText('after', setupHelp)
     .examples(
@@ -162,7 +162,7 @@ export function addWebhookCommands(program: CliCommand, run: Run): void {
   gmail
     .command('run')
     .description('watch the mailbox from this process, and post its mails to a gateway')
-    .option('--config <file>', 'the configuration (default: that of this folder, or of local)')
+    .addOption(configOption())
     .option('--json', 'report its state as JSON lines')
     .addHelpText('after', runHelp)
     .examples(
