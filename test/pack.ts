@@ -171,6 +171,23 @@ export function testPackages(install: Installer): void {
     assert.match((await command('docs', 'skill')).stdout, /^name: reveille$/m)
   })
 
+  test('installed in an empty folder, a transform is scaffolded, tested and tried', async (t) => {
+    const home = await homeOf(t)
+    if (home === undefined) return
+    const reveille = path.join(home, 'node_modules', 'reveille', 'bin', 'reveille.js')
+    const cwd = await mkdtemp(path.join(home, 'transforms-'))
+    const command = (...args: string[]) => run(process.execPath, [reveille, ...args], { cwd, env })
+    await command('init', '.')
+    await command('init', 'transform', 'release')
+    const mapping = '  - { id: release, match: { path: release }, transform: { module: release.ts } }'
+    await writeFile(path.join(cwd, 'mappings', 'release.yaml'), `mappings:\n${mapping}\n`)
+    await writeFile(path.join(cwd, 'body.json'), '{ "action": "opened", "title": "The lamp", "id": 42 }')
+    await command('check')
+    assert.match((await command('test')).stdout, /1 passed|pass 1|✔/)
+    const tried = await command('try', 'release', '--payload', 'body.json', '--json')
+    assert.equal(JSON.parse(tried.stdout).status, 202)
+  })
+
   test('the declarations show a strict program its mistakes, and no others', async (t) => {
     const home = await homeOf(t)
     if (home === undefined) return
