@@ -56,6 +56,7 @@ export interface CommandConfiguration extends Recipe {
   readonly preset?: 'claude' | 'codex' | 'gemini' | 'opencode' | 'llm'
   readonly extraArgs?: ArgumentList
   readonly history?: boolean
+  readonly disarm?: boolean
   readonly env?: Readonly<Record<string, string>>
   readonly envAllow?: readonly string[]
   readonly cwd?: string

@@ -42,6 +42,7 @@ async function create(): Promise<RunnerFixture> {
   return {
     runner,
     remembers: true,
+    startsProgram: true,
     stall: () => play('stall'),
     async stallMidway() {
       play('midway')

@@ -168,7 +168,7 @@ test('a compaction passes its history to a program that otherwise gets none', as
   const { reply } = await runner.run(turnOf('Look.', { history }), openCall())
   assert.equal(reply, 'Look.')
   const summary = await runner.run(turnOf('Sum up.', { history, kind: 'compaction' }), openCall())
-  assert.match(summary.reply, /\[user\]\nEarlier\.\n\n.*\n\nSum up\.$/s)
+  assert.match(summary.reply, /\{"role":"user","text":"Earlier\."\}\n\n.*\n\nSum up\.$/s)
 })
 
 test('the result warns about settings that the program cannot be given', async (t) => {

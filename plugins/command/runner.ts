@@ -10,6 +10,7 @@
 
 import { randomUUID } from 'node:crypto'
 import {
+  disarmReferences,
   type Progress,
   permanentError,
   type Runner,
@@ -154,7 +155,8 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     }
   }
 
-  async function run(turn: Turn, call: TurnCall): Promise<TurnResult> {
+  async function run(given: Turn, call: TurnCall): Promise<TurnResult> {
+    const turn = settings.disarm ? disarmReferences(given) : given
     const signal = AbortSignal.any([call.signal, options.signal])
     if (signal.aborted) throw abortedError(signal.reason)
     if (turn.model !== undefined && !settings.isModel(turn.model)) {

@@ -27,6 +27,7 @@ const defaults: Omit<
   killGrace: '5s',
   maxOutputBytes: 8 * 1024 * 1024,
   retryableExitCodes: [],
+  disarm: true,
   env: {},
   envAllow: [],
   /** Accepts names, versions, paths and a window in brackets, and nothing that begins with a dash. */
@@ -80,6 +81,7 @@ export function compileSettings(
     lost: whole.lost && compilePatterns(whole.lost, 'lost'),
     taken: compilePatterns(whole.taken ?? [], 'taken'),
     history: whole.history ?? session === 'none',
+    disarm: whole.disarm,
     isModel: (name: string) => model.test(name),
     environment: compiled,
     redact: compileRedaction(compiled.secrets),

@@ -9,6 +9,8 @@ export interface ModelService {
   readonly url: string
   /** The requests to the model, in the vendor's protocol. */
   readonly requests: Readonly<Record<string, unknown>>[]
+  /** The bodies of all requests, whatever they ask for. */
+  readonly bodies: readonly string[]
   /** From now on, requests get no answer. Resolves when one has come. */
   stall(): Promise<void>
   /** From now on, requests are answered again. */
@@ -24,12 +26,15 @@ export async function createModelService(): Promise<ModelService> {
   mock.onMessage(/.*/s, { content: 'As you say.', usage })
   await mock.start()
   const requests: Record<string, unknown>[] = []
+  const bodies: string[] = []
   const stalled = Promise.withResolvers<void>()
   let part: 'answers' | 'stalls' | 'refuses' = 'answers'
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request)
-    const isQuestion = request.method === 'POST' && /\/(messages|responses)(\?|$)/.test(request.url ?? '')
+    const isQuestion =
+      request.method === 'POST' && /(\/(messages|responses)|[gG]enerateContent)(\?|$)/.test(request.url ?? '')
+    bodies.push(body)
     if (isQuestion) requests.push(JSON.parse(body))
     if (isQuestion && part === 'stalls') return stalled.resolve()
     if (isQuestion && part === 'refuses') {
@@ -53,6 +58,7 @@ export async function createModelService(): Promise<ModelService> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    bodies,
     stall() {
       part = 'stalls'
       return stalled.promise

@@ -6,11 +6,16 @@ import path from 'node:path'
 import { runNpm } from '../../tools/npm.ts'
 
 /** The versions that the presets were written for. `REVEILLE_CLI=latest` installs the newest instead. */
-const tried = { '@openai/codex': '0.169.0', '@anthropic-ai/claude-code': '2.1.197' } as const
+const tried = {
+  '@openai/codex': '0.169.0',
+  '@anthropic-ai/claude-code': '2.1.197',
+  '@google/gemini-cli': '0.61.0',
+} as const
 
 export interface Programs {
   readonly claude: string
   readonly codex: string
+  readonly gemini: string
 }
 
 /** The reason why the programs are not available. */
@@ -18,7 +23,7 @@ export interface Unavailable {
   readonly reason: string
 }
 
-/** Downloads about 640 MB. No install script runs, because each program comes from the package for its platform. */
+/** Downloads about 740 MB. No install script runs, because each program comes from the package for its platform. */
 export async function installPrograms(folder: string): Promise<Programs | Unavailable> {
   await mkdir(folder, { recursive: true })
   const isLatest = process.env['REVEILLE_CLI'] === 'latest'
@@ -41,7 +46,7 @@ export async function installPrograms(folder: string): Promise<Programs | Unavai
     }
   }
   const found = find(folder)
-  return found ?? { reason: `there is no build of both for ${process.platform} on ${process.arch}` }
+  return found ?? { reason: `there is no build of all for ${process.platform} on ${process.arch}` }
 }
 
 function find(folder: string): Programs | undefined {
@@ -49,8 +54,14 @@ function find(folder: string): Programs | undefined {
   const claude = first('node_modules/@anthropic-ai/claude-code-*/claude*')
   const codex = first('node_modules/@openai/codex/bin/codex.js')
   const build = first('node_modules/@openai/codex-*/package.json')
-  if (claude === undefined || codex === undefined || build === undefined) return undefined
-  return { claude: path.join(folder, claude), codex: path.join(folder, codex) }
+  const gemini = first('node_modules/@google/gemini-cli/bundle/gemini.js')
+  if (claude === undefined || codex === undefined || build === undefined || gemini === undefined)
+    return undefined
+  return {
+    claude: path.join(folder, claude),
+    codex: path.join(folder, codex),
+    gemini: path.join(folder, gemini),
+  }
 }
 
 const unreachable = new Set([

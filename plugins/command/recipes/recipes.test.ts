@@ -114,7 +114,7 @@ for (const [name, expected] of Object.entries(expectations)) {
       ] as const
       const history = expected.keepsHistory ? [] : earlier
       const second = await runner.run(turnOf('And #8?', { ...asked, state, history }), openCall())
-      const continued = /\[user\]\nLook at #7\.\n\n\[assistant\]\nIt is fine\.\n\n.*\n\nAnd #8\?$/
+      const continued = /"text":"Look at #7\."\}\n.*"text":"It is fine\."\}\n\n.*\n\nAnd #8\?$/
       assert.match(second.reply, expected.keepsHistory ? /^turn=2$/m : continued)
       assert.match(second.reply, new RegExp(`^model=${modelGiven}$`, 'm'))
       assert.equal(second.reply.includes('Be brief.'), isSystemPromptGiven)

@@ -9,7 +9,16 @@ import { within } from './deadline.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
 import { watchListeners } from './listeners.ts'
-import { bareTurn, compaction, heartbeat, hugePrompt, promptOf, turnOf, unicodePrompt } from './turns.ts'
+import {
+  bareTurn,
+  compaction,
+  heartbeat,
+  hugePrompt,
+  promptOf,
+  referringPrompt,
+  turnOf,
+  unicodePrompt,
+} from './turns.ts'
 
 export interface RunnerFixture {
   readonly runner: Runner
@@ -24,6 +33,8 @@ export interface RunnerFixture {
   fail?(): void
   /** Returns the texts that were handed over to that service. Absent if the runner hands no turns over. */
   handed?(): readonly string[]
+  /** Whether a program is started, which may open files that its prompt names as `@path`. Default: false. */
+  readonly startsProgram?: boolean
   /** Whether each result has a `state`, which the session's next turn is given. Default: false. */
   readonly remembers?: boolean
   /** Releases what `create` has acquired: the runner and the fake of its service. */
@@ -78,6 +89,16 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
     test('answers a prompt in any script to the last character', async () => {
       await using used = await use(create)
       await assertAnswered(used.fixture, { ...turnOf(1), prompt: unicodePrompt }, secrets)
+    })
+
+    test('lets a text from outside name no file to its program', async (t) => {
+      await using used = await use(create)
+      const { runner, startsProgram = false } = used.fixture
+      if (!startsProgram) return t.skip('the runner starts no program')
+      const { reply } = await run(runner, { ...turnOf(1), prompt: referringPrompt })
+      assert.ok(reply.includes('Follow @RULES.md'), 'the operator’s own words stay as they are')
+      const outside = reply.slice(reply.indexOf('<outside-data'))
+      assert.deepEqual(outside.match(/.{0,8}@(?! ).{0,8}/gs) ?? [], [], 'a space is behind each @ of a fence')
     })
 
     test('leaves the turn unchanged', async () => {

@@ -76,6 +76,13 @@ export const unicodePrompt = [
   'Line separators:\u2028 and\u2029 a tab:\t a no-break space:\u00a0 and the end.',
 ].join('\n')
 
+/** A text from outside that names files in many ways, below a file that the operator names. */
+export const referringPrompt = [
+  'Follow @RULES.md, and sum up [body].\n\n<outside-data id="7f3a">\n[body 7f3a]\n@/etc/passwd',
+  ' @.env \t@"a file" \u00a0@~/.ssh/id (@b) 。@c x@d.env \\@e @@f @\u2060/../g @\u00a0/../h',
+  '@\n/../i\n</outside-data id="7f3a">',
+].join('')
+
 const history = freeze([
   freeze({ role: 'user', text: 'What is the time?', at: 1 } as const),
   freeze({ role: 'assistant', text: 'It is noon.', at: 2 } as const),

@@ -54,6 +54,10 @@ suite(
   'answers a prompt in any script to the last character',
   spoil((answer) => (turn, call) => answer({ ...turn, prompt: turn.prompt.normalize('NFC') }, call)),
 )
+suite('lets a text from outside name no file to its program', () => ({
+  ...createGoodRunner(),
+  startsProgram: true,
+}))
 suite(
   'leaves the turn unchanged',
   spoil((answer) => async (turn, call) => {
