@@ -111,16 +111,15 @@ export function testPackages(install: Installer): void {
     assert.equal((await command('--version')).stdout, `${version}\n`)
     await command('init')
     const port = await freePort()
-    const configuration = path.join(home, 'local', 'reveille.yaml')
+    const configuration = path.join(home, 'reveille.yaml')
     const text = await readFile(configuration, 'utf8')
     await writeFile(configuration, text.replace('port: 8787', `port: ${port}`))
 
-    const config = ['--config', 'local/reveille.yaml']
-    const gateway = await createGatewayProcess({ command: [reveille, 'start', ...config], port, cwd: home })
+    const gateway = await createGatewayProcess({ command: [reveille, 'start'], port, cwd: home })
     t.after(() => gateway.kill('SIGKILL'))
     await gateway.start()
 
-    const secrets = await readFile(path.join(home, 'local', '.env'), 'utf8')
+    const secrets = await readFile(path.join(home, '.env'), 'utf8')
     const token = /^REVEILLE_HOOK_TOKEN=(.+)$/m.exec(secrets)?.[1]
     const post = async (endpoint: string, body: string, headers: Record<string, string> = {}) => {
       const response = await fetch(`${gateway.url}/hooks/${endpoint}`, {
@@ -146,7 +145,7 @@ export function testPackages(install: Installer): void {
 
     await until(() => /Summarise the night/.test(gateway.output()) || undefined, 'the reply on the terminal')
     const ended = await until(async () => {
-      const { stdout } = await command('runs', '--json', ...config)
+      const { stdout } = await command('runs', '--json')
       const { items } = JSON.parse(stdout) as { items: { id: string; state: string }[] }
       const states = [agent, pull].map(({ body }) => items.find(({ id }) => id === body.runId)?.state)
       return states.some((state) => state === 'queued' || state === 'running') ? undefined : states

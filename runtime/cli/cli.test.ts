@@ -306,13 +306,33 @@ test('init writes a configuration that check finds good, and never a second one'
   const { run, env } = await createFakeGateway(t)
   const first = await run('init')
   assert.equal(first.code, 0)
-  assert.match(first.out, /^wrote local\/reveille\.yaml$/m)
+  assert.match(first.out, /^wrote reveille\.yaml$/m)
   const again = await run('init', '--json')
-  assert.deepEqual(JSON.parse(again.out), { folder: 'local', written: [] })
+  assert.deepEqual(JSON.parse(again.out), { folder: '.', written: [] })
 
   delete env['REVEILLE_GATEWAY_TOKEN']
-  const checked = await run('check', '--config', 'local/reveille.yaml')
-  assert.deepEqual(checked, { code: 0, out: 'local/reveille.yaml is good: 5 mappings.\n', err: '' })
+  const checked = await run('check')
+  assert.deepEqual(checked, { code: 0, out: 'reveille.yaml is good: 5 mappings.\n', err: '' })
+})
+
+test('help is never that of another command than the one asked for', async (t) => {
+  const { run } = await createFakeGateway(t)
+  const cases: readonly (readonly [string, string])[] = [
+    ['backup --help', "error: unknown command 'backup'\n(Did you mean store backup?)\n(--help says more)\n"],
+    ['help backup', "error: unknown command 'backup'\n(Did you mean store backup?)\n(--help says more)\n"],
+    ['strt --help', "error: unknown command 'strt'\n(Did you mean start?)\n(--help says more)\n"],
+    ['store bakup -h', "error: unknown command 'bakup'\n(Did you mean backup?)\n(--help says more)\n"],
+    ['xyzzy', "error: unknown command 'xyzzy'\n(--help says more)\n"],
+  ]
+  for (const [words, err] of cases)
+    assert.deepEqual(await run(...words.split(' ')), { code: 2, out: '', err })
+  for (const [words, usage] of [
+    ['store backup --help', 'reveille store backup'],
+    ['help store', 'reveille store'],
+    ['init github --help', 'reveille init'],
+    ['help', 'reveille'],
+  ] as const)
+    assert.ok((await run(...words.split(' '))).out.startsWith(`Usage: ${usage} [options]`), words)
 })
 
 test('check names what is wrong with file, line and column, and exits with 1', async (t) => {

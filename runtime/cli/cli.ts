@@ -1,5 +1,6 @@
 /** Runs the command line and makes its exit code. The code of a command is loaded when the command is run. */
 
+import { nearestName } from '@reveille/engine'
 import { Argument, type Command, CommanderError } from 'commander'
 import { packageVersion } from '../package-folder.ts'
 import { addAuthoringCommands } from './authoring/commands.ts'
@@ -23,7 +24,9 @@ const usageExit = 2
 export async function runCli(argv: readonly string[], io: Io = processIo()): Promise<number> {
   const result = { exitCode: 0 }
   try {
-    await createProgram(io, result).parseAsync(withCommand(argv))
+    const program = createProgram(io, result)
+    refuseUnknown(program, argv.slice(2))
+    await program.parseAsync(withCommand(argv))
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExit
     if (!(error instanceof CommandFailure)) throw error
@@ -38,6 +41,45 @@ function withCommand(argv: readonly string[]): readonly string[] {
   const first = argv[2]
   const isStart = first === undefined || (first.startsWith('-') && !/^(-h|--help|-V|--version)$/.test(first))
   return isStart ? [...argv.slice(0, 2), 'start', '--first', ...argv.slice(2)] : argv
+}
+
+/**
+ * Commander answers `--help` behind a command that does not exist with the help of the one above it.
+ *
+ * @throws CommandFailure (bad usage), with the command of that name in another group, if there is one
+ */
+function refuseUnknown(program: Command, argv: readonly string[]): void {
+  let command = program
+  for (const word of argv[0] === 'help' ? argv.slice(1) : argv) {
+    // A command with an action takes the word as an argument.
+    if (word.startsWith('-') || command.commands.length === 0) return
+    const next = command.commands.find((each) => each.name() === word)
+    if (next === undefined && (command.registeredArguments.length > 0 || word === 'help')) return
+    if (next === undefined) throw new CommandFailure(usageExit, unknownText(program, command, word))
+    command = next
+  }
+}
+
+function unknownText(program: Command, group: Command, word: string): string {
+  const elsewhere = pathsOf(program).find((path) => path.at(-1) === word)
+  const near = nearestName(
+    word,
+    group.commands.map((command) => command.name()),
+  )
+  const meant = elsewhere?.join(' ') ?? near
+  return [
+    `error: unknown command '${word}'`,
+    ...(meant === undefined ? [] : [`(Did you mean ${meant}?)`]),
+    '(--help says more)',
+  ].join('\n')
+}
+
+/** The names of every command, each behind those of its groups. */
+function pathsOf(command: Command): readonly (readonly string[])[] {
+  return command.commands.flatMap((each) => [
+    [each.name()],
+    ...pathsOf(each).map((path) => [each.name(), ...path]),
+  ])
 }
 
 /** Registers every command. Tests compare the reference page with it. */

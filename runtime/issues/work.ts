@@ -199,12 +199,16 @@ export function createWorkWatch({
   function sourceChanged({ source, state, detail }: SourceState): void {
     if (state === 'working') ledger.resolve('SOURCE_STOPPED', source)
     if (state !== 'failing' && state !== 'waiting' && state !== 'held-elsewhere') return
+    // What plugins report may quote anybody; what a catch-up reports is ours.
+    const connect = source.startsWith(catchUpSource('')) && /`(reveille connect [^`]+)`/.exec(detail)?.[1]
     ledger.note({
       code: 'SOURCE_STOPPED',
       subject: source,
       describe: () => ({
         cause: `The source ${source} fetches nothing (${state}): ${detail || 'it does not say why'}`,
-        next: { label: 'See what the source says, and mend it', command: 'reveille doctor' },
+        next: connect
+          ? { label: 'Register the webhook again', command: connect }
+          : { label: 'See what the source reports, and fix it', command: 'reveille doctor' },
       }),
     })
   }

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import type { IssueRecord } from '../../runtime/store/port.ts'
+import { until } from '../installation.ts'
 import {
   assertTakenOnce,
   createGitHubSite,
@@ -64,12 +66,26 @@ test('a token that may not ask is reported with the permission that it lacks, an
 
 test('a wrong token and a webhook that is gone are reported as what they are', async (t) => {
   const site = await createGitHubSite(t)
-  for (const [hooks, expected] of [
-    [site.hooks.replace(site.github.token, 'ghp_another'), /\(401\): it is mistyped, expired or revoked/],
-    [site.hooks.replace(site.github.repo, 'octo-org/quay'), /nothing at .* of octo-org\/quay \(404\)/],
+  for (const [hooks, expected, next] of [
+    [
+      site.hooks.replace(site.github.token, 'ghp_another'),
+      /\(401\): it is mistyped, expired or revoked/,
+      'reveille doctor',
+    ],
+    [
+      site.hooks.replace(site.github.repo, 'octo-org/quay'),
+      /nothing at .* of octo-org\/quay \(404\)/,
+      'reveille connect github octo-org/quay --endpoint forge',
+    ],
   ] as const) {
     await site.start(hooks)
     assert.match((await site.source(source, ({ state }) => state === 'waiting')).detail, expected)
+    const command = await until(async () => {
+      const { items } = await site.gateway.read<{ items: readonly IssueRecord[] }>('/api/issues')
+      const issue = items.find(({ code, cause }) => code === 'SOURCE_STOPPED' && expected.test(cause))
+      return issue?.next.command
+    }, 'the issue of the source')
+    assert.equal(command, next)
     await site.stop()
   }
 })

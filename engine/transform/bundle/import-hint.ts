@@ -5,7 +5,6 @@ import { builtinModules } from 'node:module'
 import path from 'node:path'
 import { nearestName } from '../../config/nearest.ts'
 import { authorsTypesName } from './authors-types.ts'
-import { isScript } from './own-place.ts'
 import { foldersFrom, isRelative, packageOf } from './resolution.ts'
 
 /** The folders that appear in hints. */
@@ -53,16 +52,19 @@ async function hintForFile(specifier: string, folder: string, shownFrom: string)
   return `There is no such file in ${shown(below, shownFrom)}.`
 }
 
-/** Returns the candidate that was probably meant, with or without its extension. */
+/** Returns the candidate that was probably meant. Its extension does not count: `.ts` in common makes no names alike. */
 export function nearestFile(name: string, candidates: readonly string[]): string | undefined {
-  const whole = nearestName(name, candidates)
-  if (whole !== undefined) return whole
-  const bare = new Map(candidates.map((each) => [bareName(each), each]))
+  const extension = path.extname(name)
+  // Of two with the same name, the one with the same extension is meant.
+  const sorted = candidates.toSorted(
+    (one, other) => Number(one.endsWith(extension)) - Number(other.endsWith(extension)),
+  )
+  const bare = new Map(sorted.map((each) => [bareName(each), each]))
   return bare.get(nearestName(bareName(name), bare.keys()) ?? '')
 }
 
 function bareName(name: string): string {
-  return isScript(name) ? name.slice(0, -path.extname(name).length) : name
+  return name.slice(0, name.length - path.extname(name).length)
 }
 
 /** Returns the folder where npm would install a package, which is that of the operator's nearest package.json. */

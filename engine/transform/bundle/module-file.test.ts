@@ -71,15 +71,17 @@ test('a folder whose link is swapped, as Kubernetes does for mounted files, is r
 
 test('a missing module is reported where it is named, with the nearest name or all names', async (t) => {
   const { bundle, diagnose, folder } = await createTransforms(t, {
+    'transforms/dyn.ts': '',
     'transforms/review.ts': '',
     'transforms/review.test.ts': '',
     'transforms/deep/notes.md': '',
     'transforms/node_modules/revue/revue.ts': '',
   })
-  const [near, far] = await diagnose('revue.ts', 'invoice')
+  const [near, far, alike] = await diagnose('revue.ts', 'invoice', 'map.ts')
+  assert.match(alike?.hint ?? '', /^There are dyn\.ts, review\.ts\./)
   assert.equal(near?.message, `there is no transform \`revue.ts\` in ${path.join(folder, 'transforms')}`)
   assert.deepEqual([near?.place?.line, near?.place?.column, near?.hint], [7, 20, 'Did you mean `review.ts`?'])
-  assert.equal(far?.hint, 'There are review.ts. Write it with `reveille init transform invoice`.')
+  assert.equal(far?.hint, 'There are dyn.ts, review.ts. Write it with `reveille init transform invoice`.')
   const bundled = await bundle('invoice')
   assert.ok(bundled.watched.includes(path.join(folder, 'transforms', 'invoice.ts')))
 })

@@ -58,7 +58,7 @@ const plain = `gateway: { auth: { token: ${gatewayToken} } }\nhooks: { enabled: 
 
 test('what init writes has nothing wrong; that no gateway runs is a warning with the next step', async (t) => {
   const { run } = await withoutGateway(t, {})
-  await run('init')
+  await run('init', 'local')
   const answer = await run('doctor', '--config', 'local/reveille.yaml')
   assert.deepEqual([answer.code, answer.err], [0, ''])
   assert.match(answer.out, /✓ files +they load: 5 mappings\n/)

@@ -53,7 +53,7 @@ export function addStartingCommands(program: CliCommand, run: Run): CliCommand {
   return program
     .command('init')
     .description('write a first configuration; never over a file')
-    .argument('[dir]', 'the folder to write', 'local')
+    .argument('[dir]', 'the folder to write (default: this one)')
     .option('--json', 'answer as JSON')
     .examples('reveille init', 'reveille init /etc/reveille', 'reveille init mapping github')
     .action(run(async () => (await import('./init.ts')).init))

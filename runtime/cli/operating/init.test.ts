@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createCommandLine } from '../io-fixture.ts'
-import { scaffoldHere } from './init.ts'
+import { scaffoldFolder, scaffoldHere } from './init.ts'
 
 async function createFolder(t: TestContext, ...names: readonly string[]) {
   const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-first-')))
@@ -27,9 +27,9 @@ function ioIn(cwd: string, answer?: 'yes' | 'no', env: Record<string, string> = 
   return { io: io as unknown as Parameters<typeof scaffoldHere>[1], asked }
 }
 
-test('an empty folder is written into without a question, also where version control began', async (t) => {
-  const cwd = await createFolder(t)
-  await mkdir(path.join(cwd, '.git'))
+test('a folder is empty although version control, a shell or npm began with it', async (t) => {
+  const cwd = await createFolder(t, 'gateway.log', 'nohup.out', 'package.json', 'package-lock.json')
+  for (const name of ['.git', 'node_modules']) await mkdir(path.join(cwd, name))
   const { written } = await scaffoldHere({}, ioIn(cwd).io)
   assert.ok(written.includes('reveille.yaml') && written.includes('.env'), String(written))
 })
@@ -81,6 +81,15 @@ test('nothing is ever written to the root folder or the home folder', async (t) 
   const { code, err } = await commands.run('init', home)
   assert.equal(code, 2)
   assert.match(err, /this is your home folder/)
+})
+
+test('init and start --init choose the same folder', async (t) => {
+  const commands = await createCommandLine(t, { 'etc/notes.txt': 'mine' })
+  const ioOf = (env: Record<string, string> = {}) => ioIn(commands.cwd, undefined, env).io
+  const folders = [scaffoldFolder({}, ioOf()), scaffoldFolder({}, ioOf({ REVEILLE_CONFIG: 'etc' }))]
+  assert.deepEqual(folders, [commands.cwd, path.join(commands.cwd, 'etc')])
+  await commands.run('init')
+  assert.ok((await readdir(commands.cwd)).includes('reveille.yaml'))
 })
 
 test('options without a command are those of start', async (t) => {

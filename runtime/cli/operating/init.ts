@@ -6,7 +6,7 @@ import path from 'node:path'
 import { packageFile } from '../../package-folder.ts'
 import { type Scaffolded, scaffold } from '../../scaffold/scaffold.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { configWords, usualFile } from '../configuration.ts'
+import { configWords, findUsual, shownPath, usualFile } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { programName } from '../pasted.ts'
 
@@ -15,8 +15,11 @@ export interface FirstOptions {
   readonly yes?: boolean
 }
 
-export async function init(folder: string, options: CommandOptions, io: Io): Promise<number> {
-  const { written, ignored } = await scaffoldInto(path.resolve(io.cwd, folder), io)
+/** `folder` defaults to the folder into which `start --init` writes. */
+export async function init(given: string | undefined, options: CommandOptions, io: Io): Promise<number> {
+  const target = given === undefined ? scaffoldFolder({}, io) : path.resolve(io.cwd, given)
+  const { written, ignored } = await scaffoldInto(target, io)
+  const folder = shownPath(target, io) || '.'
   if (options.json) io.out(`${JSON.stringify({ folder, written })}\n`)
   else if (written.length === 0)
     io.out(`${path.join(folder, 'reveille.yaml')} is there; nothing was written.\n`)
@@ -26,6 +29,16 @@ export async function init(folder: string, options: CommandOptions, io: Io): Pro
     io.out(`\nStart it: ${programName(io)} start${configWords(path.join(folder, 'reveille.yaml'), io)}\n`)
   }
   return 0
+}
+
+/**
+ * Returns the absolute folder of the configuration that a command would use, and this folder where there is none: `--config`, else
+ * REVEILLE_CONFIG, else where a `reveille.yaml` is.
+ */
+export function scaffoldFolder({ config }: { readonly config?: string }, io: Io): string {
+  const place = config ?? (io.env['REVEILLE_CONFIG'] || undefined) ?? findUsual(io) ?? usualFile
+  const file = path.resolve(io.cwd, place)
+  return /\.(ya?ml|json)$/.test(place) ? path.dirname(file) : file
 }
 
 /**
@@ -74,9 +87,12 @@ function realPath(folder: string): string {
   return existsSync(folder) ? realpathSync(folder) : path.resolve(folder)
 }
 
-/** What version control and a desktop put into each folder does not count. */
+/** Files that version control, a desktop, a disk, a shell (`reveille > gateway.log`) or npm put into a folder of a gateway before its start. */
+const neutralNames =
+  /^(\.git|\.gitignore|\.DS_Store|lost\+found|nohup\.out|.*\.log|package(-lock)?\.json|node_modules)$/
+
 function isEmpty(folder: string): boolean {
-  return readdirSync(folder).every((name) => ['.git', '.DS_Store'].includes(name))
+  return readdirSync(folder).every((name) => neutralNames.test(name))
 }
 
 async function askFor(io: Io): Promise<void> {

@@ -13,12 +13,12 @@ import { ConfigurationError } from '../../reload/start.ts'
 import { type NodeRole, StoreError } from '../../store/port.ts'
 import { findCloudflared, type TunnelOptions } from '../../tunnel.ts'
 import { CommandFailure, storeFailure } from '../command-failure.ts'
-import { findConfiguration, findUsual, formatDiagnostics, shownPath, usualFile } from '../configuration.ts'
+import { findConfiguration, findUsual, formatDiagnostics, shownPath } from '../configuration.ts'
 import { type Io, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
 import { bannerFacts, formatBanner } from './banner.ts'
-import { type FirstOptions, scaffoldHere, scaffoldInto } from './init.ts'
+import { type FirstOptions, scaffoldFolder, scaffoldHere, scaffoldInto } from './init.ts'
 
 export interface StartOptions extends FirstOptions {
   readonly config?: string
@@ -221,9 +221,7 @@ async function scaffoldWhereMissing(options: StartOptions, io: Io): Promise<bool
     if (ignored) io.out('Added its secrets, data and packages to .gitignore.\n')
     return true
   }
-  const place = named ?? usual ?? usualFile
-  const file = path.resolve(io.cwd, place)
-  const folder = /\.(ya?ml|json)$/.test(place) ? path.dirname(file) : file
+  const folder = scaffoldFolder(options, io)
   const { written } = await scaffoldInto(folder, io)
   if (written.length === 0) return false
   io.out(`Wrote a first configuration to ${shownPath(folder, io) || '.'}${path.sep}\n\n`)

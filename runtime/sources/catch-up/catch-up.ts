@@ -155,7 +155,8 @@ async function runCatchUp(
     } catch (error) {
       if (signal.aborted) return
       if (!isPluginError(error) || error.retryable) throw error
-      report('waiting', error.message, { asksAgain: clock.now() + mendMs })
+      const fix = error.code === 'not-found' ? ` ${connectText({ endpoint, provider, policy })}` : ''
+      report('waiting', `${error.message}${fix}`, { asksAgain: clock.now() + mendMs })
       await clock.sleep(mendMs, signal).catch(() => {})
     }
   }
@@ -232,6 +233,14 @@ async function runCatchUp(
     const newest = [...mark.taken].slice(-mostTaken)
     await call.storage.write('mark', { from: mark.from, taken: newest })
   }
+}
+
+/** The command that registers a webhook which is gone from its provider. */
+function connectText({ endpoint, provider, policy: { repo, org } }: Asked): string {
+  const of = repo ?? (org === undefined ? undefined : `--org ${org}`)
+  const named = endpoint === provider ? [] : ['--endpoint', endpoint]
+  const command = ['reveille connect', provider, ...(of === undefined ? [] : [of]), ...named].join(' ')
+  return `If the webhook is gone, \`${command}\` registers it again.`
 }
 
 const countNames = ['caughtUp', 'ignored', 'known', 'notTaken'] as const

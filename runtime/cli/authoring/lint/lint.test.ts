@@ -52,7 +52,7 @@ test('a clean configuration has no findings', async (t) => {
 test('the configuration that init writes has no findings', async (t) => {
   const { run } = await createCommandLine(t, {})
   await run('init')
-  const { code, err } = await run('lint', '--config', 'local/reveille.yaml')
+  const { code, err } = await run('lint')
   assert.equal(err, '')
   assert.equal(code, 0)
 })
