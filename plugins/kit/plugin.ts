@@ -5,7 +5,10 @@ import type { ConnectCall, Connection } from './connect.ts'
 import type { Runner } from './runner.ts'
 import type { Source } from './source.ts'
 
-/** The version of these contracts. A manifest that names another version is refused at load. */
+/**
+ * The version of these contracts. A manifest that names another version is refused at load. It is the major version of the package too;
+ * 0.x has version 1, so plugins declare the peer dependency `>=0.1.0 <2`.
+ */
 export const KIT_VERSION = 1
 
 /** The `reveille` key of a plugin's package.json, which is read without running the plugin. */

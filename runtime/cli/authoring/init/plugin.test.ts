@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { KIT_VERSION } from '@reveille/kit'
 import { runOwnTests } from '../../../../test/page-plugin.ts'
 import { createCommandLine } from '../../io-fixture.ts'
 
@@ -31,6 +33,10 @@ for (const [kind, configuration] of Object.entries(configured)) {
     assert.match(written.out, /plugins: \[\.\/town-crier\]\n/)
     assert.match(written.out, /\n\nand to the file \.env beside it:\n\nTOWN_CRIER_TOKEN=…\n/)
     assert.doesNotMatch(written.out, /NAME|VARIABLE/)
+    const manifest = JSON.parse(await readFile(path.join(cwd, 'town-crier', 'package.json'), 'utf8'))
+    const { reveille, peerDependencies } = manifest
+    assert.equal(reveille.kit, KIT_VERSION)
+    assert.equal(peerDependencies['@reveille/kit'], `>=0.1.0 <${KIT_VERSION + 1}`, 'any kit of this contract')
     await runOwnTests(t, path.join(cwd, 'town-crier'))
     await write('reveille.yaml', `${base}plugins: [./town-crier]\n${configuration}`)
     const checked = await run('check')
