@@ -82,7 +82,8 @@ test('every recipe is in the table of contents, and has an expectation here', ()
 for (const [name, { words = [], recorded }] of Object.entries(expected)) {
   const page = readFileSync(join(pages, `${name}.md`), 'utf8')
   test(`the recipe ${name}`, { skip: isWindows && 'its commands are for a POSIX shell' }, async (t) => {
-    const { files, variables, attempt, shown } = readRecipe(page)
+    const { files, variables, installs, attempt, shown } = readRecipe(page)
+    assert.deepEqual(installs, packagesBeside(files['reveille.yaml'] ?? '', name), 'packages to install')
     reply = shown
     const outside = await openOutside(t, files['reveille.yaml'] ?? '', variables)
     const env = { REVEILLE_HOOK_TOKEN: hookToken, REVEILLE_GATEWAY_TOKEN: gatewayToken, ...outside.variables }
@@ -146,6 +147,8 @@ interface Recipe {
   readonly files: Readonly<Record<string, string>>
   /** The variables that the page puts into `.env`. */
   readonly variables: readonly string[]
+  /** The packages that the page installs. */
+  readonly installs: readonly string[]
   /** The commands of "Try it". */
   readonly attempt: string
   /** The reply that the page shows. */
@@ -167,9 +170,16 @@ function readRecipe(page: string): Recipe {
   return {
     files,
     variables: [...env.matchAll(/^(\w+)=/gm)].map(([, variable = '']) => variable),
+    installs: /^npm install --prefix \. (.+)$/m.exec(page)?.[1]?.split(' ') ?? [],
     attempt,
     shown: blocks.find(({ language }) => language === 'text')?.text.trim() ?? '',
   }
+}
+
+/** The packages that a recipe needs and that `reveille` does not depend on. */
+function packagesBeside(configuration: string, name: string): readonly string[] {
+  const runner = /runner: ai\b/.test(configuration) ? ['@reveille/plugin-ai'] : []
+  return name.startsWith('gmail-') ? [...runner, '@reveille/plugin-gmail'] : runner
 }
 
 interface Outside {
