@@ -33,6 +33,42 @@ test('the time in an expression is the request’s', async () => {
   assert.equal(await evaluate('$now("[Y0001]/[M01]", "+0100")'), '2026/01')
 })
 
+/** The payload has `t`, which is 2026-01-02T03:04:05Z, and the name of a zone. The time of the request is the same. */
+const times: readonly (readonly [source: string, expected: unknown])[] = [
+  ['$now("[H01]:[m01]", "Europe/Berlin")', '04:04'],
+  ['$now("[H01]:[m01]", "+05:00")', '08:04'],
+  ['$now("[H01]:[m01]", "+0500")', '08:04'],
+  ['$now("[H01]:[m01]", "+2")', '05:04'],
+  ['$now("[H01]:[m01]", "Z")', '03:04'],
+  ['$now("[H01]:[m01] [Z01:01t]", "-0330")', '23:34 -03:30'],
+  ['$fromMillis(t, "[H01]:[m01] [Z01:01t]", zone)', '08:34 +05:30'],
+  ['$fromMillis(t, "[H01]", "America/New_York")', '22'],
+  ['$fromMillis(t)', '2026-01-02T03:04:05.000Z'],
+  ['$toMillis("2026-01-02T03:04:05")', Date.UTC(2026, 0, 2, 3, 4, 5)],
+  ['$toMillis("2026-01-02")', Date.UTC(2026, 0, 2)],
+]
+
+for (const [source, expected] of times) {
+  test(`${source} is ${JSON.stringify(expected)}`, async () => {
+    assert.equal(await evaluate(source, { t: Date.UTC(2026, 0, 2, 3, 4, 5), zone: 'Asia/Kolkata' }), expected)
+  })
+}
+
+test('a time zone or a picture of the payload that cannot be read is an error, and never NaN', async () => {
+  for (const source of [
+    '$fromMillis(0, "[H01]", word)',
+    '$fromMillis(0, pattern)',
+    '$fromMillis(1e300, "[H01]")',
+    '$fromMillis(1e300)',
+  ]) {
+    await assert.rejects(
+      evaluate(source, { word: 'Mars/Base', pattern: 'YYYY-MM-DD' }),
+      /failed at column 1/,
+      source,
+    )
+  }
+})
+
 /** Title, expression, code. */
 const failing: readonly (readonly [string, string, string])[] = [
   ['endless recursion', '($f := function($x) { 1 + $f($x) }; $f(1))', 'D1011'],

@@ -17,7 +17,7 @@ message: x`,
 message: x`,
     text: `
       error: \`match.when\` of mapping "a": equality is one \`=\` [EXPRESSION_SYNTAX]
-      hint: Write \`action = 'opened' and $not(draft) and 'bug' in labels\`.`,
+      hint: Write \`action = 'opened' and $not(draft) and 'bug' in labels\`. That asks a list; a string is asked with \`$contains(field, "x")\`.`,
   },
   {
     name: 'or as two bars',
@@ -169,7 +169,7 @@ message: x`,
 message: x`,
     text: `
       error: \`match.when\` of mapping "a": a function begins with \`$\`, and \`includes\` does not [EXPRESSION_SYNTAX]
-      hint: Write \`'x' in payload.labels\`.`,
+      hint: Write \`'x' in payload.labels\`. That asks a list; a string is asked with \`$contains(field, "x")\`.`,
   },
   {
     name: 'a length as in JavaScript',
@@ -796,5 +796,77 @@ message: x`,
     text: `
       error: \`match.when\` of mapping "a": curly quotes are no quotes [EXPRESSION_SYNTAX]
       hint: Write " or ', as in action = "opened".`,
+  },
+  {
+    name: 'a pattern of Java in date',
+    mapping: `match: { path: a }
+message: '{{date at "yyyy-MM-dd"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": "yyyy" is not part of a pattern, which knows YYYY MM DD HH mm ss Z [TEMPLATE_SYNTAX]
+      hint: Write "YYYY-MM-DD".`,
+  },
+  {
+    name: 'a pattern of Python in date',
+    mapping: `match: { path: a }
+message: '{{date at "%d.%m.%Y %H:%M"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": "%d" is not part of a pattern, which knows YYYY MM DD HH mm ss Z [TEMPLATE_SYNTAX]
+      hint: Write "DD.MM.YYYY HH:mm".`,
+  },
+  {
+    name: 'twelve hours in date',
+    mapping: `match: { path: a }
+message: '{{date at "hh:mm A"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": "hh" is not part of a pattern, which knows YYYY MM DD HH mm ss Z [TEMPLATE_SYNTAX]
+      hint: Write "HH:mm".`,
+  },
+  {
+    name: 'a month by its name in date',
+    mapping: `match: { path: a }
+message: '{{date at "MMM D, h:mm a"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": "MMM" is not part of a pattern, which knows YYYY MM DD HH mm ss Z [TEMPLATE_SYNTAX]
+      hint: Write "MM DD, HH:mm".`,
+  },
+  {
+    name: 'minutes for months in date',
+    mapping: `match: { path: a }
+message: '{{date at "YYYY-mm-DD"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": MM is the month, and mm is the minute [TEMPLATE_SYNTAX]
+      hint: Write "YYYY-MM-DD".`,
+  },
+  {
+    name: 'months for minutes in date',
+    mapping: `match: { path: a }
+message: '{{date at "HH:MM"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": MM is the month, and mm is the minute [TEMPLATE_SYNTAX]
+      hint: Write "HH:mm".`,
+  },
+  {
+    name: 'words in the pattern of date',
+    mapping: `match: { path: a }
+message: '{{date at "DD.MM. HH:mm Uhr"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": "Uhr" is not part of a pattern, which knows YYYY MM DD HH mm ss Z [TEMPLATE_SYNTAX]
+      hint: Write words outside of the helper: {{date at "YYYY-MM-DD"}} at {{date at "HH:mm"}}.`,
+  },
+  {
+    name: 'the pattern of date before the field',
+    mapping: `match: { path: a }
+message: '{{date "YYYY-MM-DD" at}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": the field with the time comes first [TEMPLATE_SYNTAX]
+      hint: Write it like {{date created "YYYY-MM-DD HH:mm" tz="Europe/Berlin"}}.`,
+  },
+  {
+    name: 'an unknown time zone in date',
+    mapping: `match: { path: a }
+message: '{{date at "HH:mm" tz="Berlin"}}'`,
+    text: `
+      error: \`message\` of mapping "a": "date": there is no time zone of that name [TEMPLATE_SYNTAX]
+      hint: Write it like {{date created "YYYY-MM-DD HH:mm" tz="Europe/Berlin"}}.`,
   },
 ]

@@ -78,6 +78,13 @@ const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
   ),
   D3100: () => '$formatBase takes a base from 2 to 36',
   D3110: (fault) => `$toMillis without a picture takes an ISO 8601 time, and was given other ${bare(fault)}`,
+  ...Object.fromEntries(
+    ['D3130', 'D3131', 'D3132', 'D3133', 'D3134', 'D3135'].map((code) => [
+      code,
+      () => 'a picture of a time or of an integer cannot be read',
+    ]),
+  ),
+  D3136: () => 'the picture lacks parts that $toMillis needs, such as the month before the day',
   D3137: () => '$error was called',
   D3138: () => '$single found more than one',
   D3139: () => '$single found nothing',

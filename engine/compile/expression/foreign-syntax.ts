@@ -32,6 +32,9 @@ const inLowerCase = 'in lower case'
 const operand = String.raw`[$\w.\ue000-\uf8ff]+(?:\([^()]*\)|\[[^\[\]]*\])*`
 const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERAND', operand), 'g')
 
+/** Stand before a string that is to become a regular expression, as it is, as of SQL, or as the begin or end of a string. */
+const [asRegex, asLike, asPrefix, asSuffix] = ['\uf8f0', '\uf8f1', '\uf8f2', '\uf8f3'] as const
+
 /** The first match names the mistake, and all matches are corrected. */
 const foreign: readonly ForeignSyntax[] = [
   {
@@ -118,20 +121,33 @@ const foreign: readonly ForeignSyntax[] = [
     hint: 'Write `$not(draft)`.',
   },
   {
-    find: either(String.raw`(OPERAND)\s*=~\s*(OPERAND)`),
+    find: either(String.raw`(OPERAND)\s*(?:=~|\b(?:matches|MATCHES|REGEXP|rlike|RLIKE|regex)\b)\s*(OPERAND)`),
     message: 'a regular expression is asked with `$contains`',
-    mend: '$$contains($1, $2)',
+    mend: `$$contains($1, ${asRegex}$2)`,
     hint: 'Write `$contains(ref, /^v/)`.',
   },
   {
-    find: either(String.raw`(OPERAND)\s+(?:contains|includes|matches|like|LIKE)\s+(OPERAND)`),
+    find: either(String.raw`(OPERAND)\s+(?:like|LIKE|ILIKE|ilike)\s+(OPERAND)`),
+    message: 'a comparison by `like` is asked with `$contains` and a regular expression',
+    mend: `$$contains($1, ${asLike}$2)`,
+    hint: 'Write `$contains(title, /^fix/)`.',
+  },
+  {
+    find: either(String.raw`(OPERAND)\s+(?:contains|includes|CONTAINS)\s+(OPERAND)`),
     message: 'whether a text holds another is asked with `$contains`',
     mend: '$$contains($1, $2)',
     hint: "Write `$contains(title, 'x')`, or `'x' in labels` for a list.",
   },
   {
-    find: either(String.raw`(OPERAND)\s+(starts_?with|ends_?with|startsWith|endsWith)\s+(OPERAND)`),
-    message: 'how a text begins or ends is asked with a regular expression',
+    find: either(String.raw`(OPERAND)\s+(?:starts_?[wW]ith|begins_?[wW]ith)\s+(OPERAND)`),
+    message: 'how a string begins is asked with a regular expression',
+    mend: `$$contains($1, ${asPrefix}$2)`,
+    hint: 'Write `$contains(ref, /^refs/)`, or a pattern in match.body: `ref: { prefix: refs }`.',
+  },
+  {
+    find: either(String.raw`(OPERAND)\s+ends_?[wW]ith\s+(OPERAND)`),
+    message: 'how a string ends is asked with a regular expression',
+    mend: `$$contains($1, ${asSuffix}$2)`,
     hint: 'Write `$contains(ref, /^refs/)`, or a pattern in match.body: `ref: { prefix: refs }`.',
   },
   {
@@ -210,7 +226,7 @@ const foreign: readonly ForeignSyntax[] = [
     hint: 'Write `($total := 1; $total + 1)`.',
   },
   {
-    find: /^[^()]*;[\s\S]*$/g,
+    find: /^(?!\s*\()[\s\S]*;[\s\S]*$/g,
     message: 'several expressions stand in round brackets',
     mend: '($&)',
     isLast: true,
@@ -227,7 +243,18 @@ const foreign: readonly ForeignSyntax[] = [
 
 /** Calls in the syntax of other languages, with their JSONata. */
 const methods: readonly (readonly [find: RegExp, mend: string])[] = [
-  [either(String.raw`(OPERAND)\.(?:includes|contains|has|indexOf)\(([^()]*)\)`), '$2 in $1'],
+  [either(String.raw`(OPERAND)\.indexOf\(([^()]*)\)\s*(?:>=\s*0|>\s*-1|!={1,2}\s*-1)`), '$2 in $1'],
+  [either(String.raw`(OPERAND)\.indexOf\(([^()]*)\)\s*(?:<\s*0|={1,3}\s*-1)`), '$$not($2 in $1)'],
+  [either(String.raw`(OPERAND)\.(?:includes|contains|has)\(([^()]*)\)`), '$2 in $1'],
+  [
+    either(String.raw`(OPERAND)\.(?:startsWith|starts_with\??|startswith|hasPrefix)\(([^()]*)\)`),
+    `$$contains($1, ${asPrefix}$2)`,
+  ],
+  [
+    either(String.raw`(OPERAND)\.(?:endsWith|ends_with\??|endswith|hasSuffix)\(([^()]*)\)`),
+    `$$contains($1, ${asSuffix}$2)`,
+  ],
+  [either(String.raw`(OPERAND)\.test\(([^()]*)\)`), '$$contains($2, $1)'],
   [either(String.raw`(OPERAND)\.(?:toLowerCase|lower|downcase)\(\)`), '$$lowercase($1)'],
   [either(String.raw`(OPERAND)\.(?:toUpperCase|upper|upcase)\(\)`), '$$uppercase($1)'],
   [either(String.raw`(OPERAND)\.(?:trim|strip)\(\)`), '$$trim($1)'],
@@ -242,8 +269,28 @@ const methods: readonly (readonly [find: RegExp, mend: string])[] = [
 /** Rewrites calls of other languages, and returns the expression if JSONata can then read it. */
 export function withoutMethods(source: string): string | undefined {
   const hidden = hideLiterals(source)
-  const text = hidden.restore(mendMethods(hidden.text))
+  const text = writeRegexes(hidden.restore(mendMethods(hidden.text)))
   return text === source ? undefined : mended(text)
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+const regexOf: Readonly<Record<string, (text: string) => string>> = {
+  [asRegex]: (text) => text,
+  [asPrefix]: (text) => `^${escaped(text)}`,
+  [asSuffix]: (text) => `${escaped(text)}$`,
+  [asLike]: (text) =>
+    `^${escaped(text).replaceAll('%', '.*').replaceAll('_', '.')}$`.replace(/^\^\.\*|\.\*\$$/g, ''),
+}
+
+/** Writes the strings that were marked as regular expressions. */
+function writeRegexes(text: string): string {
+  const marked = /([\uf8f0-\uf8f3])(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')?/g
+  return text.replace(marked, (_all, mark: string, double?: string, single?: string) => {
+    const literal = double ?? single
+    if (literal === undefined) return ''
+    return `/${regexOf[mark]?.(literal.replaceAll('\\\\', '\\')).replaceAll('/', '\\/')}/`
+  })
 }
 
 function mendMethods(text: string): string {
@@ -257,8 +304,14 @@ export function foreignSyntax(source: string): Slip | undefined {
   if (found === undefined) return undefined
   const place = hidden.restore(hidden.text.slice(0, hidden.text.search(found.find))).length
   const all = foreign.filter((each) => each === found || !each.isLast)
-  const text = mended(hidden.restore(mendMethods(all.reduce(mendOne, hidden.text))))
-  return { message: found.message, hint: text === undefined ? found.hint : `Write \`${text}\`.`, place }
+  const text = mended(writeRegexes(hidden.restore(mendMethods(all.reduce(mendOne, hidden.text)))))
+  return { message: found.message, hint: text === undefined ? found.hint : writeHint(text, source), place }
+}
+
+/** `includes` asks a list or a string, and only the payload shows which. */
+export function writeHint(text: string, source: string): string {
+  const isEither = /\.(?:includes|contains|has|indexOf)\(/.test(source)
+  return `Write \`${text}\`.${isEither ? ' That asks a list; a string is asked with `$contains(field, "x")`.' : ''}`
 }
 
 function mendOne(text: string, { find, mend }: ForeignSyntax): string {
@@ -277,7 +330,7 @@ export function mended(text: string): string | undefined {
 }
 
 const literals =
-  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\/\*[\s\S]*?\*\/|(?<=[(,=~[:?]\s*)\/(?![/*])(?:[^/\\\n]|\\.)+\/[im]*/g
+  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\/\*[\s\S]*?\*\/|(?<=(?:^|[(,=~[:?]|\b(?:and|or|matches|MATCHES))\s*)\/(?![/*])(?:[^/\\\n]|\\.)+\/[im]*/g
 
 /** Replaces each literal by one character of the private use area, so that nothing is found inside it. */
 function hideLiterals(source: string): { readonly text: string; restore(text: string): string } {

@@ -3,6 +3,7 @@
 import type jsonata from 'jsonata'
 import { libraryDefinition } from './library.ts'
 import { mostText, thrownLimit, tooMuchText } from './limit.ts'
+import { fromMillis, toMillis } from './times.ts'
 
 /** Maps every function to the type of its result, in the notation of signatures. Blank if the type varies. */
 export const functionTypes: ReadonlyMap<string, string> = new Map(
@@ -89,16 +90,18 @@ const checks: Readonly<Record<string, Implementation>> = {
   pad: (_text, width) => {
     if (Math.abs(Number(width)) > mostText) throw tooMuchText()
   },
-  // The missing parts of a time come from the time of the request.
-  toMillis: function (this: Focus) {
-    this.environment.timestamp = new Date(timeOf(this))
-  },
 }
 
 /** Runs in place of the library's function of that name. */
 const replaced: Readonly<Record<string, Implementation>> = {
+  fromMillis: likeLibrary('fromMillis', fromMillis),
+  // The missing parts of a time come from the time of the request.
+  toMillis: likeLibrary('toMillis', function (this: Focus, time, picture) {
+    this.environment.timestamp = new Date(timeOf(this))
+    return toMillis.call(this, time, picture)
+  }),
   now: function (this: Focus, picture, zone) {
-    return libraryDefinition('fromMillis').implementation.call(this, timeOf(this), picture, zone)
+    return fromMillis.call(this, timeOf(this), picture, zone)
   },
   millis: function (this: Focus) {
     return timeOf(this)
@@ -126,13 +129,18 @@ function defineFunction(name: string): object {
 function withCheck(name: string, own: Implementation): Implementation {
   const check = checks[name]
   if (check === undefined) return own
-  const checked: Implementation = function (...values) {
+  return likeLibrary(name, function (...values) {
     check.apply(this, values)
     return own.apply(this, values)
-  }
+  })
+}
+
+/** Gives a replacement what the library reads of a function itself. */
+function likeLibrary(name: string, replacement: Implementation): Implementation {
+  const own = libraryDefinition(name).implementation
   // `$map` passes as many values as a function has parameters.
-  Object.defineProperty(checked, 'length', { value: own.length })
+  Object.defineProperty(replacement, 'length', { value: own.length })
   // For a partial call such as `$split(?, ",")` the library reads the parameters from the function's text.
-  checked.toString = () => own.toString()
-  return checked
+  replacement.toString = () => own.toString()
+  return replacement
 }

@@ -1,12 +1,14 @@
 /** Finds what JSONata accepts but no author means: unknown functions, sums of texts, keys in brackets. */
 
 import { editDistance, nearestName } from '../../config/nearest.ts'
+import { isTimeZone } from '../time-zone.ts'
 import { startOfToken } from './fault.ts'
-import { mended, type Slip, withoutMethods } from './foreign-syntax.ts'
+import { mended, type Slip, withoutMethods, writeHint } from './foreign-syntax.ts'
 import { functionTypes } from './functions.ts'
 import { type Kind, kindOf } from './kind.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
+import { pictureProblem } from './times.ts'
 
 /** Describes the mistake in a node. With `isDoubtful`, it may be intended. */
 type Check = (
@@ -77,7 +79,7 @@ function placeOf(node: SyntaxNode, source: string): number {
 /** The checks by the type of the node. */
 const checks: Readonly<Record<string, readonly Check[]>> = {
   variable: [unknownVariable],
-  function: [callWithoutSign],
+  function: [callWithoutSign, timeFormat],
   partial: [callWithoutSign],
   binary: [
     arithmeticOfTexts,
@@ -151,7 +153,7 @@ function callWithoutSign(node: SyntaxNode, { source }: SyntaxTree): ReturnType<C
   const mend = written ?? withoutMethods(source)
   return {
     message: `a function begins with \`$\`, and \`${name}\` does not`,
-    hint: mend === undefined ? nearestFunctions(name) : `Write \`${mend}\`.`,
+    hint: mend === undefined ? nearestFunctions(name) : writeHint(mend, source),
   }
 }
 
@@ -227,6 +229,24 @@ function asList(source: string): string {
     (_all, name: string, first: string, others: string) =>
       `${name} in [${[first, ...(others.match(new RegExp(text, 'g')) ?? [])].join(', ')}]`,
   )
+}
+
+/** Finds pictures of other languages, such as `YYYY-MM-DD`, and unknown time zones. */
+function timeFormat(node: SyntaxNode): ReturnType<Check> {
+  const name = (node['procedure'] as SyntaxNode | undefined)?.['value']
+  if (name !== 'now' && name !== 'fromMillis' && name !== 'toMillis') return undefined
+  const args = (node['arguments'] as readonly SyntaxNode[]).slice(name === 'now' ? 0 : 1)
+  const [picture, zone] = args.map(({ type, value }) => (type === 'string' ? String(value) : undefined))
+  const problem = picture === undefined ? undefined : pictureProblem(picture)
+  if (problem !== undefined) {
+    const order = isTimeZone(picture) ? '; the time zone comes after the picture' : ''
+    return { message: problem.message, hint: `Write \`"${problem.meant}"\`${order}.` }
+  }
+  if (zone === undefined || isTimeZone(zone)) return undefined
+  return {
+    message: `there is no time zone "${zone}"`,
+    hint: 'Write an offset such as `"+0200"`, or a name such as `"Europe/Berlin"`.',
+  }
 }
 
 /** Finds `headers['x-id']`, which filters by a text and so keeps everything. */

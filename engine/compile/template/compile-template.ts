@@ -238,7 +238,8 @@ function checkArguments(node: Mustache | Call, helper: Helper, name: string, env
   const named = Object.fromEntries(pairs.map(({ key, value }) => [key, writtenOut(value)]))
   const problem = helper.refuses?.(node.params.map(writtenOut), named)
   if (problem === undefined) return
-  throw new TemplateError(`"${name}": ${problem}`, environment.offsetOf(node.path), example)
+  const { message, hint } = typeof problem === 'string' ? { message: problem, hint: example } : problem
+  throw new TemplateError(`"${name}": ${message}`, environment.offsetOf(node.path), hint)
 }
 
 /** Returns undefined for a value of the payload. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { plainText } from '../../boundary/segment.ts'
 import { rendered, segmentsOf } from './fixture.ts'
 import { helpers } from './helpers.ts'
@@ -42,8 +44,41 @@ const cases: Readonly<Record<string, readonly (readonly [string, unknown, string
     ['{{date a "YYYY-MM-DD HH:mm:ss"}}', { a: 1767323045000 }, '2026-01-02 03:04:05'],
     ['{{date a "DD.MM. HH:mm" tz="Europe/Berlin"}}', { a: 1767323045 }, '02.01. 04:04'],
     ['{{date now "YYYY"}}', {}, '2026'],
-    ['[{{date a}}{{date b}}{{date a "YYYY" tz="UTC"}}]', { a: 'soon' }, '[]'],
-    ['[{{date a "YYYY" tz=zone}}]', { a: 1767323045, zone: 'Mars/Base' }, '[]'],
+    ['{{date a}}{{date b}}{{date a "YYYY" tz="UTC"}}', { a: 'soon' }, 'soonsoon'],
+    ['{{date a "YYYY" tz=zone}}', { a: 1767323045, zone: 'Mars/Base' }, '1767323045'],
+    ['{{date a pattern}}', { a: 1767323045, pattern: 'yyyy' }, '2026-01-02T03:04:05Z'],
+    ['{{date a tz="Europe/Berlin"}}', { a: 1767323045 }, '2026-01-02T04:04:05+01:00'],
+    ['{{date a tz="Z"}} {{date a "HH:mm" tz="+2"}}', { a: 1767323045 }, '2026-01-02T03:04:05Z 05:04'],
+    ['{{date a "YYYY-MM-DDTHH:mm:ssZ" tz="-03:30"}}', { a: 1767323045 }, '2026-01-01T23:34:05-03:30'],
+    ['{{date a "YYYY年MM月DD日"}}', { a: 1767323045 }, '2026年01月02日'],
+    // A time without a zone is in UTC, and a day alone belongs to no zone.
+    ['{{date a}}', { a: '2026-01-02T03:04:05' }, '2026-01-02T03:04:05Z'],
+    ['{{date a}}', { a: '2026-01-02' }, '2026-01-02T00:00:00Z'],
+    ['{{date a "DD.MM.YYYY" tz="America/New_York"}}', { a: '2026-01-02' }, '02.01.2026'],
+    ...[
+      '2026-01-02 03:04:05',
+      '2026-01-02 03:04:05 UTC',
+      '2026-01-02 04:04:05 +0100',
+      '2026-01-02T04:04:05+01',
+      '20260102T030405Z',
+      'Fri, 02 Jan 2026 04:04:05 +0100',
+      '2 Jan 2026 03:04:05',
+      '1767323045',
+      '1767323045000',
+      '1767323045.000200',
+    ].map((a): readonly [string, unknown, string] => ['{{date a}}', { a }, '2026-01-02T03:04:05Z']),
+    // Whatever could be read in two ways, or is no time, is printed unchanged.
+    ...[
+      '01/02/2026',
+      '24/11/2026',
+      '12',
+      '2026',
+      '20260102030405',
+      '2026-02-30',
+      '2026-01-02T25:00Z',
+      '',
+    ].map((a): readonly [string, unknown, string] => ['{{date a "YYYY-MM-DD"}}', { a }, a]),
+    ['{{date a}}', { a: true }, 'true'],
   ],
   eq: [
     ['{{#if (eq a "x")}}yes{{/if}}', { a: 'x' }, 'yes'],
@@ -78,6 +113,17 @@ for (const [name, rows] of Object.entries(cases)) {
     })
   }
 }
+
+test('a time without a zone is the same on machines in every time zone', async () => {
+  const program = `import { formatDate } from ${JSON.stringify(import.meta.resolve('./date.ts'))}
+console.log(formatDate('2026-07-02T03:04:05'), formatDate('2026-07-02'), formatDate('2 Jul 2026 03:04'))`
+  for (const TZ of ['America/New_York', 'Asia/Kolkata']) {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...process.env, TZ },
+    })
+    assert.equal(stdout, '2026-07-02T03:04:05Z 2026-07-02T00:00:00Z 2026-07-02T03:04:00Z\n', TZ)
+  }
+})
 
 test('every helper has its cases and an example that compiles', () => {
   assert.deepEqual(Object.keys(cases).sort(), Object.keys(helpers).sort())

@@ -3,7 +3,9 @@
 import { isRecord } from '../../config/is-record.ts'
 import { isExactNumber, isInexact } from '../../payload/exact-numbers.ts'
 import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/render/output.ts'
-import { formatDate, isTimeZone } from './date.ts'
+import { patternProblem } from '../date-pattern.ts'
+import { isTimeZone } from '../time-zone.ts'
+import { formatDate, isTime } from './date.ts'
 
 export interface Helper {
   /** The minimum and maximum number of arguments. */
@@ -12,7 +14,10 @@ export interface Helper {
   readonly named?: readonly string[]
   readonly usage: string
   /** Returns the mistake in literal arguments. Arguments from the payload are undefined. */
-  refuses?(written: readonly unknown[], named: Readonly<Record<string, unknown>>): string | undefined
+  refuses?(
+    written: readonly unknown[],
+    named: Readonly<Record<string, unknown>>,
+  ): string | { readonly message: string; readonly hint: string } | undefined
   /** Whether the helper may get an absent value, because it tests whether a value is there. */
   readonly takesAbsent?: true
   call(values: readonly unknown[], output: Output, named: Readonly<Record<string, unknown>>): unknown
@@ -51,14 +56,18 @@ export const helpers: Readonly<Record<string, Helper>> = {
     call: ([value, separator = ', ', name], output) =>
       Array.isArray(value) ? joinAll(value, textOf(separator, output), name, output) : value,
   },
-  /** Formats a time, from ISO 8601 or Unix seconds or milliseconds. Returns undefined for any other value. */
+  /** Formats a time, from ISO 8601 or Unix seconds or milliseconds. Returns any other value unchanged. */
   date: {
     takes: [1, 2],
     named: ['tz'],
     usage: '{{date created "YYYY-MM-DD HH:mm" tz="Europe/Berlin"}}',
-    refuses: (_written, { tz }) =>
-      tz === undefined || isTimeZone(tz) ? undefined : 'there is no time zone of that name',
-    call: ([value, pattern], _output, { tz }) => formatDate(value, pattern, tz),
+    refuses: ([value, pattern], { tz }) => {
+      if (value !== undefined && !isTime(value)) return 'the field with the time comes first'
+      if (pattern !== undefined && typeof pattern !== 'string') return 'the pattern must be in quotes'
+      if (tz !== undefined && !isTimeZone(tz)) return 'there is no time zone of that name'
+      return pattern === undefined ? undefined : patternProblem(pattern)
+    },
+    call: ([value, pattern], _output, { tz }) => formatDate(value, pattern, tz) ?? value,
   },
   eq: {
     takes: [2, 2],

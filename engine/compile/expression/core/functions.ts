@@ -2,6 +2,7 @@
 
 import { type Regex, RegexLimitError } from '../../../regex/regex.ts'
 import { libraryDefinition } from '../library.ts'
+import { fromMillis } from '../times.ts'
 import type { Evaluate, Frame } from './frame.ts'
 import { BeyondCoreError, isTrue, locateFault, writeText } from './values.ts'
 
@@ -41,7 +42,7 @@ export const coreFunctions: ReadonlyMap<unknown, CoreFunction> = new Map<string,
   ['exists', { types: ['any'], neverFails: true }],
   ['floor', ofNumber],
   ['formatNumber', { types: ['number', 'string'], fewest: 2, most: 2, literals: [1] }],
-  ['fromMillis', { types: ['number', 'string', 'string'], literals: [1, 2] }],
+  ['fromMillis', { types: ['number', 'string', 'string'], literals: [1, 2], implementation: fromMillis }],
   ['join', { types: [], literals: [1], growth: 1 }],
   ['length', { types: ['string'], implementation: length }],
   ['lowercase', { types: ['string'], growth: 3 }],
