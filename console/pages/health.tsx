@@ -4,8 +4,9 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoaded, useReloadOn } from '../data/load.ts'
+import { openIssues } from '../data/open-issues.ts'
 import type { Answer } from '../data/types.ts'
-import { Badge, type Tone } from '../parts/badge.tsx'
+import { Badge, type Tone, toneOf } from '../parts/badge.tsx'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { Figure } from '../parts/figure.tsx'
 import { Choices } from '../parts/filters.tsx'
@@ -68,6 +69,7 @@ export default function HealthPage({ query }: PageProps) {
 
 /** One sentence for all of it, with what has to be done first. */
 function Verdict({ store, status }: { readonly store: StoreHealth; readonly status: Status | undefined }) {
+  const issues = openIssues.value ?? []
   const problems = [
     ...(store.writable ? [] : [`The store cannot be written: ${store.reason ?? 'it is tried again'}`]),
     ...(store.full ? ['The backlog is full, and requests are answered 503.'] : []),
@@ -92,8 +94,11 @@ function Verdict({ store, status }: { readonly store: StoreHealth; readonly stat
       ? ['An old transaction keeps the database from removing dead rows.']
       : []),
     ...(status?.heartbeat.state === 'failing' ? ['The turns of the main session fail.'] : []),
+    ...issues
+      .slice(0, 1)
+      .map(({ severity }) => `${counted(issues.length, 'open issue')}, the worst: ${severity}.`),
   ]
-  const isBad = !store.writable || store.full
+  const isBad = !store.writable || store.full || toneOf(issues[0]?.severity ?? '') === 'bad'
   return (
     <div class={`verdict edge note tone-${isBad ? 'bad' : problems.length > 0 ? 'warn' : 'good'}`}>
       {problems.length === 0 ? (

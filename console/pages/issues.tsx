@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { hrefOf, type PageProps } from '../browser/router.ts'
 import { useLoadedList, useReloadOn } from '../data/load.ts'
 import type { IssueRecord } from '../data/types.ts'
-import { Badge } from '../parts/badge.tsx'
+import { Badge, toneOf } from '../parts/badge.tsx'
 import { Command } from '../parts/copy.tsx'
 import { Choices } from '../parts/filters.tsx'
 import { JobLink } from '../parts/job-link.tsx'
@@ -54,17 +54,18 @@ export default function Issues({ query }: PageProps) {
 }
 
 function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload: () => void }) {
-  const { key, code, subject, cause, next, count, first, last, state, mutedUntil } = issue
+  const { key, code, severity, subject, cause, next, count, first, last, state, mutedUntil } = issue
   return (
-    <li class={`issue is-${state}`}>
+    <li class={`issue is-${state} tone-${toneOf(severity)}`}>
       <article>
         <header class="issue-head">
           <h2>
             <Marked text={cause} />
           </h2>
           <p class="quiet">
-            <code>{code}</code> {subject !== undefined && subject !== '' && <Marked text={subject} />} ·{' '}
-            {count} {count === 1 ? 'time' : 'times'} · first <Time at={first} />, last <Ago at={last} />
+            <Badge state={severity} /> <code>{code}</code>{' '}
+            {subject !== undefined && subject !== '' && <Marked text={subject} />} · {count}{' '}
+            {count === 1 ? 'time' : 'times'} · first <Time at={first} />, last <Ago at={last} />
             {state !== 'open' && (
               <>
                 {' '}

@@ -55,6 +55,10 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'quiet',
   'not-reached': 'quiet',
   interrupted: 'warn',
+  'losing-events': 'bad',
+  failing: 'bad',
+  degraded: 'warn',
+  suspicious: 'quiet',
 }
 
 export function toneOf(state: string): Tone {

@@ -3,6 +3,7 @@
 import { remember, remembered } from '../browser/remembered.ts'
 import { hrefOf } from '../browser/router.ts'
 import { openIssues } from '../data/open-issues.ts'
+import { Badge } from './badge.tsx'
 import { Marked } from './marked.tsx'
 import { counted } from './time.tsx'
 
@@ -17,10 +18,10 @@ export function OpenIssues() {
     >
       <summary>{counted(issues.length, 'open issue')}</summary>
       <ul>
-        {issues.map(({ key, cause, next }) => (
+        {issues.map(({ key, severity, cause, next }) => (
           <li key={key}>
             <a href={hrefOf('/issues')}>
-              <Marked text={cause} />
+              <Badge state={severity} /> <Marked text={cause} />
             </a>
             <span>
               <span class="next-label">Next</span>

@@ -1,8 +1,10 @@
 /** Lists the kinds of issues: what each is about, and how it ends. The reference page has the same table, held by a test. */
 
 import { dayMs } from '../store/day.ts'
+import type { Severity } from '../store/port.ts'
 
 export interface IssueCodeRow {
+  readonly severity: Severity
   /** Completes "An issue is open: …", in words that quote nothing of a sender. */
   readonly title: string
   /** Completes "It ends …", for the reference page. */
@@ -21,54 +23,63 @@ const lasting = { endsQuietly: false, isSaid: true } as const
 export const issueCodes = {
   SIGNATURE_REFUSED: {
     ...counted,
+    severity: 'suspicious',
     about: 'endpoint',
     title: 'requests are refused, because their signature is wrong or missing',
     ends: 'with the next authenticated request to the endpoint',
   },
   TOKEN_REFUSED: {
     ...counted,
+    severity: 'suspicious',
     about: 'endpoint',
     title: 'requests are refused, because their token is wrong or missing',
     ends: 'with the next authenticated request to the endpoint',
   },
   FILTER_NEAR_MISS: {
     ...counted,
+    severity: 'suspicious',
     about: 'mapping',
     title: 'requests are ignored that miss this mapping by one value',
     ends: 'with the next request that the mapping matches',
   },
   TRANSFORM_FAILING: {
     ...counted,
+    severity: 'failing',
     about: 'mapping',
     title: 'the transform of this mapping fails',
     ends: 'with the next request that the mapping accepts or skips',
   },
   DRIFT: {
     ...counted,
+    severity: 'degraded',
     about: 'endpoint',
     title: 'a field that a mapping reads no longer comes',
     ends: 'when the field comes again',
   },
   DUPLICATES: {
     ...counted,
+    severity: 'degraded',
     about: 'endpoint',
     title: 'the sender repeats its deliveries',
     ends: 'after an hour with fewer than three repetitions',
   },
   SILENCE: {
     ...lasting,
+    severity: 'losing-events',
     about: 'endpoint',
     title: 'nothing has come for longer than `expectEvery` allows',
     ends: 'with the next request to the endpoint',
   },
   LOOP: {
     ...counted,
+    severity: 'degraded',
     about: 'mapping',
     title: 'a loop is suspected, and was stopped',
     ends: 'when no run is parked for it any more; for a request that the gateway caused itself, after an hour without one',
   },
   BUDGET_SPENT: {
     ...lasting,
+    severity: 'failing',
     about: 'budget',
     title: 'the budget of the day is spent',
     ends: 'when no run is parked for it any more: resumed or cancelled',
@@ -76,48 +87,56 @@ export const issueCodes = {
   },
   BUDGET_ALARM: {
     ...counted,
+    severity: 'degraded',
     about: 'budget',
     title: 'much of the budget of the day is spent',
     ends: 'with the day (UTC)',
   },
   NO_PRICE: {
     ...lasting,
+    severity: 'failing',
     about: 'runner',
     title: 'runs are parked, because a budget in USD cannot count what they cost',
     ends: 'when no run is parked for it any more: resumed or cancelled',
   },
   TIMEOUTS: {
     ...counted,
+    severity: 'failing',
     about: 'mapping',
     title: 'runs do not end in their time',
     ends: 'with the next run of the mapping that succeeds',
   },
   RUNNER_FAILS: {
     ...counted,
+    severity: 'failing',
     about: 'runner',
     title: 'runs of this runner fail',
     ends: 'with the next turn of the runner that succeeds',
   },
   CHANNEL_REFUSES: {
     ...lasting,
+    severity: 'failing',
     about: 'channel',
     title: 'the channel sends nothing',
     ends: 'with the next message that the channel takes',
   },
   DELIVERIES_PARKED: {
     ...lasting,
+    severity: 'failing',
     about: 'channel',
     title: 'replies are parked, and wait for an operator',
     ends: 'when nothing is parked for the channel any more',
   },
   SOURCE_STOPPED: {
     ...lasting,
+    severity: 'losing-events',
     about: 'source',
     title: 'the source fetches nothing',
     ends: 'when the source reports that it works',
   },
   RELOAD_REFUSED: {
     ...lasting,
+    severity: 'degraded',
     about: 'files',
     title: 'the files are refused, and an older generation serves',
     ends: 'when files go live, or are again what is live',
@@ -145,7 +164,8 @@ export function partsOf(key: string): { readonly code: IssueCode; readonly subje
 /** Returns the table of the reference page. */
 export function renderIssueTable(): string {
   const rows = Object.entries(issueCodes).map(
-    ([code, { title, ends, about }]) => `| \`${code}\` | ${about} | ${title} | ${ends} |`,
+    ([code, { severity, title, ends, about }]) =>
+      `| \`${code}\` | ${severity} | ${about} | ${title} | ${ends} |`,
   )
-  return ['| Code | About | It says | It ends |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| Code | Severity | About | It says | It ends |', '|---|---|---|---|---|', ...rows].join('\n')
 }

@@ -126,7 +126,14 @@ export function createLedger(options: LedgerOptions) {
     if (problem !== undefined) {
       const { code, subject } = problem
       const { cause, next } = problem.describe()
-      const shown = { key, code, subject: cut(subject, longestSubject), cause: cut(cause, longestCause) }
+      const { severity } = issueCodes[code]
+      const shown = {
+        key,
+        code,
+        severity,
+        subject: cut(subject, longestSubject),
+        cause: cut(cause, longestCause),
+      }
       changes.push({ ...shown, next, count, ...(!isOver && sayOf(key, problem, at)) })
     }
     if (isOver) changes.push({ key, resolve: true })

@@ -158,6 +158,7 @@ export const plainTables = {
       muted_until: 'number',
       resolved_at: 'number',
       said_on: 'text',
+      severity: 'number',
     },
     key: ['key'],
   },

@@ -10,6 +10,7 @@ import {
   type RequestRecord,
   type RunRecord,
   StoreError,
+  severities,
 } from './port.ts'
 import { heartbeatKey, onlyParked } from './tasks.ts'
 
@@ -129,11 +130,15 @@ export function jobOf(id: Id, row: CountedJob): ReplayJob {
 }
 
 /** The states of issues in the order of their list. */
-export const issueRanks: readonly IssueRecord['state'][] = ['open', 'muted', 'resolved']
+export const issueStates: readonly IssueRecord['state'][] = ['open', 'muted', 'resolved']
+/** The ranks in the list of issues are those of the open ones by severity, of the muted ones, and one of all resolved ones. */
+export const ranksPerState = severities.length
 
 /** An issue as its row has it. */
 export interface IssueRow
   extends Pick<IssueRecord, 'key' | 'code' | 'subject' | 'cause' | 'count' | 'first' | 'last' | 'state'> {
+  /** An index in `severities`. */
+  readonly severity: number
   /** JSON. */
   readonly next: string
   readonly muted_until: number | null
@@ -153,6 +158,7 @@ export function issueOf(row: IssueRow, now: number): IssueRecord {
   const state = issueState(row, now)
   return {
     ...{ key, code, subject, cause, next: JSON.parse(row.next), count, first, last, state },
+    severity: severities[row.severity] ?? 'failing',
     ...(state === 'muted' && row.muted_until !== null && { mutedUntil: row.muted_until }),
     ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
     ...(row.said_on !== null && { saidOn: row.said_on }),

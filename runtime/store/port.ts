@@ -349,7 +349,7 @@ export type Command =
  * event is posted with it, at most once a day and not while it is muted. `mute` is until when, or null for good.
  */
 export type IssueChange =
-  | (Pick<IssueRecord, 'key' | 'code' | 'subject' | 'cause'> & {
+  | (Pick<IssueRecord, 'key' | 'code' | 'severity' | 'subject' | 'cause'> & {
       readonly next: NextStep
       readonly count: number
       readonly say?: { readonly event: EventRecord; readonly task?: NewTask; readonly day: string }
@@ -455,7 +455,7 @@ export interface Reader {
     id: Id,
     options?: PageOptions & { readonly state?: string; readonly newestFirst?: boolean },
   ): Promise<Page<ReplayJobItem>>
-  /** Lists issues: open ones first, then muted and resolved ones; of each, those that showed last come first. */
+  /** Lists issues: the open ones, the muted ones, both with the worst first, and the resolved ones; of equals, the newest first. */
   issues(options?: PageOptions & { readonly state?: string }): Promise<Page<IssueRecord>>
   issue(key: string): Promise<IssueRecord | undefined>
 }

@@ -386,11 +386,20 @@ export interface NextStep {
   }
 }
 
+/**
+ * How bad a problem is, the worst first. `losing-events`: events are lost, or not received. `failing`: accepted work fails or
+ * waits for an operator. `degraded`: it works, with less than was asked for. `suspicious`: it may be harmless, and is worth a look.
+ */
+export const severities = ['losing-events', 'failing', 'degraded', 'suspicious'] as const
+
+export type Severity = (typeof severities)[number]
+
 /** An open problem, which is recorded once however often it shows. */
 export interface IssueRecord {
   readonly key: string
   /** What kind of problem it is, as a stable code. */
   readonly code: string
+  readonly severity: Severity
   /** What it is about: an endpoint, a mapping, a channel. */
   readonly subject: string
   /** One sentence. */

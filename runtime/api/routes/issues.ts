@@ -11,7 +11,7 @@ export const issueRoutes = {
   listIssues: {
     method: 'GET',
     path: '/issues',
-    summary: 'Lists problems, the open ones first, each with its cause and the one next step.',
+    summary: 'Lists problems, the open ones and the worst first, each with its cause and the one next step.',
     query: { ...pageQuery, ...optional({ state: oneOf(issueStates) }) },
     answers: { 200: pageOf(issue) },
   },

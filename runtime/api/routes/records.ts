@@ -1,6 +1,13 @@
 /** Describes the records that the API answers. The types of the store and of dispatch are held to them where handlers return these. */
 
-import { deliveryStates, eventStates, requestOutcomes, runStages, runStates } from '../../store/records.ts'
+import {
+  deliveryStates,
+  eventStates,
+  requestOutcomes,
+  runStages,
+  runStates,
+  severities,
+} from '../../store/records.ts'
 import {
   anyObject,
   anything,
@@ -535,6 +542,7 @@ export const issue = named(
   object({
     key: text('Names it in the routes that change it.'),
     code: text('Its kind, such as `TRANSFORM_FAILING`.'),
+    severity: oneOf(severities, 'How bad it is; the worst is the first of these.'),
     subject: text('What it is about: an endpoint, a mapping, a channel.'),
     cause: text('One sentence.'),
     next: object(

@@ -9,6 +9,7 @@ const items = [
   {
     key: 'TRANSFORM_FAILING:orders',
     code: 'TRANSFORM_FAILING',
+    severity: 'failing',
     subject: 'orders',
     cause: 'Requests to /orders end with TRANSFORM_FAILED: order.ts: \u202eboom (transforms/order.ts:2:3).',
     next: { label: 'Mend the transform', command: 'reveille try 0123' },
@@ -20,6 +21,7 @@ const items = [
   {
     key: 'SILENCE:stripe',
     code: 'SILENCE',
+    severity: 'losing-events',
     subject: 'stripe',
     cause: 'Nothing has come to /stripe.',
     next: { label: 'See what the sender says' },
@@ -55,7 +57,10 @@ test('open issues are listed with cause and next step, and nothing in them contr
   const { run } = await open(t)
   const { code, out } = await run('issues')
   assert.equal(code, 0)
-  assert.match(out, /TRANSFORM_FAILING:orders.*12 times since \d\d:\d\d:\d\d, last \d\d:\d\d:\d\d/)
+  assert.match(
+    out,
+    /failing\S* {2}\S*TRANSFORM_FAILING:orders\S*\n {2}12 times since \d\d:\d\d:\d\d, last \d\d:\d\d:\d\d/,
+  )
   assert.match(
     out.replaceAll(/\s+/g, ' '),
     /boom \(transforms\/order\.ts:2:3\)\. → Mend the transform: reveille try 0123/,

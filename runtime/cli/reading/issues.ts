@@ -1,7 +1,7 @@
 /** `reveille issues`: lists the open problems of a running gateway with cause and next step, and ends or mutes them. */
 
 import { printable } from '../../observe/printable.ts'
-import type { IssueRecord, Page } from '../../store/port.ts'
+import type { IssueRecord, Page, Severity } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type CommandOptions, type Io, paintFor, wrapText } from '../io.ts'
 import { pasted, shellWord } from '../pasted.ts'
@@ -34,7 +34,10 @@ export async function issues({ all = false, limit, cursor, json = false, config 
   return 0
 }
 
-function textOf({ key, state, count, first, last, cause, next, mutedUntil }: IssueRecord, io: Io): string {
+function textOf(
+  { key, severity, state, count, first, last, cause, next, mutedUntil }: IssueRecord,
+  io: Io,
+): string {
   const paint = paintFor(io)
   const now = io.now()
   const times =
@@ -49,13 +52,21 @@ function textOf({ key, state, count, first, last, cause, next, mutedUntil }: Iss
       columns: Math.max(20, (io.columns ?? Number.POSITIVE_INFINITY) - 2),
     }).replaceAll(/^/gm, '  ')
   return [
-    `${paint.bold(printable(key))}  ${times}${ended}`,
+    `${paint[state === 'open' ? colours[severity] : 'dim'](severity)}  ${paint.bold(printable(key))}${ended}`,
+    `  ${times}`,
     indented(cause),
     indented(`→ ${step}`),
     ...(next.command === undefined ? [] : [`    ${commandOf(next.command, io)}`]),
     '',
   ].join('\n')
 }
+
+const colours = {
+  'losing-events': 'red',
+  failing: 'red',
+  degraded: 'yellow',
+  suspicious: 'dim',
+} as const satisfies Record<Severity, string>
 
 /** The command as the user types it here. */
 function commandOf(command: string, io: Io): string {

@@ -38,7 +38,8 @@ export function changesContract(subject: ContractSubject): void {
       const { store } = await openBench(t, subject)
       const over = new AbortController()
       const changes = store.changes({ signal: over.signal })
-      const seen = { code: 'LOOP', subject: 'x', cause: 'It goes round.', next: { label: 'Look' }, count: 1 }
+      const shown = { code: 'LOOP', severity: 'degraded', subject: 'x', cause: 'It goes round.' } as const
+      const seen = { ...shown, next: { label: 'Look' }, count: 1 }
       const issues = [
         { key: 'a', ...seen },
         { key: 'a', mute: null },

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { IssueChange } from '../port.ts'
+import type { IssueChange, Severity } from '../port.ts'
 import { heartbeatTask } from '../tasks.ts'
 import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
 import { startManualWorker } from './bench/manual-worker.ts'
@@ -16,8 +16,8 @@ export function issuesContract(subject: ContractSubject): void {
       assert.deepEqual(await change(bench, problem('a', 2)), { ok: true, done: 1 })
       bench.clock.advance(1_000)
       await change(bench, { ...problem('a', 3), cause: 'another cause' })
-      const { key, code, subject: about, next } = problem('a', 0)
-      const expected = { key, code, subject: about, next, cause: 'another cause' }
+      const { key, code, severity, subject: about, next } = problem('a', 0)
+      const expected = { key, code, severity, subject: about, next, cause: 'another cause' }
       const issue = { ...expected, count: 5, first, last: first + 1_000, state: 'open' }
       assert.deepEqual(await bench.store.read.issue('a'), issue)
       await bench.open()
@@ -88,6 +88,30 @@ export function issuesContract(subject: ContractSubject): void {
       assert.deepEqual(await withState('none'), [])
     })
 
+    test('of open and of muted issues the worst are listed first, page by page', async (t) => {
+      const bench = await openBench(t, subject)
+      const rated = (key: string, severity: Severity) => ({ ...problem(key), severity })
+      await change(bench, rated('a', 'suspicious'), rated('b', 'losing-events'), rated('c', 'degraded'))
+      bench.clock.advance(1_000)
+      await change(bench, rated('d', 'degraded'), rated('e', 'failing'), rated('f', 'losing-events'))
+      await change(bench, rated('g', 'suspicious'), rated('h', 'losing-events'))
+      await change(bench, { key: 'g', mute: null }, { key: 'h', mute: null }, { key: 'f', resolve: true })
+      const keys: string[] = []
+      for (let cursor: string | undefined; ; ) {
+        const page = await bench.store.read.issues({ limit: 2, ...(cursor !== undefined && { cursor }) })
+        keys.push(...page.items.map(({ key }) => key))
+        cursor = page.next
+        if (cursor === undefined) break
+      }
+      assert.deepEqual(keys, ['b', 'e', 'd', 'c', 'a', 'h', 'g', 'f'])
+      await change(bench, rated('a', 'failing'))
+      const { items } = await bench.store.read.issues({ state: 'open' })
+      assert.deepEqual(
+        items.map(({ key, severity }) => `${key} ${severity}`),
+        ['b losing-events', 'a failing', 'e failing', 'd degraded', 'c degraded'],
+      )
+    })
+
     test('the main session gets one event about an issue and day, and none while it is muted', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
@@ -149,6 +173,7 @@ function problem(key: string, count = 1) {
   return {
     key,
     code: 'TRANSFORM_FAILING',
+    severity: 'failing',
     subject: 'orders',
     cause: 'the transform throws',
     next: {

@@ -191,7 +191,8 @@ async function fill(store: Store): Promise<void> {
   const job = { id: mintId(), filter: { code: odd }, options: {}, createdAt: clock.now() }
   await store.command({ type: 'job-begin', job, items: [first.request.id] })
   await store.command({ type: 'job-next', job: job.id, limit: 1, mint: [mintId()] })
-  const issue = { key: odd, code: 'A', subject: odd, cause: odd, next: { label: odd }, count: 2 }
+  const shown = { key: odd, code: 'A', severity: 'degraded', subject: odd, cause: odd } as const
+  const issue = { ...shown, next: { label: odd }, count: 2 }
   await store.command({ type: 'issues', at: 5, changes: [issue, { key: odd, mute: 9 }] })
 }
 

@@ -1,7 +1,7 @@
 /** Keeps issues: open problems, each once however often it shows, until they are resolved. */
 
-import { doneBut, type IssueRow, issueOf, issueRanks, issueState } from '../decisions.ts'
-import type { Command, CommandResult, IssueChange, IssueRecord } from '../port.ts'
+import { doneBut, type IssueRow, issueOf, issueState, issueStates, ranksPerState } from '../decisions.ts'
+import { type Command, type CommandResult, type IssueChange, type IssueRecord, severities } from '../port.ts'
 import type { IssuePlace, IssueQuery } from '../reading.ts'
 import type { Changing, Query } from './parts.ts'
 import { columnOfText, textOfColumn } from './rows.ts'
@@ -30,7 +30,7 @@ export async function changeIssues(
 }
 
 async function see(seen: Seen, at: number, changing: Changing): Promise<void> {
-  const { key, next, count, say } = seen
+  const { key, severity, next, count, say } = seen
   const { query, send, changed } = changing
   const [before] = await query<KnownRow>('SELECT state, muted_until, said_on FROM issues WHERE key = $1', [
     columnOfText(key),
@@ -38,16 +38,17 @@ async function see(seen: Seen, at: number, changing: Changing): Promise<void> {
   const isMuted = before !== undefined && issueState(before, at) === 'muted'
   const says = !isMuted && say !== undefined && before?.said_on !== say.day
   send(
-    `INSERT INTO issues AS old (key, code, subject, cause, next, count, first, last, state, said_on)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 'open', $8)
+    `INSERT INTO issues AS old (key, code, subject, cause, next, count, first, last, state, said_on, severity)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 'open', $8, $9)
      ON CONFLICT (key) DO UPDATE SET code = $2, subject = $3, cause = $4, next = $5, count = old.count + $6,
-     last = greatest(old.last, $7), said_on = coalesce($8, old.said_on)`,
+     last = greatest(old.last, $7), said_on = coalesce($8, old.said_on), severity = $9`,
     [
       ...texts.map((name) => columnOfText(seen[name])),
       JSON.stringify(next),
       count,
       at,
       says ? say.day : null,
+      severities.indexOf(severity),
     ],
   )
   changed('issue', key, isMuted ? 'muted' : 'open')
@@ -86,8 +87,9 @@ async function setState(
 }
 
 /** SQL for all issues with their ranks at a time. A muted issue is open again as soon as its time is over. */
-const ranked = `SELECT *, CASE state WHEN 'resolved' THEN 2
-  WHEN 'muted' THEN (muted_until IS NULL OR muted_until > $1::bigint)::int ELSE 0 END AS rank FROM issues`
+const ranked = `SELECT *, CASE WHEN state = 'resolved' THEN ${2 * ranksPerState}
+  WHEN state = 'muted' AND (muted_until IS NULL OR muted_until > $1::bigint) THEN ${ranksPerState} + severity
+  ELSE severity END AS rank FROM issues`
 
 export async function readIssue(query: Query, key: string, now: number): Promise<IssueRecord | undefined> {
   const [row] = await query<IssueRow>('SELECT * FROM issues WHERE key = $1', [columnOfText(key)])
@@ -100,9 +102,9 @@ export async function readIssues(
   { limit, state, after: [rank, last, key] = [-1, Number.MAX_SAFE_INTEGER, ''] }: IssueQuery,
   now: number,
 ): Promise<{ readonly issue: IssueRecord; readonly place: IssuePlace }[]> {
-  const wanted = state === undefined ? null : issueRanks.indexOf(state as IssueRecord['state'])
+  const wanted = state === undefined ? null : issueStates.indexOf(state as IssueRecord['state'])
   const rows = await query<IssueRow & { rank: number }>(
-    `SELECT * FROM (${ranked}) AS ranked WHERE rank = coalesce($2::int, rank)
+    `SELECT * FROM (${ranked}) AS ranked WHERE rank / ${ranksPerState} = coalesce($2::int, rank / ${ranksPerState})
      AND (rank, -last, key) > ($3::int, $4::bigint, $5::text) ORDER BY rank, -last, key LIMIT $6`,
     [now, wanted, rank, -last, columnOfText(key), limit],
   )

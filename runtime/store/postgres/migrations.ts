@@ -135,7 +135,8 @@ export const migrations: readonly string[] = [
   CREATE TABLE issues (
     key text COLLATE "C" PRIMARY KEY, code text COLLATE "C" NOT NULL, subject text COLLATE "C" NOT NULL,
     cause text COLLATE "C" NOT NULL, next text COLLATE "C" NOT NULL, count bigint NOT NULL, first bigint NOT NULL,
-    last bigint NOT NULL, state text COLLATE "C" NOT NULL, muted_until bigint, resolved_at bigint, said_on text COLLATE "C"
+    last bigint NOT NULL, state text COLLATE "C" NOT NULL, muted_until bigint, resolved_at bigint, said_on text COLLATE "C",
+    severity int NOT NULL
   );
 
   CREATE TABLE nodes (
