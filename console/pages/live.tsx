@@ -194,7 +194,7 @@ function MoreFilters({ filters }: { readonly filters: Filters }) {
 
 /** Requests of which nothing is kept cannot be replayed, and a feed without filters is everything. */
 function canReplayAll({ outcome, ...others }: Filters): boolean {
-  if (outcome === 'refused' || outcome === 'handshake') return false
+  if (outcome === 'handshake') return false
   return outcome !== undefined || Object.keys(others).length > 0
 }
 

@@ -125,13 +125,16 @@ function Reason({ request: { reason, code, failure, mapping } }: { readonly requ
   )
 }
 
-function whyNoReplay({ outcome, failure, forgottenAt }: RequestDetail): string {
+function whyNoReplay({ outcome, failure, forgottenAt, mapping, trace }: RequestDetail): string {
   if (forgottenAt !== undefined)
     return 'It was forgotten: body, headers and prompts are erased, so it cannot be replayed.'
   if (failure !== undefined)
     return 'It was refused before its sender was known, so nothing of it was kept, and it cannot be replayed.'
-  if (outcome === 'refused' || outcome === 'handshake')
+  const wasAsked = mapping !== undefined || trace !== undefined
+  if (outcome === 'handshake' || (outcome === 'refused' && !wasAsked))
     return 'No mapping was asked, so its body is not kept, and it cannot be replayed.'
+  if (outcome === 'failed' || outcome === 'refused')
+    return 'Its body is not kept any more, or `history.bodies` is `none`, so it cannot be replayed.'
   return 'Its body is not kept, so it cannot be replayed. `history.bodies: all` keeps the bodies of accepted requests too.'
 }
 

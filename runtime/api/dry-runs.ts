@@ -3,6 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { restoreRequest } from '../http/index.ts'
 import type { RequestDryRunAnswer } from '../reload/request-dry-runs.ts'
+import { isSendersFault, notKept } from '../replay/index.ts'
 import type { RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
@@ -80,18 +81,17 @@ function inLowerCase(headers: Readonly<Record<string, string>>): Readonly<Record
 }
 
 /** Why a request can neither be explained again nor be tried. */
-function refuseBodiless(reply: FastifyReply, { outcome, failure }: RequestRecord): FastifyReply {
+function refuseBodiless(reply: FastifyReply, record: RequestRecord): FastifyReply {
+  const { outcome, failure } = record
   if (failure !== undefined) {
     const sentence = 'No mapping was asked: its sender was not authenticated.'
     return refuse(reply, 'NOT_REPLAYABLE', { sentence })
   }
-  if (outcome === 'refused' || outcome === 'handshake') {
+  if (outcome === 'handshake' || isSendersFault(record)) {
     const sentence = 'No mapping was asked, and the body of such a request is never kept.'
     return refuse(reply, 'NOT_REPLAYABLE', { sentence })
   }
-  const kept = outcome === 'failed' ? 'failed' : 'all'
-  const sentence = `Its body is not kept: \`history.bodies: ${kept}\` keeps those of ${outcome} requests.`
-  return refuse(reply, 'BODY_NOT_KEPT', { sentence })
+  return refuse(reply, 'BODY_NOT_KEPT', { sentence: notKept(record) })
 }
 
 /** Also for dry runs of replays. */

@@ -108,6 +108,6 @@ export function refuseNoFilter(reply: FastifyReply): FastifyReply {
 }
 
 /** The raw body and its head are no part of a record that is shown. */
-export function shownRequest({ body, head: _head, ...record }: RequestRecord) {
-  return { ...record, bodyKept: body !== undefined }
+export function shownRequest({ body, bodyKept = false, head: _head, ...record }: RequestRecord) {
+  return { ...record, bodyKept: bodyKept || body !== undefined }
 }

@@ -9,7 +9,12 @@ export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './error
 export type { HookLog } from './log/request-log.ts'
 export { shownOfDigest, statusOfOutcome } from './record/entry.ts'
 export { restoreRequest } from './record/replayable-request.ts'
-export { type RequestFacts, type RequestOutcome, reasonOf } from './request-context.ts'
+export {
+  isRefusedByConfiguration,
+  type RequestFacts,
+  type RequestOutcome,
+  reasonOf,
+} from './request-context.ts'
 export { answerNotReady } from './server/not-ready.ts'
 export {
   createApp,

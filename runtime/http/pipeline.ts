@@ -323,11 +323,22 @@ function firstRunIn(action: Action): string | undefined {
 
 /** Whether the record is to say how each mapping was tried. */
 function hasTrace(decision: Decision): boolean {
-  return decision.outcome === 'ignored' || decision.outcome === 'failed' || isRefusedByTransform(decision)
+  if (decision.outcome === 'refused') return isRefusedByConfiguration(decision)
+  return decision.outcome === 'ignored' || decision.outcome === 'failed'
 }
 
-function isRefusedByTransform(decision: Decision): boolean {
-  return 'code' in decision && decision.code === 'TRANSFORM_REFUSED'
+/** Refusals of bodies of `/wake` and `/agent`, which have no mapping, that another configuration would not refuse. */
+const configurable: ReadonlySet<string> = new Set([
+  'UNKNOWN_CHANNEL',
+  'CHANNEL_NOT_CONFIGURED',
+  'MODEL_NOT_ALLOWED',
+  'SESSION_KEY_NOT_ALLOWED',
+  'TOO_LARGE_RENDERED',
+])
+
+/** Whether an edited configuration could accept the same request. A mapping that refuses has been asked, and is the operator's. */
+function isRefusedByConfiguration({ outcome, mapping, code }: Refusal): boolean {
+  return outcome === 'refused' && (mapping !== undefined || configurable.has(code))
 }
 
 function refusedByEngine(refusal: Refusal): RequestOutcome {
@@ -337,7 +348,10 @@ function refusedByEngine(refusal: Refusal): RequestOutcome {
     return { outcome: 'failed', code: 'INTERNAL', mapping, reason, fault }
   }
   const result = { outcome, code, sentence: message, details, mapping, reason }
-  // The author of the transform refuses what an authenticated sender sent, so that its body is kept like that of a failure.
-  if (isRefusedByTransform(refusal)) return { ...result, ...(status && { status }), outcome: 'failed' }
-  return outcome === 'failed' ? { ...result, fault: cause } : result
+  if (outcome === 'failed') return { ...result, fault: cause }
+  return {
+    ...result,
+    ...(status && { status }),
+    ...(isRefusedByConfiguration(refusal) && { isByConfiguration: true }),
+  }
 }

@@ -114,7 +114,10 @@ test('a replay with a body that cannot be read, or that meets a fault of the gat
   const unread = await openSurface(t)
   const bad = { record: { ...record, endpoint: 'agent' }, body: Buffer.from('{'), terms: own, requestId: id }
   const { code, isRecorded } = await unread.replay(bad)
-  assert.deepEqual([code, isRecorded, unread.notes[0]?.code], ['INVALID_JSON', true, 'INVALID_JSON'])
+  assert.deepEqual(
+    [code, isRecorded, unread.entries[0]?.request.code],
+    ['INVALID_JSON', true, 'INVALID_JSON'],
+  )
   const faulty = await openSurface(t, {
     resolve: () => {
       throw new Error('a fault')

@@ -123,6 +123,11 @@ export interface Refused {
   /** Seconds to wait. Default: those of the code. */
   readonly retryAfter?: number
   readonly mapping?: string
+  /**
+   * The sender was authenticated, and another configuration would not refuse its request: it is kept as a failed one is, and its
+   * record is on the disk before the reply, because few senders come again after a 4xx.
+   */
+  readonly isByConfiguration?: true
   /** Why the sender was not authenticated; never sent. */
   readonly failure?: AuthFailureCode
   /** The reply that the provider expects in the place of the gateway's error. */
@@ -131,6 +136,10 @@ export interface Refused {
   readonly reason?: string
   /** The error on our side, for the log alone. */
   readonly fault?: unknown
+}
+
+export function isRefusedByConfiguration(result: RequestOutcome): boolean {
+  return 'code' in result && result.isByConfiguration === true
 }
 
 export function refused(code: ErrorCode): Refused {

@@ -28,6 +28,7 @@ import {
   type Accepted,
   type Duplicate,
   elapsed,
+  isRefusedByConfiguration,
   type ReplayTerms,
   type RequestContext,
   type RequestFacts,
@@ -226,6 +227,8 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     let result: RequestOutcome | undefined
     try {
       result = await pipeline.handle(context)
+      if (result?.outcome === 'refused' && isRefusedByConfiguration(result))
+        await store.accept({ request: composeRecord(context, result), actions: [] })
     } catch (error) {
       result = outcomeOfError(error)
     }
@@ -270,9 +273,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   /** Commits the record of a replay that made no action. The record of a sender's request may be lost in a flood. */
   async function keepReplay(facts: RequestFacts, result: RequestOutcome): Promise<RequestOutcome> {
     if (result.outcome === 'accepted' || result.outcome === 'duplicate' || isOfGateway(result)) return result
-    const request = composeRecord(facts, result)
-    if (result.outcome === 'refused') store.note(request)
-    else await store.accept({ request, actions: [] })
+    await store.accept({ request: composeRecord(facts, result), actions: [] })
     return result
   }
 
@@ -284,7 +285,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
       reply(context, result, timers)
     }
     if (isProbe(context, result)) return
-    if (result.outcome !== 'accepted' && result.outcome !== 'duplicate')
+    if (result.outcome !== 'accepted' && result.outcome !== 'duplicate' && !isRefusedByConfiguration(result))
       store.note(composeRecord(context, result))
     const ms = elapsed(context, clock)
     options.onConcluded?.(context, result, ms)

@@ -49,6 +49,13 @@ export const issueCodes = {
     title: 'the transform of this mapping fails',
     ends: 'with the next request that the mapping accepts or skips',
   },
+  MAPPING_REFUSES: {
+    ...counted,
+    severity: 'losing-events',
+    about: 'mapping',
+    title: 'requests are refused with 4xx, and few senders send them again',
+    ends: 'when all that are kept were replayed',
+  },
   DRIFT: {
     ...counted,
     severity: 'degraded',

@@ -2,7 +2,13 @@
 
 import { providerRow, type Snapshot } from '@reveille/engine'
 import { runHeader } from '../guard/index.ts'
-import { type RequestFacts, type RequestOutcome, reasonOf, statusOfOutcome } from '../http/index.ts'
+import {
+  isRefusedByConfiguration,
+  type RequestFacts,
+  type RequestOutcome,
+  reasonOf,
+  statusOfOutcome,
+} from '../http/index.ts'
 import { onceForEach } from '../once-for-each.ts'
 import { type Ledger, withoutStop } from './ledger.ts'
 
@@ -98,7 +104,8 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     hour.requests += 1
     if (ms > hour.slowestMs) hour.slowestMs = ms
     if (expectsAny(snapshot)) noteExpected(context, at)
-    if (ledger.hasOpen() && !context.isInternal && result.outcome !== 'refused') {
+    const isAuthentic = result.outcome !== 'refused' || isRefusedByConfiguration(result)
+    if (ledger.hasOpen() && !context.isInternal && isAuthentic) {
       ledger.resolve('SIGNATURE_REFUSED', name)
       ledger.resolve('TOKEN_REFUSED', name)
     }

@@ -9,6 +9,7 @@ import { createDriftWatch } from './drift.ts'
 import { createEndpointWatch } from './endpoints.ts'
 import { createLedger } from './ledger.ts'
 import { createNearMisses, type Explained } from './near-misses.ts'
+import { createRefusalWatch } from './refusals.ts'
 import { createSilenceWatch } from './silence.ts'
 import { createWorkWatch } from './work.ts'
 
@@ -71,6 +72,7 @@ export function createIssues(options: IssuesOptions) {
   })
   const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
   const endpoints = createEndpointWatch({ ledger, onMatched: nearMisses.matched, onExpected: silence.seen })
+  const refusals = createRefusalWatch({ ledger, read: store.read })
   const drift = createDriftWatch(ledger, endpoints.isKnown)
   let areFilesRefused = false
   let loadedAt = Number.NEGATIVE_INFINITY
@@ -90,7 +92,9 @@ export function createIssues(options: IssuesOptions) {
       await silence.apply()
     }
     endpoints.endHours(now())
-    if (leads()) await work.sweep()
+    if (!leads()) return
+    await work.sweep()
+    await refusals.sweep()
   }
 
   function schedule(ms: number): void {
@@ -113,7 +117,11 @@ export function createIssues(options: IssuesOptions) {
 
   return {
     /** Is called for each request once it is concluded. */
-    requestConcluded: endpoints.concluded,
+    requestConcluded(...concluded: Parameters<typeof endpoints.concluded>): void {
+      endpoints.concluded(...concluded)
+      const [context, result] = concluded
+      if (context.replay === undefined) refusals.concluded(context, result)
+    },
     /** Is called for each request that the engine has decided about. */
     requestResolved: drift.sample,
     /** Is called with the explanation of an ignored request. Never rejects. */

@@ -10,6 +10,8 @@ import { strikeOut } from '../strike-out.ts'
 const shownCandidates = 50
 /** How many requests may wait to be explained; each holds its body. */
 const mostWaiting = 8
+/** How many requests may be explained before their commit at one time; further ones are stored without a trace. */
+const mostAwaited = 16
 /** How many requests may be expected whose record has not come. There are none, unless a reply fails. */
 const mostExpected = 64
 
@@ -43,6 +45,7 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
   const expected = new Map<Id, Expected>()
   const waiting: Waiting[] = []
   let explaining: Promise<void> | undefined
+  let awaited = 0
   let isClosed = false
 
   /** To be called before the reply, with the decision that the record will be about. */
@@ -80,12 +83,15 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
     explaining = undefined
   }
 
-  /** A replay without effect is accepted without actions, because its record may not be dropped. */
+  /** Records that must not be dropped, of replays without effect and of what a mapping refuses, are accepted without actions. */
   async function accept(entry: Entry): ReturnType<Store['accept']> {
     const found = expected.size === 0 ? undefined : expected.get(entry.request.id)
     if (found === undefined || entry.actions.length > 0) return store.accept(entry)
     expected.delete(entry.request.id)
+    if (awaited >= mostAwaited) return store.accept(entry)
+    awaited += 1
     const trace = await explain(found, mask)
+    awaited -= 1
     return store.accept(
       trace ? { ...entry, request: { ...entry.request, trace: traceOf(trace, found) } } : entry,
     )

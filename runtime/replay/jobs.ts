@@ -16,7 +16,7 @@ import {
   type Store,
   StoreError,
 } from '../store/port.ts'
-import { isOfGateway, type Replays } from './replays.ts'
+import { isOfGateway, isSendersFault, type Replays } from './replays.ts'
 
 /** How many items are performed at a time. They share commits. */
 const concurrency = 16
@@ -206,8 +206,9 @@ async function chosenBy(read: Store['read'], filter: RequestFilters): Promise<re
   let cursor: string | undefined
   do {
     const page = await read.requests({ ...filter, limit: stride, ...(cursor !== undefined && { cursor }) })
-    for (const { id, outcome, replayOf } of page.items) {
-      if (outcome === 'refused' || outcome === 'handshake') continue
+    for (const record of page.items) {
+      const { id, outcome, replayOf } = record
+      if (outcome === 'handshake' || isSendersFault(record)) continue
       if (replayOf === undefined) chosen.set(id, id)
       else if (!chosen.has(replayOf)) chosen.set(replayOf, id)
     }

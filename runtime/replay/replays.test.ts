@@ -173,7 +173,7 @@ test('what cannot be replayed is refused with the reason', async () => {
     [
       { ...bare, outcome: 'refused', code: 'UNAUTHORIZED' },
       'NOT_REPLAYABLE',
-      'It was refused (UNAUTHORIZED); the body of a refused request is never kept.',
+      'It was refused (UNAUTHORIZED) before any mapping was asked; the body of such a request is never kept.',
     ],
     [
       { ...bare, outcome: 'handshake' },

@@ -113,19 +113,29 @@ function whyNotReplayable(record: RequestRecord): Unreplayable | undefined {
   const { outcome, code, body, head } = record
   if (outcome === 'handshake')
     return refused('NOT_REPLAYABLE', 'A handshake is no event, so there is nothing to replay.')
-  if (outcome === 'refused') {
+  if (isSendersFault(record)) {
     const why = code === undefined ? '' : ` (${code})`
-    return refused('NOT_REPLAYABLE', `It was refused${why}; the body of a refused request is never kept.`)
+    return refused(
+      'NOT_REPLAYABLE',
+      `It was refused${why} before any mapping was asked; the body of such a request is never kept.`,
+    )
   }
   return body === undefined || head === undefined ? refused('BODY_NOT_KEPT', notKept(record)) : undefined
 }
 
+/** Whether a request was refused for what its sender did. What a mapping or another setting refuses has its body or its trace, or names the mapping. */
+export function isSendersFault({ outcome, mapping, body, trace, bodyKept }: RequestRecord): boolean {
+  return outcome === 'refused' && (mapping ?? body ?? trace) === undefined && bodyKept !== true
+}
+
 /** Why the body of a request is not there, as a sentence. */
-export function notKept({ outcome, forgottenAt }: RequestRecord): string {
+export function notKept(record: RequestRecord): string {
+  const { outcome, forgottenAt } = record
   if (forgottenAt !== undefined) return `It was forgotten at ${new Date(forgottenAt).toISOString()}.`
-  if (outcome === 'refused' || outcome === 'handshake')
-    return `The body of a request that was ${outcome === 'refused' ? 'refused' : 'a handshake'} is never kept.`
-  const setting = outcome === 'failed' ? 'failed' : 'all'
+  if (outcome === 'handshake') return 'The body of a request that was a handshake is never kept.'
+  if (isSendersFault(record))
+    return 'The body of a request that was refused before any mapping was asked is never kept.'
+  const setting = outcome === 'failed' || outcome === 'refused' ? 'failed' : 'all'
   return `Its body is not kept: \`history.bodies: ${setting}\` keeps those of ${outcome} requests, as long as there is room for them.`
 }
 

@@ -3,7 +3,7 @@
 import { StoreError, type StoreLimits } from './port.ts'
 
 /** Outcomes of requests that caused nothing. */
-export const outcomesWithoutEffect = ['ignored', 'skipped', 'duplicate', 'failed'] as const
+export const outcomesWithoutEffect = ['ignored', 'skipped', 'duplicate', 'failed', 'refused'] as const
 export type OutcomeWithoutEffect = (typeof outcomesWithoutEffect)[number]
 
 export function withoutEffect(outcome: string): OutcomeWithoutEffect | undefined {

@@ -41,7 +41,7 @@ export interface Store {
   accept(entry: Entry): Promise<Acceptance>
   /**
    * Stores a request that made no action. No reply waits for it. Refused requests and handshakes, which need no credentials,
-   * go to a bounded ring in memory; the others go to disk. Of requests without effect the newest of each outcome are
+   * go to a bounded ring in memory; the others go to disk, and so does a refused request that is accepted without actions. Of requests without effect the newest of each outcome are
    * stored (`mostWithoutEffect`). Under a flood some are dropped: what must not be lost is accepted, without actions.
    */
   note(request: RequestRecord): void
@@ -631,7 +631,7 @@ export interface StoreOptions extends StoreLimits {
    */
   readonly setWatchTimer?: SetTimer
   /**
-   * The most requests of each of the outcomes `ignored`, `skipped`, `duplicate` and `failed`. One more deletes the oldest,
+   * The most requests of each of the outcomes `ignored`, `skipped`, `duplicate`, `failed` and `refused`. One more deletes the oldest,
    * whatever its age. Default: 100,000.
    */
   readonly mostWithoutEffect?: number

@@ -199,7 +199,7 @@ export function createReader(ask: Ask, refused: RefusedRequests, now: () => numb
         },
         {
           inMemory: (most) => refused.list(most, filters, cursor),
-          onDisk: outcome === undefined || !refused.takes(outcome),
+          onDisk: outcome !== 'handshake',
         },
       )
     },

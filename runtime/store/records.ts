@@ -56,6 +56,8 @@ export interface RequestRecord {
   readonly count?: number
   /** The raw body, if `history.bodies` keeps it. It is never in a list, and not in API answers. */
   readonly body?: Uint8Array
+  /** In lists, whether the body is kept. */
+  readonly bodyKept?: boolean
   /** The headers and query of a body that is kept. They are never in a list, and not in API answers. */
   readonly head?: RequestHead
   /** Why the request was decided as it was. It is never in a list. */

@@ -46,14 +46,14 @@ test('a transform that refuses answers its status and message, causes no action,
   }, 'the record')
   assert.deepEqual(
     [record.outcome, record.status, record.code, record.bodyKept, record.actions],
-    ['failed', 422, 'TRANSFORM_REFUSED', true, []],
+    ['refused', 422, 'TRANSFORM_REFUSED', true, []],
   )
   const reason = String(record.reason)
   assert.match(
     reason,
     /^mapping "orders": orders\.ts refused the request with 422: an order has no id \(transforms\/orders\.ts:3:/,
   )
-  const { level } = await line('request-failed')
+  const { level } = await line('request-refused', ({ requestId: id }) => id === requestId)
   assert.equal(level, 30, 'a refusal is not an error of the gateway')
 })
 

@@ -8,6 +8,7 @@ import { statusOf } from '../errors.ts'
 import {
   type Accepted,
   type Duplicate,
+  isRefusedByConfiguration,
   type PersistedAction,
   type Refused,
   type ReplayTerms,
@@ -127,7 +128,7 @@ export function composeRecord(
       result.outcome === 'accepted'
         ? result.actions.map(({ id, action }) => ({ kind: action.kind, id }))
         : [],
-    ...(keepsBody(live.snapshot.settings.history.bodies, result.outcome) && replayableRequest(context)),
+    ...(keepsBody(live.snapshot.settings.history.bodies, result) && replayableRequest(context)),
   }
   const reason = reasonToKeep(context, result)
   if ('code' in result) {
@@ -260,10 +261,10 @@ function coalesceOf(
 }
 
 /**
- * The body of a refused request is never kept, as a stranger could fill the ring with such bodies; nor is that of a handshake,
- * which may hold a secret for the operator.
+ * The body of a request that a mapping or another setting refused is kept as that of a failed one. That of any other refused request
+ * never is, as an unauthenticated client could fill the disk; nor is that of a handshake, which may hold a secret for the operator.
  */
-function keepsBody(bodies: 'none' | 'failed' | 'all', outcome: RequestOutcome['outcome']): boolean {
-  if (outcome === 'refused' || outcome === 'handshake') return false
-  return outcome === 'failed' ? bodies !== 'none' : bodies === 'all'
+function keepsBody(bodies: 'none' | 'failed' | 'all', result: RequestOutcome): boolean {
+  if (isRefusedByConfiguration(result) || result.outcome === 'failed') return bodies !== 'none'
+  return bodies === 'all' && result.outcome !== 'refused' && result.outcome !== 'handshake'
 }

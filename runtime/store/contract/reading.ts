@@ -142,7 +142,7 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(await read.route(), undefined)
     })
 
-    test('a kept body and its head come with their request and in no list', async (t) => {
+    test('a kept body and its head come with their request, and lists say that it is kept', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const entry = sample.entry(sample.runAction())
@@ -150,7 +150,7 @@ export function readingContract(subject: ContractSubject): void {
       await bench.store.accept({ ...entry, request: { ...entry.request, ...kept } })
       assert.deepEqual(await bench.store.read.request(entry.request.id), { ...entry.request, ...kept })
       const { items } = await bench.store.read.requests()
-      assert.deepEqual(items, [entry.request])
+      assert.deepEqual(items, [{ ...entry.request, bodyKept: true }])
     })
 
     test('a trace comes with its request, with and without a body, and in no list', async (t) => {
@@ -171,7 +171,7 @@ export function readingContract(subject: ContractSubject): void {
         assert.deepEqual(await store.read.request(ignored.id), { ...ignored, trace })
         const whole = { ...failed, ...kept, trace: { ...trace, isForm: true } }
         assert.deepEqual(await store.read.request(failed.id), whole)
-        assert.deepEqual((await store.read.requests()).items, [failed, ignored])
+        assert.deepEqual((await store.read.requests()).items, [{ ...failed, bodyKept: true }, ignored])
       }
       const refused = sample.request({ outcome: 'refused', status: 404 })
       bench.store.note({ ...refused, trace })
@@ -288,6 +288,26 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual((await bench.store.read.requests({ outcome: 'refused' })).items, [refused])
       assert.deepEqual(await bench.store.read.request(refused.id), refused)
       assert.equal((await bench.store.read.requests({ outcome: 'accepted' })).items.length, 2)
+    })
+
+    test('a refused request that is accepted is on the disk with its body, and listed with those in memory', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const refused = { outcome: 'refused', status: 400, code: 'BLANK_TEXT', mapping: 'm' } as const
+      const kept = { ...sample.request(refused), body: new Uint8Array([1]), head }
+      await bench.store.accept({ request: kept, actions: [] })
+      const stranger = sample.request({ outcome: 'refused', status: 401 })
+      bench.store.note(stranger)
+      const listed = async (filters: RequestFilters) =>
+        (await bench.store.read.requests(filters)).items.map(({ id, bodyKept }) => [id, bodyKept])
+      const all = [
+        [stranger.id, undefined],
+        [kept.id, true],
+      ]
+      assert.deepEqual(await listed({ outcome: 'refused' }), all)
+      assert.deepEqual(await listed({ outcome: 'refused', mapping: 'm' }), [[kept.id, true]])
+      const store = await bench.open()
+      assert.deepEqual(await store.read.request(kept.id), kept)
     })
 
     test('wrong tokens of one client are summed up by the minute', async (t) => {

@@ -341,7 +341,7 @@ const writers: {
   },
 }
 
-const requestTypes: Readonly<Record<keyof RequestRow, string>> = {
+const requestTypes: Readonly<Record<(typeof requestColumns)[number], string>> = {
   id: 'uuid',
   outcome: 'text',
   endpoint: 'text',

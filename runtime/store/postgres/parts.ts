@@ -15,6 +15,7 @@ export type Counted =
   | 'skipped'
   | 'duplicate'
   | 'failed'
+  | 'refused'
 
 /** A task that may be claimed once it is due. A task without a pool is in the pool with the empty name. */
 export interface Alarm {

@@ -52,6 +52,8 @@ interface SearchOptions {
 /** How the rows of a table are selected, and how each becomes a record. */
 interface Form {
   readonly columns: readonly string[]
+  /** What lists have besides: SQL for a column that is computed, and its name. */
+  readonly computed?: { readonly sql: string; readonly name: string }
   /** The column of each filter. */
   readonly filters: Readonly<Record<string, string>>
   /** SQL for the bytes that a record takes. PostgreSQL reads no long text for it. */
@@ -62,6 +64,10 @@ interface Form {
 const forms: Readonly<Record<Listed, Form>> = {
   requests: {
     columns: requestColumns,
+    computed: {
+      sql: 'EXISTS (SELECT 1 FROM kept WHERE kept.request = requests.id AND kept.body IS NOT NULL)',
+      name: 'body_kept',
+    },
     filters: {
       outcome: 'outcome',
       endpoint: 'endpoint',
@@ -160,7 +166,7 @@ export function createQueries(
     { table, filters, since, until }: ListQuery,
     { first, before, limit, most }: Bounds,
   ): Promise<GotPage & { readonly bytes: number }> {
-    const { columns, bytes, recordOf } = forms[table]
+    const { columns, computed, bytes, recordOf } = forms[table]
     const { values, add } = createValues()
     const conditions: string[] = []
     if (first !== undefined) conditions.push(`id >= ${add(first)}`)
@@ -169,10 +175,11 @@ export function createQueries(
     if (until !== undefined) conditions.push(`received_at < ${add(until)}`)
     conditions.push(...conditionsOf(table, filters, add))
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    const page = `SELECT ${columns.join(', ')}, ${bytes} AS bytes FROM ${table} ${where}
+    const selected = computed ? [...columns, `${computed.sql} AS ${computed.name}`] : columns
+    const page = `SELECT ${selected.join(', ')}, ${bytes} AS bytes FROM ${table} ${where}
       ORDER BY id DESC LIMIT ${add(limit)}`
     const rows = await query<{ found: number; upto: number }>(
-      bounded(page, columns, { most: add(most), order: 'id DESC' }),
+      bounded(page, computed ? [...columns, computed.name] : columns, { most: add(most), order: 'id DESC' }),
       values,
     )
     const { found = 0, upto = 0 } = rows.at(-1) ?? {}

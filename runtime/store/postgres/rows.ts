@@ -52,6 +52,8 @@ export interface RequestRow {
   readonly node: string | null
   /** JSON of all other fields, apart from those that are kept in a table of their own. */
   readonly more: string
+  /** In lists, whether the body is kept. */
+  readonly body_kept?: boolean
 }
 
 /** The columns that are read for a list. */
@@ -75,7 +77,8 @@ export const requestColumns = [
 export function rowOfRequest(request: RequestRecord): RequestRow {
   const { id, outcome, endpoint, status, receivedAt, code, mapping, client, deliveryId, replayOf, ...rest } =
     request
-  const { generation, generationDigest, node, body: _body, head: _head, trace: _trace, ...more } = rest
+  const { generation, generationDigest, node, ...others } = rest
+  const { body: _body, bodyKept: _bodyKept, head: _head, trace: _trace, ...more } = others
   return {
     id,
     outcome,
@@ -112,6 +115,7 @@ export function requestOf(row: RequestRow): RequestRecord {
       node: decoded(row.node),
     }),
     ...JSON.parse(row.more),
+    ...(row.body_kept === true && { bodyKept: true }),
   }
 }
 

@@ -122,7 +122,11 @@ function headOf({ endpoint, outcome, status, reason, mapping }: RequestRecord, i
   return `/${endpoint}  ${paintFor(io).bold(String(status))}  ${outcome}  ${about}`.trimEnd()
 }
 
-function whyUntraced({ endpoint, failure }: RequestRecord): string {
+function whyUntraced({ endpoint, failure, mapping, code }: RequestRecord): string {
+  if (failure === undefined)
+    return mapping === undefined
+      ? `No mapping was asked: the request was refused before that${code === undefined ? '' : ` (${code})`}.`
+      : `No trace was stored with it; the mapping "${mapping}" decided.`
   const name = endpoint === '' ? '<endpoint>' : endpoint
   if (failure?.startsWith('TOKEN_') || failure === 'NOT_LOCAL')
     return 'No mapping was asked: its sender was not authenticated.'

@@ -298,7 +298,7 @@ interface WholeRow extends RequestRow {
   readonly head: string | null
 }
 
-function gotOf({ body, head, trace, ...row }: WholeRow): JsonRecord {
+function gotOf({ body, head, trace, kept: _kept, ...row }: WholeRow): JsonRecord {
   return {
     record: JSON.stringify(requestOf(row)),
     ...(body !== null && { body }),

@@ -37,6 +37,7 @@ export function readCounters(db: DatabaseSync): Counters {
     skipped: withOutcome('skipped'),
     duplicate: withOutcome('duplicate'),
     failed: withOutcome('failed'),
+    refused: withOutcome('refused'),
     bodyBytes: row['body_bytes'] ?? 0,
     sequence: row['sequence'] ?? 0,
     commits: row['commits'] ?? 0,

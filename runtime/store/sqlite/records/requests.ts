@@ -33,6 +33,7 @@ export const requestColumns = [
 export const listedColumns = [
   'id',
   ...requestColumns.filter((name) => name !== 'body' && name !== 'head'),
+  'body IS NOT NULL AS kept',
 ].join(', ')
 
 export interface RequestRow {
@@ -57,6 +58,8 @@ export interface RequestRow {
   readonly accept_ms: number | null
   readonly actions: string | null
   readonly more: string | null
+  /** In lists, whether the body is kept: 1 or 0. */
+  readonly kept?: number
   readonly body?: Uint8Array | null
   readonly head?: string | null
   readonly trace?: string | null
@@ -109,6 +112,7 @@ export function requestOf(row: RequestRow): RequestRecord {
     timings: withoutNulls(timings),
     actions: row.actions === null ? [] : JSON.parse(row.actions),
     ...(row.more !== null && JSON.parse(row.more)),
+    ...(row.kept === 1 && row.body === undefined && { bodyKept: true }),
     ...(row.body != null && { body: row.body }),
     ...(row.head != null && { head: JSON.parse(row.head) }),
     ...(row.trace != null && { trace: JSON.parse(row.trace) }),

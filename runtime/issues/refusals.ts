@@ -1,0 +1,80 @@
+/** Follows what the configuration refuses: requests whose senders were right, and that a repaired mapping would accept. */
+
+import { isRefusedByConfiguration, type RequestFacts, type RequestOutcome, reasonOf } from '../http/index.ts'
+import type { Reader, RequestFilters, RequestRecord } from '../store/port.ts'
+import { type Ledger, withoutStop } from './ledger.ts'
+
+export interface RefusalWatchOptions {
+  readonly ledger: Ledger
+  readonly read: Pick<Reader, 'requests'>
+}
+
+/** How many requests are read at a time. */
+const stride = 500
+/** Of so many replays of one request, the newest, one was done or none. */
+const mostReplays = 20
+/** A transform that refuses does what its author wants. */
+const isWanted = (code: string | undefined) => code === 'TRANSFORM_REFUSED'
+
+export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
+  /** To be called for each request of a sender once it is concluded. */
+  function concluded({ endpoint = '', live }: RequestFacts, result: RequestOutcome): void {
+    if ('code' in result && isRefusedByConfiguration(result) && !isWanted(result.code)) {
+      const { mapping, code, details } = result
+      const at = details?.[0]?.pointer
+      const subject = mapping ?? `/${endpoint}`
+      const by = mapping === undefined ? `--endpoint ${endpoint}` : `--mapping ${mapping}`
+      ledger.note({
+        code: 'MAPPING_REFUSES',
+        subject,
+        describe: () => ({
+          cause: `Requests to /${endpoint} are refused with ${code}${at ? ` at ${at}` : ''}: ${withoutStop(reasonOf(result))}.`,
+          next: {
+            label:
+              live.snapshot.settings.history.bodies === 'none'
+                ? 'Fix the mapping; with `history.bodies: none` nothing is kept that could be replayed'
+                : `Fix ${mapping === undefined ? 'the configuration' : 'the mapping'}, then replay what was refused`,
+            command: `reveille replay --outcome refused ${by}`,
+            action: { method: 'POST', path: '/api/requests/replay', body: { filter: filterOf(subject) } },
+          },
+        }),
+      })
+    } else if (result.outcome === 'accepted' && live.snapshot.settings.history.bodies === 'none') {
+      // Nothing can be replayed, so that a request which passes is the only sign that it is over.
+      ledger.resolve('MAPPING_REFUSES', result.mapping ?? `/${endpoint}`)
+    }
+  }
+
+  /** Ends the issues of which nothing is left to replay. */
+  async function sweep(): Promise<void> {
+    for (const { code, subject } of ledger.open())
+      if (code === 'MAPPING_REFUSES' && (await isAllReplayed(subject))) ledger.resolve(code, subject)
+  }
+
+  /** The newest are looked at first: a job replays them last, so that one look is enough until it ends. */
+  async function isAllReplayed(subject: string): Promise<boolean> {
+    let [cursor, seen]: [string | undefined, number] = [undefined, 0]
+    do {
+      const page = await read.requests({ ...filterOf(subject), limit: stride, ...(cursor && { cursor }) })
+      for (const request of page.items) {
+        if (request.replayOf !== undefined || request.bodyKept !== true || isWanted(request.code)) continue
+        seen += 1
+        if (!(await wasReplayed(request))) return false
+      }
+      cursor = page.next
+    } while (cursor !== undefined)
+    return seen > 0
+  }
+
+  async function wasReplayed({ id }: RequestRecord): Promise<boolean> {
+    const { items } = await read.requests({ replayOf: id, limit: mostReplays })
+    return items.some(({ outcome }) => outcome !== 'refused' && outcome !== 'failed')
+  }
+
+  return { concluded, sweep }
+}
+
+function filterOf(subject: string): RequestFilters {
+  const by = subject.startsWith('/') ? { endpoint: subject.slice(1) } : { mapping: subject }
+  return { outcome: 'refused', ...by }
+}
