@@ -7,7 +7,9 @@ import {
   gatewayToken,
   hookToken,
   install,
+  until,
 } from '../../test/installation.ts'
+import type { IssueRecord, Page } from '../store/port.ts'
 import type { RouteDeclaration } from './routes/declaration.ts'
 import { routes } from './routes/index.ts'
 
@@ -94,7 +96,7 @@ test('without the gateway token every declared address answers 401 to every meth
   }
 })
 
-test('after twenty wrong tokens of a client it is 429 with the time to wait, until the right one comes', async (t) => {
+test('after twenty wrong tokens of a client it is 429 with the time to wait, for the right one too', async (t) => {
   const { ask, post } = await install(t, behindProxy)
   const wrong = { authorization: 'Bearer wrong', ...from('192.0.2.1') }
   const right = { authorization: `Bearer ${gatewayToken}`, ...from('192.0.2.1') }
@@ -113,8 +115,91 @@ test('after twenty wrong tokens of a client it is 429 with the time to wait, unt
   assert.equal(hook.status, 200, 'the hook surface counts for itself')
   assertRefused(await tryWrong(), { status: 429, code: 'TOO_MANY_TRIES' })
 
-  assert.equal((await ask('/api/runs', { headers: right })).status, 200)
-  assertRefused(await tryWrong(), { status: 401, code: 'UNAUTHORIZED' })
+  assertRefused(await ask('/api/runs', { headers: right }), { status: 429, code: 'TOO_MANY_TRIES' })
+  assert.equal((await ask('/api/runs', { headers: { ...right, ...from('192.0.2.3') } })).status, 200)
+})
+
+const cookie = `reveille_session=${Date.now() + 3_600_000}.${'a'.repeat(43)}`
+const signIn = (token: string): AskOptions => ({
+  method: 'POST',
+  headers: { origin: 'http://localhost:80' },
+  payload: JSON.stringify({ token }),
+})
+/** Each way to try a token, with a wrong and a right one. */
+const ways: Readonly<Record<string, readonly [path: string, wrong: AskOptions, right: AskOptions]>> = {
+  'a bearer token': [
+    '/api/runs',
+    { headers: { authorization: 'Bearer wrong' } },
+    { headers: { authorization: `Bearer ${gatewayToken}` } },
+  ],
+  'a header of its own': [
+    '/api/runs',
+    { headers: { 'x-gateway-token': 'wrong' } },
+    { headers: { 'x-gateway-token': gatewayToken } },
+  ],
+  'a sign-in': ['/api/session', signIn('wrong'), signIn(gatewayToken)],
+  'a cookie': [
+    '/api/runs',
+    { headers: { cookie } },
+    { headers: { authorization: `Bearer ${gatewayToken}` } },
+  ],
+  'the metrics': [
+    '/metrics',
+    { headers: { authorization: 'Bearer wrong' } },
+    { headers: { authorization: `Bearer ${gatewayToken}` } },
+  ],
+  'a probe': [
+    '/readyz',
+    { headers: { authorization: 'Bearer wrong' } },
+    { headers: { authorization: `Bearer ${gatewayToken}` } },
+  ],
+}
+for (const [way, [path, wrong, right]] of Object.entries(ways))
+  test(`guessing the gateway token by ${way} is slowed, logged and an issue, and shows no right guess`, async (t) => {
+    const { ask, read, log } = await install(t, behindProxy)
+    const as = (client: string, options: AskOptions) =>
+      ask(path, { ...options, headers: { ...options.headers, ...from(client) } })
+    for (let tries = 1; tries <= 20; tries += 1)
+      assert.notEqual((await as('192.0.2.1', wrong)).status, 429, `${tries}`)
+    for (const guess of [wrong, right]) {
+      const { status, headers } = await as('192.0.2.1', guess)
+      assert.equal(status, 429)
+      const seconds = Number(headers['retry-after'])
+      assert.ok(seconds > 0 && seconds <= 60, `${seconds}`)
+    }
+    assert.equal((await as('192.0.2.2', right)).status, 200, 'another client is not concerned')
+    assert.equal(
+      (await ask('/readyz', { headers: from('192.0.2.1') })).status,
+      200,
+      'nor is a probe without a token',
+    )
+    const lines = log()
+      .split('\n')
+      .filter((line) => line.includes('"token-guessing"'))
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)['client']),
+      ['192.0.2.1'],
+    )
+    const issue = await until(async () => {
+      const { items } = await read<Page<IssueRecord>>('/api/issues')
+      return items[0]
+    }, 'an issue')
+    assert.deepEqual([issue.code, issue.severity], ['TOKEN_GUESSING', 'suspicious'])
+    assert.match(issue.cause, /192\.0\.2\.1/)
+    const events = await read<Page<unknown>>('/api/events')
+    assert.deepEqual(events.items, [], 'the agent is not woken')
+  })
+
+test('a right token of the metrics buys no further guesses at the gateway token', async (t) => {
+  const metrics = 'test-metrics-token-of-prometheus'
+  const yaml = configuration.replace('gateway: {', `gateway: { metrics: { token: ${metrics} },`)
+  const { ask } = await install(t, { 'reveille.yaml': yaml })
+  const seen = new Set<number>()
+  for (let tries = 0; tries < 25; tries += 1) {
+    seen.add((await ask('/api/runs', { headers: { authorization: 'Bearer wrong' } })).status)
+    await ask('/metrics', { headers: { authorization: `Bearer ${metrics}` } })
+  }
+  assert.deepEqual([...seen], [401, 429])
 })
 
 test('the token is accepted as a Bearer or as x-gateway-token, and no reply may be cached', async (t) => {

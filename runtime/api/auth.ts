@@ -1,14 +1,14 @@
 /** Decides who may use the admin surface: by the gateway token, by the cookie of a sign-in, and for the metrics by a token of their own. */
 
-import { type CurrentLive, createSecretMatcher, type Settings } from '@reveille/engine'
+import { createSecretMatcher, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../http/clients/client.ts'
 import { createTries } from '../http/clients/throttle.ts'
 import { onceForEach } from '../once-for-each.ts'
-import type { MintId } from '../store/id.ts'
-import { cookieOf, createCookie, readCookie, setCookie } from './cookie.ts'
+import { cookieOf, createCookie, isUnexpired, readCookie, setCookie } from './cookie.ts'
 import { refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
+import type { AdminOptions } from './options.ts'
 import { refuseUnrouted } from './register.ts'
 import type { accessRoutes } from './routes/access.ts'
 import { routes } from './routes/index.ts'
@@ -27,24 +27,24 @@ export interface Admission {
   readonly until?: number
 }
 
-interface AuthOptions {
-  readonly current: CurrentLive
-  readonly mintId: MintId
-  readonly now: () => number
-}
+type AuthOptions = Pick<AdminOptions, 'current' | 'mintId' | 'now' | 'log' | 'issues'>
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 const signInPath = '/api/session'
 
 /**
  * The token comes as `Authorization: Bearer` or `x-gateway-token`, never in the address, which proxies log. It is checked before
- * anything else, so that a stranger cannot learn which addresses there are. A client that was wrong too often has to wait, unless it
- * sends the right token in the end.
+ * anything else, so that an unauthenticated client cannot learn which addresses there are. A client that was wrong too often has to
+ * wait, with the right token too: otherwise it could go on guessing, and see which guess is let in. A right token does not reset the
+ * count, because that of the metrics would buy guesses at that of the gateway.
  */
-export function createAdminAuth({ current, mintId, now }: AuthOptions) {
+export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptions) {
   const adminMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
   const metricsMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.metricsTokens))
-  const tries = createTries()
+  const tries = createTries((client) => {
+    log.error({ event: 'token-guessing', client })
+    issues.tokenGuessed(client)
+  })
   const admissions = new WeakMap<FastifyRequest, Admission>()
   const settingsOfNow = () => current().snapshot.settings
 
@@ -61,12 +61,17 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
     isGuess: boolean,
     sentence: string,
   ): Promise<FastifyReply> {
-    const client = clientOf(request)
     // A request without a token guesses nothing.
-    const retryAfter = await (isGuess ? tries.wrong(client) : tries.blocked(client))
+    const retryAfter = isGuess ? await tries.wrong(clientOf(request)) : undefined
     if (retryAfter !== undefined) return refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
     reply.header('www-authenticate', 'Bearer')
     return refuse(reply, 'UNAUTHORIZED', { sentence })
+  }
+
+  /** Refuses a client that was wrong too often, before its token is compared. */
+  async function refuseBlocked(request: FastifyRequest, reply: FastifyReply) {
+    const retryAfter = await tries.blocked(clientOf(request))
+    return retryAfter === undefined ? undefined : refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
   }
 
   /** The admission by a token in the headers, or by the cookie. */
@@ -83,6 +88,7 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
       begin(reply)
       const settings = settingsOfNow()
       if (settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
+      if (await refuseBlocked(request, reply)) return reply
       // The body of a sign-in has the token.
       if (request.method === 'POST' && request.routeOptions.url === signInPath) {
         const foreign = foreignOrigin(request)
@@ -90,10 +96,9 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
       }
       const admission = admissionOf(request, settings)
       if (admission === undefined) {
-        const isGuess = givenToken(request) !== undefined
+        const isGuess = givenToken(request) !== undefined || isUnexpired(cookieOf(request), now())
         return refuseStranger(request, reply, isGuess, 'The admin surface wants the gateway token.')
       }
-      tries.right(clientOf(request))
       if (admission.until !== undefined && !safeMethods.has(request.method)) {
         const foreign = foreignOrigin(request) ?? (hasOwnHeader(request) ? undefined : missingHeader)
         if (foreign !== undefined) return refuseForeign(reply, foreign)
@@ -108,8 +113,8 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
       begin(reply)
       const { gateway } = settingsOfNow()
       if (gateway.tokens.length + gateway.metricsTokens.length === 0) return refuse(reply, 'NOT_FOUND')
-      if (mayReadMetrics(request)) tries.right(clientOf(request))
-      else
+      if (await refuseBlocked(request, reply)) return reply
+      if (!mayReadMetrics(request))
         return refuseStranger(
           request,
           reply,
@@ -118,11 +123,17 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
         )
     },
 
-    /** Whether a probe may see details. A wrong token counts as a try, and the probe is answered without them. */
-    async isKnownProbe(request: FastifyRequest): Promise<boolean> {
+    /**
+     * Whether a probe may see details. A wrong token counts as a try, and the probe is answered without them. Returns the seconds to
+     * wait for a client that has tried too many; a probe without a token never has to wait.
+     */
+    async isKnownProbe(request: FastifyRequest): Promise<boolean | number> {
+      if (givenToken(request) === undefined) return false
+      const client = clientOf(request)
+      const retryAfter = await tries.blocked(client)
+      if (retryAfter !== undefined) return retryAfter
       if (mayReadMetrics(request)) return true
-      if (givenToken(request) !== undefined) await tries.wrong(clientOf(request))
-      return false
+      return (await tries.wrong(client)) ?? false
     },
 
     /** Returns a function that says whether what let a request in would still do so. */
@@ -138,7 +149,6 @@ export function createAdminAuth({ current, mintId, now }: AuthOptions) {
       async signIn({ body, request, reply }) {
         if (adminMatcher(settingsOfNow())(body.token) === undefined)
           return refuseStranger(request, reply, true, 'This is not the gateway token.')
-        tries.right(clientOf(request))
         const { until, value, maxAgeSeconds } = createCookie(body.token, now())
         reply.header('set-cookie', setCookie(value, maxAgeSeconds, request.protocol === 'https'))
         return { ok: true, until }

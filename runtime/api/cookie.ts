@@ -33,6 +33,11 @@ export function readCookie(value: string, tokens: readonly string[], now: number
   return token === undefined ? undefined : { token, until }
 }
 
+/** Whether a value has a time to come: if no token has signed it, it is a guess, and no cookie of yesterday. */
+export function isUnexpired(value: string | undefined, now: number): boolean {
+  return Number(/^\d{1,15}(?=\.)/.exec(value ?? '')?.[0] ?? 0) > now
+}
+
 /** The value of the cookie that a request has. */
 export function cookieOf({ headers }: FastifyRequest): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())

@@ -84,6 +84,8 @@ export interface AdminIssues {
   /** `until`: null for good. Milliseconds since the Unix epoch. */
   mute(key: string, until: number | null): Promise<CommandResult>
   reopen(key: string): Promise<CommandResult>
+  /** A client, named by its address, has tried too many wrong tokens. */
+  tokenGuessed(client: string): void
   /** When a request to the endpoint last came, as far as that is remembered. */
   seenAt(endpoint: string): number | undefined
   /** The policies with `expectEvery`. */

@@ -8,16 +8,21 @@ export function registerProbes(
   options: {
     readonly store: Store
     isDraining(): boolean
-    /** Whether the request has the token of the gateway or of the metrics. */
-    isKnown(request: FastifyRequest): Promise<boolean>
+    /** Whether the request has the token of the gateway or of the metrics, or the seconds to wait after too many wrong ones. */
+    isKnown(request: FastifyRequest): Promise<boolean | number>
   },
 ): void {
   app.get('/healthz', async () => ({ ok: true }))
 
   app.get('/readyz', async (request, reply) => {
+    const isKnown = await options.isKnown(request)
+    if (typeof isKnown === 'number') {
+      reply.code(429).header('retry-after', String(isKnown))
+      return { ok: false, reason: 'too many wrong tokens' }
+    }
     const reason = readinessOf(options.store, options.isDraining())
     if (reason !== undefined) reply.code(503)
-    const details = (await options.isKnown(request)) ? { details: options.store.health() } : {}
+    const details = isKnown ? { details: options.store.health() } : {}
     return { ok: reason === undefined, ...(reason !== undefined && { reason }), ...details }
   })
 }

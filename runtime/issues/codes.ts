@@ -10,19 +10,25 @@ export interface IssueCodeRow {
   /** Completes "It ends …", for the reference page. */
   readonly ends: string
   /** What its subject names, so that an issue ends with what it is about. */
-  readonly about: 'endpoint' | 'mapping' | 'channel' | 'source' | 'runner' | 'budget' | 'files'
+  readonly about: 'endpoint' | 'mapping' | 'channel' | 'source' | 'runner' | 'budget' | 'files' | 'gateway'
   /** Whether quiet days end it. Not where the problem lasts although nothing is counted. */
   readonly endsQuietly: boolean
-  /** Whether the main session gets an event. Not where dispatch commits one with the first run that it parks. */
+  /**
+   * Whether the main session gets an event. Not where dispatch commits one with the first run that it parks, nor where
+   * unauthenticated clients can open the issue, which would buy them a turn of the agent.
+   */
   readonly isSaid: boolean
 }
 
 const counted = { endsQuietly: true, isSaid: true } as const
+/** Unauthenticated clients can open it, so it never wakes the agent. */
+const ofAnyone = { isSaid: false } as const
 const lasting = { endsQuietly: false, isSaid: true } as const
 
 export const issueCodes = {
   SIGNATURE_REFUSED: {
     ...counted,
+    ...ofAnyone,
     severity: 'suspicious',
     about: 'endpoint',
     title: 'requests are refused, because their signature is wrong or missing',
@@ -30,10 +36,19 @@ export const issueCodes = {
   },
   TOKEN_REFUSED: {
     ...counted,
+    ...ofAnyone,
     severity: 'suspicious',
     about: 'endpoint',
     title: 'requests are refused, because their token is wrong or missing',
     ends: 'with the next authenticated request to the endpoint',
+  },
+  TOKEN_GUESSING: {
+    ...counted,
+    ...ofAnyone,
+    severity: 'suspicious',
+    about: 'gateway',
+    title: 'a client tries wrong gateway tokens',
+    ends: 'after seven days without another',
   },
   FILTER_NEAR_MISS: {
     ...counted,

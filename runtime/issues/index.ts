@@ -152,6 +152,19 @@ export function createIssues(options: IssuesOptions) {
     /** When an authenticated request came last to an endpoint that the configuration names, since the start. */
     seenAt: endpoints.seenAt,
     silences: silence.silences,
+    tokenGuessed: (client: string) =>
+      ledger.note({
+        code: 'TOKEN_GUESSING',
+        subject: 'gateway.auth.token',
+        describe: () => ({
+          cause: `The client ${client} tried too many wrong gateway tokens, and has to wait.`,
+          next: {
+            label:
+              'If that is none of yours, find it in the log (event token-guessing) and block it at your proxy or firewall',
+            command: 'reveille doctor',
+          },
+        }),
+      }),
     resolve: ledger.resolveByHand,
     mute: ledger.mute,
     reopen: ledger.reopen,

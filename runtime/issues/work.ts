@@ -261,6 +261,7 @@ export function createWorkWatch({
               ([name, { budget }]) => budget && subject === `endpoints.${name}.budget`,
             ),
       files: () => true,
+      gateway: () => true,
     }
     for (const { code, subject } of ledger.open())
       if (!names[issueCodes[code].about](subject)) ledger.resolve(code, subject)

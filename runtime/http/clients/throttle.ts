@@ -15,12 +15,15 @@ const wrongTries: Rate = { most: 20, windowMs: 60_000 }
 /** How many clients, and how many clients of rated policies, are remembered at a time; the README gives the cost. */
 const mostKeys = 10_000
 
-/** Counts the wrong tries of one surface, so that guessing at one surface does not block a client at another. */
-export function createTries() {
+/**
+ * Counts the wrong tries of one surface, so that guessing at one surface does not block a client at another. `onBlocked` is called
+ * with the key of each client that has just been wrong too often.
+ */
+export function createTries(onBlocked?: (client: string) => void) {
   const counter = createCounter()
   return {
     /** Counts a wrong token or signature of a client. Returns a wait once the client has been wrong too often. */
-    wrong: (client: string): Wait => counter.count(clientKey(client), wrongTries),
+    wrong: (client: string): Wait => counter.count(clientKey(client), wrongTries, onBlocked),
     /** Whether the client has been wrong too often already; counts nothing. */
     blocked: (client: string): Wait => counter.peek(clientKey(client), wrongTries),
     /** Forgets the wrong tries of a client that has shown a right token or signature. */
@@ -82,11 +85,12 @@ function createCounter() {
 
   return {
     /** Counts at once; resolves with the seconds to wait where the rate is exceeded. */
-    async count(key: string, rate: Rate): Promise<number | undefined> {
+    async count(key: string, rate: Rate, onUsedUp?: (key: string) => void): Promise<number | undefined> {
       touch(key)
       const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, {
         customDuration: rate.windowMs / 1000,
       })
+      if (consumedPoints === rate.most) onUsedUp?.(key)
       return consumedPoints > rate.most ? secondsOf(msBeforeNext, rate) : undefined
     },
     /** What `count` would resolve with, without counting; undefined if the key is not on record. */
