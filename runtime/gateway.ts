@@ -182,7 +182,9 @@ async function assemble(
   let tunnelListener: TunnelListener | undefined
   let tunnel: Tunnel | undefined
 
-  const ownedLog = createLog({ ...settings.gateway.log, stream: options.logStream })
+  const mask = createMask()
+  mask.add(configuration.secrets)
+  const ownedLog = createLog({ ...settings.gateway.log, stream: options.logStream, mask: mask.json })
   const { log } = ownedLog
   parts.onClose(() => {
     if (isListening) log.info({ event: 'gateway-stopped' })
@@ -194,7 +196,6 @@ async function assemble(
   )
   const evaluators = parts.add(createEvaluators({ timers: backgroundTimers }))
   const archive = await openArchive(settings, log)
-  const mask = createMask()
   const reloader = parts.add(
     createReloading({
       first,
@@ -380,15 +381,14 @@ async function assemble(
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
     reloader,
     archive,
-    // A secret of one file may stand in another one, where nothing marks it.
-    withoutSecrets: async (file, text) => mask.text(await loader.withoutSecrets(file, text)),
+    withoutSecrets: loader.withoutSecrets,
     activity: counters,
     isDraining,
     requestDryRuns,
     dryRun: createDryRun(reloader, store.read),
     replays,
     replayJobs,
-    mask: mask.text,
+    mask,
   })
   const trust = parts.add(createTrust({ dataDir, fetch, log, now, timers: realTimers }))
   const hooks = createHookSurface(app, {

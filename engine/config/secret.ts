@@ -111,15 +111,22 @@ export const shortestHidden = 8
  */
 export function secretsIn(tree: unknown, others: Iterable<string> = []): readonly string[] {
   const found = new Set(others)
-  const walk = (value: unknown, isSecret: boolean): void => {
+  const walk = (value: unknown, isSecret: boolean, isHeaders = false): void => {
     if (typeof value === 'string') {
       if (isSecret) found.add(value)
+      // `Bearer` and other schemes before a credential are no part of it.
+      const credential = isSecret && /^[A-Za-z]+ (\S+)$/.exec(value)?.[1]
+      if (credential) found.add(credential)
       for (const { start, end } of operatorAddressSecretsOf(value))
         addCredentials(value.slice(start, end), found)
     } else if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value)
       for (const [name, inner] of Object.entries(value))
-        walk(inner, isSecret || (!isList && isSecretKey(name)))
+        walk(
+          inner,
+          isSecret || (!isList && isSecretKey(name)) || (isHeaders && /auth/i.test(name)),
+          name === 'headers',
+        )
     }
   }
   walk(tree, false)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { backgroundTimers } from '@reveille/engine'
+import { backgroundTimers, createMask } from '@reveille/engine'
 import Fastify from 'fastify'
 import { StoreError } from '../store/port.ts'
 import { type AdminOptions, registerAdminSurface } from './index.ts'
@@ -16,6 +16,7 @@ async function openOn(t: TestContext, error: Error) {
     throw error
   }
   registerAdminSurface(app, {
+    mask: createMask(),
     current: () => ({ snapshot: { settings: { gateway: { tokens: [token] } } } }),
     store: { read: { runs: fail, run: fail } },
     mintId: () => 'minted',

@@ -1,6 +1,6 @@
 /** Registers the admin surface: the API as it is declared in `routes/`, the console, the metrics and the probes. */
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { createAdminAuth } from './auth.ts'
 import { registerConsole } from './console.ts'
 import { createDeliveryHandlers } from './deliveries.ts'
@@ -41,6 +41,7 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
     admissionOf: auth.admissionOf,
   })
   options.reloader.subscribe(stream.noteReload)
+  app.addHook('onSend', async (_request, reply, payload) => masked(options.mask, reply, payload))
   // A stream would hold up the end, as it never ends by itself.
   app.addHook('preClose', async () => stream.close())
   registerProbes(app, { ...options, isKnown: auth.isKnownProbe })
@@ -64,6 +65,13 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
     },
     { prefix: '/api' },
   )
+}
+
+/** A body of a request is bytes, and its handler hides what it has to. */
+function masked(mask: AdminOptions['mask'], reply: FastifyReply, payload: unknown): unknown {
+  if (typeof payload !== 'string') return payload
+  const isJson = String(reply.getHeader('content-type')).startsWith('application/json')
+  return isJson ? mask.json(payload) : mask.text(payload)
 }
 
 function createHandlers(options: AdminOptions) {

@@ -4,12 +4,26 @@ import type { FastifyReply } from 'fastify'
 import type { CommandResult } from '../store/port.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
+import { createMaskedKeys } from './masked-keys.ts'
 import type { AdminOptions } from './options.ts'
 import type { issueRoutes } from './routes/issues.ts'
 
-export function createIssueHandlers({ store, issues, log }: AdminOptions): Handlers<typeof issueRoutes> {
-  async function changed(key: string, event: string, result: Promise<CommandResult>, reply: FastifyReply) {
-    const { ok } = await result
+export function createIssueHandlers({
+  store,
+  issues,
+  log,
+  mask,
+}: AdminOptions): Handlers<typeof issueRoutes> {
+  const keys = createMaskedKeys(store.read.issues, mask, ({ last }) => last)
+
+  async function change(
+    shown: string,
+    event: string,
+    by: (key: string) => Promise<CommandResult>,
+    reply: FastifyReply,
+  ) {
+    const key = await keys.keyOf(shown)
+    const { ok } = await by(key)
     const issue = ok ? await store.read.issue(key) : undefined
     if (issue === undefined) return missing(reply, 'issue')
     log.info({ event, code: issue.code, subject: issue.subject, by: 'api' })
@@ -17,10 +31,10 @@ export function createIssueHandlers({ store, issues, log }: AdminOptions): Handl
   }
 
   return {
-    listIssues: ({ query }) => store.read.issues(query),
-    resolveIssue: ({ body: { key }, reply }) => changed(key, 'issue-resolved', issues.resolve(key), reply),
+    listIssues: ({ query }) => keys.page(query),
+    resolveIssue: ({ body: { key }, reply }) => change(key, 'issue-resolved', issues.resolve, reply),
     muteIssue: ({ body: { key, until = null }, reply }) =>
-      changed(key, 'issue-muted', issues.mute(key, until), reply),
-    reopenIssue: ({ body: { key }, reply }) => changed(key, 'issue-reopened', issues.reopen(key), reply),
+      change(key, 'issue-muted', (found) => issues.mute(found, until), reply),
+    reopenIssue: ({ body: { key }, reply }) => change(key, 'issue-reopened', issues.reopen, reply),
   }
 }

@@ -1,6 +1,6 @@
 /** Defines what the routes of the admin surface need of the gateway. */
 
-import type { CurrentLive, Reloader, Timers } from '@reveille/engine'
+import type { CurrentLive, Mask, Reloader, Timers } from '@reveille/engine'
 import type { AdminDeliveries, ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { DiskArchive } from '../generations/index.ts'
 import type { HookLog } from '../http/index.ts'
@@ -59,8 +59,8 @@ export interface AdminOptions {
   readonly dryRun: DryRun
   readonly replays: Replays
   readonly replayJobs: Pick<ReplayJobs, 'choose' | 'begin'>
-  /** Strikes known secrets out of a text. */
-  readonly mask: (text: string) => string
+  /** Hides known secrets. Every answer passes it on its way out, so that no handler has to. */
+  readonly mask: Pick<Mask, 'text' | 'json'>
 }
 
 export interface FilesStatus {

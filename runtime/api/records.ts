@@ -3,6 +3,7 @@
 import { assumedRoute } from '../dispatch/index.ts'
 import { missing } from './errors.ts'
 import type { Handlers } from './handlers.ts'
+import { createMaskedKeys } from './masked-keys.ts'
 import type { AdminOptions } from './options.ts'
 import type { workRoutes } from './routes/work.ts'
 
@@ -18,15 +19,21 @@ type Records = Pick<
   | 'readRoute'
 >
 
-export function createRecordHandlers({ current, store: { read } }: AdminOptions): Records {
+export function createRecordHandlers({ current, store: { read }, mask }: AdminOptions): Records {
+  const sessions = createMaskedKeys(read.sessions, mask, ({ lastAt }) => lastAt)
   return {
-    listRuns: ({ query }) => read.runs(query),
+    listRuns: async ({ query }) => {
+      const { sessionKey } = query
+      if (sessionKey === undefined) return read.runs(query)
+      return read.runs({ ...query, sessionKey: await sessions.keyOf(sessionKey) })
+    },
     listEvents: ({ query }) => read.events(query),
     readEvent: async ({ params, reply }) => (await read.event(params.id)) ?? missing(reply, 'event'),
     listDeliveries: ({ query }) => read.deliveries(query),
     readDelivery: async ({ params, reply }) => (await read.delivery(params.id)) ?? missing(reply, 'delivery'),
-    listSessions: ({ query }) => read.sessions(query),
-    readSession: async ({ params, reply }) => (await read.session(params.key)) ?? missing(reply, 'session'),
+    listSessions: ({ query }) => sessions.page(query),
+    readSession: async ({ params, reply }) =>
+      (await read.session(await sessions.keyOf(params.key))) ?? missing(reply, 'session'),
     async readRoute() {
       const route = await read.route()
       return route === undefined

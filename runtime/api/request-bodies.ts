@@ -104,8 +104,8 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
 }
 
 /** What is no UTF-8 is looked through byte by byte, so that its other bytes stay as they are. */
-export function maskedBody(body: Uint8Array, mask: AdminOptions['mask']): Buffer {
+export function maskedBody(body: Uint8Array, { text }: AdminOptions['mask']): Buffer {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'
-  return Buffer.from(mask(bytes.toString(encoding)), encoding)
+  return Buffer.from(text(bytes.toString(encoding)), encoding)
 }

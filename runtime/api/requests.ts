@@ -13,7 +13,6 @@ import type { requestRoutes } from './routes/requests.ts'
 const mostReplays = 20
 
 export function createRequestHandlers(options: AdminOptions): Handlers<typeof requestRoutes> {
-  const { mask } = options
   const { read } = options.store
   return {
     async listRequests({ query }) {
@@ -26,23 +25,20 @@ export function createRequestHandlers(options: AdminOptions): Handlers<typeof re
       const { items } = await read.requests({ replayOf: id, limit: mostReplays })
       return {
         ...shownRequest(request),
-        ...(request.head && shownHead(request.head, mask)),
+        ...(request.head && shownHead(request.head)),
         ...(items.length > 0 && { replays: items.map((replay) => replay.id) }),
       }
     },
   }
 }
 
-/** Credentials are not in what is kept; a secret may still be anywhere else. */
-function shownHead({ headers, query }: RequestHead, mask: AdminOptions['mask']) {
-  const masked = (fields: RequestHead['query']) =>
+/** Credentials are not in what is kept. */
+function shownHead({ headers, query }: RequestHead) {
+  const present = (fields: RequestHead['query']) =>
     Object.fromEntries(
-      Object.entries(fields).flatMap(([name, value]) => {
-        if (value === undefined) return []
-        return [[mask(name), typeof value === 'string' ? mask(value) : value.map(mask)]]
-      }),
+      Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
     )
-  return { headers: masked(headers), query: masked(query) }
+  return { headers: present(headers), query: present(query) }
 }
 
 interface GivenFilters {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { type TestContext, test } from 'node:test'
+import { createMask } from '@reveille/engine'
 import { atEnd } from '../../test/at-end.ts'
 import { configuration, gatewayToken, type Installation, install, until } from '../../test/installation.ts'
 import type { Change, RequestRecord } from '../store/port.ts'
@@ -222,6 +223,7 @@ function createFixture() {
     },
     generation: () => 7,
     isDraining: () => false,
+    mask: createMask(),
     admissionOf: (given: object) => () => admitted.has(given),
     now: () => now,
     timers: {

@@ -6,7 +6,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { ReloadEvent, Timers } from '@reveille/engine'
+import type { Mask, ReloadEvent, Timers } from '@reveille/engine'
 import type { FastifyRequest } from 'fastify'
 import type { Change, Id, Store } from '../store/port.ts'
 import { refuse } from './errors.ts'
@@ -23,6 +23,8 @@ export interface StreamOptions {
   readonly admissionOf: (request: FastifyRequest) => () => boolean
   readonly now: () => number
   readonly timers: Timers
+  /** A frame is written past the hook that masks answers. */
+  readonly mask: Pick<Mask, 'json'>
 }
 
 interface Client {
@@ -57,7 +59,7 @@ const mostWaiting = 1024 * 1024
 export type Stream = ReturnType<typeof createStream>
 
 export function createStream(options: StreamOptions) {
-  const { store, now, timers } = options
+  const { store, now, timers, mask } = options
   const clients = new Set<Client>()
   /** Distinguishes the frames of this process from those of earlier ones. */
   const epoch = randomUUID().slice(0, 8)
@@ -130,7 +132,7 @@ export function createStream(options: StreamOptions) {
     isFlood = taken.requests.size > mostRows
     last += 1
     const data = { at: madeAt, ...taken.content(rows) }
-    const chunk = Buffer.from(`id: ${cursor()}\nevent: frame\ndata: ${JSON.stringify(data)}\n\n`)
+    const chunk = Buffer.from(`id: ${cursor()}\nevent: frame\ndata: ${mask.json(JSON.stringify(data))}\n\n`)
     remember({ number: last, chunk })
     for (const client of clients) send(client, chunk)
     if (!gathered.isEmpty()) schedule()

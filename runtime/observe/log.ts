@@ -19,9 +19,11 @@ export interface LogOptions extends LogSettings {
    * `reveille start 2>log` separates the two.
    */
   readonly stream?: DestinationStream & { isTTY?: boolean; columns?: number }
+  /** Returns a line without secrets. A line is JSON, and stays so. */
+  readonly mask?: (line: string) => string
 }
 
-export function createLog({ stream, ...first }: LogOptions) {
+export function createLog({ stream, mask = (line) => line, ...first }: LogOptions) {
   const isTerminal = (stream ?? process.stderr).isTTY === true
   const output = stream ? outputTo(stream) : createStandardError({ onRoom: reportDropped })
   const json = { write: (line: string) => output.gather(escapeControls(line)) }
@@ -29,7 +31,7 @@ export function createLog({ stream, ...first }: LogOptions) {
   let target = targetOf(first)
   const log = pino(
     { level: first.level, base: null, timestamp: createTimestamp() },
-    { write: (line) => target.write(line) },
+    { write: (line) => target.write(mask(line)) },
   )
   printWhole(log)
 

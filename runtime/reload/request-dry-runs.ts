@@ -28,7 +28,6 @@ import {
 import { restoreRequest, trySurface } from '../http/index.ts'
 import type { PluginHost } from '../plugin/index.ts'
 import type { Reader, RequestRecord } from '../store/port.ts'
-import { strikeOut } from '../strike-out.ts'
 import { testEntryOf } from './test-entry.ts'
 
 export interface RequestDryRunsOptions {
@@ -37,7 +36,7 @@ export interface RequestDryRunsOptions {
   readonly plugins: Pick<PluginHost, 'catalog'>
   readonly randomness: Randomness
   readonly evaluators: Evaluators
-  /** Strikes known secrets out of a text. */
+  /** Strikes known secrets out of what becomes YAML, where lines and quotes could hide one. */
   readonly mask: (text: string) => string
 }
 
@@ -128,13 +127,12 @@ export function createRequestDryRuns({
       ...(place && { place: formatPlace(place, folder) }),
     }))
     const isForm = tried.request?.isForm === true && { isForm: true as const }
-    const answer = {
+    return {
       decision: endOf(tried.decision),
       status: tried.status,
       explanation: { endpoint, candidates, actions, ...isForm },
       stops,
     }
-    return strikeOut(answer, mask)
   }
 
   async function throughPasted(
@@ -188,7 +186,7 @@ export function createRequestDryRuns({
       // What is long to read would hold up the main loop.
       if (!('code' in request) && request.isUndecoded !== true) admitted.push(request)
     }
-    return strikeOut(fieldPathsOf(admitted), mask)
+    return fieldPathsOf(admitted)
   }
 
   /** Returns the requests of the endpoint's tests, as samples to try. */
@@ -204,7 +202,7 @@ export function createRequestDryRuns({
         return [{ name, file: test.origin.name, headers, query, body: Buffer.from(body).toString() }]
       })
       .slice(0, mostSamples)
-    return strikeOut(found, mask)
+    return found
   }
 
   return {

@@ -62,9 +62,15 @@ export const numbersPerNode = 5
 
 /** Whether a path may lead to secrets. If not, nothing below it is hidden either. */
 const holdsSecrets: Readonly<Record<WrittenText['kind'], (path: Path) => boolean>> = {
-  configuration: (path) => !(path[0] === 'hooks' && path[1] === 'mappings'),
-  mappings: (path) => path[0] === 'endpoints',
+  configuration: (path) =>
+    !(path[0] === 'hooks' && path[1] === 'mappings') || leadsToParameters(path.slice(1)),
+  mappings: (path) => path[0] === 'endpoints' || leadsToParameters(path),
   schema: () => false,
+}
+
+/** `mappings[3].transform.with` is what a transform is given, and the rest of a mapping is for senders. */
+function leadsToParameters([list, , transform, given]: Path): boolean {
+  return list === 'mappings' && (transform ?? 'transform') === 'transform' && (given ?? 'with') === 'with'
 }
 
 /** No configuration has more values, unless by aliases of aliases. */

@@ -13,7 +13,8 @@ export function secretSpansIn(document: Document, holdsSecrets: (path: Path) => 
       if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
       if (isAllowance(pair.key.value, ancestors) || isDemand(pair)) return
       const isSecret = isNamedMap(pair, ancestors) ? isCalledSecret : isSecretKey
-      if (!isSecret(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
+      const isHeader = pathOf(ancestors).at(-1) === 'headers'
+      if (!isHeader && !isSecret(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
       // A list keeps its dashes. In a map even the keys may be parts of a secret without quotes.
       for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
         const range = (node as Node | null)?.range

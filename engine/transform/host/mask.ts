@@ -1,53 +1,46 @@
 /**
- * Hides known secrets in what modules print and throw. A secret that any configuration gave since the host was made
- * stays hidden: a late call may still know the one of yesterday.
+ * Hides known secrets in what leaves the gateway: what modules print and throw, answers of the API, and the log. A secret that
+ * any configuration gave since the start stays hidden: a late call, a stored record or an earlier generation may still hold the
+ * one of yesterday.
  */
 
 import { shortestHidden } from '../../config/secret.ts'
 import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
+import { compileSearch, type Found } from './secret-search.ts'
 
 export interface Mask {
   /** Secrets of fewer than eight characters are ignored, because they would hide words of every text. */
   add(secrets: Iterable<string>): void
+  /** Returns the text without secrets, in whatever case and encoding they are in it. */
   text(text: string): string
+  /** The same for JSON, which stays JSON: a number that is a secret becomes a string. */
+  json(json: string): string
   /** The same message without secrets in its text or error. */
   message(message: FromWorker): FromWorker
 }
 
 const hidden = '[redacted]'
-/** The number of forms of secrets that are kept; the oldest are forgotten first. */
-const mostForms = 5_000
+/** The number of secrets that are kept; the oldest are forgotten first. */
+const mostSecrets = 2_000
 
 export function createMask(): Mask {
   const known = new Set<string>()
-  /** Longer ones come first, because a secret may be part of another one. */
-  let longestFirst: readonly string[] = []
+  const none = () => []
+  let searchText: (text: string) => readonly Found[] = none
+  let searchJson: (json: string) => readonly Found[] = none
 
   function add(secrets: Iterable<string>): void {
     const before = known.size
-    for (const secret of secrets) for (const form of formsOf(secret)) known.add(form)
+    for (const secret of secrets) if (secret.length >= shortestHidden) known.add(secret)
     if (known.size === before) return
-    for (const form of known) if (known.size > mostForms) known.delete(form)
-    longestFirst = [...known].sort((one, other) => other.length - one.length)
+    for (const secret of known) if (known.size > mostSecrets) known.delete(secret)
+    const forms = new Set([...known].flatMap(formsOf))
+    searchText = compileSearch(forms)
+    searchJson = compileSearch(new Set([...forms].map(escaped)))
   }
 
   function text(original: string): string {
-    let masked = original
-    for (const form of longestFirst) if (masked.includes(form)) masked = masked.replaceAll(form, hidden)
-    return withoutCutSecret(masked)
-  }
-
-  /** The worker has cut texts that are too long, perhaps within a secret. */
-  function withoutCutSecret(text: string): string {
-    const whole = text.endsWith('…') ? text.slice(0, -1) : text
-    for (const form of longestFirst) {
-      const from = Math.max(0, whole.length - form.length)
-      const found = whole.slice(from).lastIndexOf(form.slice(0, shortestHidden))
-      const start = from + found
-      if (found === -1 || !form.startsWith(whole.slice(start))) continue
-      return `${whole.slice(0, start)}${hidden}${text.slice(whole.length)}`
-    }
-    return text
+    return replace(original, searchText(original), () => hidden)
   }
 
   function error({ text: line, stack, stoppedAt, ...rest }: ErrorReport): ErrorReport {
@@ -62,19 +55,88 @@ export function createMask(): Mask {
   return {
     add,
     text,
+    json(json) {
+      const found = searchJson(json)
+      return found.length === 0 ? json : replaceInJson(json, found)
+    },
     message(message) {
-      if (longestFirst.length === 0) return message
+      if (known.size === 0) return message
       if ('text' in message) return { ...message, text: text(message.text) }
       return 'error' in message ? { ...message, error: error(message.error) } : message
     },
   }
 }
 
-/** The forms of each line of a secret, since output comes in lines: plain, as in a URL, and as in JSON. */
+function replace(text: string, found: readonly Found[], by: (place: Found) => string): string {
+  let result = ''
+  let done = 0
+  for (const place of found) {
+    result += text.slice(done, place.start) + by(place)
+    done = place.end
+  }
+  return done === 0 ? text : result + text.slice(done)
+}
+
+/** What is found from the middle of an escape on is no secret, and a part of a number is none either. */
+function replaceInJson(json: string, found: readonly Found[]): string {
+  let at = 0
+  let isInString = false
+  const isStringAt = (index: number): boolean => {
+    for (; at < index; at++) {
+      if (isInString && json[at] === '\\') at += 1
+      else if (json[at] === '"') isInString = !isInString
+    }
+    return isInString
+  }
+  return replace(json, found, ({ start, end }) => {
+    const isInside = isStringAt(start)
+    const isWhole = /[[{:,\s]/.test(json[start - 1] ?? ' ') && /[\]},\s]/.test(json[end] ?? ' ')
+    // The place moves beyond `start` where an escape begins before it.
+    if (at > start || (!isInside && !isWhole)) return json.slice(start, end)
+    return isInside ? hidden : `"${hidden}"`
+  })
+}
+
+/** A secret as it is, each line of it, and both as others encode them. */
 function formsOf(secret: string): string[] {
-  return secret
-    .split(/[\r\n]+/)
-    .map((line) => line.trim())
-    .flatMap((line) => [line, encodeURIComponent(line.toWellFormed()), JSON.stringify(line).slice(1, -1)])
+  const lines = secret.split(/[\r\n]+/).map((line) => line.trim())
+  return [...new Set([secret, secret.trim(), ...lines])]
     .filter(({ length }) => length >= shortestHidden)
+    .flatMap((text) => {
+      const encoded = encodingsOf(text)
+      const inJson = encoded.map(escaped)
+      return [...encoded, ...inJson, ...inJson.map(escaped)]
+    })
+}
+
+function encodingsOf(text: string): string[] {
+  const bytes = Buffer.from(text)
+  const hex = bytes.toString('hex')
+  const base64 = base64Of(bytes)
+  return [
+    text,
+    encodeURIComponent(text.toWellFormed()),
+    new URLSearchParams([['', text]]).toString().slice(1),
+    hex.replaceAll(/../g, '%$&'),
+    hex,
+    ...base64,
+    ...base64.map((each) => each.replaceAll('+', '-').replaceAll('/', '_')),
+    Array.from({ length: text.length }, (_, index) => escapeUnit(text.charCodeAt(index))).join(''),
+  ]
+}
+
+/** The characters of base64 that hold nothing but the secret, where it begins at each of the three places of a group. */
+function base64Of(bytes: Buffer): string[] {
+  return [0, 1, 2].map((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64')
+    return text.slice(shift === 0 ? 0 : shift + 1, Math.floor(((shift + bytes.length) * 8) / 6))
+  })
+}
+
+function escapeUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
