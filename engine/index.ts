@@ -61,6 +61,7 @@ export { compileFieldPresence, type FieldPresence } from './lint/fields/field-pr
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export type { LintCode } from './lint/warnings.ts'
+export { inUtf8 } from './payload/charset.ts'
 export { parseExact } from './payload/exact-numbers.ts'
 export {
   type Fields,

@@ -53,6 +53,51 @@ test('a form field named payload that holds JSON is unwrapped; any other stays a
   }
 })
 
+/** Content type, body, the fields that it gives. */
+const charsets: readonly (readonly [type: string, body: string | Buffer, fields: object])[] = [
+  [`${form}; charset=ISO-8859-1`, 'name=Jos%E9+A&city=K%F6ln%20%zz', { name: 'José A', city: 'Köln %zz' }],
+  [`${form}; charset="windows-1252"`, 'price=5%80', { price: '5€' }],
+  [`${form}; charset=iso-8859-1`, Buffer.from('name=José', 'latin1'), { name: 'José' }],
+  [`${form};charset=Shift_JIS`, 'name=%83A%83%8B&x=a%26b', { name: 'アル', x: 'a&b' }],
+  [`${form}; charset=utf-8`, 'name=Jos%C3%A9&rate=100%', { name: 'José', rate: '100%' }],
+  ['application/json; charset=iso-8859-1', Buffer.from('{"name":"José"}', 'latin1'), { name: 'José' }],
+  // Many declare this out of habit; JSON is UTF-8.
+  ['application/json; charset=iso-8859-1', '{"name":"José"}', { name: 'José' }],
+  ['application/json; charset=utf-16', Buffer.from('\ufeff{"name":"José"}', 'utf16le'), { name: 'José' }],
+]
+
+for (const [type, body, fields] of charsets) {
+  test(`${body.toString('latin1')} as ${type} gives ${JSON.stringify(fields)}`, () => {
+    const { payload } = decodePayload(Buffer.from(body), type)
+    assert.deepEqual({ ...(payload as object) }, fields)
+  })
+}
+
+test('what is not text of its charset is refused, and never replaced', () => {
+  for (const [body, type] of [
+    ['name=Jos%E9', form],
+    ['Jos%E9=1', `${form}; charset=utf-8`],
+    ['name=%ED%A0%80', form],
+    ['name=%83', `${form}; charset=shift_jis`],
+    ['name=%E9', `${form}; charset=klingon`],
+    [Buffer.from('name=José', 'latin1'), form],
+    [Buffer.from('{"name":"José"}', 'latin1'), 'application/json'],
+  ] as const)
+    assert.throws(() => decodePayload(Buffer.from(body), type), refusal('INVALID_TEXT'), `${body} ${type}`)
+})
+
+test('a multipart form has a sentence of its own, unless it holds JSON', () => {
+  const multipart = 'multipart/form-data; boundary=x'
+  const body = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'
+  assert.throws(() => decodePayload(Buffer.from(body), multipart), refusal('MULTIPART_BODY'))
+  assert.deepEqual(decodePayload(Buffer.from('{"a":1}'), multipart).payload, { a: 1 })
+})
+
+test('a byte order mark before the JSON of a form is dropped', () => {
+  const wrapped = new URLSearchParams({ payload: '\ufeff{"id":9007199254740993}' }).toString()
+  assert.deepEqual(decodePayload(Buffer.from(wrapped), form).unwrapped, '{"id":9007199254740993}')
+})
+
 test('a form with too many fields is refused', () => {
   assert.throws(() => decodePayload(Buffer.from('a&'.repeat(maxFields)), form), refusal('TOO_MANY_FIELDS'))
 })

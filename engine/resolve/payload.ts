@@ -1,5 +1,6 @@
 /** Reads a body as the payload of a request, with the platform's own parser. */
 
+import { charsetOf, decodeText, inUtf8, isMultipart } from '../payload/charset.ts'
 import { hasTooManyFields, isFormType, parseFields } from '../payload/form.ts'
 import type { HookRequest } from './decision.ts'
 import { RefusalError } from './refusal.ts'
@@ -22,25 +23,26 @@ export function isLongToRead(body: Uint8Array): boolean {
 
 /**
  * `/wake` and `/agent` take JSON whatever the content type says. Mapped endpoints take JSON, a form, or an empty body.
- * @throws RefusalError `INVALID_TEXT`, `INVALID_JSON`, `NESTED_TOO_DEEP`, `TOO_MANY_FIELDS`
+ * @throws RefusalError `INVALID_TEXT`, `INVALID_JSON`, `NESTED_TOO_DEEP`, `TOO_MANY_FIELDS`, `MULTIPART_BODY`
  */
 export function decodePayload(endpoint: string, body: Uint8Array, contentType: string | undefined): Decoded {
   if (body.length > harmlessLength && nestsDeeper(body, deepest)) throw new RefusalError('NESTED_TOO_DEEP')
-  const text = decodeText(body)
-  if (endpoint === 'wake' || endpoint === 'agent') return { payload: parseJson(text) }
+  const charset = charsetOf(contentType)
+  const isForm = isFormType(contentType) && endpoint !== 'wake' && endpoint !== 'agent'
+  // JSON is UTF-8 whatever is declared, and senders that declare Latin-1 for it out of habit are common (RFC 8259).
+  const isUtf8 = charset === undefined || (!isForm && decodeText(body) !== undefined)
+  const text = decodeText(body, isUtf8 ? undefined : charset)
+  if (text === undefined) throw new RefusalError('INVALID_TEXT')
+  if (endpoint === 'wake' || endpoint === 'agent') return decodedJson(text, isUtf8)
   if (!/\S/.test(text)) return { payload: {} }
-  if (!isFormType(contentType) || isMislabelled(text)) return { payload: parseJson(text) }
-  return decodeForm(text)
+  if (isMultipart(contentType) && !isMislabelled(text)) throw new RefusalError('MULTIPART_BODY')
+  if (!isForm || isMislabelled(text)) return decodedJson(text, isUtf8)
+  return decodeForm(text, charset)
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function decodeText(body: Uint8Array): string {
-  try {
-    return utf8.decode(body)
-  } catch {
-    throw new RefusalError('INVALID_TEXT')
-  }
+/** Text that the raw bytes do not show is kept, because exact numbers are read from it. */
+function decodedJson(text: string, isUtf8: boolean): Decoded {
+  return isUtf8 ? { payload: parseJson(text) } : { payload: parseJson(text), unwrapped: text }
 }
 
 /** Drops the parser's own message, because it quotes the body. */
@@ -58,11 +60,14 @@ function isMislabelled(text: string): boolean {
 }
 
 /** GitHub and Slack can put their whole JSON into a form field named `payload`. */
-function decodeForm(text: string): Decoded {
-  if (hasTooManyFields(text)) throw new RefusalError('TOO_MANY_FIELDS')
+function decodeForm(sent: string, charset: string | undefined): Decoded {
+  if (hasTooManyFields(sent)) throw new RefusalError('TOO_MANY_FIELDS')
+  const text = inUtf8(sent, charset)
+  if (text === undefined) throw new RefusalError('INVALID_TEXT')
   const fields = parseFields(text)
-  const wrapped = fields['payload']
-  if (typeof wrapped !== 'string') return { payload: fields, isForm: true }
+  const field = fields['payload']
+  if (typeof field !== 'string') return { payload: fields, isForm: true }
+  const wrapped = field.replace(/^\ufeff/, '')
   if (wrapped.length > harmlessLength && nestsDeeper(Buffer.from(wrapped), deepest))
     throw new RefusalError('NESTED_TOO_DEEP')
   const payload = parseObject(wrapped)

@@ -7,7 +7,9 @@ import type { FieldError, Refusal } from './decision.ts'
 
 /** The codes are API and stay. The sentence explains the code; the message of a refusal says more. */
 export const refusalCodes = {
-  INVALID_TEXT: 'The body is not valid UTF-8.',
+  INVALID_TEXT: 'The body is not valid in the charset of its content type, which is UTF-8 by default.',
+  MULTIPART_BODY:
+    'The body is multipart/form-data; choose JSON or application/x-www-form-urlencoded at the sender.',
   INVALID_JSON: 'The body is not valid JSON.',
   NESTED_TOO_DEEP: 'The body nests more than 1,000 levels deep.',
   TOO_MANY_FIELDS: 'The form has more than 1,000 fields.',

@@ -50,6 +50,7 @@ import {
   refusedWithoutSource,
   sourceOf,
 } from './sources/push-handling.ts'
+import { isValidAddress } from './target.ts'
 
 export interface RequestPipelineOptions {
   readonly store: Store
@@ -133,6 +134,7 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
       ? { kind: 'internal' }
       : await authenticateSender(context, endpointAuth, query)
     if ('outcome' in auth) return auth
+    if (!isInternal && !isValidAddress(incoming.url ?? '')) return refused('INVALID_ADDRESS')
     const pushHandler = endpoint === undefined || isInternal ? undefined : options.pushHandlerOf(endpoint)
     if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint))) return refused('NOT_FOUND')
     if (auth.token) warnOfToken(context, auth.token)

@@ -331,7 +331,7 @@ test('hooks.allowQueryToken: false refuses tokens in the query', async (t) => {
 
 test('an unknown endpoint is 404 for those with a token and 401 for all others', async (t) => {
   const { post, app } = await openSurface(t)
-  for (const name of ['nowhere', 'Wake', 'wake/x', '%zz', '%C3', 'constructor', '__proto__']) {
+  for (const name of ['nowhere', 'Wake', 'wake/x', '%zz', 'constructor', '__proto__']) {
     assert.equal((await post(name, {})).status, 404, name)
     assert.equal((await post(name, {}, {})).status, 401, name)
   }
@@ -489,6 +489,18 @@ test('a body that is not JSON is refused with 400 and is not quoted', async (t) 
     assert.doesNotMatch(text, /canary/)
   }
   assert.equal((await post('github', Buffer.from([0xc3, 0x28]))).body['code'], 'INVALID_TEXT')
+  assert.equal(asked.length, 0)
+})
+
+test('an address of another charset, and a multipart form, are refused with codes of their own', async (t) => {
+  const { post, asked } = await openSurface(t)
+  for (const address of ['github?name=Jos%E9', 'github/Jos%E9'])
+    assert.deepEqual((await post(address, '{}')).body['code'], 'INVALID_ADDRESS')
+  const { status, body } = await post('github', '--x--', {
+    ...bearer,
+    'content-type': 'multipart/form-data; boundary=x',
+  })
+  assert.deepEqual([status, body['code']], [415, 'MULTIPART_BODY'])
   assert.equal(asked.length, 0)
 })
 

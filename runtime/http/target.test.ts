@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseTarget, prefixOf } from './target.ts'
+import { isValidAddress, parseTarget, prefixOf } from './target.ts'
 
 const cases: [title: string, url: string, endpoint: string | undefined | null][] = [
   ['a name', '/hooks/github', 'github'],
@@ -14,6 +14,7 @@ const cases: [title: string, url: string, endpoint: string | undefined | null][]
   ['an encoded slash is a slash of the name', '/hooks/a%2Fb', 'a/b'],
   ['escapes are decoded once', '/hooks/a%252Fb', 'a%2Fb'],
   ['escapes hold UTF-8', '/hooks/d%C3%BCrer', 'dürer'],
+  ['bytes without escapes are UTF-8 too', '/hooks/d\u00c3\u00bcrer', 'dürer'],
   ['a bad escape names nothing', '/hooks/%zz', undefined],
   ['a half character names nothing', '/hooks/%C3', undefined],
   ['the bare path names nothing', '/hooks', undefined],
@@ -46,4 +47,11 @@ test('target: the query is what follows the first question mark', () => {
 
 test('target: a path of several segments or of other letters is found as senders encode it', () => {
   assert.equal(parseTarget('/in/h%C3%A4ken/x', prefixOf('/in/häken'))?.endpoint, 'x')
+})
+
+test('target: escapes of another charset make an address invalid', () => {
+  for (const url of ['/hooks/d%FCrer', '/hooks/a?b=%E9', '/hooks/a?%E9', '/hooks/a?b=\u00e9'])
+    assert.ok(!isValidAddress(url), url)
+  for (const url of ['/hooks/a?b=%C3%A9', '/hooks/a?b=100%', '/hooks/a?b=\u00c3\u00a9'])
+    assert.ok(isValidAddress(url), url)
 })

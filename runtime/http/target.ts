@@ -1,5 +1,7 @@
 /** Finds the endpoint that the URL of a request names. */
 
+import { inUtf8 } from '@reveille/engine'
+
 export interface Target {
   /** Percent-decoded once, without one trailing slash; absent if the URL names no endpoint. */
   readonly endpoint?: string
@@ -13,7 +15,8 @@ export function prefixOf(hooksPath: string): string {
 }
 
 /** parseTarget returns undefined for a URL that is not under the prefix. */
-export function parseTarget(url: string, prefix: string): Target | undefined {
+export function parseTarget(sent: string, prefix: string): Target | undefined {
+  const url = withEscapes(sent)
   const start = url.startsWith('/') ? 0 : startOfPath(url)
   if (!url.startsWith(prefix, start)) return undefined
   const mark = url.indexOf('?', start)
@@ -24,6 +27,16 @@ export function parseTarget(url: string, prefix: string): Target | undefined {
   if (after > end || url[after] !== '/') return undefined
   const name = url.slice(after + 1, url[end - 1] === '/' ? end - 1 : end)
   return { endpoint: decoded(name), query }
+}
+
+/** Whether the escapes of a URL are UTF-8. One of another charset would be read as other letters. */
+export function isValidAddress(url: string): boolean {
+  return inUtf8(withEscapes(url)) !== undefined
+}
+
+/** Some clients send the bytes of a letter without escapes, and Node.js gives one character for each byte. */
+function withEscapes(url: string): string {
+  return url.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
 }
 
 /** The path and query of a URL, as sent. */
