@@ -20,8 +20,8 @@ export interface ParsedFile {
   placeInText(path: Path, offset?: number): Place
   /** Whether the text at `path` stands in single quotes between brackets or braces, so that it is JSON5 rather than YAML. */
   isSingleQuoted(path: Path): boolean
-  /** Returns the digits of the integer at `path` as written, because the value may not be able to hold them. */
-  digits(path: Path): string | undefined
+  /** Returns the number at `path` as written, because its value may lack digits or zeros. */
+  writtenNumber(path: Path): string | undefined
   /**
    * Returns the places of texts below `path` that end because YAML took ` #` in front of a placeholder for the start of
    * a comment.
@@ -103,10 +103,11 @@ export function createParsedFile(name: string, sound: SoundText): ParsedFile {
       const holder = text[targetStart(find(path.slice(0, -1)).node)] ?? ''
       return text[targetStart(find(path).node)] === "'" && (holder === '{' || holder === '[')
     },
-    digits(path) {
+    writtenNumber(path) {
       const { node, value } = find(path)
-      if (typeof value !== 'number') return undefined
-      return /^\+?(-?\d+)$/.exec(text.slice(targetStart(node), targetEnd(node)))?.[1]
+      return typeof value === 'number'
+        ? text.slice(targetStart(node), targetEnd(node)).replace('+', '')
+        : undefined
     },
     templatesInComments(path) {
       const { node } = find(path)

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { parseEnv } from 'node:util'
 import type { LoadCache } from '../load-cache.ts'
+import { readEnvFile } from './env-file.ts'
 import type { TextParser } from './parse-text.ts'
 
 /** The part of `node:fs/promises` that loading needs. */
@@ -145,7 +145,7 @@ export function createReading(options: ReadingOptions) {
     /** Reads `.env`, if there is one. @throws ReadError */
     async readEnvironment(): Promise<void> {
       try {
-        fileEnv = parseEnv(await read(dotEnv, longestSecret)) as Environment
+        fileEnv = readEnvFile(await read(dotEnv, longestSecret)) as Environment
       } catch (error) {
         if (!(error instanceof ReadError) || error.code !== 'FILE_NOT_FOUND') throw error
       }

@@ -8,7 +8,7 @@ import type { ParsedFile } from '../file/parsed-file.ts'
 import { type Path, scalarsBelow, writePath } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import { bareName, checkEndpointName } from './endpoint-name.ts'
-import { findInexactNumbers } from './inexact-number.ts'
+import { findInexactNumbers, findRewrittenNumbers } from './inexact-number.ts'
 import { checkModuleName } from './module-name.ts'
 
 /** The part of an item that its rules read. */
@@ -26,6 +26,14 @@ export function* checkMapping({ value, source, path }: WrittenMapping): Iterable
   yield* checkCoalesce(value, path)
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
   yield* checkNumbers(source, value.match?.body, [...path, 'match', 'body'], compareAsText)
+  for (const number of findRewrittenNumbers(source, value.match?.body, [...path, 'match', 'body']))
+    yield {
+      path: number.path,
+      severity: 'warning',
+      code: 'LITERAL_NUMBER',
+      message: `\`${writePath(number.path)}\` is the number ${number.value}, not the string ${number.written}`,
+      hint: `Put a string in quotes: "${number.written}". For the number write ${number.value}.`,
+    }
   if (value.transform) {
     const finding = checkModuleName(value.transform.module, [...path, 'transform', 'module'], 'value')
     if (finding) yield finding

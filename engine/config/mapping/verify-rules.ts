@@ -34,6 +34,7 @@ export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterab
     yield nothingToVerifyWith(auth, verify)
   if (verify === undefined) return
   const { provider, hmac, challenge } = verify
+  if (auth === 'none' && challenge?.method === 'POST' && challenge.issuesSecret !== true) yield unanswered
   if (challenge && (provider === undefined || provider === 'hmac')) yield* challengeRules(challenge, verify)
   if (provider === undefined) {
     if (!answersOnly(verify))
@@ -50,6 +51,14 @@ export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Iterab
   yield* verifyValueRules(row, verify)
   if (provider === 'hmac' && hmac) yield* hmacRules(hmac)
   if (auth === undefined) yield* notYet(row, verify, originOf)
+}
+
+/** A POST is answered as a challenge only where something shows that the sender sent it. */
+const unanswered: KeyFault = {
+  keys: ['verify', 'challenge'],
+  code: 'CHALLENGE_UNANSWERED',
+  problem: 'is never answered: under `auth: none` every POST is an event',
+  hint: 'Remove `auth: none`, so that the challenge comes with the token; or remove `challenge`.',
 }
 
 /** A sender that does not sign may still check that the address is the operator's. */
