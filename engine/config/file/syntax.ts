@@ -111,6 +111,9 @@ function isLineStart({ text, lineStarts }: PlacedText, offset: number): boolean 
 const beginsBare = /^\s*(?:-\s+)*(?:["']?[\w.$-]+["']?\s*:\s+)?\{[{%]/
 const bareInBraces = /[{,]\s*["']?[\w.$-]+["']?\s*:\s+\{[{%]/
 
+/** A reference without quotes between braces or brackets, where its own braces open a map. */
+const bareReference = /[{[,]\s*(?:["']?[\w.$-]+["']?\s*:\s+)?\$\{/
+
 /** An apostrophe in a text as JSON5 writes it. */
 const isEscapedQuote = /'[^'"]*\\'/
 
@@ -133,11 +136,19 @@ function createExplainer(text: string): (code: FaultCode, line: string, offset: 
     const isBare = beginsBare.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareInBraces.test(line))
     const hint = isBare
       ? 'A template that begins with `{{` or `{%` needs quotes around it.'
-      : isEscapedQuote.test(line)
-        ? "In single quotes `\\'` ends the text: write `''`, or use double quotes."
-        : undefined
+      : bareReference.test(lineAt(text, offset))
+        ? 'A reference between braces needs quotes around it, as in { token: "${NAME}" }.'
+        : isEscapedQuote.test(line)
+          ? "In single quotes `\\'` ends the text: write `''`, or use double quotes."
+          : undefined
     return { ...wordsOf(code), ...(hint !== undefined && { hint }) }
   }
+}
+
+/** The shown line hides what may be a secret, and with it a reference. */
+function lineAt(text: string, offset: number): string {
+  const end = text.indexOf('\n', offset)
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, end === -1 ? undefined : end)
 }
 
 function wordsOf(code: FaultCode): SyntaxFault {
