@@ -145,7 +145,9 @@ export async function install(
     ended: (runId) =>
       until(async () => {
         const run = await read<RunRecord>(`/api/runs/${runId}`)
-        return run.stage === 'delivered' ? run : undefined
+        const isWithoutReply =
+          run.state === 'failed' || run.state === 'timed-out' || run.state === 'cancelled'
+        return run.stage === (isWithoutReply ? 'summarised' : 'delivered') ? run : undefined
       }, `the end of run ${runId}`),
     async board() {
       const text = await readFile(join(folder, boardFile), 'utf8').catch(() => '')

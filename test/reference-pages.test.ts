@@ -58,7 +58,7 @@ function commandsBelow(command: Command, path = ''): string[] {
   })
 }
 
-const groupsWithAction = new Set(['init', 'route', 'doctor', 'issues', 'requests'])
+const groupsWithAction = new Set(['init', 'route', 'doctor', 'issues', 'requests', 'runs'])
 
 function assertSame(documented: readonly string[], actual: readonly string[]): void {
   assert.ok(actual.length > 0)

@@ -9,6 +9,7 @@ import type { Row } from '../parts/list.tsx'
 import { LoadedRows } from '../parts/loaded-rows.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { Empty } from '../parts/notice.tsx'
+import { OrderButton } from '../parts/order.tsx'
 import { SectionTabs } from '../parts/section-tabs.tsx'
 import { Time } from '../parts/time.tsx'
 
@@ -42,6 +43,16 @@ export default function Runs({ query }: PageProps) {
         />
         <TextFilter name="sessionKey" label="Session" value={sessionKey} />
       </div>
+      {(state === 'failed' || state === 'timed-out') && kind === 'run' && sessionKey === '' && (
+        <OrderButton
+          path="/runs/retry"
+          body={{ state }}
+          label={`Retry all that ${state === 'failed' ? 'failed' : 'timed out'}`}
+          question="Perform all of them again from their stored prompts?"
+          done="The runs are queued again."
+          after={list.reload}
+        />
+      )}
       <LoadedRows list={list} what="runs" label="Runs, newest first" rowOf={rowOf}>
         <Empty title="There is no such run.">
           A request that a mapping with <code>action: agent</code> matches begins one.

@@ -17,6 +17,7 @@ export interface RunOutcomeProps {
 
 export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
   const { id, state, stage, error, reply, warnings = [], handedOver, summary, deliveries = [] } = run
+  const isWithoutReply = state === 'failed' || state === 'timed-out' || state === 'cancelled'
   return (
     <div class="outcome">
       <div class="record-head">
@@ -26,7 +27,8 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
           </h3>
         )}
         <Badge state={state} />
-        {state !== 'cancelled' && stage !== state && <span class="quiet">reached: {stage}</span>}
+        {isWithoutReply && <span class="quiet">no reply was sent</span>}
+        {!isWithoutReply && stage !== state && <span class="quiet">reached: {stage}</span>}
         <div class="actions">
           <RunOrders run={run} reload={reload} />
         </div>
@@ -77,7 +79,7 @@ export function RunOutcome({ run, reload, isLinked = false }: RunOutcomeProps) {
   )
 }
 
-export function RunOrders({ run: { id, state, cancelRequestedAt }, reload }: RunOutcomeProps) {
+export function RunOrders({ run: { id, kind, state, cancelRequestedAt }, reload }: RunOutcomeProps) {
   const canCancel = ['queued', 'running', 'parked'].includes(state) && cancelRequestedAt === undefined
   return (
     <>
@@ -85,6 +87,15 @@ export function RunOrders({ run: { id, state, cancelRequestedAt }, reload }: Run
         <OrderButton
           path={`/runs/${id}/resume`}
           label="Resume"
+          done="The run is queued again."
+          after={reload}
+          isPrimary
+        />
+      )}
+      {kind === 'run' && (state === 'failed' || state === 'timed-out') && (
+        <OrderButton
+          path={`/runs/${id}/retry`}
+          label="Retry"
           done="The run is queued again."
           after={reload}
           isPrimary

@@ -138,6 +138,11 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
       { path: `/api/runs/${ids['burst']}/cancel`, method: 'POST' },
     ],
     resumeRun: [{ path: `/api/runs/${ids['run']}/resume`, method: 'POST', status: 409 }],
+    retryRun: [{ path: `/api/runs/${ids['run']}/retry`, method: 'POST', status: 409 }],
+    retryRuns: [
+      { path: '/api/runs/retry', ...json({ since: '2020-01-01', code: 'exit' }) },
+      { path: '/api/runs/retry', ...json({ since: 'yesterday' }), status: 400 },
+    ],
     resumeRuns: [
       { path: '/api/runs/resume', method: 'POST' },
       { path: '/api/runs/resume', ...json({ run: 'x' }), status: 400 },

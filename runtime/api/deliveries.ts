@@ -38,8 +38,8 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
     },
     replayDeliveries: ({ body: { channel } }) =>
       orderAll(
-        (page) =>
-          store.read.deliveries({ ...page, state: 'parked', ...(channel !== undefined && { channel }) }),
+        ['parked'],
+        (state, page) => store.read.deliveries({ ...page, state, ...(channel !== undefined && { channel }) }),
         () => true,
         async (id) => {
           const replayed = await replay(id)

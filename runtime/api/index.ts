@@ -26,6 +26,7 @@ import { readStatus } from './status.ts'
 import { createStream } from './stream.ts'
 
 export type { AdminOptions } from './options.ts'
+export type { OrderedAll } from './parked.ts'
 export type { SpendAnswer } from './spend.ts'
 export type { BudgetStatus, ChannelStatus, GatewayStatus } from './status.ts'
 

@@ -1,4 +1,4 @@
-/** Gives one order about everything that is parked, the oldest first. */
+/** Gives one order about all records in a state, the oldest first. */
 
 import type { Id, Page } from '../store/port.ts'
 
@@ -13,21 +13,25 @@ export interface OrderedAll {
   readonly refused: readonly { readonly id: Id; readonly reason: string }[]
 }
 
-/** `order` returns why it was refused, or undefined. */
-export async function orderAll<Record extends { readonly id: Id }>(
-  read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Record>>,
+/** `order` returns why it was refused, or undefined. All lists are read before the first record is changed. */
+export async function orderAll<Record extends { readonly id: Id }, State>(
+  states: readonly State[],
+  read: (state: State, page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Record>>,
   isMeant: (record: Record) => boolean,
   order: (id: Id) => Promise<string | undefined>,
 ): Promise<OrderedAll> {
   const ids: Id[] = []
-  let cursor: string | undefined
-  do {
-    const page = await read({ limit: stride, ...(cursor !== undefined && { cursor }) })
-    ids.push(...page.items.filter(isMeant).map(({ id }) => id))
-    cursor = page.next
-  } while (cursor !== undefined)
+  for (const state of states) {
+    let cursor: string | undefined
+    do {
+      const page = await read(state, { limit: stride, ...(cursor !== undefined && { cursor }) })
+      ids.push(...page.items.filter(isMeant).map(({ id }) => id))
+      cursor = page.next
+    } while (cursor !== undefined)
+  }
   const refused: { id: Id; reason: string }[] = []
-  for (const id of ids.reverse()) {
+  // Ids are in the order of their creation.
+  for (const id of ids.sort()) {
     const reason = await order(id)
     if (reason !== undefined) refused.push({ id, reason })
   }

@@ -86,7 +86,7 @@ export function generationNumber(named: string, { archive }: Pick<AdminOptions, 
 }
 
 /** A time without a zone is UTC. */
-function instantOf(text: string, pointer: string): number {
+export function instantOf(text: string, pointer: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   const isZoned = /[zZ]$|T.*[+-]\d\d:?\d\d$/i.test(text)
   const iso = text.replace(' ', 'T').toUpperCase()

@@ -6,16 +6,21 @@ import { missing, refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { orderAll } from './parked.ts'
+import { instantOf } from './requests.ts'
 import type { workRoutes } from './routes/work.ts'
 import { readBudgets } from './status.ts'
 
 const orders = {
   cancel: { event: 'run-cancel-asked', done: 'cancelled' },
   resume: { event: 'run-resume-asked', done: 'resumed' },
+  retry: { event: 'run-retry-asked', done: 'retried' },
 } as const
 type Order = keyof typeof orders
 
-type RunHandlers = Pick<Handlers<typeof workRoutes>, 'readRun' | 'cancelRun' | 'resumeRun' | 'resumeRuns'>
+type RunHandlers = Pick<
+  Handlers<typeof workRoutes>,
+  'readRun' | 'cancelRun' | 'resumeRun' | 'resumeRuns' | 'retryRun' | 'retryRuns'
+>
 
 export function createRunHandlers(options: AdminOptions): RunHandlers {
   const { store, log, now, progressOf } = options
@@ -31,13 +36,38 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
     resumeRun: ({ params, reply }) => carryOut('resume', params.id, reply),
     resumeRuns: ({ body: { code } }) =>
       orderAll(
-        (page) => read.runs({ ...page, state: 'parked' }),
+        ['parked'],
+        (state, page) => read.runs({ ...page, state }),
         ({ error }) => code === undefined || error?.code === code,
-        async (id) => {
-          const ordered = await order('resume', id)
-          return ordered.ok ? undefined : (ordered.sentence ?? 'There is no such run.')
-        },
+        (id) => whyNot('resume', id),
       ),
+    retryRun: ({ params, reply }) => carryOut('retry', params.id, reply),
+    async retryRuns({ body: { dryRun = false, ...wanted } }) {
+      const since = wanted.since === undefined ? 0 : instantOf(wanted.since, '/since')
+      const until = wanted.until === undefined ? Number.POSITIVE_INFINITY : instantOf(wanted.until, '/until')
+      return orderAll(
+        wanted.state === undefined ? (['failed', 'timed-out'] as const) : [wanted.state],
+        (state, page) =>
+          read.runs({
+            ...page,
+            kind: 'run',
+            state,
+            ...(wanted.endpoint !== undefined && { endpoint: wanted.endpoint }),
+          }),
+        ({ error, mapping, runner, ranAt = 0 }) =>
+          isMeant(wanted.code, error?.code) &&
+          isMeant(wanted.mapping, mapping) &&
+          isMeant(wanted.runner, runner) &&
+          ranAt >= since &&
+          ranAt < until,
+        async (id) => (dryRun ? undefined : whyNot('retry', id)),
+      )
+    },
+  }
+
+  async function whyNot(type: Order, id: Id): Promise<string | undefined> {
+    const ordered = await order(type, id)
+    return ordered.ok ? undefined : (ordered.sentence ?? 'There is no such run.')
   }
 
   async function carryOut(type: Order, id: Id, reply: FastifyReply) {
@@ -95,16 +125,22 @@ async function withOutcome(read: Store['read'], run: RunRecord) {
 }
 
 /** Milliseconds until the runner was first called, until its turn was over, and until everything was done. */
-function timingsOf({ createdAt, startedAt, ranAt, deliveredAt, cancelledAt }: RunRecord) {
+function timingsOf({ state, createdAt, startedAt, ranAt, summarisedAt, ...run }: RunRecord) {
+  const endedAt = run.deliveredAt ?? run.cancelledAt ?? (state === 'succeeded' ? undefined : summarisedAt)
   return {
     queuedMs: between(createdAt, startedAt),
     runMs: between(startedAt, ranAt),
-    totalMs: between(createdAt, deliveredAt ?? cancelledAt),
+    totalMs: between(createdAt, endedAt),
   }
 }
 
 function between(start: number | undefined, end: number | undefined): number | undefined {
   return start === undefined || end === undefined ? undefined : Math.max(0, end - start)
+}
+
+/** Whether a value is the one that a filter asks for, if it asks for any. */
+function isMeant(wanted: string | undefined, value: string | undefined): boolean {
+  return wanted === undefined || wanted === value
 }
 
 /** The store words its reasons as clauses. */

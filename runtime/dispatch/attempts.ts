@@ -1,6 +1,6 @@
 /** Records attempts: the model is never asked again without a written reason. */
 
-import type { Attempt } from '../store/port.ts'
+import type { Attempt, RunRecord } from '../store/port.ts'
 
 const crashReason = 'the process ended while the run was being performed'
 const drainReason = 'the gateway stopped before the turn ended'
@@ -29,6 +29,11 @@ export function withEnd(attempts: readonly Attempt[], at: number, end: AttemptEn
   return [...attempts.slice(0, -1), { ...last, endedAt: at, ...end, ...reason }]
 }
 
-export function countOf(attempts: readonly Attempt[], outcome: Attempt['outcome']): number {
-  return attempts.filter((attempt) => attempt.outcome === outcome).length
+/** Counts the attempts since the run was retried last. */
+export function countOf(
+  { attempts, retries }: Pick<RunRecord, 'attempts' | 'retries'>,
+  outcome: Attempt['outcome'],
+): number {
+  const since = attempts.slice(retries?.at(-1)?.attempts ?? 0)
+  return since.filter((attempt) => attempt.outcome === outcome).length
 }

@@ -25,7 +25,7 @@ async function setting(t: Parameters<typeof openTestBed>[0], more: Setting = {})
 
 async function say(bed: TestBed, name: string, prompt = `q${name}`.padEnd(length, '.')) {
   const id = await bed.acceptRun({ sessionKey, prompt })
-  return bed.untilRun(id, (run) => run.stage === 'delivered')
+  return bed.untilRun(id, (run) => run.stage === 'delivered' || run.state === 'failed')
 }
 
 async function sayAll(bed: TestBed, ...names: string[]) {

@@ -133,7 +133,7 @@ export const issueCodes = {
     severity: 'failing',
     about: 'runner',
     title: 'runs of this runner fail',
-    ends: 'with the next turn of the runner that succeeds',
+    ends: 'when none of its runs of the last seven days is failed any more, and its last heartbeat succeeded',
   },
   CHANNEL_REFUSES: {
     ...lasting,

@@ -11,7 +11,13 @@ const start = Date.UTC(2026, 0, 31, 12)
 /** A watch whose ledger keeps which issues are open. The main session runs on `ai`. */
 function createFixture() {
   const open = new Map<string, Problem | undefined>()
-  const state = { now: start, parked: [] as object[], openDeliveries: [] as object[] }
+  const state = {
+    now: start,
+    parked: [] as object[],
+    failed: [] as object[],
+    heartbeats: [] as object[],
+    openDeliveries: [] as object[],
+  }
   const ledger = {
     note: (problem: Problem) => void open.set(keyOf(problem.code, problem.subject), problem),
     resolve: (code: IssueCode, subject: string) => void open.delete(keyOf(code, subject)),
@@ -33,7 +39,13 @@ function createFixture() {
     ledger,
     current: () => ({ generation: 4, snapshot }) as never,
     read: {
-      runs: async () => ({ items: state.parked as never }),
+      runs: async ({ state: asked, kind }: { state?: string; kind?: string } = {}) => ({
+        items: (asked === 'parked'
+          ? state.parked
+          : kind === 'heartbeat'
+            ? state.heartbeats
+            : state.failed) as never,
+      }),
       openDeliveries: async () => state.openDeliveries as never,
     },
     now: () => state.now,
@@ -54,8 +66,8 @@ const failed = (code = 'bad-credential') => ({
   reason: 'The key is wrong.',
 })
 
-test('runs that time out or fail are issues until one succeeds', () => {
-  const { ended, open, keys } = createFixture()
+test('runs that time out are an issue until one succeeds, and failed ones until each was retried', async () => {
+  const { watch, state, ended, open, keys } = createFixture()
   ended(run, timedOut)
   ended({ ...run, mapping: undefined, endpoint: 'agent' }, timedOut)
   ended(run, failed())
@@ -67,16 +79,29 @@ test('runs that time out or fail are issues until one succeeds', () => {
     'Runs of the runner "codex" fail with bad-credential: The key is wrong.',
   )
   ended(run, answered)
+  state.failed = [{ runner: 'codex', createdAt: state.now }]
+  await watch.sweep()
+  assert.deepEqual(keys(), ['TIMEOUTS:agent', 'RUNNER_FAILS:codex'], 'a success performs no other run')
+  assert.equal(
+    open.get('RUNNER_FAILS:codex')?.describe().next.command,
+    'reveille runs retry --runner codex --since 7d',
+  )
+  state.failed = [{ runner: 'codex', createdAt: state.now - 8 * 86_400_000 }]
+  await watch.sweep()
   assert.deepEqual(keys(), ['TIMEOUTS:agent'])
 })
 
-test('the failure of the runner that the main session runs on is silent', () => {
-  const { ended, observer, open } = createFixture()
+test('the failure of the runner that the main session runs on is silent', async () => {
+  const { watch, state, ended, observer, open } = createFixture()
   ended(run, failed())
   assert.equal(open.get('RUNNER_FAILS:codex')?.isSilent, false)
   observer.heartbeatEnded?.({ id: 'h1', runner: 'ai' }, { code: 'down', reason: 'It is down.' })
   assert.equal(open.get('RUNNER_FAILS:ai')?.isSilent, true)
-  observer.heartbeatEnded?.({ id: 'h2', runner: 'ai' })
+  state.heartbeats = [{ runner: 'ai', state: 'failed' }]
+  await watch.sweep()
+  assert.equal(open.has('RUNNER_FAILS:ai'), true)
+  state.heartbeats = [{ runner: 'ai', state: 'succeeded' }]
+  await watch.sweep()
   assert.equal(open.has('RUNNER_FAILS:ai'), false)
 })
 

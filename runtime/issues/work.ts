@@ -6,7 +6,7 @@ import type { BudgetKey, DispatchObserver } from '../dispatch/index.ts'
 import { catchUpSource, type SourceState } from '../sources/index.ts'
 import { dayOf } from '../store/day.ts'
 import type { Reader, RunRecord } from '../store/port.ts'
-import { type IssueCode, issueCodes } from './codes.ts'
+import { type IssueCode, issueCodes, quietMs } from './codes.ts'
 import { type Ledger, withoutStop } from './ledger.ts'
 
 export interface WorkWatchOptions {
@@ -43,6 +43,7 @@ export function createWorkWatch({
     runner: string,
     failure: { readonly code: string; readonly reason: string },
     id: string,
+    isRun: boolean,
   ) {
     ledger.note({
       code: 'RUNNER_FAILS',
@@ -50,7 +51,17 @@ export function createWorkWatch({
       isSilent: isOfMain(runner),
       describe: () => ({
         cause: `Runs of the runner "${runner}" fail with ${failure.code}: ${withoutStop(failure.reason)}.`,
-        next: { label: 'See how the newest of them failed', command: `reveille runs ${id}` },
+        next: isRun
+          ? {
+              label: `See how the newest failed (${id}), fix that, and then perform what failed again`,
+              command: `reveille runs retry --runner ${runner} --since 7d`,
+              action: {
+                method: 'POST',
+                path: '/api/runs/retry',
+                body: { runner, since: new Date(now() - quietMs).toISOString() },
+              },
+            }
+          : { label: 'See how the newest of them failed', command: `reveille runs ${id}` },
       }),
     })
   }
@@ -59,9 +70,7 @@ export function createWorkWatch({
     runEnded(run, result) {
       const { runner, timeoutSeconds, id } = run
       if (result.state === 'succeeded') {
-        if (!ledger.hasOpen()) return
-        ledger.resolve('RUNNER_FAILS', runner)
-        ledger.resolve('TIMEOUTS', subjectOf(run))
+        if (ledger.hasOpen()) ledger.resolve('TIMEOUTS', subjectOf(run))
       } else if (result.state === 'timed-out') {
         ledger.note({
           code: 'TIMEOUTS',
@@ -75,7 +84,7 @@ export function createWorkWatch({
           }),
         })
       } else if (result.state === 'failed' && result.error.code !== 'INTERRUPTED') {
-        noteRunner(runner, { code: result.error.code, reason: result.reason }, id)
+        noteRunner(runner, { code: result.error.code, reason: result.reason }, id, true)
       }
     },
 
@@ -140,8 +149,7 @@ export function createWorkWatch({
     },
 
     heartbeatEnded({ runner, id }, failure) {
-      if (failure !== undefined) noteRunner(runner, failure, id)
-      else if (ledger.hasOpen()) ledger.resolve('RUNNER_FAILS', runner)
+      if (failure !== undefined) noteRunner(runner, failure, id, false)
     },
 
     deliveryEnded({ channel, to }, state, reason) {
@@ -290,6 +298,11 @@ export function createWorkWatch({
         if (!isLeft) ledger.resolve(code, subject)
       }
     }
+    const failing = about('RUNNER_FAILS').map(({ subject }) => subject)
+    if (failing.length > 0) {
+      const failed = await failedRunners()
+      for (const runner of failing) if (!failed.has(runner)) ledger.resolve('RUNNER_FAILS', runner)
+    }
     const parked = about('DELIVERIES_PARKED')
     if (parked.length > 0) {
       const channels = await read.openDeliveries()
@@ -297,6 +310,21 @@ export function createWorkWatch({
         if (!channels.some((each) => each.channel === subject && each.parked > 0))
           ledger.resolve(code, subject)
     }
+  }
+
+  /** The runners that have failed runs, which nobody retried, or whose last heartbeat failed. A success elsewhere repairs neither. */
+  async function failedRunners(): Promise<ReadonlySet<string>> {
+    const runners = new Set<string>()
+    const { items } = await read.runs({ kind: 'heartbeat', limit: 1 })
+    for (const { state, runner } of items) if (state === 'failed') runners.add(runner)
+    let cursor: string | undefined
+    do {
+      const page = await read.runs({ kind: 'run', state: 'failed', limit: 500, ...(cursor && { cursor }) })
+      const recent = page.items.filter(({ createdAt }) => createdAt > now() - quietMs)
+      for (const { runner } of recent) runners.add(runner)
+      cursor = recent.length < page.items.length ? undefined : page.next
+    } while (cursor !== undefined)
+    return runners
   }
 
   return {

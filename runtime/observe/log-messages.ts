@@ -130,6 +130,7 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'run-parked': ['run parked', '{sessionKey}  {code}  {reason}', 'run {runId:id}'],
   'run-cancel-asked': ['cancel', 'asked over the {by}', 'run {runId:id}'],
   'run-resume-asked': ['resume', 'asked over the {by}', 'run {runId:id}'],
+  'run-retry-asked': ['retry', 'asked over the {by}', 'run {runId:id}'],
   'run-interrupted': ['paused', '{sessionKey}  will be taken up again', 'run {runId:id}'],
   'summary-posted': ['summary', 'posted to the main session', 'event {eventId:id}'],
   'heartbeat-succeeded': ['heartbeat', 'main saw {events:count event}{waiting}', '{ms:took}  run {runId:id}'],

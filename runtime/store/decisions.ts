@@ -8,7 +8,9 @@ import {
   type IssueRecord,
   type ReplayJob,
   type RequestRecord,
+  type RunError,
   type RunRecord,
+  type RunRetry,
   StoreError,
   severities,
 } from './port.ts'
@@ -60,6 +62,40 @@ function endOpenAttempt(attempt: Attempt, at: number): Attempt {
 export function whyNotResume({ state, forgottenAt }: RunRecord): string | undefined {
   if (state !== 'parked') return `only a parked run can be resumed: it is ${state}`
   return forgottenAt === undefined ? undefined : 'what it was asked is forgotten'
+}
+
+export function whyNotRetry({ kind, state, forgottenAt }: RunRecord): string | undefined {
+  if (kind === 'heartbeat') return 'it is a heartbeat, and a failed one is tried again automatically'
+  if (state !== 'failed' && state !== 'timed-out')
+    return `only a failed or timed-out run can be retried: it is ${state}`
+  return forgottenAt === undefined ? undefined : 'what it was asked is forgotten'
+}
+
+/** The record keeps how the run had ended, and drops every field about that end. */
+export function retriedAt(
+  { state, error, attempts, retries = [], summaryEventId }: RunRecord,
+  at: number,
+): Partial<RunRecord> {
+  const before: RunRetry = {
+    at,
+    state: state === 'timed-out' ? 'timed-out' : 'failed',
+    ...(error && { error }),
+    attempts: attempts.length,
+    ...(summaryEventId !== undefined && { summaryEventId }),
+  }
+  return {
+    state: 'queued',
+    stage: 'accepted',
+    retries: [...retries, before],
+    error: undefined,
+    cancelRequestedAt: undefined,
+    startedAt: undefined,
+    ranAt: undefined,
+    summarisedAt: undefined,
+    deliveredAt: undefined,
+    summaryEventId: undefined,
+    deliveryIds: [],
+  }
 }
 
 type Target = { readonly channel: string; readonly to: string }
@@ -216,7 +252,8 @@ export function follow<FoundEvent extends ShownEvent>(
     const run = found.runs.has(id) ? undefined : traces.run(id)
     if (run === undefined) return
     found.runs.set(id, run)
-    if (run.summaryEventId !== undefined) followEvent(run.summaryEventId)
+    for (const { summaryEventId } of [run, ...(run.retries ?? [])])
+      if (summaryEventId !== undefined) followEvent(summaryEventId)
   }
 
   /** The heartbeat that consumed an event has shown its text, and so has one that failed before. */
@@ -257,10 +294,14 @@ export function whyNotErase<FoundEvent extends ShownEvent>(
 
 /** Returns a run's fields, JSON of it parsed, without its texts. Codes and times stay. */
 export function withoutTexts(fields: Partial<RunRecord>): Partial<RunRecord> {
-  const { name: _name, reply: _reply, warnings: _warnings, error, attempts, ...rest } = fields
+  const { name: _name, reply: _reply, warnings: _warnings, error, attempts, retries, ...rest } = fields
+  const forgotten = (old: RunError) => ({ ...old, message: 'forgotten' })
   return {
     ...rest,
-    ...(error && { error: { ...error, message: 'forgotten' } }),
+    ...(error && { error: forgotten(error) }),
+    ...(retries && {
+      retries: retries.map((retry) => ({ ...retry, ...(retry.error && { error: forgotten(retry.error) }) })),
+    }),
     ...(attempts && { attempts: attempts.map(({ reason: _reason, ...attempt }) => attempt) }),
   }
 }

@@ -290,6 +290,8 @@ export type Command =
   | { readonly type: 'cancel'; readonly run: Id; readonly at: number }
   /** Queues a parked run again, without its error. */
   | { readonly type: 'resume'; readonly run: Id; readonly at: number }
+  /** Queues a run again that failed or timed out, from its stored prompt, as if it were new except for its `attempts` and `retries`. */
+  | { readonly type: 'retry'; readonly run: Id; readonly at: number }
   /**
    * Commits a delivery that no run makes, with its task. A delivery that is sent again, because the answer was lost, changes
    * nothing. Over the backlog it throws `BACKLOG`, like `accept`.

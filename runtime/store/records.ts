@@ -197,6 +197,19 @@ export interface Attempt {
   readonly reason?: string
 }
 
+/** How a run ended before an operator had it performed again. */
+export interface RunRetry {
+  /** When it was queued again. */
+  readonly at: number
+  /** How it had ended. */
+  readonly state: 'failed' | 'timed-out'
+  readonly error?: RunError
+  /** How many of the run's attempts came before. */
+  readonly attempts: number
+  /** The summary that reported that end to the main session. */
+  readonly summaryEventId?: Id
+}
+
 /** One agent turn: a hook's run, or a heartbeat of the main session. */
 export interface RunRecord {
   readonly id: Id
@@ -264,6 +277,8 @@ export interface RunRecord {
   /** When an operator cancelled the run while it was running. */
   readonly cancelRequestedAt?: number
   readonly attempts: readonly Attempt[]
+  /** How it ended each time before it was retried, oldest first. */
+  readonly retries?: readonly RunRetry[]
   readonly createdAt: number
   readonly startedAt?: number
   readonly ranAt?: number

@@ -167,6 +167,15 @@ const runFields = {
     joined: list(object({ requestId: id, at: time, ...optional({ message: text() }) }), {
       description: 'What joined a run that was cancelled before it could read it: the newest 100.',
     }),
+    retries: list(
+      object({
+        at: time,
+        state: oneOf(['failed', 'timed-out']),
+        attempts: integer('How many of its attempts came before.'),
+        ...optional({ error: runError, summaryEventId: id }),
+      }),
+      { description: 'How it ended each time before it was retried, oldest first.' },
+    ),
     forgottenAt,
   }),
 }

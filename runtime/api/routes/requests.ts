@@ -5,7 +5,7 @@ import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { request, requestItem } from './records.ts'
 import { givenText, id, integer, oneOf, optional, text } from './schema.ts'
 
-const instant = (description: string) =>
+export const instant = (description: string) =>
   text(description, {
     pattern:
       '^(\\d{1,15}|\\d{4}-\\d\\d-\\d\\d([Tt ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d{1,9})?)?([Zz]|[+-]\\d\\d:?\\d\\d)?)?)$',

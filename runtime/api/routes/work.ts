@@ -3,9 +3,11 @@
 import { deliveryStates, eventStates, runStages, runStates } from '../../store/records.ts'
 import { pageOf, pageQuery, type Routes } from './declaration.ts'
 import { delivery, event, route, run, runItem, session, sessionItem } from './records.ts'
+import { instant } from './requests.ts'
 import {
   closedObject,
   exactly,
+  flag,
   givenText,
   id,
   integer,
@@ -84,6 +86,30 @@ export const workRoutes = {
     summary: 'Queues all parked runs again, the oldest first.',
     body: closedObject(
       optional({ code: givenText('Only those that were parked with this code: `BUDGET`.', longestName) }),
+    ),
+    answers: { 200: orderedAll },
+  },
+  retryRun: {
+    method: 'POST',
+    path: '/runs/:id/retry',
+    summary: 'Performs a run that failed or timed out again, from its stored prompt.',
+    answers: { 200: orderedRun },
+  },
+  retryRuns: {
+    method: 'POST',
+    path: '/runs/retry',
+    summary: 'Performs runs that failed or timed out again, the oldest first, each once.',
+    body: closedObject(
+      optional({
+        state: oneOf(['failed', 'timed-out']),
+        since: instant('Only those that ended since then.'),
+        until: instant('Only those that ended before.'),
+        code: givenText('Only those that failed with this code: `exit`.', 200),
+        endpoint: givenText('Only those of requests to this endpoint.', 1_024),
+        mapping: givenText('Only those of this mapping.', 1_024),
+        runner: givenText('Only those of this runner.', longestName),
+        dryRun: flag('Whether nothing is done, and `done` says how many would be retried.'),
+      }),
     ),
     answers: { 200: orderedAll },
   },

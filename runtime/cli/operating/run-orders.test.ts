@@ -173,3 +173,72 @@ test('wrong ids, missing ids and ids beside --all are refused, and nothing is ch
   }
   assert.deepEqual([...new Set(asked)], ['/api/runs'])
 })
+
+test('runs that failed are performed again from their stored prompts, each once, by one command', async (t) => {
+  const program = `test -f {folder}/repaired && tail -n 2 | head -n 1 || { echo broken >&2; exit 3; }`
+  const { gateway, post, ended, write, read } = await install(t, {
+    'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} } }
+hooks: { enabled: true, token: ${hookToken} }
+agents:
+  defaults: { runner: shell }
+  runners: { shell: { kind: command, command: /bin/sh, args: [-c, "${program}"], input: stdin, cwd: "{folder}" } }
+`,
+  })
+  const env = { REVEILLE_URL: await gateway.listen(), REVEILLE_GATEWAY_TOKEN: gatewayToken }
+  const { run } = await createCommandLine(t, {}, { fetch, env })
+  const ids: string[] = []
+  for (const message of ['one', 'two', 'three']) {
+    const body = { message, sessionKey: 'hook:repo', deliver: false, wakeMode: 'next-heartbeat' }
+    ids.push(String((await post('/hooks/agent', body)).body['runId']))
+  }
+  for (const id of ids) {
+    const { state, stage, deliveredAt } = await ended(id)
+    assert.deepEqual([state, stage, deliveredAt], ['failed', 'summarised', undefined])
+  }
+  const [first = ''] = ids
+  assert.match((await run('runs', first)).out, /^next +`reveille runs retry \w+` performs it again/m)
+  assert.deepEqual(await run('runs', 'retry', '--state', 'failed', '--since', '8h', '--dry-run'), {
+    code: 0,
+    out: '3 runs would be retried.\n',
+    err: '',
+  })
+  assert.equal((await run('runs', 'retry', '--code', 'no-such-code')).out, '0 runs queued again.\n')
+  for (const [args, message] of [
+    [[], /^Name the runs, or choose them/],
+    [[first, '--since', '8h'], /^An id names one run/],
+    [['--since', 'yesterday'], /^--since takes a span/],
+  ] as const) {
+    const refused = await run('runs', 'retry', ...args)
+    assert.equal(refused.code, 2)
+    assert.match(refused.err, message)
+  }
+
+  await write('repaired', '')
+  // Two at the same moment, and one after them: each run is performed once.
+  const orders = await Promise.all([1, 2].map(() => run('runs', 'retry', '--since', '8h', '--json')))
+  const done = orders.map(({ out }) => JSON.parse(out).done)
+  assert.equal(done[0] + done[1], 3)
+  const runs = await Promise.all(ids.map((id) => ended(id)))
+  assert.deepEqual(
+    runs.map(({ state, reply }) => [state, reply?.trim()]),
+    ['one', 'two', 'three'].map((message) => ['succeeded', message]),
+  )
+  const times = runs.map(({ startedAt = 0 }) => startedAt)
+  assert.deepEqual(times, times.toSorted(), 'a session keeps its order')
+  for (const { attempts, retries, summaryEventId } of runs) {
+    assert.deepEqual(
+      attempts.map(({ outcome }) => outcome),
+      ['failed', 'succeeded'],
+    )
+    assert.deepEqual([retries?.length, retries?.[0]?.error?.code, retries?.[0]?.attempts], [1, 'exit', 1])
+    assert.notEqual(retries?.[0]?.summaryEventId, summaryEventId)
+  }
+  assert.equal((await run('runs', 'retry', '--since', '8h')).out, '0 runs queued again.\n')
+  const refused = await run('runs', 'retry', first)
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.err,
+    /The run cannot be retried: only a failed or timed-out run can be retried: it is succeeded\./,
+  )
+  assert.equal((await read<Page<RunRecord>>('/api/runs?state=failed')).items.length, 0)
+})

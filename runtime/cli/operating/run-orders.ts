@@ -1,12 +1,15 @@
-/** `reveille cancel` and `reveille resume`: end runs early, or queue parked ones again. */
+/** `reveille cancel`, `reveille resume` and `reveille runs retry`: end runs early, or queue parked or failed ones again. */
 
+import type { OrderedAll } from '../../api/index.ts'
 import type { RunRecord } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { counted } from '../counted.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { giveOrder } from '../orders.ts'
-import { openAdmin } from '../reading/admin-client.ts'
+import { doneMs, openAdmin } from '../reading/admin-client.ts'
 import { parkedIds, wholeIdOf } from '../reading/find.ts'
+import { momentOf } from '../reading/request-filters.ts'
+import { shortId } from '../table.ts'
 
 interface OrderOptions extends CommandOptions {
   readonly all?: boolean
@@ -49,6 +52,59 @@ async function orderRuns(
 /** Why a run is parked. */
 function codeOf({ error }: Readonly<Record<string, unknown>>): unknown {
   return (error as RunRecord['error'])?.code
+}
+
+interface RetryOptions extends CommandOptions {
+  readonly state?: string
+  readonly since?: string
+  readonly until?: string
+  readonly code?: string
+  readonly endpoint?: string
+  readonly mapping?: string
+  readonly runner?: string
+  readonly dryRun?: boolean
+}
+
+/** Retries the named runs, or all that the filters choose. @returns 1 where one of them was refused */
+export async function retry(
+  runs: readonly string[],
+  { config, json = false, dryRun = false, since, until, ...filters }: RetryOptions,
+  io: Io,
+): Promise<number> {
+  const chosen = {
+    ...filters,
+    ...(since !== undefined && { since: String(momentOf('--since', since, io.now())) }),
+    ...(until !== undefined && { until: String(momentOf('--until', until, io.now())) }),
+  }
+  const isFiltered = Object.keys(chosen).length > 0
+  if (runs.length > 0 && (isFiltered || dryRun))
+    throw new CommandFailure(2, 'An id names one run; filters and --dry-run choose among many.')
+  if (runs.length === 0 && !isFiltered)
+    throw new CommandFailure(
+      2,
+      'Name the runs, or choose them: --state failed, --since, --code and the like.',
+    )
+  const admin = await openAdmin({ config }, io)
+  if (runs.length > 0)
+    return giveOrder<{ readonly ok: true }>(
+      admin,
+      {
+        ids: await Promise.all(runs.map((id) => wholeIdOf(admin, 'runs', id))),
+        path: (id) => `/api/runs/${id}/retry`,
+        idName: 'runId',
+        describe: () => 'queued again',
+      },
+      json,
+      io,
+    )
+  const body = { ...chosen, ...(dryRun && { dryRun }) }
+  const answer = (await admin.sendJson('POST', '/api/runs/retry', body, { ms: doneMs })) as OrderedAll
+  if (json) io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  else {
+    for (const { id, reason } of answer.refused) io.err(`${shortId(id)}: ${reason}\n`)
+    io.out(`${counted(answer.done, 'run')} ${dryRun ? 'would be retried' : 'queued again'}.\n`)
+  }
+  return answer.refused.length === 0 ? 0 : 1
 }
 
 /** Orders a running run to end, which it does a moment later. */

@@ -91,12 +91,32 @@ export function addReadingCommands(program: CliCommand, run: Run): void {
     )
     .action(run(async () => (await import('./forget.ts')).forgetRequests))
 
-  addRecords('runs', 'agent turns: queued, running and ended', [
+  const runs = addRecords('runs', 'agent turns: queued, running and ended', [
     new Option('--state <state>', 'only these').choices(runStates),
     new Option('--session-key <key>', 'only those of one session'),
     new Option('--endpoint <name>', 'only those of requests to /hooks/<name>'),
     new Option('--kind <kind>', 'only these').choices(['run', 'heartbeat']),
   ])
+  runs
+    .command('retry')
+    .description('perform runs that failed or timed out again, from their stored prompts, the oldest first')
+    .argument('[id...]', 'an id, or at least the last 4 characters of a recent one')
+    .addOption(configOption())
+    .addOption(new Option('--state <state>', 'only these').choices(['failed', 'timed-out']))
+    .option('--since <when>', 'only those that ended since then: 8h, 30m, 7d, 2026-01-31 or 2026-01-31T08:00')
+    .option('--until <when>', 'only those that ended before then')
+    .option('--code <code>', 'only those that failed with this code')
+    .option('--endpoint <name>', 'only those of requests to /hooks/<name>')
+    .option('--mapping <id>', 'only those of this mapping')
+    .option('--runner <name>', 'only those of this runner')
+    .option('--dry-run', 'only say how many would be retried')
+    .option('--json', 'answer as JSON: {items}, or {ok, done, refused} for many')
+    .gatewayExamples(
+      'reveille runs retry 3f9a1c',
+      'reveille runs retry --state failed --since 8h --dry-run',
+      'reveille runs retry --code exit --endpoint github',
+    )
+    .action(run(async () => (await import('../operating/run-orders.ts')).retry))
   addRecords('events', 'what the main session has read, or will read', [
     new Option('--state <state>', 'only these').choices(eventStates),
   ])

@@ -73,13 +73,15 @@ export function factsOfRun(run: RunAnswer, io: Io): Facts {
   }
 }
 
-/** What an operator can do about a parked run. */
-function nextStep({ id, state, error, cancelRequestedAt }: RunRecord, io: Io): string | undefined {
+/** What an operator can do about a run that waits for that. */
+function nextStep({ id, kind, state, error, cancelRequestedAt }: RunRecord, io: Io): string | undefined {
   const command = (name: string) => pasted(`${name} ${shortId(id)}`, io)
   if (state === 'parked') {
     const when = error?.code === 'BUDGET' ? ' once the budget has room again' : ''
     return `${command('resume')} performs it${when}, ${command('cancel')} ends it`
   }
+  if (kind === 'run' && (state === 'failed' || state === 'timed-out'))
+    return `${command('runs retry')} performs it again from its stored prompt`
   return cancelRequestedAt !== undefined && state === 'running' ? 'it is being cancelled' : undefined
 }
 

@@ -19,7 +19,7 @@ test('a run that is cancelled while its model is at work ends at once, with a su
   const run = await bed.untilRun(id, ({ state }) => state === 'cancelled')
   assert.deepEqual(
     [run.stage, run.error?.code, run.error?.retryable, run.attempts[0]?.outcome, run.attempts[0]?.reason],
-    ['delivered', 'CANCELLED', false, 'cancelled', 'the run was cancelled'],
+    ['summarised', 'CANCELLED', false, 'cancelled', 'the run was cancelled'],
   )
   const [summary] = await bed.events()
   assert.equal(summary?.text, 'Hook Reviewer (error): the run was cancelled')
@@ -61,7 +61,7 @@ test('a cancel before a crash is found by the next process, and no model is call
   await bed.crash()
   await bed.start()
   const run = await bed.untilRun(id, ({ state }) => state === 'cancelled')
-  assert.deepEqual([run.stage, run.attempts[0]?.outcome, bed.turns.length], ['delivered', 'interrupted', 0])
+  assert.deepEqual([run.stage, run.attempts[0]?.outcome, bed.turns.length], ['summarised', 'interrupted', 0])
   assert.equal((await bed.events())[0]?.text, 'Hook github (error): the run was cancelled')
 })
 

@@ -52,13 +52,15 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
       mintId,
       at,
     })
+    // Nothing of a run without a reply is ever delivered: its summary is the last stage that it reaches.
+    const isOver = reply !== undefined && !open
     log.info({ event: 'summary-posted', ...names(run), eventId: event.id }, 'summary posted')
     for (const delivery of deliveries) reportUnsent(options, run, delivery)
     return {
       run: {
-        stage: open ? 'summarised' : 'delivered',
+        stage: isOver ? 'delivered' : 'summarised',
         summarisedAt: at,
-        ...(open ? {} : { deliveredAt: at }),
+        ...(isOver && { deliveredAt: at }),
         summaryEventId: event.id,
         deliveryIds: deliveries.map(({ id }) => id),
       },

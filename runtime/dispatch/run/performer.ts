@@ -44,7 +44,7 @@ interface RunAttempt {
 /**
  * Stages: `accepted -> running -> ran -> summarised -> delivered`. Everything that follows the turn is committed
  * with its end, so a claimed run is at `accepted` or `running`. A run at `ran` continues from there without
- * asking the model. A stage that does not apply is passed at once.
+ * asking the model. A stage that does not apply is passed at once, and a run without a reply ends at `summarised`.
  */
 export function createRunPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
   const { budgets, current, log, now, timers } = options
@@ -141,7 +141,7 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
   /** Returns when the run is tried again, or undefined if it is not: also if that would be after its deadline. */
   function retryAt(run: StartedRun, failure: Failure, at: number): number | undefined {
     const { attempts, ...backoff } = defaults().retry
-    const failures = countOf(run.attempts, 'failed')
+    const failures = countOf(run, 'failed')
     if (!failure.retryable || failures >= attempts) return undefined
     const left = deadlineOf(run) - at
     const waitMs = retryDelayMs(failure, failures, { ...backoff, jitter }, options.random, left)
@@ -162,7 +162,7 @@ function isOver({ state, stage }: RunRecord): boolean {
 /** Returns the result of a run that ends without asking the model again. */
 function resultWithoutAsking(run: RunRecord): RunResult | undefined {
   if (run.cancelRequestedAt !== undefined) return cancelled()
-  const interruptions = countOf(run.attempts, 'interrupted')
+  const interruptions = countOf(run, 'interrupted')
   return interruptions >= interruptionLimit ? interrupted(interruptions) : undefined
 }
 

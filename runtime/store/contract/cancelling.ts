@@ -329,6 +329,82 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.subject, idOf(follower))
     })
 
+    test('a run that failed or timed out is queued again once, behind what waits in its lane, and its record keeps how it had ended', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const error = { code: 'exit', message: 'no', retryable: false }
+      for (const state of ['failed', 'timed-out'] as const) {
+        const summaryEventId = bench.mintId()
+        const attempts = [{ number: 1, startedAt: 1, endedAt: 2, outcome: state }] as const
+        const ended = await settleAs(bench, sample.runAction({ sessionKey: `pr:${state}`, pool: 'github' }), {
+          ...{ state, stage: 'summarised', error, attempts, summaryEventId },
+          ...{ startedAt: 1, ranAt: 2, summarisedAt: 2 },
+        })
+        const waiting = sample.runAction({ sessionKey: `pr:${state}` })
+        await bench.store.accept(sample.entry(waiting))
+        const answers = await Promise.all([retry(bench.store, ended.id, 7), retry(bench.store, ended.id, 8)])
+        assert.deepEqual(
+          answers.map(({ ok, why }) => why ?? ok).toSorted(),
+          ['state', true],
+          'of two at one moment one is refused',
+        )
+        const run = await bench.store.read.run(ended.id)
+        assert.deepEqual(
+          [
+            run?.state,
+            run?.stage,
+            run?.error,
+            run?.startedAt,
+            run?.ranAt,
+            run?.summaryEventId,
+            run?.attempts,
+          ],
+          ['queued', 'accepted', undefined, undefined, undefined, undefined, attempts],
+        )
+        const [retried] = run?.retries ?? []
+        assert.ok(retried?.at === 7 || retried?.at === 8)
+        assert.deepEqual(run?.retries, [{ at: retried.at, state, error, attempts: 1, summaryEventId }])
+        const worker = startManualWorker(bench.store, ['run'])
+        const first = await worker.next()
+        assert.equal(first.task.subject, idOf(waiting))
+        first.done()
+        const claim = await worker.next()
+        assert.deepEqual([claim.task.subject, claim.task.pool, claim.task.attempt], [ended.id, 'github', 1])
+        claim.done()
+        await worker.drain(1_000)
+      }
+    })
+
+    test('a run in another state, a heartbeat and a forgotten run are not retried', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      for (const fields of [
+        { state: 'succeeded', stage: 'delivered' },
+        { state: 'parked', error: parkedFor },
+        { state: 'failed', forgottenAt: 5 },
+      ] as const) {
+        const run = await settleAs(bench, sample.runAction(), fields)
+        const refused = await retry(bench.store, run.id)
+        assert.deepEqual([refused.ok, refused.why], [false, 'state'])
+      }
+      assert.equal((await retry(bench.store, bench.mintId())).why, 'unknown')
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a retry whose commit failed has changed nothing, and one whose answer was lost is done once', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const run = await settleAs(bench, sample.runAction(), { state: 'failed', stage: 'summarised' })
+      await bench.fault('commit-fails')
+      await assert.rejects(retry(bench.store, run.id), { code: 'STORE_UNAVAILABLE' })
+      assert.equal((await bench.store.read.run(run.id))?.state, 'failed')
+      await bench.fault('answer-lost')
+      await retry(bench.store, run.id)
+      assert.equal((await retry(bench.store, run.id)).why, 'state')
+      assert.equal((await bench.store.read.run(run.id))?.retries?.length, 1)
+      assert.equal(bench.store.health().backlog, 1)
+    })
+
     test('a cancel and a resume survive the process', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
@@ -346,12 +422,16 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    async function park(bench: Bench, action: ReturnType<ReturnType<typeof createSampler>['runAction']>) {
+    function park(bench: Bench, action: Action): Promise<RunRecord> {
+      return settleAs(bench, action, { state: 'parked', error: parkedFor })
+    }
+
+    async function settleAs(bench: Bench, action: Action, fields: Partial<RunRecord>): Promise<RunRecord> {
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(action))
       const worker = startManualWorker(bench.store, ['run'])
       const claim = await worker.next()
-      const run: Partial<RunRecord> & { id: Id } = { id: idOf(action), state: 'parked', error: parkedFor }
+      const run: Partial<RunRecord> & { id: Id } = { ...fields, id: idOf(action) }
       claim.settle({ done: true, effects: { run } })
       await worker.drain(1_000)
       return { ...action.record, ...run } as RunRecord
@@ -359,8 +439,14 @@ export function cancellingContract(subject: ContractSubject): void {
   })
 }
 
+type Action = ReturnType<ReturnType<typeof createSampler>['runAction']>
+
 function cancel(store: Store, run: Id, at = Date.UTC(2026, 0, 1)) {
   return store.command({ type: 'cancel', run, at })
+}
+
+function retry(store: Store, run: Id, at = Date.UTC(2026, 0, 1)) {
+  return store.command({ type: 'retry', run, at })
 }
 
 function resume(store: Store, run: Id, at = Date.UTC(2026, 0, 1)) {

@@ -3,11 +3,13 @@
 import {
   cancelledAt,
   pendingAgain,
+  retriedAt,
   taskOf,
   unknown,
   whyNotCancel,
   whyNotReplay,
   whyNotResume,
+  whyNotRetry,
   wrongState,
 } from '../decisions.ts'
 import { isId } from '../id.ts'
@@ -58,21 +60,11 @@ const commands: Commands = {
     return done
   },
 
-  async resume({ run: id, at }, changing) {
-    const { send, schedule } = changing
-    const row = isId(id) ? await lockRun(changing, id) : undefined
-    if (row === undefined) return unknown('run')
-    const run = runOf(row)
-    const reason = whyNotResume(run)
-    if (reason !== undefined) return wrongState(reason)
-    const { sessionKey, pool } = run
-    const hasLane = firstRunOf(sessionKey) !== id || (await schedule.isOccupied(laneOf(sessionKey)))
-    writeRun(changing, row, { id, state: 'queued', error: undefined })
-    await schedule.add([runTask({ id, sessionKey, lane: hasLane, dueAt: at, pool })])
-    // The new task was never claimed, so requests could join the run again; it has read those that joined before.
-    send('UPDATE coalesced SET deadline = NULL WHERE run = $1', [id])
-    return done
-  },
+  resume: ({ run: id, at }, changing) =>
+    queueAgain(changing, id, at, whyNotResume, () => ({ state: 'queued', error: undefined })),
+
+  retry: ({ run: id, at }, changing) =>
+    queueAgain(changing, id, at, whyNotRetry, (run) => retriedAt(run, at)),
 
   /** @throws StoreError `BACKLOG` */
   async send({ delivery, task }, changing) {
@@ -137,6 +129,28 @@ export function runCommand(command: Command, changing: Changing): Promise<Comman
     Record<Command['type'], (command: never, changing: Changing) => Promise<CommandResult>>
   > = commands
   return ofType[command.type](command as never, changing)
+}
+
+async function queueAgain(
+  changing: Changing,
+  id: Id,
+  at: number,
+  whyNot: (run: RunRecord) => string | undefined,
+  changesOf: (run: RunRecord) => Partial<RunRecord>,
+): Promise<CommandResult> {
+  const { send, schedule } = changing
+  const row = isId(id) ? await lockRun(changing, id) : undefined
+  if (row === undefined) return unknown('run')
+  const run = runOf(row)
+  const reason = whyNot(run)
+  if (reason !== undefined) return wrongState(reason)
+  const { sessionKey, pool } = run
+  const hasLane = firstRunOf(sessionKey) !== id || (await schedule.isOccupied(laneOf(sessionKey)))
+  writeRun(changing, row, { id, ...changesOf(run) })
+  await schedule.add([runTask({ id, sessionKey, lane: hasLane, dueAt: at, pool })])
+  // The new task was never claimed, so requests could join the run again; it has read those that joined before.
+  send('UPDATE coalesced SET deadline = NULL WHERE run = $1', [id])
+  return done
 }
 
 /** Writes the last route of the main session: one that an operator set wins over the configured one. */

@@ -4,14 +4,16 @@ import { refuseOverBacklog } from '../counters.ts'
 import {
   cancelledAt,
   pendingAgain,
+  retriedAt,
   taskOf,
   unknown,
   whyNotCancel,
   whyNotReplay,
   whyNotResume,
+  whyNotRetry,
   wrongState,
 } from '../decisions.ts'
-import type { Command, CommandResult, Route } from '../port.ts'
+import type { Command, CommandResult, Id, Route, RunRecord } from '../port.ts'
 import { firstRunOf, laneOf, runTask } from '../tasks.ts'
 import type { Parts } from './parts.ts'
 import { createForgetting } from './records/forgetting.ts'
@@ -37,6 +39,25 @@ export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => 
     return done
   }
 
+  function queueAgain(
+    id: Id,
+    at: number,
+    whyNot: (run: RunRecord) => string | undefined,
+    changesOf: (run: RunRecord) => Partial<RunRecord>,
+  ): Result {
+    const run = runs.find(id)
+    if (run === undefined) return unknown('run')
+    const reason = whyNot(run)
+    if (reason !== undefined) return wrongState(reason)
+    const { sessionKey, pool } = run
+    const lane = firstRunOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
+    runs.change({ id, ...changesOf(run) })
+    schedule.add(runTask({ id, sessionKey, lane, dueAt: at, pool }))
+    // The new task was never claimed, so requests could join the run again; it has read those that joined before.
+    coalescing.end(id)
+    return done
+  }
+
   const commands: Commands = {
     cancel({ run: id, at }) {
       const run = runs.find(id)
@@ -55,17 +76,11 @@ export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => 
     },
 
     resume({ run: id, at }) {
-      const run = runs.find(id)
-      if (run === undefined) return unknown('run')
-      const reason = whyNotResume(run)
-      if (reason !== undefined) return wrongState(reason)
-      const { sessionKey, pool } = run
-      const lane = firstRunOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
-      runs.change({ id, state: 'queued', error: undefined })
-      schedule.add(runTask({ id, sessionKey, lane, dueAt: at, pool }))
-      // The new task was never claimed, so requests could join the run again; it has read those that joined before.
-      coalescing.end(id)
-      return done
+      return queueAgain(id, at, whyNotResume, () => ({ state: 'queued', error: undefined }))
+    },
+
+    retry({ run: id, at }) {
+      return queueAgain(id, at, whyNotRetry, (run) => retriedAt(run, at))
     },
 
     /** @throws StoreError `BACKLOG` */
