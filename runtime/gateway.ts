@@ -332,9 +332,11 @@ async function assemble(
       onState: issues.sourceChanged,
     }),
   )
+  const notes = parts.add(createTracedNotes({ store, mask: mask.text, onExplained: issues.requestExplained }))
+  const { read } = notes.store
   const requestDryRuns = parts.add(
     createRequestDryRuns({
-      read: store.read,
+      read,
       reloader,
       plugins,
       randomness: { mint: mintId, randomId },
@@ -342,8 +344,7 @@ async function assemble(
       mask: mask.text,
     }),
   )
-  const notes = parts.add(createTracedNotes({ store, mask: mask.text, onExplained: issues.requestExplained }))
-  const replays = createReplays({ store, replay: (asked) => hooks.replay(asked), mintId })
+  const replays = createReplays({ store: { read }, replay: (asked) => hooks.replay(asked), mintId })
   const replayJobs = parts.add(
     createReplayJobs({
       store,
@@ -361,7 +362,7 @@ async function assemble(
   )
   registerAdminSurface(app, {
     current,
-    store,
+    store: notes.store,
     mintId,
     log,
     now,
@@ -600,6 +601,7 @@ function storeSettings({ gateway, history, agents }: Settings) {
   return {
     keepMs: history.keepMs,
     mostBodyBytes: history.maxBodyBytes,
+    ...(history.bodies !== 'all' && { ignoredBodiesMs: history.ignoredMs }),
     backlog: gateway.limits.backlog,
     sessionIdleMs: agents.sessions.idleMs,
   }

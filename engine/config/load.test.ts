@@ -90,7 +90,7 @@ test('absent keys have their documented defaults', async (context) => {
         transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} },
         reload: { requireTests: true, debounceMs: 50, poll: false },
       },
-      history: { bodies: 'failed', keepMs: 604_800_000, maxBodyBytes: 1_073_741_824 },
+      history: { bodies: 'failed', keepMs: 604_800_000, ignoredMs: 3_600_000, maxBodyBytes: 1_073_741_824 },
       deliveries: { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10 },
       agents: {
         defaults: {

@@ -52,6 +52,7 @@ export function resolveSettings(
     history: {
       bodies: history.bodies,
       keepMs: parseDuration(history.keep),
+      ignoredMs: parseDuration(history.ignored),
       maxBodyBytes: parseByteSize(history.maxBodyBytes),
     },
     deliveries: { ...deliveriesRest, retryForMs: parseDuration(retryFor) },

@@ -49,8 +49,9 @@ export interface Settings extends Pick<Written, 'channels' | 'plugins'> {
     }
     readonly reload: Omit<Written['hooks']['reload'], 'debounce'> & { readonly debounceMs: number }
   }
-  readonly history: Omit<Written['history'], 'keep' | 'maxBodyBytes'> & {
+  readonly history: Omit<Written['history'], 'keep' | 'ignored' | 'maxBodyBytes'> & {
     readonly keepMs: number
+    readonly ignoredMs: number
     readonly maxBodyBytes: number
   }
   readonly agents: Omit<WrittenAgents, 'defaults' | 'sessions' | 'runners'> & {

@@ -633,7 +633,7 @@ test('the request record names its client, generation with its digest, timings a
 
 for (const [bodies, kept] of [
   ['none', { accepted: false, ignored: false, failed: false, refused: false }],
-  ['failed', { accepted: false, ignored: false, failed: true, refused: false }],
+  ['failed', { accepted: false, ignored: true, failed: true, refused: false }],
   ['all', { accepted: true, ignored: true, failed: true, refused: false }],
 ] as const) {
   test(`history.bodies: ${bodies} decides which bodies are kept`, async (t) => {

@@ -4,7 +4,7 @@
  */
 
 import type { CandidateTrace, Decision, HookRequest, Snapshot } from '@reveille/engine'
-import type { Entry, Id, RequestRecord, RequestTrace, Store } from '../store/port.ts'
+import type { Entry, Id, Reader, RequestRecord, RequestTrace, Store } from '../store/port.ts'
 import { strikeOut } from '../strike-out.ts'
 
 const shownCandidates = 50
@@ -44,6 +44,8 @@ export type TracedNotes = ReturnType<typeof createTracedNotes>
 export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptions) {
   const expected = new Map<Id, Expected>()
   const waiting: Waiting[] = []
+  /** Records that the store does not have yet, because they wait to be explained. */
+  const unstored = new Map<Id, RequestRecord>()
   let explaining: Promise<void> | undefined
   let awaited = 0
   let isClosed = false
@@ -65,8 +67,14 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
       return
     }
     waiting.push({ ...found, record })
-    if (waiting.length > mostWaiting) store.note((waiting.shift() as Waiting).record)
+    unstored.set(record.id, record)
+    if (waiting.length > mostWaiting) keep((waiting.shift() as Waiting).record)
     explaining ??= explainAll()
+  }
+
+  function keep(record: RequestRecord): void {
+    store.note(record)
+    unstored.delete(record.id)
   }
 
   async function explainAll(): Promise<void> {
@@ -76,7 +84,7 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
       if (next === undefined) break
       const { record, snapshot, request } = next
       const candidates = await explain(next, mask)
-      store.note(candidates === undefined ? record : { ...record, trace: traceOf(candidates, next) })
+      keep(candidates === undefined ? record : { ...record, trace: traceOf(candidates, next) })
       if (candidates !== undefined && record.outcome === 'ignored')
         onExplained?.({ id: record.id, snapshot, request, candidates })
     }
@@ -97,14 +105,20 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
     )
   }
 
+  const request: Reader['request'] = async (id) => unstored.get(id) ?? store.read.request(id)
+
   return {
     expect,
-    /** The store, for those whose records are expected. */
-    store: Object.create(store, { note: { value: note }, accept: { value: accept } }) as Store,
+    /** The store, for those whose records are expected, and for those who read them. */
+    store: Object.create(store, {
+      note: { value: note },
+      accept: { value: accept },
+      read: { value: { ...store.read, request } },
+    }) as Store,
     /** Notes what waits without its trace. Later records are noted at once. */
     async close(): Promise<void> {
       isClosed = true
-      for (const { record } of waiting.splice(0)) store.note(record)
+      for (const { record } of waiting.splice(0)) keep(record)
       await explaining
     },
   }

@@ -135,6 +135,8 @@ export function notKept(record: RequestRecord): string {
   if (outcome === 'handshake') return 'The body of a request that was a handshake is never kept.'
   if (isSendersFault(record))
     return 'The body of a request that was refused before any mapping was asked is never kept.'
+  if (outcome === 'ignored' || outcome === 'skipped')
+    return `Its body is not kept any more: \`history.ignored\` says for how long those of ${outcome} requests are kept, as long as there is room for them.`
   const setting = outcome === 'failed' || outcome === 'refused' ? 'failed' : 'all'
   return `Its body is not kept: \`history.bodies: ${setting}\` keeps those of ${outcome} requests, as long as there is room for them.`
 }

@@ -600,6 +600,11 @@ export interface StoreLimits {
    * stay. Default: 1 GiB.
    */
   readonly mostBodyBytes?: number
+  /**
+   * How long the bodies of ignored and skipped requests are kept, with their headers. Milliseconds. They also go before all others
+   * where room is short. Default: as those of others.
+   */
+  readonly ignoredBodiesMs?: number
 }
 
 export interface StoreOptions extends StoreLimits {

@@ -148,7 +148,13 @@ interface Memory<Item> {
 
 const wrongCursor = 'the cursor is none that a page answered as `next`'
 
-export function createReader(ask: Ask, refused: RefusedRequests, now: () => number): Reader {
+/** `noted` finds a request whose commit is under way. */
+export function createReader(
+  ask: Ask,
+  refused: RefusedRequests,
+  now: () => number,
+  noted: (id: Id) => RequestRecord | undefined,
+): Reader {
   async function list<Item extends { id: Id }>(
     table: Listed,
     { limit: wanted = 50, cursor, ...times }: PageOptions & Pick<ListQuery, 'since' | 'until'>,
@@ -207,7 +213,7 @@ export function createReader(ask: Ask, refused: RefusedRequests, now: () => numb
       const got = await ask('bodies', bounded(limit, 1000))
       return got.map((each) => wholeOf<RequestRecord>(each))
     },
-    request: async (id) => refused.get(id) ?? get<RequestRecord>('requests', id),
+    request: async (id) => refused.get(id) ?? noted(id) ?? get<RequestRecord>('requests', id),
     runs: ({ state, sessionKey, kind, endpoint, ...page } = {}) =>
       list<RunRecord>('runs', page, { state, session: sessionKey, kind, endpoint }),
     async run(id) {

@@ -192,6 +192,10 @@ const history = section('What is kept of the past.', {
     'How long history is kept; of requests that caused nothing the newest 100,000 of each outcome at most.',
     { default: '7d' },
   ),
+  ignored: duration(
+    'How long the bodies of ignored and skipped requests are kept, unless `bodies` is `none`; with `all` as long as the others. They go first when room is short.',
+    { default: '1h' },
+  ),
   maxBodyBytes: byteSize(
     'The most that kept bodies take, with their headers and with what explains a decision; the oldest go first.',
     { default: '1GiB' },

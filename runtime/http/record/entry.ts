@@ -262,9 +262,12 @@ function coalesceOf(
 
 /**
  * The body of a request that a mapping or another setting refused is kept as that of a failed one. That of any other refused request
- * never is, as an unauthenticated client could fill the disk; nor is that of a handshake, which may hold a secret for the operator.
+ * never is, as an unauthenticated client could fill the disk; nor is that of a handshake, which may hold a secret for the operator. Those of ignored
+ * and skipped requests are kept for `history.ignored`.
  */
 function keepsBody(bodies: 'none' | 'failed' | 'all', result: RequestOutcome): boolean {
-  if (isRefusedByConfiguration(result) || result.outcome === 'failed') return bodies !== 'none'
-  return bodies === 'all' && result.outcome !== 'refused' && result.outcome !== 'handshake'
+  if (isRefusedByConfiguration(result)) return bodies !== 'none'
+  const { outcome } = result
+  if (outcome === 'refused' || outcome === 'handshake') return false
+  return bodies === 'all' || (bodies === 'failed' && outcome !== 'accepted' && outcome !== 'duplicate')
 }

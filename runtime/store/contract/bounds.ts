@@ -203,6 +203,46 @@ export function boundsContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.requests({ limit: 500 })).items.length, 50)
     })
 
+    test('bodies of ignored and skipped requests go after their while, and before others where room is short', async (t) => {
+      const bench = await openBench(t, subject, { ignoredBodiesMs: 3_600_000, mostBodyBytes: 1_000 })
+      const sample = createSampler(bench)
+      const note = async (outcome: RequestRecord['outcome'], bytes: number) => {
+        const request = sample.request({
+          outcome,
+          body: Buffer.alloc(bytes),
+          trace: { candidates: [], more: 0 },
+        })
+        bench.store.note(request)
+        await bench.settled()
+        return request.id
+      }
+      const bodies = async () => (await bench.store.read.recentBodies()).map(({ id }) => id).reverse()
+      const failed = await note('failed', 400)
+      const [ignored, skipped] = [await note('ignored', 100), await note('skipped', 100)]
+      assert.deepEqual(await bodies(), [failed, ignored, skipped])
+      const second = await note('failed', 300)
+      assert.deepEqual(await bodies(), [failed, skipped, second], 'the oldest of the ignored made room')
+      const third = await note('ignored', 10)
+      bench.clock.advance(3_600_000 + 120_000)
+      for (let slice = 0; slice < 100 && (await bodies()).length > 2; slice += 1) {
+        bench.clock.advance(1_000)
+        await bench.settled()
+      }
+      assert.deepEqual(await bodies(), [failed, second], 'the others stay')
+      const kept = await bench.store.read.request(third)
+      assert.deepEqual([kept?.outcome, kept?.body, kept?.trace?.more], ['ignored', undefined, 0])
+    })
+
+    test('a request is found as soon as it is noted', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const request = sample.request({ outcome: 'ignored', status: 200, body: Buffer.from('{}') })
+      bench.store.note(request)
+      assert.equal((await bench.store.read.request(request.id))?.id, request.id)
+      await bench.settled()
+      assert.equal((await bench.store.read.request(request.id))?.id, request.id)
+    })
+
     test('a trace that is too long loses its last candidates, and says so', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

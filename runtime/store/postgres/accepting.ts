@@ -30,7 +30,7 @@ import {
   type StoreOptions,
 } from '../port.ts'
 import { textOfTrace, withOutcomes } from '../requests.ts'
-import { dropBodies, dropWithoutEffect } from './bounds.ts'
+import { dropBodies, dropWithoutEffect, isBrief } from './bounds.ts'
 import { type CoalescedAction, type Coalescing, joinedTo, openBursts } from './coalescing.ts'
 import { columnsOf, findRun, insertMany, insertNewEvents, insertRuns } from './effects.ts'
 import type { Changing, Counted } from './parts.ts'
@@ -251,22 +251,23 @@ async function addRequests(tx: Changing, requests: readonly RequestRecord[], cou
     if (surplus > 0) await dropWithoutEffect(tx, outcome, Math.min(surplus, 2 * count))
   }
   const over = counters.bodyBytes - (limits.mostBodyBytes ?? mostBodyBytesByDefault)
-  if (over > 0) await dropBodies(tx, over)
+  if (over > 0) await dropBodies(tx, over, limits)
 }
 
 /** Keeps body, head and trace of a request. Returns how many bytes they take. */
-function keep({ send }: Changing, { id, body, head, trace }: RequestRecord): number {
+function keep({ send }: Changing, { id, outcome, body, head, trace }: RequestRecord): number {
   if (body === undefined && trace === undefined) return 0
   const headText = body === undefined || head === undefined ? null : JSON.stringify(head)
   const traceText = trace === undefined ? null : textOfTrace(trace)
   const bytes =
     (body?.byteLength ?? 0) + Buffer.byteLength(headText ?? '') + Buffer.byteLength(traceText ?? '')
-  send('INSERT INTO kept (request, bytes, body, head, trace) VALUES ($1, $2, $3, $4, $5)', [
+  send('INSERT INTO kept (request, bytes, body, head, trace, brief) VALUES ($1, $2, $3, $4, $5, $6)', [
     id,
     bytes,
     body === undefined ? null : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
     headText,
     traceText,
+    isBrief(outcome),
   ])
   return bytes
 }

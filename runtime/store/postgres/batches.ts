@@ -8,6 +8,7 @@
 
 import type { Claims } from '../claims.ts'
 import { refuseOverBacklog } from '../counters.ts'
+import { createNotedRequests } from '../noted-requests.ts'
 import {
   type Acceptance,
   type Command,
@@ -262,6 +263,7 @@ export type Acceptor = ReturnType<typeof createAcceptor>
 export function createAcceptor({ link, node, onWritten, onStalled, onLate, whenSteady }: AcceptorParts) {
   let entries: WaitingEntry[] = []
   let notes: RequestRecord[] = []
+  const notedRequests = createNotedRequests(mostWaitingNotes)
   let running: readonly WaitingEntry[] = []
   let isRunning = false
   let isGathering = false
@@ -326,6 +328,7 @@ export function createAcceptor({ link, node, onWritten, onStalled, onLate, whenS
       else resolve(answer)
     }
     isRunning = false
+    notedRequests.settled(noted.length)
     done += answered.length + noted.length
     for (const { resolve } of followers.filter(({ after }) => after <= done)) resolve()
     followers = followers.filter(({ after }) => after > done)
@@ -407,9 +410,12 @@ export function createAcceptor({ link, node, onWritten, onStalled, onLate, whenS
         runSoon()
       })
     },
+    /** A noted request whose commit is under way. */
+    noted: notedRequests.get,
     note(request: RequestRecord) {
-      if (failure !== undefined || notes.length >= mostWaitingNotes) return
-      notes.push(request)
+      const kept = failure === undefined ? notedRequests.add(request) : undefined
+      if (kept === undefined) return
+      notes.push(kept)
       handedIn += 1
       runSoon()
     },

@@ -4,6 +4,7 @@
  */
 
 import type { OutcomeWithoutEffect } from '../counters.ts'
+import type { RequestOutcome, StoreLimits } from '../port.ts'
 import type { Changing } from './parts.ts'
 
 /** What another node deletes at this moment is passed over. How many go at one time: a large body may need the room of many small ones. */
@@ -41,7 +42,10 @@ export async function dropWithoutEffect(
 export async function dropBodies(
   { query, counted }: Pick<Changing, 'query' | 'counted'>,
   surplus: number,
+  { ignoredBodiesMs }: Pick<StoreLimits, 'ignoredBodiesMs'>,
 ): Promise<number> {
+  const briefly = ignoredBodiesMs === undefined ? 0 : await dropBriefBodies({ query, counted }, { surplus })
+  if (briefly > 0) return briefly
   const gone = await query<{ bytes: number }>(
     `DELETE FROM kept WHERE request IN (
        SELECT k.request FROM (
@@ -52,6 +56,42 @@ export async function dropBodies(
     [surplus],
   )
   const bytes = gone.reduce((sum, row) => sum + row.bytes, 0)
+  if (bytes > 0) counted('bodyBytes', -bytes)
+  return bytes
+}
+
+/** Whether the body of a request with this outcome may be kept for a shorter time than others. */
+export function isBrief(outcome: RequestOutcome): boolean {
+  return outcome === 'ignored' || outcome === 'skipped'
+}
+
+/** Greater than every id. */
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/**
+ * Deletes the oldest bodies of ignored and skipped requests, with their heads: those before an id, or until so many bytes are free. Returns
+ * how many bytes that were.
+ */
+export async function dropBriefBodies(
+  { query, counted }: Pick<Changing, 'query' | 'counted'>,
+  {
+    before = lastId,
+    surplus = Number.MAX_SAFE_INTEGER,
+  }: { readonly before?: string; readonly surplus?: number },
+): Promise<number> {
+  const gone = await query<{ freed: number }>(
+    `WITH gone AS (
+       SELECT k.request, k.bytes FROM (
+         SELECT request, sum(bytes) OVER (ORDER BY request) - bytes AS older FROM (
+           SELECT request, bytes FROM kept WHERE brief AND body IS NOT NULL AND request < $1 ORDER BY request LIMIT ${mostDropped}
+         ) AS oldest
+       ) AS summed JOIN kept AS k ON k.request = summed.request WHERE older < $2 FOR UPDATE OF k SKIP LOCKED
+     )
+     UPDATE kept SET body = NULL, head = NULL, bytes = coalesce(octet_length(kept.trace), 0)
+     FROM gone WHERE kept.request = gone.request RETURNING gone.bytes - kept.bytes AS freed`,
+    [before, surplus],
+  )
+  const bytes = gone.reduce((sum, { freed }) => sum + freed, 0)
   if (bytes > 0) counted('bodyBytes', -bytes)
   return bytes
 }

@@ -12,6 +12,7 @@ import {
   plainTables,
 } from '../copying.ts'
 import { type Id, type RequestRecord, StoreError } from '../port.ts'
+import { isBrief } from './bounds.ts'
 import { createDatabase, type Link, shownLocation, type Transaction, unavailable } from './connection.ts'
 import type { Query } from './parts.ts'
 import {
@@ -357,7 +358,14 @@ const requestTypes: Readonly<Record<(typeof requestColumns)[number], string>> = 
   node: 'text',
   more: 'text',
 }
-const keptTypes = { request: 'uuid', bytes: 'bigint', body: 'bytea', head: 'text', trace: 'text' }
+const keptTypes = {
+  request: 'uuid',
+  bytes: 'bigint',
+  body: 'bytea',
+  head: 'text',
+  trace: 'text',
+  brief: 'boolean',
+}
 const runTypes: Readonly<Record<keyof RunRow, string>> = {
   id: 'uuid',
   kind: 'text',
@@ -387,7 +395,7 @@ const deliveryTypes: Readonly<Record<keyof DeliveryRow, string>> = {
   record: 'text',
 }
 
-function keptOf({ id, body, head, trace }: RequestRecord) {
+function keptOf({ id, outcome, body, head, trace }: RequestRecord) {
   const texts = [head, trace].map((value) => (value === undefined ? null : JSON.stringify(value)))
   const bytes = texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), 0)
   const [headText, traceText] = texts
@@ -397,6 +405,7 @@ function keptOf({ id, body, head, trace }: RequestRecord) {
     body: body === undefined ? null : Buffer.from(body),
     head: headText,
     trace: traceText,
+    brief: isBrief(outcome),
   }
 }
 

@@ -8,7 +8,7 @@
  * (`rows.ts`), and sorted by their bytes. What an action was asked stands in a column of its own, which updates do not rewrite.
  *
  * - `requests`   a column for each fact by which requests are found; `more` is JSON of all others
- * - `kept`       body, head and trace of a request, and the bytes of all three
+ * - `kept`       body, head and trace of a request, and the bytes of all three; `brief` if its body may be kept for a shorter time
  * - `kept_sizes` sums of bytes that were kept or dropped; together they are what is kept now
  * - `runs`       what was asked, and in `changes` how it goes
  * - `turns`      in the order in which they were appended to their session
@@ -35,9 +35,11 @@ export const migrations: readonly string[] = [
   CREATE INDEX requests_by_original ON requests (replay_of) WHERE replay_of IS NOT NULL;
   CREATE INDEX requests_by_delivery ON requests USING hash (delivery_id) WHERE delivery_id IS NOT NULL;
   CREATE TABLE kept (
-    request uuid PRIMARY KEY, bytes bigint NOT NULL, body bytea, head text COLLATE "C", trace text COLLATE "C"
+    request uuid PRIMARY KEY, bytes bigint NOT NULL, body bytea, head text COLLATE "C", trace text COLLATE "C",
+    brief boolean NOT NULL
   );
   CREATE INDEX kept_bodies ON kept (request) WHERE body IS NOT NULL;
+  CREATE INDEX kept_briefly ON kept (request) WHERE brief AND body IS NOT NULL;
   CREATE TABLE kept_sizes (bytes bigint NOT NULL);
 
   CREATE TABLE runs (

@@ -45,7 +45,7 @@ describe('the reader of the store on PostgreSQL', { timeout: 60_000 }, () => {
     const rare = idsOf(requests.filter(({ mapping }) => mapping === 'rare'))
     for (const mostSearchMs of [-1, 60_000]) {
       const queries = createQueries(link.query, { mostInWindow: 10, mostSearchMs })
-      const read = createReader(asking(queries), createRefusedRequests(), clock.now)
+      const read = createReader(asking(queries), createRefusedRequests(), clock.now, () => undefined)
       const pages: (readonly string[])[] = []
       for (let cursor: string | undefined; ; ) {
         const { items, next } = await read.requests({ mapping: 'rare', limit: 2, ...(cursor && { cursor }) })

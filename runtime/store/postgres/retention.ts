@@ -17,7 +17,7 @@ import {
 import { dayMs, dayOf } from '../day.ts'
 import type { Id, RequestRecord, SetTimer, StoreLimits, StoreOptions } from '../port.ts'
 import { firstTaskOf, laneOf } from '../tasks.ts'
-import { dropBodies, dropWithoutEffect } from './bounds.ts'
+import { dropBodies, dropBriefBodies, dropWithoutEffect } from './bounds.ts'
 import { subtractTurns } from './forgetting.ts'
 import { cancelPartialJobs } from './jobs.ts'
 import type { Changing } from './parts.ts'
@@ -272,8 +272,8 @@ const withoutEffectStep: Step = async (changing, _after, { limits }) => {
 /** How many sums of kept bytes are left before they are added up. */
 const mostSums = 100
 
-/** Deletes the oldest bodies over their limit, and adds up the sums of their bytes. */
-const bodyStep: Step = async (changing, _after, { limits }) => {
+/** Deletes the oldest bodies over their limit and those that are kept for a short while, and adds up the sums of their bytes. */
+const bodyStep: Step = async (changing, _after, { limits, now }) => {
   const [sizes] = await changing.query<{ bytes: number; sums: number }>(
     'SELECT coalesce(sum(bytes), 0)::bigint AS bytes, count(*) AS sums FROM kept_sizes',
   )
@@ -284,7 +284,10 @@ const bodyStep: Step = async (changing, _after, { limits }) => {
        INSERT INTO kept_sizes SELECT coalesce(sum(bytes), 0)::bigint FROM gone`,
     )
   const surplus = bytes - (limits.mostBodyBytes ?? mostBodyBytesByDefault)
-  return surplus > 0 && (await dropBodies(changing, surplus)) > 0 ? [] : undefined
+  if (surplus > 0 && (await dropBodies(changing, surplus, limits)) > 0) return []
+  const { ignoredBodiesMs } = limits
+  if (ignoredBodiesMs === undefined) return undefined
+  return (await dropBriefBodies(changing, { before: firstIdOf(now - ignoredBodiesMs) })) > 0 ? [] : undefined
 }
 
 /** A summary is as old as its last message, and stays as long. */

@@ -250,7 +250,7 @@ async function createStore(
     options.node?.role === 'ingress'
       ? () => undefined
       : membership.lead('retention', ({ signal }) => retention.lead(signal))
-  const reader = createReader(asking(database), refused, now)
+  const reader = createReader(asking(database), refused, now, acceptor.noted)
   let cancelWatch = setWatchTimer(watch, watchPause)
   plan()
 
@@ -462,15 +462,23 @@ function limitsOf({
   backlog,
   sessionIdleMs,
   mostBodyBytes,
+  ignoredBodiesMs,
   mostWithoutEffect,
 }: Partial<StoreOptions> & StoreLimits) {
-  return { keepMs, backlog, sessionIdleMs, mostBodyBytes, mostWithoutEffect } as NodeState['limits']
+  const limits = { keepMs, backlog, sessionIdleMs, mostBodyBytes, ignoredBodiesMs, mostWithoutEffect }
+  return limits as NodeState['limits']
 }
 
 function keepsLess(before: StoreLimits, after: StoreLimits): boolean {
   const idle = ({ sessionIdleMs = Number.POSITIVE_INFINITY }: StoreLimits) => sessionIdleMs
   const bytes = ({ mostBodyBytes = mostBodyBytesByDefault }: StoreLimits) => mostBodyBytes
-  return after.keepMs < before.keepMs || idle(after) < idle(before) || bytes(after) < bytes(before)
+  const ignored = ({ ignoredBodiesMs = Number.POSITIVE_INFINITY }: StoreLimits) => ignoredBodiesMs
+  return (
+    after.keepMs < before.keepMs ||
+    idle(after) < idle(before) ||
+    bytes(after) < bytes(before) ||
+    ignored(after) < ignored(before)
+  )
 }
 
 /** Answers the reader's questions on connections of their own, the one that has the fewest, so that a long list delays no commit. */

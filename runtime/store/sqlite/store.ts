@@ -49,6 +49,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
       historyMessages: options.historyMessages,
       mostWithoutEffect: options.mostWithoutEffect,
       mostBodyBytes: options.mostBodyBytes,
+      ignoredBodiesMs: options.ignoredBodiesMs,
       now: options.now(),
     },
     options.onMigration,
@@ -75,7 +76,7 @@ function createStore(
     },
     onStalled: () => reportHealth(),
   })
-  const reader = createReaderClient(location, refused, setTimer, now)
+  const reader = createReaderClient(location, refused, setTimer, now, client.noted)
   const changes: ChangeFeed = createChangeFeed((on) => client.send({ type: 'listen', on }))
   const wakeUp = createWakeUp(now, setTimer, () => client.send({ type: 'tick' }))
   const workerPools: ClaimTaker[] = []
@@ -196,9 +197,10 @@ function createStore(
       return workerPool
     },
     command: (command) => client.call({ type: 'command', command }) as Promise<CommandResult>,
-    configure({ keepMs, backlog: limit, sessionIdleMs, mostBodyBytes }) {
+    configure({ backlog: limit, keepMs, sessionIdleMs, mostBodyBytes, ignoredBodiesMs }) {
       backlog = limit
-      client.send({ type: 'configure', limits: { keepMs, backlog, sessionIdleMs, mostBodyBytes } })
+      const limits = { keepMs, backlog, sessionIdleMs, mostBodyBytes, ignoredBodiesMs }
+      client.send({ type: 'configure', limits })
     },
     read: reader.read,
     changes: changes.listen,

@@ -208,6 +208,11 @@ export const migrations: readonly Migration[] = [
   },
   // Replays by the request that they repeat.
   { adds: 'CREATE INDEX requests_by_original ON requests (replay_of) WHERE replay_of IS NOT NULL' },
+  // Bodies that are kept for a short while.
+  {
+    adds: `CREATE INDEX requests_with_brief_body ON requests (place)
+      WHERE body IS NOT NULL AND outcome IN ('ignored', 'skipped')`,
+  },
 ]
 
 /** Returns whether the migrations of a store with this schema only add to it. */

@@ -1,7 +1,7 @@
 /** The main thread's side of the reader: starts its thread with the first question, and ends it when none comes for a while. */
 
 import { Worker } from 'node:worker_threads'
-import { type SetTimer, StoreError } from '../../port.ts'
+import { type Id, type RequestRecord, type SetTimer, StoreError } from '../../port.ts'
 import { createReader, type Queries } from '../../reading.ts'
 import type { RefusedRequests } from '../../refused-requests.ts'
 import type { Question, ReaderAnswer } from './sqlite-reader.ts'
@@ -23,6 +23,7 @@ export function createReaderClient(
   refused: RefusedRequests,
   setTimer: SetTimer,
   now: () => number,
+  noted: (id: Id) => RequestRecord | undefined = () => undefined,
 ) {
   const calls = new Map<number, WaitingCall>()
   let lastCall = 0
@@ -82,7 +83,7 @@ export function createReaderClient(
     })
   }
 
-  const read = createReader(ask, refused, now)
+  const read = createReader(ask, refused, now, noted)
 
   return {
     read,

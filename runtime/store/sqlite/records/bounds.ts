@@ -6,6 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { mostBodyBytesByDefault, mostWithoutEffectByDefault, withoutEffect } from '../../counters.ts'
 import type { StoreLimits, StoreOptions } from '../../port.ts'
+import { placeOfTime } from '../database/ids.ts'
 import { bytesInRow, type Counters } from './counters.ts'
 
 /** How many bodies go for one request that comes: a large one may need the room of many small ones. */
@@ -21,7 +22,7 @@ interface Sized {
 export function createBounds(
   db: DatabaseSync,
   counters: Counters,
-  limits: Pick<StoreLimits, 'mostBodyBytes'> & Pick<StoreOptions, 'mostWithoutEffect'>,
+  limits: Pick<StoreLimits, 'mostBodyBytes' | 'ignoredBodiesMs'> & Pick<StoreOptions, 'mostWithoutEffect'>,
 ) {
   // Two go for each one that comes, so that a surplus shrinks. The second condition makes SQLite use the partial index.
   const removeOldest = db.prepare(
@@ -32,6 +33,10 @@ export function createBounds(
   const selectBody = db.prepare(
     `SELECT place, ${bytesInRow} AS bytes FROM requests INDEXED BY requests_with_body
       WHERE body IS NOT NULL ORDER BY place LIMIT 1`,
+  )
+  const selectBrief = db.prepare(
+    `SELECT place, ${bytesInRow} AS bytes FROM requests INDEXED BY requests_with_brief_body
+      WHERE body IS NOT NULL AND outcome IN ('ignored', 'skipped') AND place < ? ORDER BY place LIMIT ?`,
   )
   const selectTrace = db.prepare(
     'SELECT place, octet_length(trace) AS bytes FROM traces ORDER BY place LIMIT 1',
@@ -49,7 +54,15 @@ export function createBounds(
     counters.bodyBytes -= bytes
   }
 
+  /** Deletes the oldest bodies of ignored and skipped requests before a place, at most so many. Returns how many those were. */
+  function dropBrief(before: number, most: number): number {
+    const found = selectBrief.all(before, most) as unknown as Sized[]
+    for (const each of found) dropBody(each)
+    return found.length
+  }
+
   function dropOldest(): boolean {
+    if (limits.ignoredBodiesMs !== undefined && dropBrief(Number.MAX_SAFE_INTEGER, 1) > 0) return true
     const body = selectBody.get() as Sized | undefined
     const trace = selectTrace.get() as Sized | undefined
     if (body !== undefined && body.place <= (trace?.place ?? body.place)) dropBody(body)
@@ -91,6 +104,13 @@ export function createBounds(
         if (!dropOldest()) return false
       }
       return false
+    },
+
+    /** Deletes bodies that were to be kept for a short while, at most so many. Returns whether more of them have to go. */
+    dropBriefBodies(now: number, most: number): boolean {
+      const { ignoredBodiesMs } = limits
+      if (ignoredBodiesMs === undefined) return false
+      return dropBrief(placeOfTime(now - ignoredBodiesMs), most) === most
     },
 
     /** Deletes what is kept of one request. */

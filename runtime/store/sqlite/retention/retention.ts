@@ -178,9 +178,10 @@ function requestStep(db: DatabaseSync, bounds: Bounds): Step {
   return recordStep(db, 'requests', `outcome, actions, ${bytesInRow} AS bytes`, isGone)
 }
 
-/** Deletes the oldest bodies after their limit was lowered. What comes later keeps to it by itself. */
+/** Deletes the oldest bodies after their limit was lowered, and those that are kept for a short while. What comes later keeps to it by itself. */
 function bodyStep(bounds: Bounds): Step {
-  return () => (bounds.dropBodies(stride) ? [] : undefined)
+  return (_after, _cutoff, now) =>
+    bounds.dropBodies(stride) || bounds.dropBriefBodies(now, stride) ? [] : undefined
 }
 
 function dedupeStep(db: DatabaseSync): Step {

@@ -4,6 +4,7 @@
  */
 
 import type { Worker } from 'node:worker_threads'
+import { createNotedRequests } from '../../noted-requests.ts'
 import { type Acceptance, type Entry, type Id, type RequestRecord, StoreError } from '../../port.ts'
 import { flattenEntry, flattenNote } from '../records/flat-entry.ts'
 import type { Order, PlainError, Post, Reply } from './protocol.ts'
@@ -64,7 +65,7 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
   let answered = 0
   let failure: StoreError | undefined
   let lastCall = 0
-  let notes = 0
+  const noted = createNotedRequests(mostNotes)
   /** Calls of `watch` since the last reply, while one is expected. */
   let ticks = 0
   let answeredAtTick = 0
@@ -184,12 +185,15 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
     },
 
     note(request: RequestRecord) {
-      if (failure !== undefined || notes >= mostNotes) return
-      notes += 1
-      flattenNote(outgoing.notes, request)
+      const kept = failure === undefined ? noted.add(request) : undefined
+      if (kept === undefined) return
+      flattenNote(outgoing.notes, kept)
       outgoing.noteCount += 1
       postSoon()
     },
+
+    /** A noted request whose commit is under way. */
+    noted: noted.get,
 
     /** Sends an order that is answered after its commit. */
     call(order: Order): Promise<unknown> {
@@ -233,7 +237,7 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
       endStall()
       answered = reply.post
       if (!isEmpty(outgoing)) postSoon()
-      notes -= reply.notes
+      noted.settled(reply.notes)
       settleEntries(reply)
       for (const answer of reply.answers) {
         const call = calls.get(answer.call)

@@ -312,9 +312,14 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
     const keepsLess =
       limits.keepMs < settings.keepMs ||
       idleMsOf(limits) < idleMsOf(settings) ||
-      bodyBytesOf(limits) < bodyBytesOf(settings)
+      bodyBytesOf(limits) < bodyBytesOf(settings) ||
+      ignoredMsOf(limits) < ignoredMsOf(settings)
     // A limit that the configuration no longer names no longer holds.
-    Object.assign(settings, { sessionIdleMs: undefined, mostBodyBytes: undefined }, limits)
+    Object.assign(
+      settings,
+      { sessionIdleMs: undefined, mostBodyBytes: undefined, ignoredBodiesMs: undefined },
+      limits,
+    )
     if (keepsLess) current?.retention.begin(now)
   }
 
@@ -434,6 +439,10 @@ function isHarmless(error: unknown): error is StoreError {
 
 function idleMsOf({ sessionIdleMs = Number.POSITIVE_INFINITY }: StoreLimits): number {
   return sessionIdleMs
+}
+
+function ignoredMsOf({ ignoredBodiesMs = Number.POSITIVE_INFINITY }: StoreLimits): number {
+  return ignoredBodiesMs
 }
 
 function bodyBytesOf({ mostBodyBytes = mostBodyBytesByDefault }: StoreLimits): number {

@@ -1,0 +1,35 @@
+/** Knows the noted requests whose commit is under way, so that a sender finds its request as soon as the reply names it. */
+
+import type { Id, RequestRecord } from './port.ts'
+
+/** How many bytes of bodies may wait for their commit; further requests are noted without theirs. */
+const mostWaitingBytes = 33_554_432
+
+export function createNotedRequests(most: number) {
+  /** In the order in which they were handed in, which is that of their commits. */
+  const waiting = new Map<Id, RequestRecord>()
+  let bytes = 0
+
+  return {
+    /** Returns what is to be committed: without its body while many wait, and nothing under a flood. */
+    add(request: RequestRecord): RequestRecord | undefined {
+      if (waiting.size >= most) return undefined
+      const { body, head: _head, ...bare } = request
+      const kept: RequestRecord = bytes + (body?.length ?? 0) > mostWaitingBytes ? bare : request
+      bytes += kept.body?.length ?? 0
+      waiting.set(request.id, kept)
+      return kept
+    },
+    /** So many of the oldest are on the disk, or are given up. */
+    settled(count: number): void {
+      let left = count
+      for (const [id, { body }] of waiting) {
+        if (left === 0) return
+        left -= 1
+        waiting.delete(id)
+        bytes -= body?.length ?? 0
+      }
+    },
+    get: (id: Id): RequestRecord | undefined => waiting.get(id),
+  }
+}
