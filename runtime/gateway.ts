@@ -157,7 +157,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const parts = createParts()
   const loader = parts.add(createLoader(files))
   try {
-    const start = await loadStart(loader, files, options.lastGood ?? false)
+    const start = await loadStart(loader, { ...files, whole: options.lastGood ?? false })
     return await assemble(options, loader, start, parts)
   } catch (error) {
     await parts.close()

@@ -40,7 +40,7 @@ const fixtureSettings: Settings = {
     mappingsDir: '/etc/reveille/mappings',
     transformsDir: '/etc/reveille/transforms',
     transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} },
-    reload: { requireTests: true, debounceMs: 50, poll: false },
+    reload: { requireTests: true, debounceMs: 50, restMs: 1000, poll: false },
   },
   history: { bodies: 'failed', keepMs: 604_800_000, ignoredMs: 3_600_000, maxBodyBytes: 1_073_741_824 },
   agents: {

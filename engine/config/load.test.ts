@@ -88,7 +88,7 @@ test('absent keys have their documented defaults', async (context) => {
         mappingsDir: folder.at('mappings'),
         transformsDir: folder.at('transforms'),
         transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} },
-        reload: { requireTests: true, debounceMs: 50, poll: false },
+        reload: { requireTests: true, debounceMs: 50, restMs: 1000, poll: false },
       },
       history: { bodies: 'failed', keepMs: 604_800_000, ignoredMs: 3_600_000, maxBodyBytes: 1_073_741_824 },
       deliveries: { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10 },
@@ -114,7 +114,7 @@ test('absent keys have their documented defaults', async (context) => {
 
 test('written keys are in the settings, resolved and frozen', async (context) => {
   const { settings, folder } = await loadGood(context, {
-    'b/empty.yaml': '',
+    'b/comment.yaml': '# none\n',
     'reveille.yaml': `gateway: { host: 0.0.0.0, port: 0, auth: { token: admin }, dataDir: ../d, log: { level: trace, format: json } }
 hooks:
   enabled: true

@@ -24,7 +24,7 @@ export function resolveSettings(
   const { every, quietHours, ...heartbeatRest } = heartbeat
   const { idleExpiry, ...sessions } = agents.sessions
   const { retryFor, ...deliveriesRest } = deliveries
-  const { debounce, ...reloadRest } = reload
+  const { debounce, rest, ...reloadRest } = reload
   const rules = modelRules(models)
   return {
     file,
@@ -47,7 +47,7 @@ export function resolveSettings(
       mappingsDir: resolvePath(hooks.mappingsDir),
       transformsDir: resolvePath(hooks.transformsDir),
       transforms: transformLimits(transforms),
-      reload: { ...reloadRest, debounceMs: parseDuration(debounce) },
+      reload: { ...reloadRest, debounceMs: parseDuration(debounce), restMs: parseDuration(rest) },
     },
     history: {
       bodies: history.bodies,

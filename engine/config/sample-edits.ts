@@ -139,7 +139,7 @@ tests:
 `,
   'mappings/c.json':
     '{\n  "mappings": [\n    { "id": "c-one", "message": "one" },\n    { "id": "c-two", "message": "two" }\n  ]\n}\n',
-  'mappings/d/e.yaml': '',
+  'mappings/d/e.yaml': '# none\n',
   'mappings/schemas/one.json': '{ "type": "object" }\n',
   'mappings/bodies/one.json': '{ "n": 1 }\n',
   'presets/p.yaml': `mappings:

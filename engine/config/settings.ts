@@ -47,7 +47,10 @@ export interface Settings extends Pick<Written, 'channels' | 'plugins'> {
       /** Limits by module. `defaults` has the values that are not set for a module. */
       readonly modules: Readonly<Record<string, Partial<TransformLimits>>>
     }
-    readonly reload: Omit<Written['hooks']['reload'], 'debounce'> & { readonly debounceMs: number }
+    readonly reload: Omit<Written['hooks']['reload'], 'debounce' | 'rest'> & {
+      readonly debounceMs: number
+      readonly restMs: number
+    }
   }
   readonly history: Omit<Written['history'], 'keep' | 'ignored' | 'maxBodyBytes'> & {
     readonly keepMs: number

@@ -41,14 +41,14 @@ test('limits apply to all modules, or to one of them', async (context) => {
     timeout: 2s
     concurrency: 8
     modules: { ./review.ts: { timeout: 1m, memoryMb: 512 } }
-  reload: { requireTests: false, debounce: 1s, poll: true }
+  reload: { requireTests: false, debounce: 1s, rest: 2s, poll: true }
 ${mapping}`,
   )
   assert.deepEqual(settings.hooks.transforms, {
     defaults: { timeoutMs: 2000, memoryMb: 128, concurrency: 8 },
     modules: { 'review.ts': { timeoutMs: 60_000, memoryMb: 512 } },
   })
-  assert.deepEqual(settings.hooks.reload, { requireTests: false, debounceMs: 1000, poll: true })
+  assert.deepEqual(settings.hooks.reload, { requireTests: false, debounceMs: 1000, restMs: 2000, poll: true })
   assert.deepEqual(warnings, [])
 })
 

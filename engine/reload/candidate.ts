@@ -90,6 +90,8 @@ export type Built =
   | { readonly outcome: 'unchanged'; readonly digest: string; readonly warnings: readonly Diagnostic[] }
   | { readonly outcome: 'rejected'; readonly diagnostics: readonly Diagnostic[]; readonly digest?: string }
   | { readonly outcome: 'superseded' }
+  /** It may be half saved, so it is built again once it has stayed unchanged for a while. */
+  | { readonly outcome: 'resting'; readonly digest: string }
 
 export interface BuildContext {
   /** The live snapshot. Absent: this is the first load. */
@@ -102,6 +104,8 @@ export interface BuildContext {
   readonly isDryRun?: boolean
   /** Whether content with this digest is skipped, because another generation is live in its place. */
   isPassed?(digest: string): boolean
+  /** Whether content with this digest has to stay unchanged for longer before it is believed. */
+  mustRest?(source: CandidateSource, digest: string): Promise<boolean>
   /** Whether a later change makes this candidate not worth finishing. */
   isSuperseded(): boolean
   /** Returns why the tests are cut short. A candidate whose tests are not finished is refused for that reason. */
@@ -157,6 +161,8 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     if (digest === live?.snapshot.digest || context.isPassed?.(digest)) {
       return { outcome: 'unchanged', digest, warnings: configuration.warnings }
     }
+    const source = { configuration, bundles }
+    if (await context.mustRest?.(source, digest)) return { outcome: 'resting', digest }
 
     const transforms = open(modules, bundles, configuration.secrets)
     // Starting runs beside compiling, because other threads do the work.
@@ -168,7 +174,6 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const { snapshot } = compiled
     const failures = (await starting) ?? []
     if (failures.length > 0) return rejected(failures.map(describeFailure))
-    const source = { configuration, bundles }
     const found = (await parts.test?.(source, snapshot, isGivenUp)) ?? []
     const failed = found.filter(({ severity }) => severity === 'error')
     if (context.isSuperseded()) return { outcome: 'superseded' }

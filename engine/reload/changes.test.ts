@@ -163,6 +163,7 @@ const others: Readonly<Record<string, unknown>> = {
   'hooks.transforms.modules': { 'a.ts': { memoryMb: 64 } },
   'hooks.reload.requireTests': false,
   'hooks.reload.debounce': '1s',
+  'hooks.reload.rest': '2s',
   'hooks.reload.poll': true,
   'history.bodies': 'all',
   'history.keep': '1d',

@@ -137,6 +137,7 @@ const keyNames: Readonly<Record<string, string>> = {
   'hooks.transforms.defaults.memoryMb': 'hooks.transforms.memoryMb',
   'hooks.transforms.defaults.concurrency': 'hooks.transforms.concurrency',
   'hooks.reload.debounceMs': 'hooks.reload.debounce',
+  'hooks.reload.restMs': 'hooks.reload.rest',
   'history.keepMs': 'history.keep',
   'deliveries.retryForMs': 'deliveries.retryFor',
   'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',

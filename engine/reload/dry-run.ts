@@ -56,6 +56,7 @@ export async function dryRunCandidate<Seen>(
   const built = await buildCandidate(parts, { ...context, isDryRun: true })
   switch (built.outcome) {
     case 'superseded':
+    case 'resting':
       return { result: answer('rejected', { diagnostics: [isClosed() ? closing : overruled] }) }
     case 'unchanged':
       return { result: answer('unchanged', { diagnostics: built.warnings, digest: built.digest }) }

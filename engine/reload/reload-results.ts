@@ -55,6 +55,8 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
       emit({ type: 'content-unchanged', generation: result.generation ?? 0, tookMs: result.tookMs })
       return { ...result, digest }
     },
+    /** Nothing changed yet, because the files may be half saved. No event: most such states last for an instant. */
+    resting: (begun: number): ReloadResult => stay('unchanged', [], begun),
     /** `rollbackTo` is the generation of a failed rollback. */
     rejected(
       diagnostics: readonly Diagnostic[],

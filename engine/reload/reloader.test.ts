@@ -12,12 +12,16 @@ import type { WatchOptions } from './watcher.ts'
 
 const bad: Diagnostic = { severity: 'error', code: 'UNKNOWN_KEY', message: 'no such key' }
 
-function loadedWith(digest: string, gateway: Partial<Settings['gateway']> = {}): Loaded {
+function loadedWith(
+  digest: string,
+  gateway: Partial<Settings['gateway']> = {},
+  text = `${digest}\n`,
+): Loaded {
   const settings = {
     gateway: { host: 'h', port: 1, dataDir: '/d', store: 'sqlite', log: {}, limits: {}, ...gateway },
     history: {},
     agents: { defaults: {} },
-    hooks: { transforms: { defaults: {}, modules: {} }, reload: { requireTests: true } },
+    hooks: { transforms: { defaults: {}, modules: {} }, reload: { requireTests: true, restMs: 1000 } },
   } as unknown as Settings
   const configuration = {
     settings,
@@ -25,7 +29,8 @@ function loadedWith(digest: string, gateway: Partial<Settings['gateway']> = {}):
     mappings: [],
     endpoints: {},
     warnings: [],
-    sources: new Map([['/etc/reveille.yaml', digest]]),
+    secrets: [],
+    sources: new Map([['/etc/reveille.yaml', text]]),
     watched: [`/watched/${digest}`],
   }
   return { ok: true, configuration: configuration as unknown as Configuration }
@@ -345,4 +350,38 @@ test('a subscription can be ended', async () => {
   await answer(1, loadedWith('two'))
   await reloaded
   assert.equal(heard, 1)
+})
+
+test('files that may be half saved go live once they have stayed the same, or when an operator asks', async () => {
+  let started = Promise.withResolvers<() => void>()
+  const cancelled: number[] = []
+  const after = (ms: number, act: () => void) => {
+    started.resolve(act)
+    return () => void cancelled.push(ms)
+  }
+  const { reloader, start, answer, change } = createBench({ after })
+  const live = () => reloader.current().snapshot.digest
+  const changeTo = async (index: number, digest: string) => {
+    started = Promise.withResolvers()
+    change()
+    await answer(index, loadedWith(digest, {}, `${digest} without an end`))
+    return started.promise
+  }
+  await start()
+  await changeTo(1, 'tw')
+  const rested = await changeTo(2, 'two')
+  assert.deepEqual(cancelled, [1000], 'the rest begins again with other content')
+  assert.equal(live(), 'one')
+  const swapped = new Promise<void>((resolve) => {
+    reloader.subscribe(({ type }) => type === 'snapshot-swapped' && resolve())
+  })
+  rested()
+  await answer(3, loadedWith('two', {}, 'two without an end'))
+  await swapped
+  assert.equal(live(), 'two')
+
+  await changeTo(4, 'three')
+  const asked = reloader.reload()
+  await answer(5, loadedWith('three', {}, 'three without an end'))
+  assert.deepEqual([(await asked).outcome, live()], ['live', 'three'])
 })

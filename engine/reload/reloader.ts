@@ -5,6 +5,8 @@
  * see the caller's change. A reload is given up before it prepares anything if another one waits behind it, so that the
  * latest change wins. After a few in a row were given up, one is finished all the same, so that a file that changes
  * constantly cannot keep everything else from going live. `serving` is assigned in `swap` and nowhere else.
+ * Files that the watcher noticed and that may be half saved rest: they are loaded a second time later, and go live if
+ * they are still the same. A reload by an operator does not wait for that.
  */
 
 import type { Snapshot } from '../compile/snapshot.ts'
@@ -19,6 +21,7 @@ import {
   type Candidate,
   CandidateError,
   type CandidateParts,
+  type CandidateSource,
 } from './candidate.ts'
 import { type DryRunResult, dryRunCandidate, type InspectCandidate } from './dry-run.ts'
 import type { GenerationArchive, GenerationContent, GenerationRecord } from './generation.ts'
@@ -28,6 +31,7 @@ import { closing, notKept, overruled, rollbackLost, rolledBack } from './reload-
 import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
 import { createReloadQueue } from './reload-queue.ts'
 import { createReloadResults } from './reload-results.ts'
+import { mayBeUnfinished } from './unfinished.ts'
 import type { Watch, Watcher, WatchSettings } from './watcher.ts'
 
 /** The number of reloads in a row that may be given up before one is finished. */
@@ -38,8 +42,10 @@ export interface ReloaderOptions extends CandidateParts {
   readonly watch?: Watch
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** Settings in place of those in `hooks.reload`. */
-  readonly watchSettings?: WatchSettings
+  /** Settings in place of those in `hooks.reload`. `restMs` is how long files that may be half saved must stay unchanged. */
+  readonly watchSettings?: WatchSettings & { readonly restMs?: number }
+  /** Calls back after so many milliseconds. Returns what cancels that. Default: a timer of the process. */
+  readonly after?: (ms: number, act: () => void) => () => void
   /** Default: an archive in memory. */
   readonly archive?: GenerationArchive
   /** The settings that the process was started with. Boot-only settings keep their values. */
@@ -92,6 +98,9 @@ export interface LiveSource {
   readonly transforms?: Transforms
 }
 
+/** The result of a build that was finished. */
+type Concluded = Exclude<Built, { outcome: 'superseded' | 'resting' }>
+
 /** The live snapshot with its source. */
 interface Serving {
   readonly live: Live
@@ -99,7 +108,7 @@ interface Serving {
 }
 
 export function createReloader(options: ReloaderOptions): Reloader {
-  const { now, archive = createMemoryArchive() } = options
+  const { now, archive = createMemoryArchive(), after = afterTimer } = options
   const listeners = new Set<ReloadListener>()
   let serving: Serving | undefined
   let watcher: Watcher | undefined
@@ -110,6 +119,10 @@ export function createReloader(options: ReloaderOptions): Reloader {
   const queue = createReloadQueue()
   /** Whether the next reload of the files ends a rollback. */
   let endsRollback = false
+  /** Whether an operator asks for the next reload, who knows that the files are whole. */
+  let isAsked = false
+  /** Files that may be half saved, and whether they have rested since. */
+  let resting: { readonly digest: string; isOver: boolean; cancel(): void } | undefined
   /** The number of waiting rollbacks. */
   let rollbacks = 0
   const results = createReloadResults({ now, archive, emit, serving: () => serving?.live.generation })
@@ -133,15 +146,19 @@ export function createReloader(options: ReloaderOptions): Reloader {
 
   async function reloadFiles(): Promise<ReloadResult> {
     let rollback = archive.rollback()
+    let believes = false
     for (let superseded = 0; ; superseded++) {
       const begun = now()
       // Refused files leave the rollback as it was.
       if (endsRollback) rollback = undefined
       endsRollback = false
+      believes ||= isAsked
+      isAsked = false
       const built = await buildCandidate(options, {
         ...contextOf(),
         isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
         isSuperseded: () => closed || (queue.isReloadWaiting() && superseded < mostSuperseded),
+        mustRest: async (source, digest) => !believes && (await mustRest(source, digest)),
         overruled: () => (rollbacks > 0 ? overruled : undefined),
       })
       if (built.outcome === 'superseded') {
@@ -150,6 +167,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
         continue
       }
       filesDigest = digestOf(built)
+      if (built.outcome === 'resting') return rest(built.digest, begun)
+      endRest()
       if (rollback && filesDigest === rollback.filesDigest) {
         const held = await holdRollback(rollback.generation, built, begun)
         if (held) return held
@@ -159,10 +178,39 @@ export function createReloader(options: ReloaderOptions): Reloader {
     }
   }
 
+  async function mustRest(source: CandidateSource, digest: string): Promise<boolean> {
+    if (serving === undefined || restMs() === 0) return false
+    if (resting?.digest === digest && resting.isOver) return false
+    return mayBeUnfinished(serving.candidate.source, source)
+  }
+
+  /** Loads the files again after the rest. Files that changed meanwhile rest from then on. */
+  function rest(digest: string, begun: number): ReloadResult {
+    if (resting?.digest !== digest) {
+      endRest()
+      const since = { digest, isOver: false, cancel: () => {} }
+      since.cancel = after(restMs(), () => {
+        since.isOver = true
+        if (!closed) void queue.reload(reloadFiles)
+      })
+      resting = since
+    }
+    return results.resting(begun)
+  }
+
+  function endRest(): void {
+    resting?.cancel()
+    resting = undefined
+  }
+
+  function restMs(): number {
+    return options.watchSettings?.restMs ?? current().snapshot.settings.hooks.reload.restMs
+  }
+
   /** The files are those that were rolled back from, and wait for a change. Undefined: nothing holds them back. */
   async function holdRollback(
     generation: number,
-    built: Exclude<Built, { outcome: 'superseded' }>,
+    built: Concluded,
     begun: number,
   ): Promise<ReloadResult | undefined> {
     if (serving) {
@@ -182,7 +230,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     const kept = await archive.read(generation)
     if (kept === undefined) return results.declined(notKept(generation, archive.list()), begun)
     const built = await buildCandidate(options, contextOf(kept))
-    if (built.outcome === 'superseded') return results.declined(closing, begun)
+    if (built.outcome === 'superseded' || built.outcome === 'resting') return results.declined(closing, begun)
     if (built.outcome === 'unchanged') {
       const isHeld = holdAgainstFiles(current().generation, built.digest)
       return results.unchanged(
@@ -217,7 +265,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   }
 
   async function conclude(
-    built: Exclude<Built, { outcome: 'superseded' }>,
+    built: Concluded,
     begun: number,
     warnings: readonly Diagnostic[] = [],
   ): Promise<ReloadResult> {
@@ -286,7 +334,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
     if (kept === undefined) return undefined
     const { test: _test, ...parts } = options
     const built = await buildCandidate(parts, { ...contextOf(kept), isDryRun: true })
-    if (built.outcome === 'superseded') throw new Error('The reloader is closed')
+    if (built.outcome === 'superseded' || built.outcome === 'resting')
+      throw new Error('The reloader is closed')
     if (built.outcome === 'unchanged') return use(current().snapshot)
     if (built.outcome === 'rejected') throw new CandidateError(built.diagnostics)
     try {
@@ -308,6 +357,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   async function reload(wanted: { readonly endsRollback?: boolean } = {}): Promise<ReloadResult> {
     refuseClosed()
     endsRollback ||= wanted.endsRollback ?? false
+    isAsked = true
     return queue.reload(reloadFiles)
   }
 
@@ -343,7 +393,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       if (result.ok && !closed) {
         watcher ??= options.watch?.({
           ...watchSettings(),
-          onChange: () => void (closed || reload()),
+          onChange: () => void (closed || queue.reload(reloadFiles)),
           onError: (error) => emit({ type: 'watch-failed', error }),
         })
         watcher?.watch(watched)
@@ -356,11 +406,17 @@ export function createReloader(options: ReloaderOptions): Reloader {
     },
     async close() {
       closed = true
+      endRest()
       await watcher?.close()
       await queue.idle()
       serving?.candidate.retire()
     },
   }
+}
+
+function afterTimer(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms)
+  return () => clearTimeout(timer)
 }
 
 function digestOf(built: Built): string | undefined {

@@ -31,7 +31,7 @@ function createBench(parts: Partial<ReloaderOptions> = {}) {
   const reloader = createReloader({
     now: () => 0,
     async load(): Promise<Loaded> {
-      const reload = { requireTests: world.requireTests, debounceMs: 50, poll: false }
+      const reload = { requireTests: world.requireTests, debounceMs: 50, restMs: 1000, poll: false }
       const configuration = {
         ...configurationOf([mapping], { hooks: { reload } }),
         digest: world.configuration,

@@ -10,9 +10,10 @@
 
 import { join, resolve } from 'node:path'
 import { createCoalesced } from './watch/coalesce.ts'
+import { lookAt } from './watch/file-stat.ts'
 import { type CreateFolderEvents, createFolderEvents, type FolderEvent } from './watch/folder-events.ts'
 import { createPreviousScan } from './watch/previous-scan.ts'
-import { isReportedByLoads, watchError } from './watch/watch-error.ts'
+import { isReportedByLoads, replacedFile, watchError } from './watch/watch-error.ts'
 
 export interface WatchSettings {
   /**
@@ -70,6 +71,7 @@ export function createWatcher(options: WatchOptions): Watcher {
     events: () => (usesEvents() ? events : undefined),
     now: Date.now,
     signal,
+    onUnlinked: (path) => void checkUnlinked(path),
   })
   /** The paths that were named last, and these with earlier ones that are still watched. */
   let named: ReadonlySet<string> = new Set()
@@ -137,6 +139,12 @@ export function createWatcher(options: WatchOptions): Watcher {
     const matters = await previousScan.isOrWasFolder(path)
     beingChecked.delete(path)
     if (matters && !signal.aborted) noteChange(path)
+  }
+
+  /** A file that is replaced at this moment has no name for an instant, so it is checked a second time. */
+  async function checkUnlinked(path: string): Promise<void> {
+    const found = await lookAt(path)
+    if (typeof found === 'object' && found.nlink === 0) reportError(replacedFile(path))
   }
 
   function onEventsError(error: unknown): void {

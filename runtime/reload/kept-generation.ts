@@ -18,16 +18,34 @@ export async function readKeptGeneration(
   dataDir: string,
   choose: (archive: DiskArchive) => number | undefined,
 ): Promise<KeptGeneration | undefined> {
-  const archive = await openGenerationArchive({
-    folder: join(dataDir, 'generations'),
-    configFile: resolve(options.file),
-    onDamaged() {},
-    onFailed() {},
-  })
+  const archive = await openArchive(options, dataDir)
   const generation = choose(archive)
   const content = generation === undefined ? undefined : await archive.read(generation)
   if (generation === undefined || content === undefined) return undefined
   const loaded = await loadConfiguration({ ...options, files: createKeptFiles(content.sources) })
   const isElsewhere = loaded.ok && loaded.configuration.settings.gateway.dataDir !== dataDir
   return { generation, content, loaded, isElsewhere }
+}
+
+/** Returns the files of the generation that was live last, by path. */
+export async function readLastSources(
+  options: Pick<LoadOptions, 'file'>,
+  dataDir: string,
+): Promise<GenerationContent['sources'] | undefined> {
+  const archive = await openArchive(options, dataDir)
+  const generation = lastLive(archive)
+  return generation === undefined ? undefined : (await archive.read(generation))?.sources
+}
+
+export function lastLive(archive: Pick<DiskArchive, 'list'>): number | undefined {
+  return archive.list().find(({ generation }) => generation !== undefined)?.generation
+}
+
+function openArchive({ file }: Pick<LoadOptions, 'file'>, dataDir: string): Promise<DiskArchive> {
+  return openGenerationArchive({
+    folder: join(dataDir, 'generations'),
+    configFile: resolve(file),
+    onDamaged() {},
+    onFailed() {},
+  })
 }

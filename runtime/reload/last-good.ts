@@ -22,7 +22,7 @@ import { isMap } from 'yaml'
 import { createKeptFiles } from '../generations/index.ts'
 import { contentOf, documentOf } from '../written-document.ts'
 import { loadGatewayBlock } from './gateway-block.ts'
-import { readKeptGeneration } from './kept-generation.ts'
+import { lastLive, readKeptGeneration } from './kept-generation.ts'
 
 /** What was served in the place of broken files at the start. */
 export interface ServedLastGood {
@@ -102,6 +102,8 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions) {
     const today = await readText(path)
     if (today === undefined) return undefined
     const old = sources.get(path)
+    // An empty file says nothing, about policies neither.
+    if (today.trim() === '') return old ?? 'mappings: []\n'
     // A file that the generation does not have is replaced by none, but only if it is a mapping file.
     if (old === undefined && !/^(["']?)(mappings|tests|endpoints)\1\s*:/m.test(today)) return undefined
     return withPoliciesOf(today, old ?? 'mappings: []\n')
@@ -197,11 +199,7 @@ interface Kept {
 async function readStored(options: LoadOptions, whole: boolean): Promise<Kept | undefined> {
   const settings = (await loadGatewayBlock(options))?.settings ?? (await defaultSettings(options))
   if (settings === undefined) return undefined
-  const kept = await readKeptGeneration(
-    options,
-    settings.gateway.dataDir,
-    (archive) => archive.list().find(({ generation }) => generation !== undefined)?.generation,
-  )
+  const kept = await readKeptGeneration(options, settings.gateway.dataDir, lastLive)
   if (kept === undefined || (whole && kept.isElsewhere)) return undefined
   return { ...kept, loads: kept.loaded.ok && !kept.isElsewhere }
 }

@@ -1,9 +1,17 @@
 /** Loads the configuration that a gateway starts with: its files, or what may stand in for them where they do not load. */
 
 import { resolve } from 'node:path'
-import type { Configuration, Diagnostic, Loaded, Loader, LoadOptions } from '@reveille/engine'
+import { setTimeout } from 'node:timers/promises'
+import {
+  type Configuration,
+  type Diagnostic,
+  type Loaded,
+  type Loader,
+  type LoadOptions,
+  textsMayBeUnfinished,
+} from '@reveille/engine'
 import { loadGatewayBlock } from './gateway-block.ts'
-import { readKeptGeneration } from './kept-generation.ts'
+import { readKeptGeneration, readLastSources } from './kept-generation.ts'
 import { createLastGood, type LastGood } from './last-good.ts'
 
 /** Thrown for a configuration that cannot serve. */
@@ -28,15 +36,49 @@ export interface Start {
   readonly lastGood: LastGood
 }
 
-/** `whole`: whether the last generation may stand in for the configuration itself. @throws ConfigurationError */
-export async function loadStart(loader: Loader, options: LoadOptions, whole: boolean): Promise<Start> {
+export interface StartOptions extends LoadOptions {
+  /** Whether the last generation may stand in for the configuration itself. */
+  readonly whole: boolean
+  /** Resolves after so many milliseconds. Default: a timer of the process. */
+  readonly pause?: (ms: number) => Promise<unknown>
+}
+
+/** @throws ConfigurationError */
+export async function loadStart(
+  loader: Loader,
+  { whole, pause = setTimeout, ...options }: StartOptions,
+): Promise<Start> {
   const lastGood = createLastGood({ ...options, loader, whole })
-  const first = await loader.load()
+  const first = await loadRested(loader, options, pause)
   const configuration = first.ok
     ? first.configuration
     : ((await loadRolledBack(options, first.digest)) ?? (await loadLastGood(first, lastGood)))
   return { first, configuration, lastGood }
 }
+
+/**
+ * Loads the files. If one vanished or may be cut since a gateway last served them, someone may be saving it at this
+ * moment: they are believed once they have stayed unchanged for `hooks.reload.rest`.
+ */
+async function loadRested(
+  loader: Loader,
+  options: LoadOptions,
+  pause: (ms: number) => Promise<unknown>,
+): Promise<Loaded> {
+  let loaded = await loader.load()
+  for (let rest = 0; rest < mostRests && loaded.ok; rest++) {
+    const { settings, sources, digest } = loaded.configuration
+    const last = await readLastSources(options, settings.gateway.dataDir)
+    if (last === undefined || !textsMayBeUnfinished(last, sources)) break
+    await pause(settings.hooks.reload.restMs)
+    loaded = await loader.load()
+    if (loaded.ok && loaded.configuration.digest === digest) break
+  }
+  return loaded
+}
+
+/** A start does not wait any longer for files that change constantly. */
+const mostRests = 10
 
 async function loadLastGood(
   first: Extract<Loaded, { ok: false }>,

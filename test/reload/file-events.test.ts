@@ -99,7 +99,6 @@ test('a mounted ConfigMap that is swapped goes live', limit, async (t) => {
   const { at, says, folder } = await watchGateway(t, {
     'reveille.yaml': mounted,
     'mount/..2026_1/bell.yaml': mapping('version-1'),
-    'mount/..2026_1/reveille.yaml': '',
   })
   const mount = async (version: number) => {
     const next = at(`mount/..2026_${version}`)

@@ -16,6 +16,7 @@ function marked(mark: number, token = hookToken): string {
   return `gateway: { port: 0, auth: { token: ${gatewayToken} } }
 hooks:
   enabled: true
+  reload: { rest: 1ms }
   token: ${token}
   mappings:
     - id: mapping-${mark}

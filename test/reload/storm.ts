@@ -20,6 +20,7 @@ function configuration(mark: number): string {
   return `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
 hooks:
   enabled: true
+  reload: { rest: 1ms }
   token: ${hookToken}
   mappings:
     - id: mapping-${mark}
@@ -48,6 +49,8 @@ const failingTest = `tests:
     expect: { message: never }
 `
 
+const noTests = '# No tests.\n'
+
 /** The edits in turn. A refused edit is followed by one that fixes it. */
 const edits: readonly (readonly [file: string, content: (mark: number) => string])[] = [
   ['reveille.yaml', (mark) => configuration(mark).replace('{{number}}', '{{number')],
@@ -57,7 +60,7 @@ const edits: readonly (readonly [file: string, content: (mark: number) => string
   ['transforms/mark.ts', (mark) => `throw new Error('mark ${mark}')\n`],
   ['transforms/mark.ts', transform],
   ['mappings/tested.yaml', () => failingTest],
-  ['mappings/tested.yaml', () => ''],
+  ['mappings/tested.yaml', () => noTests],
 ]
 
 interface Line {
@@ -85,7 +88,7 @@ async function startGateway(t: TestContext): Promise<StormGateway> {
   const folder = await createFolder(t, {
     'reveille.yaml': configuration(0),
     'transforms/mark.ts': transform(0),
-    'mappings/tested.yaml': '',
+    'mappings/tested.yaml': noTests,
   })
   const child = fork(gatewayProcess, [join(folder, 'reveille.yaml')], { execArgv: ['--expose-gc'] })
   const lines: Line[] = []

@@ -25,6 +25,8 @@ const longestFile = 8 * 1024 * 1024
 /** Longer targets of `${file:}` are refused. In bytes. */
 const longestSecret = 64 * 1024
 const deepestFolder = 16
+/** Hidden files, and those that tools keep for npm packages and editors. */
+const notMappings = /^(\.|node_modules$|(package|package-lock|tsconfig|jsconfig)\.json$)/
 
 /** Thrown if a file cannot be read. The message completes a sentence that begins with the file's name. */
 export class ReadError extends Error {
@@ -98,7 +100,7 @@ export function createReading(options: ReadingOptions) {
 
   async function list(below: string, prefix: string, depth: number): Promise<string[]> {
     const found: string[] = []
-    const names = (await files.readdir(below)).filter((name) => !name.startsWith('.'))
+    const names = (await files.readdir(below)).filter((name) => !notMappings.test(name))
     const kinds = await inParallel(names, (name) => kindOf(join(below, name)))
     for (const [index, name] of names.entries()) {
       const path = join(below, name)

@@ -54,7 +54,7 @@ test('links to files and folders are followed, and circular ones are refused', a
   const folder = await createSampleFolder(context, {
     'reveille.yaml': 'hooks: {}\n',
     'elsewhere/a.yaml': one,
-    'mappings/real.yaml': '',
+    'mappings/real.yaml': '# none yet\n',
   })
   await symlink(folder.at('elsewhere'), folder.at('mappings/linked'))
   await symlink(folder.at('elsewhere/a.yaml'), folder.at('mappings/file.yaml'))
@@ -78,15 +78,51 @@ test('the default folder may be missing, and a configured one may not', async (c
   assert.equal(diagnostic?.place?.line, 2)
 })
 
-test('an empty mapping file is accepted with a warning', async (context) => {
-  const { warnings } = await loadGood(context, {
-    'mappings/new.yaml': '',
+test('an empty mapping file is refused, and one with comments alone is not', async (context) => {
+  const diagnostics = await loadBad(context, {
+    'mappings/new.yaml': ' \n',
     'mappings/commented.yaml': '# later\n',
   })
   assert.deepEqual(
-    warnings.map(({ code, place }) => [code, place?.file.endsWith('new.yaml')]),
-    [['FILE_EMPTY', true]],
+    diagnostics.map(({ code, severity, place }) => [code, severity, place?.file.endsWith('new.yaml')]),
+    [['FILE_EMPTY', 'error', true]],
   )
+  assert.match(diagnostics[0]?.hint ?? '', /Delete it, or write `endpoints:`/)
+})
+
+test('files below the mapping files that nothing names are ignored with a warning, and those of packages silently', async (context) => {
+  const schema = '{ "type": "object", "properties": { "text": { "type": "string" } } }'
+  const { warnings, mappings } = await loadGood(context, {
+    'mappings/a.yaml': 'mappings:\n  - message: m\n',
+    'mappings/schemas/old.json': schema,
+    'mappings/schemas/old.yaml': 'type: object\n',
+    'mappings/bodies/push.json': '{ "action": "opened", "text": "hello" }',
+    'mappings/bodies/list.json': '[{ "id": 1 }]',
+    'mappings/package.json': '{ "name": "x", "dependencies": {} }',
+    'mappings/node_modules/left/package.json': '{ "main": 5 }',
+    'mappings/node_modules/left/mappings.yaml': 'mapings: broken',
+  })
+  assert.equal(mappings.length, 1)
+  assert.deepEqual(
+    warnings.map(({ code, place }) => [code, place?.file.replace(/.*mappings\//, '')]),
+    ['bodies/list.json', 'bodies/push.json', 'schemas/old.json', 'schemas/old.yaml'].map((file) => [
+      'NOT_A_MAPPING_FILE',
+      file,
+    ]),
+  )
+})
+
+test('a mapping file with a misspelt or misplaced key at its top is refused', async (context) => {
+  for (const text of [
+    'mapings:\n  - message: m\n',
+    'Mappings: []\n',
+    'test: []\n',
+    'match: { path: a }\nmessage: m\n',
+    'hooks: { mappings: [] }\n',
+  ]) {
+    const [diagnostic] = await loadBad(context, { 'mappings/a.yaml': text })
+    assert.equal(diagnostic?.code, 'UNKNOWN_KEY', text)
+  }
 })
 
 test('a file that is a list is refused, with where its entries belong', async (context) => {

@@ -6,6 +6,8 @@ import { namedFile } from '../file/named-file.ts'
 import { listAt, type ParsedFile } from '../file/parsed-file.ts'
 import { startOf } from '../file/places.ts'
 import { inParallel, ReadError, type Reading } from '../file/reading.ts'
+import { isRecord } from '../is-record.ts'
+import { editDistance } from '../nearest.ts'
 import { type Path, valueAt } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
@@ -24,9 +26,11 @@ export async function loadMappingFiles(
   const files = await parseFiles(main.source, await readTexts(names, reading, findings), reading)
   const checked: CheckedFile<MappingFileValue>[] = []
   for (const { file, text, parsed } of files) {
-    if (text.trim() === '') findings.add({ severity: 'warning', ...emptyMappingFile, place: startOf(file) })
-    if ('problems' in parsed) findings.add(...parsed.problems)
-    else {
+    if (text.trim() === '') findings.add({ severity: 'error', ...emptyMappingFile, place: startOf(file) })
+    else if ('problems' in parsed) findings.add(...parsed.problems)
+    else if (isOtherFile(parsed.source.value)) {
+      findings.add({ severity: 'warning', ...notAMappingFile, place: startOf(file) })
+    } else {
       const good = await checkSource<MappingFileValue>(mappingFileShape, parsed.source, reading, findings)
       if (good) checked.push(good)
     }
@@ -90,7 +94,32 @@ async function parseFiles(
 const emptyMappingFile = {
   code: 'FILE_EMPTY',
   message: 'The mapping file is empty',
-  hint: 'It may hold `endpoints:`, `mappings:` and `tests:`.',
+  hint: 'Delete it, or write `endpoints:`, `mappings:` or `tests:`. If an editor is still saving it, the next save is loaded automatically.',
+}
+
+const notAMappingFile = {
+  code: 'NOT_A_MAPPING_FILE',
+  message:
+    'The file has none of `endpoints`, `mappings` and `tests`, and no mapping or test names it: it is ignored',
+  hint: 'Delete it, or keep it outside of `mappingsDir`.',
+}
+
+const mappingKeys = ['endpoints', 'mappings', 'tests']
+/** Keys of the gateway's own files, if at the wrong level. */
+const misplacedKeys = ['match', 'hooks', 'gateway']
+const keysOfMappings = ['match', 'message', 'action']
+
+/** Whether it is a schema or a body that nothing names any longer. A misspelt mapping file is refused instead. */
+function isOtherFile(root: unknown): boolean {
+  if (Array.isArray(root)) {
+    return !root.some((item) => isRecord(item) && keysOfMappings.some((key) => key in item))
+  }
+  if (!isRecord(root) || Object.keys(root).length === 0) return false
+  return !Object.keys(root).some((key) => misplacedKeys.includes(key) || mappingKeys.some(resembles(key)))
+}
+
+function resembles(key: string): (known: string) => boolean {
+  return (known) => editDistance(key.toLowerCase(), known, 3) <= (known.length > 5 ? 2 : 1)
 }
 
 async function listFiles(

@@ -116,6 +116,10 @@ const reload = section('How changed files go live.', {
     default: '50ms',
     atMostMs: 60_000,
   }),
+  rest: duration(
+    'How long a change that removes something, or may be half saved, must stay unchanged before it goes live.',
+    { default: '1s', atMostMs: 60_000 },
+  ),
   poll: flag('Whether files are looked at regularly, for file systems that report no changes.', {
     default: false,
   }),

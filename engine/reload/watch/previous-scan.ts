@@ -7,7 +7,7 @@ import { fileStat, isFileStat, isFolderStat, lookAt } from './file-stat.ts'
 import type { FolderEvents } from './folder-events.ts'
 import { type ScanOptions, scanPaths } from './scan.ts'
 
-interface PreviousScanOptions extends Pick<ScanOptions, 'now' | 'signal'> {
+interface PreviousScanOptions extends Pick<ScanOptions, 'now' | 'signal' | 'onUnlinked'> {
   /** Returns undefined if folders give no events. */
   events(): FolderEvents | undefined
 }
@@ -54,7 +54,7 @@ const mostRepeats = 5
 /** More files than these are left to a scan, which checks a few at a time. */
 const mostTouched = 1000
 
-export function createPreviousScan({ events, now, signal }: PreviousScanOptions) {
+export function createPreviousScan({ events, now, signal, onUnlinked }: PreviousScanOptions) {
   const stats = createKnownStats()
   let paths: ReadonlySet<string> = new Set()
   let touched = new Set<string>()
@@ -66,7 +66,7 @@ export function createPreviousScan({ events, now, signal }: PreviousScanOptions)
     isOutdated = false
     touched = new Set()
     for (let repeat = 0; repeat < mostRepeats; repeat++) {
-      const folders = await scanPaths(paths, { stats, now, signal })
+      const folders = await scanPaths(paths, { stats, now, signal, onUnlinked })
       if (stats.conclude()) differs = true
       // A new folder gives no event for changes before it was watched, so it is checked once more.
       if (!(await events()?.observe(folders))) break

@@ -27,6 +27,8 @@ export interface ScanOptions {
   readonly now: () => number
   /** Ends the scan between two checks. */
   readonly signal: AbortSignal
+  /** Called for a file that is in no folder any more, although its path leads to it: a mount shows what was replaced. */
+  readonly onUnlinked?: ((path: string) => void) | undefined
 }
 
 /** The end of a path: what is there, and where. */
@@ -48,7 +50,7 @@ const deepestFolder = 16
  */
 export async function scanPaths(
   paths: Iterable<string>,
-  { stats: known, now, signal }: ScanOptions,
+  { stats: known, now, signal, onUnlinked }: ScanOptions,
 ): Promise<ReadonlyMap<string, ObservedFolder>> {
   const folders = new Map<string, ObservedFolder>()
   const identities = new Map<string, string>()
@@ -115,6 +117,7 @@ export async function scanPaths(
   function note({ folder, name, path, stats }: PathEnd): void {
     observe(folder, name)
     known.set(path, stats.isDirectory() ? folderStat(stats) : fileStat(stats, now()))
+    if (stats.isFile() && stats.nlink === 0) onUnlinked?.(path)
   }
 
   async function walk(folder: PathEnd, depth: number): Promise<void> {
@@ -147,8 +150,8 @@ export async function scanPaths(
   }
 
   function noteWithin(folder: string, found: PathEnd): void {
-    if (found.folder === folder) known.set(found.path, fileStat(found.stats, now()))
-    else note(found)
+    if (found.folder !== folder || found.stats.nlink === 0) note(found)
+    else known.set(found.path, fileStat(found.stats, now()))
   }
 
   for (const some of slices([...paths])) {

@@ -5,11 +5,13 @@ export type WatchErrorCode =
   | 'WATCH_LIMIT'
   /** A folder gives no events, and the slow scan notices its changes. */
   | 'WATCH_FAILED'
+  /** A mounted file was replaced where it comes from, and the mount goes on showing the old one. */
+  | 'FILE_REPLACED'
 
 export class WatchError extends Error {
   readonly code: WatchErrorCode
 
-  constructor(code: WatchErrorCode, message: string, cause: unknown) {
+  constructor(code: WatchErrorCode, message: string, cause?: unknown) {
     super(message, { cause })
     this.name = 'WatchError'
     this.code = code
@@ -24,6 +26,7 @@ const limits: Readonly<Record<string, string>> = {
 }
 
 export function watchError(error: unknown, pollMs: number): WatchError {
+  if (error instanceof WatchError) return error
   const code = codeOf(error)
   const hint = Object.hasOwn(limits, code) ? limits[code] : undefined
   if (hint === undefined) {
@@ -32,6 +35,11 @@ export function watchError(error: unknown, pollMs: number): WatchError {
   const seconds = pollMs / 1000
   const message = `The system watches no more files (${code}); they are looked at every ${seconds} s instead. ${hint} and start again, or start with --poll.`
   return new WatchError('WATCH_LIMIT', message, error)
+}
+
+export function replacedFile(path: string): WatchError {
+  const message = `${path} was replaced, and its mount shows the old file until the container is started again. Mount the folder instead of the single file.`
+  return new WatchError('FILE_REPLACED', message)
 }
 
 /** The load that reads a file reports that it is missing or forbidden. Events come back with the file. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { listed } from '../counted.ts'
 import { type Check, ok, runChecks } from './check.ts'
 import { judgeNodes, judgeTransaction } from './checks/cluster.ts'
-import { gatewayUser, judgeAccess, judgeOwners, type Step } from './checks/files.ts'
+import { gatewayUser, judgeAccess, judgeMounts, judgeOwners, type Step } from './checks/files.ts'
 import { judgeNode, judgeSkew, judgeSpace } from './checks/machine.ts'
 import { judgeBacklog, judgeSource } from './checks/work.ts'
 import { skewOf } from './gateway-view.ts'
@@ -235,4 +235,19 @@ test('an old transaction is a warning that names its session and how to end it',
   assert.equal(old?.code, 'OLD_TRANSACTION')
   assert.match(old?.message ?? '', /^a transaction of a report .* is open for 6 minutes/)
   assert.match(old?.fix ?? '', /pg_terminate_backend\(42\)/)
+})
+
+test('a file that is mounted by itself is named, and one that was replaced behind its mount is a problem', () => {
+  const line = (root: string, point: string) => `79 51 254:0 ${root} ${point} rw,relatime - ext4 /dev/vda rw`
+  const judge = (...lines: string[]) =>
+    [judgeMounts(lines.join('\n'), ['/etc/reveille.yaml', '/etc/.env'], ['/etc/map pings'])].flat()
+  const codes = (...lines: string[]) => judge(...lines).map(({ state, code }) => [state, code])
+  assert.deepEqual(codes(line('/', '/'), line('/x', '/etc'), line('/x', '/etc/map\\040pings')), [
+    ['ok', undefined],
+  ])
+  assert.deepEqual(codes(line('/x.yaml', '/etc/reveille.yaml')), [['warning', 'SINGLE_FILE_MOUNT']])
+  assert.deepEqual(codes(line('/x.yaml//deleted', '/etc/map\\040pings/a.yaml')), [
+    ['problem', 'FILE_REPLACED'],
+  ])
+  assert.match(judge(line('/x.yaml', '/etc/.env'))[0]?.fix ?? '', /Mount the folder \/etc instead/)
 })

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process'
 import type { Stats } from 'node:fs'
-import { realpath, stat } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { shownPath } from '../../configuration.ts'
@@ -17,7 +17,42 @@ export const fileChecks: readonly Check[] = [
   { name: 'file-modes', group: 'files', title: 'modes', run: fileModes },
   { name: 'file-owners', group: 'files', title: 'owners', run: fileOwners },
   { name: 'file-access', group: 'files', title: 'readable', run: fileAccess },
+  { name: 'file-mounts', group: 'files', title: 'mounts', run: fileMounts },
 ]
+
+/** Checks that no file is mounted by itself: where it is replaced, its mount goes on showing the old one. */
+async function fileMounts({ file, folder, settingsIfKnown: settings }: Subject) {
+  const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => undefined)
+  if (text === undefined) throw new NotChecked('NOT_LINUX', 'mounts are only known on Linux')
+  const folders = settings === undefined ? [] : [settings.hooks.mappingsDir, settings.hooks.transformsDir]
+  return judgeMounts(text, [file, path.join(folder, '.env')], folders)
+}
+
+/** `mounts` is the text of `/proc/self/mountinfo`. */
+export function judgeMounts(
+  mounts: string,
+  files: readonly string[],
+  folders: readonly string[],
+): Result | readonly Result[] {
+  const results = mounts.split('\n').flatMap((line): Result[] => {
+    const [, , , root = '', point = ''] = line
+      .split(' ')
+      .map((field) => field.replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8))))
+    const isBelow = folders.some((each) => point.startsWith(path.join(each, '/')) && /\.\w+$/.test(point))
+    if (!isBelow && !files.includes(point)) return []
+    const fix = `Mount the folder ${path.dirname(point)} instead, and restart the container`
+    return root.endsWith('//deleted')
+      ? [problem('FILE_REPLACED', `${point} was replaced, and its mount still shows the old file`, fix)]
+      : [
+          warning(
+            'SINGLE_FILE_MOUNT',
+            `${point} is mounted by itself, so edits that replace it go unseen`,
+            fix,
+          ),
+        ]
+  })
+  return results.length > 0 ? results : ok('no file is mounted by itself')
+}
 
 /** Checks that other users cannot read what is secret, nor change what the gateway does. */
 async function fileModes(subject: Subject) {

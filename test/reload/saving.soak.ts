@@ -1,0 +1,3 @@
+import { testSaving } from './saving.ts'
+
+testSaving(3)
