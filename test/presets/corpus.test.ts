@@ -41,6 +41,7 @@ test('no recorded body of any sender is refused, and no label lacks its value', 
 const stripeTypes = [
   'invoice.payment_failed',
   'charge.dispute.created',
+  'customer.subscription.deleted',
   'customer.subscription.updated',
   'payment_intent.payment_failed',
   'invoice.paid',
