@@ -582,6 +582,20 @@ export interface Health {
   readonly brief?: string
   /** Commits since the store was opened. Concurrent calls share them. */
   readonly commits: number
+  /**
+   * The disk lost writes of the embedded store, in this process or in one before it. It is kept until the issue about it
+   * (`DISK_LOST_WRITES`) has been committed after the end of the outage.
+   */
+  readonly outage?: Outage
+}
+
+/** A time in which the disk failed. Times are milliseconds since the Unix epoch. */
+export interface Outage {
+  readonly since: number
+  /** When the store could write again. Absent while it cannot. */
+  readonly until?: number
+  /** What the disk reported, in a few words. */
+  readonly reason: string
 }
 
 /** Limits that may change while the store is open. */

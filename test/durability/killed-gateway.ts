@@ -25,8 +25,8 @@ export interface KilledGateway extends GatewayProcess {
   asked(): Promise<Map<string, number>>
   /** Resolves when no run is queued or running. */
   everyRunEnded(): Promise<void>
-  /** Returns every record of a list, by id. */
-  readAll<Item extends { id: string }>(list: string): Promise<Map<string, Item>>
+  /** Returns every record of a list, by id or by another field. */
+  readAll<Item extends object>(list: string, by?: string): Promise<Map<string, Item>>
   /** Returns an answer of the admin API; undefined where there is none, or an error. */
   read<Answer>(path: string): Promise<Answer | undefined>
   /** Returns what the channel `witness` was given to send: its key and its text. */
@@ -40,6 +40,8 @@ export interface ProcessOptions {
   readonly env?: Record<string, string>
   /** Further lines of the configuration. */
   readonly settings?: string
+  /** The data folder. Default: `data` beside the configuration. */
+  readonly data?: string
 }
 
 /** Declares the gateway of a test file. `hooks` has the lines under `hooks` besides its token. */
@@ -64,7 +66,7 @@ export function useKilledGateways(): (hooks?: string, process?: ProcessOptions) 
 async function install(
   folder: string,
   hooks: string,
-  { node = [], env, settings = '' }: ProcessOptions,
+  { node = [], env, settings = '', data = join(folder, 'data') }: ProcessOptions,
 ): Promise<KilledGateway> {
   const port = await freePort()
   const file = join(folder, 'reveille.yaml')
@@ -72,6 +74,7 @@ async function install(
     file,
     `gateway:
   port: ${port}
+  dataDir: ${data}
   auth: { token: ${gatewayToken} }
   log: { level: warn, format: json }
 hooks:
@@ -101,14 +104,14 @@ plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
     folder,
     file,
     checkStore() {
-      const store = new DatabaseSync(join(folder, 'data', 'reveille.db'), { readOnly: true })
+      const store = new DatabaseSync(join(data, 'reveille.db'), { readOnly: true })
       assert.deepEqual(store.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']])
       assert.deepEqual(store.prepare('PRAGMA foreign_key_check').all(), [])
       store.close()
     },
     asked: async () => countLines(await readFile(witness, 'utf8')),
     everyRunEnded: () => everyRunEnded(gateway),
-    readAll: (list) => readAll(gateway, list),
+    readAll: (list, by = 'id') => readAll(gateway, list, by),
     read: (path) => read(gateway, path).catch(() => undefined) as Promise<never>,
     async sent() {
       const text = await readFile(`${witness}.sent`, 'utf8').catch(() => '')
@@ -143,16 +146,17 @@ async function read<Answer>(gateway: GatewayProcess, path: string): Promise<Answ
   return answer.ok ? ((await answer.json()) as Answer) : undefined
 }
 
-/** Returns every record of a list, by id. */
-async function readAll<Item extends { id: string }>(
+/** Returns every record of a list, by this field. */
+async function readAll<Item extends object>(
   gateway: GatewayProcess,
   list: string,
+  by: string,
 ): Promise<Map<string, Item>> {
   const all = new Map<string, Item>()
   for (let cursor = ''; ; ) {
     const page = await read<Page<Item>>(gateway, `/api/${list}?limit=500${cursor}`)
     assert.ok(page, `the list of ${list} can be read`)
-    for (const item of page.items) all.set(item.id, item)
+    for (const item of page.items) all.set(String(item[by as keyof Item]), item)
     if (!page.next) return all
     cursor = `&cursor=${encodeURIComponent(page.next)}`
   }

@@ -18,7 +18,7 @@ import { createHistoryParser } from './records/histories.ts'
 import { type PlainWork, workOf } from './records/loading.ts'
 import { createSingleNode } from './single-node.ts'
 import type { Fault } from './writer/faulty-disk.ts'
-import type { FromWriter, Reply, WriterData, WriterState } from './writer/protocol.ts'
+import type { FromWriter, Rescue, WriterData, WriterState } from './writer/protocol.ts'
 import { createWriterClient, slowCommitReason, writerFile } from './writer/writer-client.ts'
 
 /** The store with a way to make its disk fail, for tests. */
@@ -34,6 +34,9 @@ interface StartedWriter extends Pick<Store, 'newestAt' | 'leftOpen'> {
 
 /** Milliseconds between two probes whether writing works again. */
 const probePause = 1_000
+/** Milliseconds between two tries to put the store into a new file. They double with each. */
+const rescuePause = 1_000
+const longestRescuePause = 30_000
 /** Milliseconds between two checks that commits end and that the files are in place. */
 const watchPause = 1_000
 
@@ -84,6 +87,8 @@ function createStore(
   let state = opened
   let { backlog } = options
   let cancelProbe: (() => void) | undefined
+  /** Set while the disk has failed. */
+  let rescue: { pause: number; cancel: () => void } | undefined
   let closing: Promise<void> | undefined
   let isStopped = false
   let isStuck = false
@@ -98,7 +103,7 @@ function createStore(
   }
 
   function health(): Health {
-    const isSlow = client.isStalled()
+    const isSlow = client.isStalled() && state.writable
     const reason = isSlow ? `${slowCommitReason}: its disk does not answer` : state.reason
     const brief = isSlow ? slowCommitReason : state.brief
     return {
@@ -110,6 +115,7 @@ function createStore(
       commits: state.commits,
       ...(reason === undefined ? undefined : { reason }),
       ...(brief === undefined ? undefined : { brief }),
+      ...(state.outage === undefined ? undefined : { outage: state.outage }),
     }
   }
 
@@ -123,7 +129,16 @@ function createStore(
   function take(next: WriterState): void {
     state = next
     wakeUp.at(next.wakeAt)
-    if (!next.writable && cancelProbe === undefined) {
+    const isLost = next.outage !== undefined && next.outage.until === undefined
+    client.lose(
+      isLost ? new StoreError('STORE_UNAVAILABLE', next.reason ?? '', { brief: next.brief }) : undefined,
+    )
+    if (isLost) rescueSoon()
+    else if (rescue !== undefined) {
+      rescue = undefined
+      reader.resume()
+    }
+    if (!isLost && !next.writable && cancelProbe === undefined) {
       cancelProbe = setTimer(() => {
         cancelProbe = undefined
         client.send({ type: 'probe' })
@@ -131,8 +146,30 @@ function createStore(
     }
   }
 
-  worker.on('message', (reply: Reply) => {
+  /** Asks the writer to put the store into a new file, at once and then less and less often. */
+  function rescueSoon(): void {
+    if (closing !== undefined) return
+    if (rescue === undefined) {
+      rescue = { pause: rescuePause, cancel: () => undefined }
+      // Nobody holds a connection to the old file.
+      void reader.suspend().then(() => askForRescue())
+      return
+    }
+    const { pause } = rescue
+    rescue.cancel()
+    rescue = { pause: Math.min(2 * pause, longestRescuePause), cancel: setTimer(askForRescue, pause) }
+  }
+
+  function askForRescue(): void {
+    worker.postMessage({ type: 'rescue', now: now() } satisfies Rescue)
+  }
+
+  worker.on('message', (reply: Extract<FromWriter, { type: 'reply' | 'state' }>) => {
     take(reply.state)
+    if (reply.type === 'state') {
+      reportHealth()
+      return
+    }
     client.settle(reply)
     reportHealth()
     changes.push(reply.changes)
@@ -164,6 +201,7 @@ function createStore(
     client.fail(closedError())
     wakeUp.close()
     cancelProbe?.()
+    rescue?.cancel()
     cancelWatch()
     changes.close()
     if (isStuck) {

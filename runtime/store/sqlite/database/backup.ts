@@ -1,11 +1,11 @@
 /** Copies a store that another process may be using. The copy appears whole or not at all. */
 
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
 import { reasonOf } from './failure.ts'
-import { databaseFile } from './folder.ts'
+import { databaseFile, syncFile, syncFolder } from './folder.ts'
 
 export interface BackupOptions {
   /** The data folder. */
@@ -28,7 +28,7 @@ export async function backupSqliteStore({ location, file }: BackupOptions): Prom
     // SQLite accepts an empty file as a target, so the copy has its final mode from the beginning.
     closeSync(openSync(draft, 'wx', 0o600))
     copy(source, draft)
-    sync(draft)
+    syncFile(draft)
     publish(draft, file)
     syncFolder(dirname(resolve(file)))
   } catch (error) {
@@ -43,7 +43,7 @@ export function replaceBackup(source: string, file: string): void {
   rmSync(draft, { force: true })
   closeSync(openSync(draft, 'wx', 0o600))
   copy(source, draft)
-  sync(draft)
+  syncFile(draft)
   renameSync(draft, file)
   syncFolder(dirname(resolve(file)))
 }
@@ -66,20 +66,6 @@ function publish(draft: string, file: string): void {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw error
     renameSync(draft, file)
   }
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-/** Puts the new name on the disk as well. Windows cannot open folders. */
-function syncFolder(folder: string): void {
-  if (process.platform !== 'win32') sync(folder)
 }
 
 function unavailable(message: string, cause?: unknown): StoreError {

@@ -15,6 +15,11 @@ export function resultOf(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined
 }
 
+/** Returns whether the disk failed to read or to write: what is in the cache is then not what is on the disk. */
+export function isIoError(error: unknown): boolean {
+  return resultOf(error instanceof StoreError ? error.cause : error) === SQLITE_IOERR
+}
+
 /** Returns whether the disk or the file is at fault, so that every other entry of the batch would fail too. */
 export function isDiskFailure(error: unknown): boolean {
   const result = resultOf(error)

@@ -1,6 +1,6 @@
 /** Prepares the data folder: its files, their modes, and the lock that keeps a second process out. */
 
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPrivately, type ExclusiveLock, takeLock } from '../../../exclusive-lock.ts'
 import { StoreError } from '../../port.ts'
@@ -80,11 +80,17 @@ export function createOpenFiles(folder: string) {
   let openDatabase: string | undefined
   let openLog: string | undefined
 
-  /** Costs a few microseconds. @throws StoreError `STORE_UNAVAILABLE` if the database or its log is gone or was replaced */
-  function check(): void {
+  /** @throws StoreError `STORE_UNAVAILABLE` if the database is gone or was replaced */
+  function checkDatabase(): void {
     const now = identityOf(database)
     if (now === undefined) throw gone(`the database ${database} is gone`)
-    if (now !== openDatabase) throw gone(`the database ${database} was replaced by another file`)
+    if (openDatabase !== undefined && now !== openDatabase)
+      throw gone(`the database ${database} was replaced by another file`)
+  }
+
+  /** Costs a few microseconds. @throws StoreError `STORE_UNAVAILABLE` if the database or its log is gone or was replaced */
+  function check(): void {
+    checkDatabase()
     if (identityOf(log) !== openLog) throw gone(`${log} is gone or was replaced`)
   }
 
@@ -103,8 +109,27 @@ export function createOpenFiles(folder: string) {
       openLog = identityOf(log)
       check()
     },
+    /** The writer has put another file in place of the database. */
+    replaced() {
+      openDatabase = undefined
+    },
+    checkDatabase,
     check,
   }
+}
+
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Puts the names in a folder on the disk. Windows cannot open folders. */
+export function syncFolder(folder: string): void {
+  if (process.platform !== 'win32') syncFile(folder)
 }
 
 function identityOf(file: string): string | undefined {

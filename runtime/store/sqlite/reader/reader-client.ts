@@ -29,7 +29,10 @@ export function createReaderClient(
   let lastCall = 0
   let worker: Worker | undefined
   let closed = false
+  let isSuspended = false
   let cancelRest: (() => void) | undefined
+  /** Resolves when the threads that were told to end have ended. */
+  let ended: Promise<void> = Promise.resolve()
 
   function startWorker(): Worker {
     const started = new Worker(readerFile(), { workerData: folder, name: 'store reader' })
@@ -54,14 +57,15 @@ export function createReaderClient(
     }, idleMs)
   }
 
-  /** The thread closes its connection itself. Questions that come meanwhile go to a new thread. */
-  async function endWorker(): Promise<void> {
+  /** Resolves when no thread is left. Each closes its connection itself. Questions that come meanwhile go to a new thread. */
+  function endWorker(): Promise<void> {
     const running = worker
     worker = undefined
-    if (running === undefined) return
+    if (running === undefined) return ended
     const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
     running.postMessage({ call: 0, args: [] } satisfies Question)
-    await exited
+    ended = Promise.all([ended, exited]).then(() => undefined)
+    return ended
   }
 
   function rejectAll(error: StoreError): void {
@@ -74,6 +78,10 @@ export function createReaderClient(
     ...args: Parameters<Queries[Name]>
   ): Promise<Awaited<ReturnType<Queries[Name]>>> {
     if (closed) return Promise.reject(new StoreError('DRAINING', 'the store is closed'))
+    if (isSuspended)
+      return Promise.reject(
+        new StoreError('STORE_UNAVAILABLE', 'the disk failed, and the store is put into a new file'),
+      )
     worker ??= startWorker()
     const asked = worker
     return new Promise((resolve, reject) => {
@@ -95,6 +103,14 @@ export function createReaderClient(
         call.reject(new StoreError('STORE_UNAVAILABLE', `the store was not read within ${mostTicks} s`))
         calls.delete(number)
       }
+    },
+    /** Closes the connection, and answers nothing until `resume`. */
+    async suspend(): Promise<void> {
+      isSuspended = true
+      await endWorker()
+    },
+    resume() {
+      isSuspended = false
     },
     async close(): Promise<void> {
       closed = true

@@ -82,15 +82,24 @@ export interface Reply {
   readonly state: WriterState
 }
 
-export interface WriterState extends Pick<Health, 'writable' | 'reason' | 'brief' | 'backlog' | 'commits'> {
+export interface WriterState
+  extends Pick<Health, 'writable' | 'reason' | 'brief' | 'backlog' | 'commits' | 'outage'> {
   /** How many events are pending. */
   readonly pending: number
   /** When the writer wants to run a batch by itself. */
   readonly wakeAt: number
 }
 
+/** Puts the store into a new file, once the reader has closed its connection. Answered by `state`, and by the replies that were held. */
+export interface Rescue {
+  readonly type: 'rescue'
+  readonly now: number
+}
+
 export type FromWriter =
   | { readonly type: 'migrating'; readonly migration: Migration }
   | ({ readonly type: 'ready'; readonly state: WriterState } & Pick<Store, 'newestAt' | 'leftOpen'>)
   | { readonly type: 'failed'; readonly error: PlainError }
+  /** The disk has failed, a rescue has failed, or it has succeeded. */
+  | { readonly type: 'state'; readonly state: WriterState }
   | Reply

@@ -64,6 +64,8 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
   let posted = 0
   let answered = 0
   let failure: StoreError | undefined
+  /** Set while the disk has failed: what was posted waits, and nothing else is taken. */
+  let lost: StoreError | undefined
   let lastCall = 0
   const noted = createNotedRequests(mostNotes)
   /** Calls of `watch` since the last reply, while one is expected. */
@@ -168,6 +170,7 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
   return {
     accept(entry: Entry): Promise<Acceptance> {
       if (failure !== undefined) return Promise.reject(failure)
+      if (lost !== undefined) return Promise.reject(lost)
       if (stall.isOn) return Promise.reject(slowError())
       return new Promise((resolve, reject) => {
         const start = outgoing.entries.length
@@ -200,6 +203,7 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
       if (failure !== undefined) return Promise.reject(failure)
       const failsOnStall =
         order.type === 'pause' || (order.type === 'command' && !ownCommands.has(order.command.type))
+      if (failsOnStall && lost !== undefined) return Promise.reject(lost)
       if (failsOnStall && stall.isOn) return Promise.reject(slowError())
       return new Promise((resolve, reject) => {
         lastCall += 1
@@ -245,6 +249,11 @@ export function createWriterClient({ worker, now, onLate, onStalled }: WriterCli
         if (answer.ok) call?.resolve(answer.value)
         else call?.reject(storeError(answer.error))
       }
+    },
+
+    /** The disk has failed, or the store is on a new file. */
+    lose(error: StoreError | undefined) {
+      lost = error
     },
 
     /** Rejects every call that waits, and every later one. */

@@ -39,23 +39,56 @@ export function openWriterConnection(
   const file = databaseFile(data.folder)
   // SQLite would create a new file, and a store that has lost everything would seem to work.
   if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `the database ${file} is gone`)
-  const db = new DatabaseSync(file, { timeout: busyMs })
+  const anchor = openAnchor(file)
+  let db: DatabaseSync | undefined
   try {
+    db = new DatabaseSync(file, { timeout: busyMs })
     // FULL: a commit is on the disk before it is answered. FAST: a row that is written again leaves no copy in its page, so that
-    // forgetting finds all of it; this costs no further I/O. A checkpoint runs at 16 MiB of log. A long read lets the log grow,
-    // and it shrinks to 64 MiB afterwards.
+    // forgetting finds all of it; this costs no further I/O. Checkpoints are run by the writer, because SQLite says nothing of
+    // one of its own that failed. A long read lets the log grow, and it shrinks to 64 MiB afterwards.
     db.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864',
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864',
     )
+    anchor.attach()
     migrateStore(db, data.folder, { onMigration })
-    return prepareConnection(db, data, changed)
+    return prepareConnection(db, anchor, data, changed)
   } catch (error) {
-    db.close()
+    db?.close()
+    anchor.close()
     throw error
   }
 }
 
-function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChange) {
+/**
+ * The last connection that is closed checkpoints the log, unless it only reads. After the disk has failed nothing may be
+ * checkpointed, so a second connection that only reads stays open for as long as the first.
+ */
+function openAnchor(file: string) {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: busyMs })
+  const attach = () => void db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get()
+  try {
+    // A log that is there is attached at once, a new one once it is there.
+    attach()
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  return { attach, close: () => db.close() }
+}
+
+/** A checkpoint runs when as many pages of the log are not in the database yet: 16 MiB. */
+const mostLoggedPages = 4_000
+/** Before SQLite 3.51 counting them is a whole checkpoint, so it is done with every so many commits. */
+const mostCommits = 200
+const countsLog = !/^3\.(?:4\d|50)\./.test(process.versions['sqlite'] ?? '')
+
+function prepareConnection(
+  db: DatabaseSync,
+  anchor: ReturnType<typeof openAnchor>,
+  data: WriterData,
+  changed: NoteChange,
+) {
+  let commitsSinceCheckpoint = 0
   const counters = readCounters(db)
   const schedule = createSchedule(db, counters)
   const coalescing = createCoalescing(db, schedule)
@@ -82,6 +115,8 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
   const release = db.prepare('RELEASE entry')
   const rollbackTo = db.prepare('ROLLBACK TO entry')
   const updateCommitNumber = db.prepare('UPDATE pulse SET commits = ?, sequence = ?, body_bytes = ?')
+  const countLog = db.prepare('PRAGMA wal_checkpoint(NOOP)')
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
   const putWeight = db.prepare('INSERT INTO probe VALUES (zeroblob(65536))')
   const takeWeight = db.prepare('DELETE FROM probe')
 
@@ -100,16 +135,22 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
       replayJobs: db.prepare("SELECT 1 FROM jobs WHERE state = 'running' LIMIT 1").get() !== undefined,
       issues: db.prepare("SELECT 1 FROM issues WHERE state <> 'resolved' LIMIT 1").get() !== undefined,
     }),
+    /** Copies the log into the database when it is long. It costs two fsyncs, and a microsecond while the log is short. */
+    checkpoint() {
+      commitsSinceCheckpoint += 1
+      if (!countsLog && commitsSinceCheckpoint < mostCommits) return
+      const { log, checkpointed } = countLog.get() as { log: number; checkpointed: number }
+      if (log - checkpointed >= mostLoggedPages) checkpoint.get()
+      commitsSinceCheckpoint = 0
+    },
     /**
-     * Empties the log, which still holds what was erased. Returns false if that failed, as a reader or the disk was in the way:
-     * then it has to be called again.
+     * Copies the whole log into the database and empties it. Returns false if a reader was in the way: then it has to be
+     * called again.
      */
     emptyLog(): boolean {
       db.exec('PRAGMA busy_timeout = 0')
       try {
         return db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
-      } catch {
-        return false
       } finally {
         db.exec(`PRAGMA busy_timeout = ${busyMs}`)
       }
@@ -158,6 +199,15 @@ function prepareConnection(db: DatabaseSync, data: WriterData, changed: NoteChan
       putWeight.run()
       takeWeight.run()
     },
-    close: () => db.close(),
+    /** Closes the connection after the log was emptied; SQLite deletes it. */
+    close() {
+      anchor.close()
+      db.close()
+    },
+    /** Closes the connection and writes nothing. */
+    abandon() {
+      db.close()
+      anchor.close()
+    },
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -23,45 +23,62 @@ function openWriter(t: TestContext) {
     writer.close()
     rmSync(folder, { recursive: true })
   })
-  const run = (orders: readonly Order[], ...entries: Entry[]) => {
+  const runOrHold = (orders: readonly Order[], ...entries: Entry[]) => {
     const flat: unknown[] = []
     for (const entry of entries) flattenEntry(flat, entry)
     return writer.run({ post: 1, now, entries: readEntries(flat, entries.length), notes: [], orders })
   }
-  return { file: databaseFile(folder), run }
+  const run = (...batch: Parameters<typeof runOrHold>) => {
+    const reply = runOrHold(...batch)
+    assert.ok(reply)
+    return reply
+  }
+  return { file: databaseFile(folder), folder, writer, run, runOrHold }
 }
 
 const register: Order = { type: 'register', workerPool: 0, kinds: ['run'], concurrency: 4 }
 const loseAnswer = (happens: () => void): Order => ({ type: 'fault', fault: { answerLostWith: happens } })
 const done = { effects: {}, done: true } as const
 
-test('a claim whose commit stayed unknown is made again once the disk is back', (t) => {
-  const { file, run } = openWriter(t)
+test('a commit whose outcome is unclear is held until the store is in a new file, and its claim is given once', (t) => {
+  const { file, writer, run, runOrHold } = openWriter(t)
   run([register])
   run([loseAnswer(() => renameSync(file, `${file}.away`))])
-  const lost = run([], sample.entry(sample.runAction()))
-  assert.equal(lost.state.writable, false)
-  assert.deepEqual(lost.claims, [])
-  assert.match(run([{ type: 'probe' }]).state.reason ?? '', /is gone/)
+  assert.equal(runOrHold([], sample.entry(sample.runAction())), undefined)
+  assert.deepEqual([writer.isLost(), writer.state().writable], [true, false])
+  assert.equal(writer.rescue(now), undefined)
+  assert.match(writer.state().reason ?? '', /is gone/)
 
   renameSync(`${file}.away`, file)
-  const back = run([{ type: 'probe' }])
-  assert.equal(back.state.writable, true)
-  assert.equal(back.claims.length, 1)
-  assert.equal(back.claims[0]?.task.claims, 2)
+  const before = statSync(file).ino
+  const back = writer.rescue(now)
+  assert.deepEqual([writer.isLost(), back?.state.writable], [false, true])
+  assert.deepEqual(
+    back?.claims.map(({ task }) => task.claims),
+    [1],
+  )
+  assert.notEqual(statSync(file).ino, before)
 })
 
-test('a settlement whose commit stayed unknown is not made twice', (t) => {
-  const { file, run } = openWriter(t)
+test('a settlement whose outcome is unclear is made once', (t) => {
+  const { run, runOrHold, writer } = openWriter(t)
   const [given] = run([register], sample.entry(sample.runAction())).claims
   const settle: Order = { call: 7, type: 'settle', claim: given?.claim ?? 0, settlement: done }
-  run([loseAnswer(() => renameSync(file, `${file}.away`))])
-  assert.equal(run([settle]).answers[0]?.ok, false)
-
-  renameSync(`${file}.away`, file)
-  const [answer] = run([settle]).answers
-  assert.ok(answer !== undefined && !answer.ok && answer.error.code === 'LEASE_LOST')
+  run([loseAnswer(() => {})])
+  assert.equal(runOrHold([settle]), undefined)
+  assert.deepEqual(writer.rescue(now)?.answers, [{ call: 7, ok: true, value: undefined }])
   assert.equal(run([{ type: 'tick' }]).state.backlog, 0)
+})
+
+test('a checkpoint that fails leaves what was committed, and ends writing until the store is in a new file', (t) => {
+  const { run, writer } = openWriter(t)
+  run([{ type: 'fault', fault: 'checkpoint-fails' }])
+  const { special, state } = run([], sample.entry(sample.runAction()))
+  assert.deepEqual([special, state.writable, state.outage?.since], [[], false, now])
+  assert.equal(run([], sample.entry(sample.runAction())).special.length, 1)
+  assert.equal(writer.rescue(now + 5), undefined)
+  const { writable, backlog, outage } = writer.state()
+  assert.deepEqual([writable, backlog, outage?.until], [true, 1, now + 5])
 })
 
 test('a batch that only waits and reads commits nothing', (t) => {

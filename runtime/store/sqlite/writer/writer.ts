@@ -2,18 +2,20 @@
  * Runs batches: entries, notes and orders go in, one transaction is committed, one reply comes out.
  *
  * A batch first runs without savepoints. When one call of the batch is at fault, the whole batch is undone and run again
- * with each call in a savepoint, so that the faulty call fails alone. When the disk is at fault, nothing of the batch has
- * happened and all of it is refused, with one exception: an I/O error at COMMIT says nothing about what is on disk. Then
- * the database is opened again and its commit number read, which either is the number of this batch or is not.
+ * with each call in a savepoint, so that the faulty call fails alone. When the disk is full or the files are gone, nothing of
+ * the batch has happened and all of it is refused. After an I/O error it is open whether the batch is on disk, and what the
+ * cache shows proves nothing: the batch is held, and nothing is written, until `rescue` has put the store into a new file,
+ * whose commit number either is the number of this batch or is not. See `database/rescue.ts`.
  */
 
 import { createClaims, type GivenClaim } from '../../claims.ts'
 import { mostBodyBytesByDefault } from '../../counters.ts'
-import { type Command, type CommandResult, StoreError, type StoreLimits } from '../../port.ts'
-import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from '../database/failure.ts'
+import { type Command, type CommandResult, type Outage, StoreError, type StoreLimits } from '../../port.ts'
+import { isDiskFailure, isIoError, reasonOf, storeErrorOf } from '../database/failure.ts'
 import { createOpenFiles } from '../database/folder.ts'
 import { newestTime } from '../database/ids.ts'
 import type { OnMigration } from '../database/migrate-store.ts'
+import { finishRescue, isRescued, leaveMark, markIn, removeMark, rescueStore } from '../database/rescue.ts'
 import { createChangeList } from '../records/change-list.ts'
 import type { Counters } from '../records/counters.ts'
 import type { PlainEntry } from '../records/flat-entry.ts'
@@ -43,8 +45,14 @@ const toleratedStepBackMs = 1_000
 
 type Result = { ok: true; value: unknown } | { ok: false; error: PlainError }
 
-/** Thrown when a COMMIT failed in such a way that it may have happened. */
-class UnknownOutcome extends Error {}
+/** A batch that may be on disk. */
+interface HeldBatch {
+  readonly batch: Batch
+  readonly pending: PendingAnswers
+  readonly error: unknown
+  /** What was in `changes` before it. */
+  readonly changesBefore: number
+}
 
 export function createWriter(data: WriterData, onMigration?: OnMigration) {
   /** `configure` changes the limits in it. */
@@ -55,6 +63,11 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   const claims = createClaims()
   let current: WriterConnection | undefined = open()
   let failure: PlainError | undefined
+  /** Since an I/O error, until the store is in a new file and the issue about it is on disk. */
+  let outage: Outage | undefined = markIn(data.folder)
+  let held: HeldBatch | undefined
+  /** The number of the last commit that was acknowledged. */
+  let committed = current.counters.commits
   const commitsAtOpen = current.counters.commits
   const newestAt = newestTime(current.db)
   let lastState: WriterState
@@ -72,27 +85,20 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
       files.opened()
       return connection
     } catch (error) {
-      connection.close()
+      connection.abandon()
       throw error
     }
   }
 
+  /** Schedules again what an earlier process had claimed. */
   function recover(connection: WriterConnection): void {
-    connection.begin()
-    claims.recover(connection.schedule)
-    connection.recoverJobs(lastNow)
-    connection.commit()
-  }
-
-  function reopenAndRecover(): WriterConnection {
-    const connection = reopen()
     try {
-      recover(connection)
-      return connection
+      connection.begin()
+      claims.recover(connection.schedule)
+      connection.recoverJobs(lastNow)
+      connection.commit()
     } catch (error) {
-      // Claims in memory and on disk are brought together before anything else is done.
-      current = undefined
-      connection.close()
+      connection.abandon()
       throw error
     }
   }
@@ -102,6 +108,7 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
       writable: failure === undefined,
       reason: failure?.message,
       brief: failure?.brief,
+      outage,
       backlog: connection.counters.backlog,
       pending: connection.counters.pending,
       commits: connection.counters.commits - commitsAtOpen,
@@ -171,23 +178,20 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
       connection.schedule.flush()
       if (connection.retention.nextAt <= batch.now) connection.retention.sweep(batch.now)
       connection.countCommit()
-      commit(connection)
+      disk.commit(connection.commit)
+      committed = connection.counters.commits
       return pending
     } catch (error) {
-      if (error instanceof UnknownOutcome && isOnDisk(connection.counters.commits)) return pending
-      undo(connection, countersBefore, changesBefore)
-      claims.undo()
-      throw error instanceof UnknownOutcome ? error.cause : error
+      if (isIoError(error)) held = { batch, pending, error, changesBefore }
+      else {
+        changes.undo(changesBefore)
+        claims.undo()
+        connection.rollback()
+        connection.retention.restart()
+        restore(connection, countersBefore)
+      }
+      throw error
     }
-  }
-
-  /** A connection that was closed meanwhile has nothing to undo: the next one reads what is on disk. */
-  function undo(connection: WriterConnection, counters: Counters, mark: number): void {
-    changes.undo(mark)
-    if (connection !== current) return
-    connection.rollback()
-    connection.retention.restart()
-    restore(connection, counters)
   }
 
   /** Returns the error of a call that failed alone, and throws an error that undoes the whole batch. */
@@ -221,29 +225,40 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
     connection.histories.clear()
   }
 
-  function commit(connection: WriterConnection): void {
-    try {
-      disk.commit(connection.commit)
-    } catch (error) {
-      throw resultOf(error) === SQLITE_IOERR ? new UnknownOutcome('at COMMIT', { cause: error }) : error
-    }
-  }
-
-  /** Opens the database again and returns whether it holds the commit of that number. */
-  function isOnDisk(commits: number): boolean {
-    try {
-      return reopen().counters.commits === commits
-    } catch {
-      return false
-    }
-  }
-
-  function reopen(): WriterConnection {
-    const old = current
+  /** Nothing is written any more, and nothing is acknowledged, until `rescue` has succeeded. */
+  function beginOutage(error: unknown, now: number): void {
+    outage = { since: outage?.until === undefined ? (outage?.since ?? now) : now, reason: reasonOf(error) }
+    leaveMark(data.folder, { ...outage, commits: committed })
+    current?.abandon()
     current = undefined
-    old?.close()
-    current = open()
-    return current
+    refuseFrom(lostWrites(outage))
+  }
+
+  function refuseFrom({ code, message, brief }: PlainError): void {
+    failure = { code, message, brief }
+    const wakeAt = Number.POSITIVE_INFINITY
+    lastState = { ...lastState, writable: false, reason: message, brief, outage, wakeAt }
+  }
+
+  /** Copies the log into the database where it is long or holds what was erased. @throws Error as SQLite does */
+  function checkpoint(connection: WriterConnection): void {
+    disk.checkpoint()
+    if (isLogToEmpty) isLogToEmpty = !connection.emptyLog()
+    else connection.checkpoint()
+  }
+
+  /** The issue about an outage is on disk with this commit, so the mark has done its work. */
+  function endOutage(batch: Batch): void {
+    const isKept = batch.orders.some(
+      ({ type, ...order }) =>
+        type === 'command' &&
+        'command' in order &&
+        order.command.type === 'issues' &&
+        isAboutOutage(order.command),
+    )
+    if (!isKept || outage?.until === undefined) return
+    removeMark(data.folder)
+    outage = undefined
   }
 
   /** Carries out one order in the transaction, and returns the value that its caller gets after the commit. */
@@ -333,11 +348,12 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
       if (order.type === 'close') answer(pending, order, { ok: true, value: undefined })
     }
     lastState = stateOf(connection)
-    const loaded =
-      given.length === 0
-        ? []
-        : connection.reading(() => given.map((each) => withWork(connection, each, batch.now)))
-    return replyTo(batch, { ...pending, claims: loaded, cancelled, changes: changes.take() })
+    return replyTo(batch, {
+      ...pending,
+      claims: given.length === 0 ? [] : loadAll(connection, given, batch.now),
+      cancelled,
+      changes: changes.take(),
+    })
   }
 
   function replyTo(
@@ -363,6 +379,18 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
     }
   }
 
+  function loadAll(
+    connection: WriterConnection,
+    given: readonly GivenClaim[],
+    now: number,
+  ): readonly LoadedClaim[] {
+    try {
+      return connection.reading(() => given.map((each) => withWork(connection, each, now)))
+    } catch {
+      return given
+    }
+  }
+
   /** A claim whose work cannot be read is given without it: its holder asks for it, and hears why. */
   function withWork(connection: WriterConnection, given: GivenClaim, now: number): LoadedClaim {
     try {
@@ -373,16 +401,12 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
   }
 
   /** Builds the reply of a batch of which nothing has happened. */
-  function refuse(batch: Batch, cause: unknown): Reply {
-    const error = plainError(storeErrorOf(cause))
+  function refuse(batch: Batch, error: PlainError): Reply {
     const answers: Answer[] = []
     for (const { call, type } of batch.orders) {
       if (call === undefined) continue
       answers.push(type === 'close' ? { call, ok: true, value: undefined } : { call, ok: false, error })
     }
-    failure = error
-    const { message: reason, brief } = error
-    lastState = { ...lastState, writable: false, reason, brief, wakeAt: Number.POSITIVE_INFINITY }
     const special = batch.entries.map((_entry, index) => [index, error] as const)
     return replyTo(batch, { special, answers, claims: [], cancelled: [], changes: [] })
   }
@@ -393,10 +417,12 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
     newestAt,
     leftOpen,
 
-    run(batch: Batch): Reply {
+    /** Runs a batch. Returns undefined if it is held: then `state` is not writable, and `rescue` or `giveUp` returns its reply. */
+    run(batch: Batch): Reply | undefined {
       for (const order of batch.orders) applyInMemory(order, batch.now)
+      const connection = current
+      if (connection === undefined) return refuse(batch, failure ?? plainError(unavailable()))
       try {
-        const connection = current ?? reopenAndRecover()
         const isWritten = writes(connection, batch)
         // An entry is never acknowledged if it was written to a file that no process would find again.
         if (isWritten || batch.orders.some(({ type }) => type === 'check-files')) files.check()
@@ -410,16 +436,83 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
         }
         const pending = transactOrIsolate(connection, batch)
         failure = undefined
-        if (isLogToEmpty && current !== undefined) isLogToEmpty = !current.emptyLog()
-        return publish(current ?? connection, batch, pending)
+        endOutage(batch)
+        const reply = publish(connection, batch, pending)
+        return checkpointAfter(connection, batch, reply)
       } catch (error) {
-        return refuse(batch, error)
+        if (isIoError(error)) beginOutage(error, batch.now)
+        else refuseFrom(plainError(storeErrorOf(error)))
+        return held === undefined ? refuse(batch, plainError(storeErrorOf(error))) : undefined
       }
     },
 
-    close() {
-      current?.close()
+    /** Whether the disk has failed, and nothing is written until a rescue has succeeded. */
+    isLost: () => current === undefined && outage !== undefined && outage.until === undefined,
+
+    /** Puts the store into a new file and goes on there. Returns the reply of the batch that was held. */
+    rescue(now: number): Reply | undefined {
+      try {
+        if (!isRescued(data.folder)) files.checkDatabase()
+        rescueStore(data.folder, committed)
+        files.replaced()
+        finishRescue(data.folder)
+        current = open()
+      } catch (error) {
+        refuseFrom(plainError(storeErrorOf(error)))
+        return undefined
+      }
+      if (outage !== undefined) outage = { ...outage, until: now }
+      if (outage !== undefined) leaveMark(data.folder, { ...outage, commits: committed })
+      failure = undefined
+      lastState = stateOf(current)
+      return settleHeld(current)
     },
+
+    /** Returns the refusal of the batch that is held, because the store is closed before it is known whether it is on disk. */
+    giveUp(batch: Batch): Reply[] {
+      const error = failure ?? plainError(unavailable())
+      const before = held
+      held = undefined
+      return [...(before === undefined ? [] : [refuse(before.batch, error)]), refuse(batch, error)]
+    },
+
+    /** Closes the database, and leaves no log beside it unless the disk fails. */
+    close() {
+      if (current === undefined) return
+      try {
+        disk.checkpoint()
+        current.emptyLog()
+        current.close()
+      } catch (error) {
+        if (isIoError(error)) beginOutage(error, lastNow)
+        else current.abandon()
+      }
+    },
+  }
+
+  /** A checkpoint that fails takes nothing back: what was committed is in the log. */
+  function checkpointAfter(connection: WriterConnection, batch: Batch, reply: Reply): Reply {
+    try {
+      checkpoint(connection)
+      return reply
+    } catch (error) {
+      if (!isIoError(error)) return reply
+      beginOutage(error, batch.now)
+      return { ...reply, state: lastState }
+    }
+  }
+
+  function settleHeld(connection: WriterConnection): Reply | undefined {
+    if (held === undefined) return undefined
+    const { batch, pending, error, changesBefore } = held
+    held = undefined
+    if (connection.counters.commits > committed) {
+      committed = connection.counters.commits
+      return publish(connection, batch, pending)
+    }
+    changes.undo(changesBefore)
+    claims.undo()
+    return refuse(batch, plainError(storeErrorOf(error)))
   }
 
   function transactOrIsolate(connection: WriterConnection, batch: Batch): PendingAnswers {
@@ -430,6 +523,22 @@ export function createWriter(data: WriterData, onMigration?: OnMigration) {
       return transact(connection, batch, true)
     }
   }
+}
+
+function unavailable(): StoreError {
+  return new StoreError('STORE_UNAVAILABLE', 'the store is not open')
+}
+
+function lostWrites({ reason }: Outage): PlainError {
+  return {
+    code: 'STORE_UNAVAILABLE',
+    message: `the disk lost writes (${reason}), and the store is put into a new file`,
+    brief: 'its disk lost writes',
+  }
+}
+
+function isAboutOutage({ changes }: Extract<Command, { type: 'issues' }>): boolean {
+  return changes.some((change) => 'code' in change && change.code === 'DISK_LOST_WRITES')
 }
 
 /** These errors are thrown before anything was written, so that nothing has to be undone. */
