@@ -63,6 +63,7 @@ import {
 } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
 import {
+  type Health,
   type Lead,
   type Leadership,
   type NodeRole,
@@ -222,6 +223,7 @@ async function assemble(
     host: options.host ?? settings.gateway.host,
     port: options.port ?? settings.gateway.port,
   }
+  let storeChanged: (health: Health) => void = () => undefined
   const migration = createMigrationReporter({ log, ...(options.answerEarly && { address }) })
   const { store, failed } = await openStore({
     configuration,
@@ -231,6 +233,7 @@ async function assemble(
     node,
     parts,
     leases: options.leases,
+    onHealth: (health) => storeChanged(health),
   })
   mintId.startAfter(store.newestAt)
   parts.add(store)
@@ -263,6 +266,8 @@ async function assemble(
     }),
   )
   reloader.subscribe(issues.reloaded)
+  storeChanged = issues.storeChanged
+  if (store.health().outage !== undefined) storeChanged(store.health())
   const progress = createProgressBoard({ now })
   const sentMessages = createSentMessages({ now })
   const following = new AbortController()
@@ -514,10 +519,11 @@ interface StoreParts {
   readonly node: StoreOptions['node']
   readonly parts: Parts
   readonly leases: StoreOptions['leases']
+  readonly onHealth: (health: Health) => void
 }
 
 /** @throws ConfigurationError where the database that the configuration names cannot be used */
-async function openStore({ configuration, log, now, migration, node, parts, leases }: StoreParts) {
+async function openStore({ configuration, log, now, migration, node, parts, leases, onHealth }: StoreParts) {
   const failed = Promise.withResolvers<StoreError>()
   const { settings } = configuration
   const { store, dataDir } = settings.gateway
@@ -533,7 +539,9 @@ async function openStore({ configuration, log, now, migration, node, parts, leas
     ...storeSettings(settings),
     historyMessages,
     onMigration: migration.note,
-    onHealth({ writable, reason }) {
+    onHealth(health) {
+      const { writable, reason } = health
+      onHealth(health)
       if (writable) log.info({ event: 'store-available' }, 'the store can write again')
       else log.error({ event: 'store-unavailable', reason }, 'the store cannot write; nothing is accepted')
     },

@@ -14,7 +14,7 @@ export function createIssueHandlers({
   log,
   mask,
 }: AdminOptions): Handlers<typeof issueRoutes> {
-  const keys = createMaskedKeys(store.read.issues, mask, ({ last }) => last)
+  const keys = createMaskedKeys(issues.list, mask, ({ last }) => last)
 
   async function change(
     shown: string,

@@ -80,6 +80,8 @@ export interface Activity {
 
 /** What operators change about open problems, and what is known of endpoints that were expected to be heard of. */
 export interface AdminIssues {
+  /** Lists issues, those included that could not be written yet. */
+  list: Store['read']['issues']
   resolve(key: string): Promise<CommandResult>
   /** `until`: null for good. Milliseconds since the Unix epoch. */
   mute(key: string, until: number | null): Promise<CommandResult>

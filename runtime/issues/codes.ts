@@ -10,7 +10,16 @@ export interface IssueCodeRow {
   /** Completes "It ends …", for the reference page. */
   readonly ends: string
   /** What its subject names, so that an issue ends with what it is about. */
-  readonly about: 'endpoint' | 'mapping' | 'channel' | 'source' | 'runner' | 'budget' | 'files' | 'gateway'
+  readonly about:
+    | 'endpoint'
+    | 'mapping'
+    | 'channel'
+    | 'source'
+    | 'runner'
+    | 'budget'
+    | 'files'
+    | 'gateway'
+    | 'store'
   /** Whether quiet days end it. Not where the problem lasts although nothing is counted. */
   readonly endsQuietly: boolean
   /**
@@ -162,6 +171,21 @@ export const issueCodes = {
     about: 'files',
     title: 'the files are refused, and an older generation serves',
     ends: 'when files go live, or are again what is live',
+  },
+  STORE_UNWRITABLE: {
+    ...lasting,
+    severity: 'losing-events',
+    about: 'store',
+    title: 'requests are answered 503, because the store cannot write',
+    ends: 'when the store can write again',
+    isSaid: false,
+  },
+  DISK_LOST_WRITES: {
+    ...lasting,
+    severity: 'losing-events',
+    about: 'store',
+    title: 'the disk lost writes',
+    ends: 'by hand, once the disk has been repaired',
   },
 } as const satisfies Readonly<Record<string, IssueCodeRow>>
 

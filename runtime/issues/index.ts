@@ -3,7 +3,7 @@
 import { backgroundTimers, type CurrentLive, type ReloadEvent, type Timers } from '@reveille/engine'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
-import type { Store } from '../store/port.ts'
+import type { IssueRecord, Page, Store } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createDriftWatch } from './drift.ts'
 import { createEndpointWatch } from './endpoints.ts'
@@ -11,6 +11,7 @@ import { createLedger } from './ledger.ts'
 import { createNearMisses, type Explained } from './near-misses.ts'
 import { createRefusalWatch } from './refusals.ts'
 import { createSilenceWatch } from './silence.ts'
+import { createStoreWatch } from './store.ts'
 import { createWorkWatch } from './work.ts'
 
 export { type IssueCode, type IssueCodeRow, issueCodes, renderIssueTable } from './codes.ts'
@@ -74,6 +75,7 @@ export function createIssues(options: IssuesOptions) {
   const endpoints = createEndpointWatch({ ledger, onMatched: nearMisses.matched, onExpected: silence.seen })
   const refusals = createRefusalWatch({ ledger, read: store.read })
   const drift = createDriftWatch(ledger, endpoints.isKnown)
+  const storeWatch = createStoreWatch(ledger)
   let areFilesRefused = false
   let loadedAt = Number.NEGATIVE_INFINITY
   let timer: unknown
@@ -131,6 +133,7 @@ export function createIssues(options: IssuesOptions) {
         .catch((error) => log.warn({ event: 'issues-not-found', err: error }, 'near misses are not found')),
     observer: work.observer,
     sourceChanged: work.sourceChanged,
+    storeChanged: storeWatch.changed,
     reloaded(event: ReloadEvent): void {
       if (event.type === 'candidate-rejected' && event.rollbackTo === undefined) areFilesRefused = true
       if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') areFilesRefused = false
@@ -165,6 +168,15 @@ export function createIssues(options: IssuesOptions) {
           },
         }),
       }),
+    /** Lists issues, with those first that could not be written yet; only those while the store cannot be read. */
+    async list(query: Parameters<Store['read']['issues']>[0] = {}): Promise<Page<IssueRecord>> {
+      const isFirst = query.cursor === undefined && (query.state ?? 'open') === 'open'
+      const waiting = isFirst ? ledger.unwritten() : []
+      if (waiting.length === 0) return store.read.issues(query)
+      const page = await store.read.issues(query).catch(() => ({ items: [] as IssueRecord[] }))
+      const written = new Set(page.items.map(({ key, state }) => `${key} ${state}`))
+      return { ...page, items: [...waiting.filter(({ key }) => !written.has(`${key} open`)), ...page.items] }
+    },
     resolve: ledger.resolveByHand,
     mute: ledger.mute,
     reopen: ledger.reopen,

@@ -17,6 +17,8 @@ export interface Problem {
   readonly subject: string
   /** Is called once for each batch, for its newest occurrence. */
   readonly describe: () => Description
+  /** How many occurrences these are. Default: 1. */
+  readonly count?: number
   /** The main session gets no event, because the problem is its own. */
   readonly isSilent?: boolean
 }
@@ -43,6 +45,8 @@ export interface LedgerOptions {
 export type Ledger = ReturnType<typeof createLedger>
 
 interface Pending {
+  /** When it was counted first. */
+  readonly at: number
   problem?: Problem
   count: number
   /** It is over, after what was counted. */
@@ -69,6 +73,9 @@ export function createLedger(options: LedgerOptions) {
   let saidToday = { day: '', count: 0 }
   let timer: unknown
   let writing: Promise<void> | undefined
+  /** What is being written. */
+  let sent: ReadonlyMap<string, Pending> = new Map()
+  let hasFailed = false
   let isClosed = false
 
   function schedule(ms: number): void {
@@ -93,21 +100,26 @@ export function createLedger(options: LedgerOptions) {
     if (pending.size === 0) return
     const batch = pending
     pending = new Map()
+    sent = batch
     const at = now()
     const changes = [...batch].flatMap(([key, each]) => changesOf(key, each, at))
     writing = store
       .command({ type: 'issues', at, changes })
       .then(() => {
+        hasFailed = false
         for (const change of changes)
           if ('say' in change && change.say) saidOn.set(change.key, change.say.day)
       })
       .catch((error) => {
-        log.warn({ event: 'issues-not-kept', err: error }, 'open issues will be written later')
+        if (!hasFailed)
+          log.warn({ event: 'issues-not-kept', err: error }, 'open issues will be written later')
+        hasFailed = true
         putBack(batch)
         schedule(retryMs)
       })
       .finally(() => {
         writing = undefined
+        sent = new Map()
       })
     await writing
   }
@@ -119,6 +131,18 @@ export function createLedger(options: LedgerOptions) {
       const before = pending.get(key)
       pending.set(key, { ...before, ...each, count: (before?.count ?? 0) + each.count })
     }
+  }
+
+  /** The open issues that are not in the store yet, or not as they are now. */
+  function unwritten(): IssueRecord[] {
+    return [...sent, ...pending].flatMap(([key, { at, problem, count, isOver }]) => {
+      if (problem === undefined || isOver || isMuted(key, now())) return []
+      const { code, subject } = problem
+      const { severity } = issueCodes[code]
+      const { cause, next } = problem.describe()
+      const times = { count: Math.max(1, count), first: at, last: at, state: 'open' as const }
+      return [{ key, code, severity, subject, cause: cut(cause, longestCause), next, ...times }]
+    })
   }
 
   function changesOf(key: string, { problem, count, isOver }: Pending, at: number): IssueChange[] {
@@ -158,7 +182,7 @@ export function createLedger(options: LedgerOptions) {
     const key = keyOf(code, subject)
     if (!open.delete(key)) return
     const waiting = pending.get(key)
-    if (waiting === undefined) pending.set(key, { count: 0, isOver: true })
+    if (waiting === undefined) pending.set(key, { at: now(), count: 0, isOver: true })
     else waiting.isOver = true
     schedule(flushMs)
   }
@@ -175,9 +199,10 @@ export function createLedger(options: LedgerOptions) {
       const waiting = pending.get(key)
       if (waiting !== undefined) {
         waiting.problem = problem
-        waiting.count += 1
+        waiting.count += problem.count ?? 1
         waiting.isOver = false
-      } else if (pending.size < mostPending) pending.set(key, { problem, count: 1, isOver: false })
+      } else if (pending.size < mostPending)
+        pending.set(key, { at: now(), problem, count: problem.count ?? 1, isOver: false })
       else return
       if (!isMuted(key, now())) open.add(key)
       schedule(flushMs)
@@ -208,6 +233,7 @@ export function createLedger(options: LedgerOptions) {
     },
 
     flush,
+    unwritten,
 
     /** An operator says that it is over. */
     resolveByHand(key: string): Promise<CommandResult> {

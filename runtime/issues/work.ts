@@ -270,6 +270,7 @@ export function createWorkWatch({
             ),
       files: () => true,
       gateway: () => true,
+      store: () => true,
     }
     for (const { code, subject } of ledger.open())
       if (!names[issueCodes[code].about](subject)) ledger.resolve(code, subject)

@@ -1,7 +1,7 @@
 /**
  * Is loaded before a gateway (`node --import`). While the file `<pipe>.on` exists, the store's COMMIT opens the named
  * pipe and waits in the kernel until a writer opens it too, as a thread waits for a hanging disk. Only SIGKILL ends
- * the wait.
+ * the wait. While the file `<pipe>.full` exists, COMMIT fails as on a full disk.
  */
 
 import { closeSync, existsSync, openSync } from 'node:fs'
@@ -17,6 +17,8 @@ if (pipe !== undefined && !isMainThread) {
     if (sql !== 'COMMIT') return statement
     const run = statement.run.bind(statement)
     statement.run = (...values) => {
+      if (existsSync(`${pipe}.full`))
+        throw Object.assign(new Error('database or disk is full'), { errcode: 13 })
       if (existsSync(`${pipe}.on`)) closeSync(openSync(pipe, 'r'))
       return run(...values)
     }

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { RequestRecord } from '../../runtime/store/port.ts'
+import type { IssueRecord, Page, RequestRecord } from '../../runtime/store/port.ts'
 import { type KilledGateway, token, useKilledGateways } from './killed-gateway.ts'
 import { beginLoad, type Load } from './load.ts'
 
@@ -125,6 +125,28 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     assertNothingLost(load, await gateway.readAll<RequestRecord>('requests'))
   })
 
+  test('a full disk is an open issue while it lasts, and over once there is room', { timeout }, async (t) => {
+    const { gateway, fill, free } = await installOnHangingDisk(t)
+    await gateway.start()
+    await fill()
+    const load = beginLoad(t, gateway, perSecond)
+    await untilReady(gateway, 503)
+    const { items } = (await gateway.read<Page<IssueRecord>>('/api/issues?state=open')) ?? { items: [] }
+    assert.deepEqual(
+      items.map(({ key, severity }) => [key, severity]),
+      [['STORE_UNWRITABLE:store', 'losing-events']],
+    )
+    assert.match(items[0]?.cause ?? '', /answered 503.*disk is full/)
+    await free()
+    await untilReady(gateway, 200)
+    await load.stop()
+    const state = async () =>
+      (await gateway.readAll<IssueRecord>('issues', 'key')).get('STORE_UNWRITABLE:store')?.state
+    for (const end = load.at() + 10_000; (await state()) !== 'resolved'; await pause(50))
+      assert.ok(load.at() < end, 'the issue is not over')
+    assertNothingLost(load, await gateway.readAll<RequestRecord>('requests'))
+  })
+
   async function installOnHangingDisk(t: TestContext) {
     const folder = await mkdtemp(join(tmpdir(), 'reveille-pipe-'))
     t.after(() => rm(folder, { recursive: true, force: true }))
@@ -135,6 +157,8 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     return {
       gateway,
       begin: () => writeFile(`${pipe}.on`, ''),
+      fill: () => writeFile(`${pipe}.full`, ''),
+      free: () => rm(`${pipe}.full`),
       /** Lets the waiting commit go on. */
       async end() {
         await rm(`${pipe}.on`)

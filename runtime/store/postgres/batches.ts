@@ -466,7 +466,6 @@ const ownCommands: ReadonlySet<string> = new Set([
   'expedite',
   'job-next',
   'job-settle',
-  'issues',
 ])
 
 export interface PerformerParts extends BatchParts {

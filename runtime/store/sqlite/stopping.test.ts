@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -37,4 +37,23 @@ test("when the writer's thread dies, the store says so once, refuses, and can st
   const next = await openFaultyStore(options)
   assert.ok(await next.store.read.request(kept.request.id))
   await next.store.close()
+})
+
+test('a store that is closed right after it was read leaves no log beside its database', async (t) => {
+  const location = await mkdtemp(join(tmpdir(), 'reveille-stopping-'))
+  t.after(() => rm(location, { recursive: true, force: true }))
+  const clock = createManualClock()
+  const sample = createSampler({ mintId: createIdMinter(clock.now), clock })
+  const { store } = await openFaultyStore({
+    ...clock,
+    location,
+    keepMs: 1000,
+    backlog: 10,
+    historyMessages: 10,
+  })
+  const kept = sample.entry(sample.eventAction())
+  await store.accept(kept)
+  assert.ok(await store.read.request(kept.request.id))
+  await store.close()
+  assert.deepEqual((await readdir(location)).sort(), ['lock.db', 'reveille.db'])
 })

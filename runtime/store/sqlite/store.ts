@@ -194,6 +194,9 @@ function createStore(
 
   async function shut(): Promise<void> {
     await Promise.all(workerPools.map((workerPool) => workerPool.drain(0)))
+    // The writer is the last to close, and takes the log into the database.
+    const read = reader.close()
+    await Promise.race([read, client.whenStalled()])
     const committed = client.call({ type: 'close' })
     // The order above is on its way already. Later calls are refused.
     await Promise.race([committed.catch(() => undefined), client.whenStalled()])
@@ -206,11 +209,10 @@ function createStore(
     changes.close()
     if (isStuck) {
       // The disk that hangs the writer may hang the reader too.
-      void reader.close()
       worker.unref()
       return
     }
-    await reader.close()
+    await read
     await exited
   }
 

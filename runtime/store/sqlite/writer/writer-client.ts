@@ -43,7 +43,6 @@ const ownCommands: ReadonlySet<string> = new Set([
   'expedite',
   'job-next',
   'job-settle',
-  'issues',
 ])
 
 /**
