@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -38,19 +38,34 @@ function codeOfUnreachable(stderr: string): string | undefined {
 const retryOptions = ['--fetch-retries=0', '--fetch-timeout=10000', '--loglevel=error']
 const quietOptions = ['--no-audit', '--no-fund', '--prefer-offline']
 
-testPackages(async (cwd, packages) => {
-  const files = packages.map(({ file }) => file)
+testPackages(async (cwd, names, packages) => {
+  // Nothing is published, so what a package depends on of ours is given too.
+  const files = ourClosure(names, packages).map(({ file }) => file)
+  const words = ['install', '--prefix', '.', '--omit=dev', ...quietOptions, ...retryOptions, ...files]
   try {
-    await runNpm(['install', '--omit=dev', ...quietOptions, ...retryOptions, ...files], { cwd, env })
+    await runNpm(words, { cwd, env })
   } catch (error) {
     const code = codeOfUnreachable((error as { stderr: string }).stderr)
     if (code === undefined) throw error
     return `npm cannot reach it, nor is it in its cache: ${code}`
   }
+  if (!names.includes('reveille')) return undefined
   const version = await runNpm(['exec', '--no', '--', 'reveille', '--version'], { cwd, env })
   assert.equal(version, `${packages.find(({ name }) => name === 'reveille')?.version}\n`)
   return undefined
 })
+
+/** The packages of these names, and those of ours that they depend on. */
+function ourClosure(names: readonly string[], packages: readonly Packed[]): readonly Packed[] {
+  const wanted = new Set(names)
+  for (const name of wanted) {
+    const { file = '' } = packages.find((each) => each.name === name) ?? {}
+    const manifest = path.join(path.dirname(file), path.basename(name), 'package.json')
+    const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8'))
+    for (const each of packages) if (each.name in dependencies) wanted.add(each.name)
+  }
+  return packages.filter(({ name }) => wanted.has(name))
+}
 
 /** What the packages may take on the disk together with all that they depend on, and without plugins to be added. */
 const mostMegabytes = 80

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { globSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,9 +13,16 @@ import { build } from 'esbuild'
 import { type Packed, packWorkspaces } from '../tools/pack.ts'
 import { createGatewayProcess, freePort } from './durability/gateway-process.ts'
 import { until } from './installation.ts'
+import { recipePages } from './recipe.ts'
+import { tourSkip } from './tour.ts'
+import { followRecipe, type Installed, walks } from './walk.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
+const recipes = globSync('*.md', { cwd: recipePages })
+  .map((page) => path.basename(page, '.md'))
+  .filter((name) => name !== 'README')
+  .sort()
 
 /** `node` is the one that runs this test, as for a user who has installed it. */
 export const env = {
@@ -23,12 +31,19 @@ export const env = {
 }
 
 /**
- * Puts the packages and their dependencies into the folder's `node_modules`. @returns why that is impossible, else
+ * Puts these packages and their dependencies into the folder's `node_modules`. @returns why that is impossible, else
  * nothing
  */
-export type Installer = (home: string, packages: readonly Packed[]) => Promise<string | undefined>
+export type Installer = (
+  folder: string,
+  names: readonly string[],
+  packages: readonly Packed[],
+) => Promise<string | undefined>
 
-export function testPackages(install: Installer): void {
+/** Whether a walk is part of a run. The others are part of the soak. */
+export type Chosen = (walk: string) => boolean
+
+export function testPackages(install: Installer, chosen: Chosen = () => true): void {
   let folder = ''
   let packages: readonly Packed[] = []
   let installing: Promise<string | undefined> | undefined
@@ -170,21 +185,38 @@ export function testPackages(install: Installer): void {
     assert.match((await command('docs', 'skill')).stdout, /^name: reveille$/m)
   })
 
-  test('installed in an empty folder, a transform is scaffolded, tested and tried', async (t) => {
+  const installed = (home: string): Installed => ({
+    command: path.join(home, 'node_modules', 'reveille', 'bin', 'reveille.js'),
+    add: async (place, names) => {
+      const unreachable = names.length === 0 ? undefined : await install(place, names, packages)
+      if (unreachable !== undefined) throw new Error(unreachable)
+    },
+  })
+
+  for (const [name, walk] of Object.entries(walks).filter(([each]) => chosen(each)))
+    test(`from packages: ${name}`, walkOptions, async (t) => {
+      const home = await homeOf(t)
+      if (home !== undefined) await walk(t, installed(home))
+    })
+
+  for (const recipe of recipes.filter(chosen))
+    test(`from packages: the recipe ${recipe}`, walkOptions, async (t) => {
+      const home = await homeOf(t)
+      if (home !== undefined) await followRecipe(t, installed(home), recipe)
+    })
+
+  test('a walk fails where the packages miss one file that it needs', walkOptions, async (t) => {
     const home = await homeOf(t)
     if (home === undefined) return
-    const reveille = path.join(home, 'node_modules', 'reveille', 'bin', 'reveille.js')
-    const cwd = await mkdtemp(path.join(home, 'transforms-'))
-    const command = (...args: string[]) => run(process.execPath, [reveille, ...args], { cwd, env })
-    await command('init', '.')
-    await command('init', 'transform', 'release')
-    const mapping = '  - { id: release, match: { path: release }, transform: { module: release.ts } }'
-    await writeFile(path.join(cwd, 'mappings', 'release.yaml'), `mappings:\n${mapping}\n`)
-    await writeFile(path.join(cwd, 'body.json'), '{ "action": "opened", "title": "The lamp", "id": 42 }')
-    await command('check')
-    assert.match((await command('test')).stdout, /1 passed|pass 1|✔/)
-    const tried = await command('try', 'release', '--payload', 'body.json', '--json')
-    assert.equal(JSON.parse(tried.stdout).status, 202)
+    for (const [file, name] of neededFiles) {
+      const [place, away] = [path.join(home, 'node_modules', file), path.join(home, 'away')]
+      await rename(place, away)
+      try {
+        await assert.rejects(async () => walks[name](t, installed(home)), `${file} is not missed`)
+      } finally {
+        await rename(away, place)
+      }
+    }
   })
 
   test('the declarations show a strict program its mistakes, and no others', async (t) => {
@@ -239,9 +271,27 @@ definePlugin({ name: 'mine' })
   async function begin(home: string): Promise<string | undefined> {
     await mkdir(home)
     await writeFile(path.join(home, 'package.json'), '{ "private": true }')
-    return install(home, packages)
+    return install(home, ['reveille'], packages)
   }
 }
+
+const walkOptions = { timeout: 240_000, skip: tourSkip }
+
+/** A file of each kind that nothing imports by its name, with a walk that needs it. */
+const neededFiles: readonly (readonly [string, keyof typeof walks])[] = [
+  [
+    'reveille/bundle/builder-thread.js',
+    'a transform has a package, JSON, `with` and a secret, and is edited live',
+  ],
+  [
+    '@reveille/engine/transform/define.js',
+    'a transform has a package, JSON, `with` and a secret, and is edited live',
+  ],
+  [
+    'reveille/scaffold/plugin/channel/config.schema.json.txt',
+    'a channel passes the conformance suite, and delivers',
+  ],
+]
 
 function isAllowed(imported: string, dependencies: readonly string[]): boolean {
   return (

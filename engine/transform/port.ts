@@ -39,8 +39,12 @@ export type Bundled =
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
 
+export type BundledModule = Pick<WantedModule, 'module' | 'exports' | 'place'>
+
 export interface BundleRequest {
-  readonly modules: readonly WantedModule[]
+  readonly modules: readonly BundledModule[]
+  /** `outside`: packages are loaded from their own places, instead of being part of the bundle. Default: `bundled`. */
+  readonly packages?: 'bundled' | 'outside'
   /** Absolute; need not exist where there are no modules. */
   readonly transformsDir: string
   /** The configuration's folder, which files in diagnostics are named from. */

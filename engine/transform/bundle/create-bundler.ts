@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
-import type { Bundle, Bundled, BundleRequest, Bundler, WantedModule } from '../port.ts'
+import type { Bundle, Bundled, BundledModule, BundleRequest, Bundler } from '../port.ts'
 import { type Builder, createBuilder, threadFile } from './builder.ts'
 import { type CacheEntry, createBundleCache, isFresh } from './bundle-cache.ts'
 import { createStampReader, type Stamps } from './freshness.ts'
@@ -43,7 +43,7 @@ export function createBundler({
     return toolStamps
   })
 
-  async function bundleModule(wanted: WantedModule, round: Round): Promise<ModuleResult> {
+  async function bundleModule(wanted: BundledModule, round: Round): Promise<ModuleResult> {
     const { module, exports, place } = wanted
     const { root, shownFrom, transformsDir } = round
     const found = await findModuleFile(module, transformsDir, root)
@@ -57,7 +57,9 @@ export function createBundler({
     if (cached && (await isFresh(cached, { entry, exports }, round.readStamp)))
       return resultOf(module, cached, found.watched, round)
 
-    const built = await builder.build({ module, entry, exports, root, shownFrom, folder, startedAt: now() })
+    const { packages = 'bundled' } = round
+    const asked = { module, entry, exports, root, shownFrom, packages, folder, startedAt: now() }
+    const built = await builder.build(asked)
     if (!built.ok) {
       const diagnostics = built.diagnostics.map((each) => ({ ...each, place: each.place ?? place }))
       return { diagnostics, watched: [...found.watched, ...built.watched] }
@@ -129,7 +131,7 @@ function folderMissing({ modules, transformsDir }: BundleRequest): Bundled {
 }
 
 /** Reports a failure that is not the author's fault. */
-function notBundled({ module, place }: WantedModule, transformsDir: string, error: Error): ModuleResult {
+function notBundled({ module, place }: BundledModule, transformsDir: string, error: Error): ModuleResult {
   return {
     diagnostics: [
       {

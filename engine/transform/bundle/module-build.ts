@@ -7,8 +7,14 @@ import * as esbuild from 'esbuild'
 import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
 import { type Decisive, findDecisive } from './freshness.ts'
 import { describeMessage, unresolvedIn } from './message.ts'
-import { candidatesOf, isPackaged, nearestPackage, resolvedExtensions } from './resolution.ts'
-import { createSourcePlugin, type SourcePlugin } from './source-plugin.ts'
+import {
+  candidatesOf,
+  isPackaged,
+  nearestPackage,
+  packageFolderOf,
+  resolvedExtensions,
+} from './resolution.ts'
+import { createSourcePlugin, type SourceOptions, type SourcePlugin } from './source-plugin.ts'
 
 /** Plain data, because it is posted to a thread. */
 export interface BuildRequest {
@@ -22,6 +28,11 @@ export interface BuildRequest {
   readonly root: string
   /** The configuration's folder, to which hints show other folders relative. */
   readonly shownFrom: string
+  /**
+   * `outside`: packages are loaded from their own places. `bundled`: only those are that look for files beside themselves.
+   * Default: `bundled`.
+   */
+  readonly packages?: 'bundled' | 'outside'
   /** The existing folder for bundles. */
   readonly folder: string
   /** Milliseconds since the Unix epoch. */
@@ -63,22 +74,46 @@ const textExtensions = ['.txt', '.md', '.html', '.sql']
 export async function buildModule(request: BuildRequest): Promise<BuildResult> {
   const code = path.join(request.folder, `${randomUUID()}.next`)
   try {
-    const first = await run(request, code)
+    const outside: RunOptions['outside'] = request.packages === 'outside' ? 'all' : new Set()
+    const first = await run(request, code, { outside })
     const isCommonJs = first.metafile?.inputs[request.entry]?.format === 'cjs'
-    const last = isCommonJs ? await run(request, code, { isCommonJs }) : first
-    return await finish(request, code, last, isCommonJs)
+    const isRepeated = isCommonJs || first.unsafe.size > 0
+    const options = { isCommonJs, outside: outside === 'all' ? outside : first.unsafe }
+    const last = isRepeated ? await run(request, code, options) : first
+    return await finish(request, code, withFilesOf(first, last), isCommonJs)
   } catch (error) {
     await discard(code)
     throw error
   }
 }
 
+/**
+ * The files of a package that turned out to stay outside were read while that was not known. A change of one of them is a change of the
+ * bundle.
+ */
+function withFilesOf(first: Run, last: Run): Run {
+  const outside = [...first.files].filter(
+    (file) => isPackaged(file) && first.unsafe.has(packageFolderOf(file)),
+  )
+  return {
+    ...last,
+    files: new Set([...last.files, ...outside]),
+    outside: new Set([...last.outside, ...outside]),
+  }
+}
+
+interface RunOptions {
+  readonly outside: SourceOptions['outside']
+  readonly isCommonJs?: boolean
+  readonly asWritten?: boolean
+}
+
 async function run(
   request: BuildRequest,
   code: string,
-  { isCommonJs = false, asWritten = false } = {},
+  { outside, isCommonJs = false, asWritten = false }: RunOptions,
 ): Promise<Run> {
-  const sources = createSourcePlugin({ asWritten })
+  const sources = createSourcePlugin({ asWritten, outside })
   const entry = isCommonJs
     ? { stdin: { contents: commonJsEntry(request.entry, request.exports), resolveDir: request.root } }
     : { entryPoints: [request.entry] }
@@ -101,7 +136,7 @@ async function run(
   async function withTruePlaces(done: Run): Promise<Run> {
     const messages = [...done.errors, ...done.warnings]
     if (asWritten || !messages.some(({ location }) => done.isRewritten(location?.file))) return done
-    const again = await run(request, `${code}.again`, { isCommonJs, asWritten: true })
+    const again = await run(request, `${code}.again`, { outside, isCommonJs, asWritten: true })
     await discard(`${code}.again`)
     if (done.metafile === undefined) return again.metafile === undefined ? again : done
     return { ...done, warnings: again.warnings }
@@ -121,7 +156,7 @@ function optionsFor({ entry, root }: BuildRequest, code: string) {
     conditions: ['node-addons', 'module-sync'],
     resolveExtensions: resolvedExtensions,
     loader: Object.fromEntries(textExtensions.map((extension) => [extension, 'text'])),
-    // CommonJS code that requires a name known only at run time resolves it from the author's file.
+    // Of the author's own CommonJS code: what it requires by a name that is known only when it runs is resolved from the entry.
     banner: {
       js: `import { createRequire as createReveilleRequire } from 'node:module'; const require = createReveilleRequire(${JSON.stringify(entry)});`,
     },

@@ -6,32 +6,39 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Esbuild from 'esbuild'
-import { isPackaged, scriptExtensions } from './resolution.ts'
+import { nearestPackage, scriptExtensions } from './resolution.ts'
 
 export function isScript(file: string): boolean {
   return scriptExtensions.includes(path.extname(file))
 }
 
 const words = ['import.meta', '__dirname', '__filename'].map((word) => Buffer.from(word))
-const packagedWords = [...words, ...['require.resolve', 'bindings'].map((word) => Buffer.from(word))]
 
 /** A quick test that most files fail, so that they are not decoded. */
 export function mayAskItsPlace(file: string, content: Buffer): boolean {
-  if (!isScript(file)) return false
-  return (isPackaged(file) ? packagedWords : words).some((word) => content.includes(word))
+  return isScript(file) && words.some((word) => content.includes(word))
 }
+
+/** An argument that is no literal: what is loaded is known only when the code runs. */
+const computed = '\\(\\s*(?![\'"`][^\'"`$]*[\'"`]\\s*[,)])'
+const unsafeCommonJs = new RegExp(
+  `\\b__(?:dir|file)name\\b|\\brequire\\.resolve\\b|\\brequire\\s*\\(\\s*['"]bindings['"]|(?<![.\\w$]|function\\s+)require\\s*${computed}`,
+)
+const unsafeModule = new RegExp(`\\bimport\\.meta\\.resolve\\b|(?<![.\\w$])import\\s*${computed}`)
 
 /**
- * Whether a package's file must stay where it is, because the files beside it (a native addon, a worker, a template)
- * would not be found from a bundle, and may not survive being bundled.
- * @param packageType the `type` of its package.json
+ * Whether a package's file loads what lies beside it (a native addon, a worker, a template, a part of its own), so that the package cannot be
+ * bundled: the files would be looked for beside the bundle.
  */
-export function staysOutside(file: string, text: string, packageType: unknown): boolean {
-  if (!isPackaged(file) || isModule(file, text, packageType)) return false
-  return /\b__(?:dir|file)name\b|\brequire\.resolve\b|\brequire\s*\(\s*['"]bindings['"]\s*\)/.test(text)
+export async function needsItsPlace(file: string, text: string): Promise<boolean> {
+  const [isUnsafeCommonJs, isUnsafeModule] = [unsafeCommonJs.test(text), unsafeModule.test(text)]
+  if (!isUnsafeCommonJs && !isUnsafeModule) return false
+  const { type } = await nearestPackage(file)
+  return isModule(file, text, type) ? isUnsafeModule : isUnsafeCommonJs
 }
 
-function isModule(file: string, text: string, packageType: unknown): boolean {
+/** @param packageType the `type` of its package.json */
+export function isModule(file: string, text: string, packageType: unknown): boolean {
   const extension = path.extname(file)
   if (extension !== '.js') return !/^\.c[jt]s$/.test(extension)
   return packageType === 'module' || /^[ \t]*(?:import\s*[\w"'{*]|export\s*[\w{*])/m.test(text)

@@ -103,3 +103,48 @@ test('a linked package is bundled from its real place, and another link makes an
   await symlink(path.join(folder, 'another'), path.join(folder, beside('linked')))
   assert.equal((await load('a.ts')).default(), 'another')
 })
+
+test('a package that loads parts of itself by names that only it knows finds them, and shares its state with them', async (t) => {
+  const parts = (extension: string) => ({
+    [beside(`lazy-${extension}/parts/one.${extension}`)]:
+      extension === 'mjs'
+        ? 'import { state } from "../state.mjs"; state.push("one")'
+        : 'require("../state.cjs").push("one")',
+  })
+  const { load, bundleOne, write } = await createTransforms(t, {
+    'transforms/a.ts': `
+      import lazy, { names } from 'lazy-cjs'
+      import { load } from 'lazy-mjs'
+      import { assets } from 'assets'
+      export default async () => [lazy('one'), names, await load('one'), assets()]`,
+    [beside('lazy-cjs/package.json')]: described({ main: 'index.cjs' }),
+    [beside('lazy-cjs/index.cjs')]: `
+      const names = require('./state.cjs')
+      module.exports = (name) => (require('./parts/' + name + '.cjs'), names.length)
+      module.exports.names = names`,
+    [beside('lazy-cjs/state.cjs')]: 'module.exports = []',
+    ...parts('cjs'),
+    [beside('lazy-mjs/package.json')]: described({ type: 'module', exports: './index.mjs' }),
+    [beside('lazy-mjs/index.mjs')]: `
+      import { state } from './state.mjs'
+      export const load = async (name) => { await import('./parts/' + name + '.mjs'); return state }`,
+    [beside('lazy-mjs/state.mjs')]: 'export const state = []',
+    ...parts('mjs'),
+    [beside('assets/package.json')]: described({ type: 'module', exports: './index.js' }),
+    [beside('assets/index.js')]: `
+      import { readFileSync } from 'node:fs'
+      import { createRequire } from 'node:module'
+      const require = createRequire(import.meta.url)
+      export const assets = () => [
+        readFileSync(new URL('./core.wasm', import.meta.url), 'utf8'),
+        ...['table'].map((name) => require('./' + name + '.json').rows),
+      ]`,
+    [beside('assets/core.wasm')]: 'wasm',
+    [beside('assets/table.json')]: '{ "rows": 2 }',
+  })
+  const run = (await load('a.ts')).default as () => Promise<unknown>
+  assert.deepEqual(await run(), [1, ['one'], ['one'], ['wasm', 2]])
+  const { digest } = await bundleOne('a.ts')
+  await write({ [beside('lazy-cjs/state.cjs')]: 'module.exports = ["zero"]' })
+  assert.notEqual((await bundleOne('a.ts')).digest, digest, 'a part of the package decides')
+})

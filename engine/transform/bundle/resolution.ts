@@ -20,6 +20,13 @@ export function isPackaged(file: string): boolean {
   return file.includes(`${path.sep}node_modules${path.sep}`)
 }
 
+/** The folder of the package that a file is part of; the file is one of a package. */
+export function packageFolderOf(file: string): string {
+  const at = file.lastIndexOf(`${path.sep}node_modules${path.sep}`) + '/node_modules/'.length
+  const name = packageOf(file.slice(at).split(path.sep).join('/'))
+  return file.slice(0, at) + name.split('/').join(path.sep)
+}
+
 export function isRelative(specifier: string): boolean {
   return /^\.{0,2}\//.test(specifier) || specifier === '.' || specifier === '..' || path.isAbsolute(specifier)
 }

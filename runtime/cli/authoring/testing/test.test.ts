@@ -269,3 +269,47 @@ tests: [{ name: it works, request: { endpoint: a, body: "ada" }, expect: { name:
   assert.equal(bad.code, 1)
   assert.match(bad.out, /^ℹ fail 1$/m)
 })
+
+test('a module and its test have the same syntax and the same imports', async (t) => {
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: of-the-hooks-of-this-test }\n',
+    'mappings/a.yaml': `mappings: [{ id: a, match: { path: a }, message: hello, transform: { module: port.ts } }]
+tests: [{ name: it works, request: { endpoint: a, body: { ship: Ada } }, expect: { name: "Pier 4 for Ada, 1, ada" } }]
+`,
+    'transforms/tsconfig.json': `{ "compilerOptions": { "paths": { "~/*": ["./lib/*"] }, "experimentalDecorators": true } }`,
+    'transforms/lib/ports.json': '{ "main": "Pier 4" }',
+    'transforms/lib/words.txt': 'for',
+    'transforms/lib/kind.ts': `
+export enum Kind { Arrival, Departure }
+export namespace Names { export const lower = (text: string) => text.toLowerCase() }
+function marked(target: { marks?: string[] }) { target.marks = ['marked'] }
+@marked
+export class Ship {
+  constructor(readonly name: string, private kind = Kind.Departure) {}
+  toString() { return \`\${this.name}, \${this.kind}, \${Names.lower(this.name)}\` }
+}`,
+    'transforms/port.ts': `import ports from '~/ports.json'
+import words from '~/words.txt'
+import { Ship } from '~/kind'
+export default ({ payload }: { payload: { ship: string } }) => ({ name: \`\${ports.main} \${words} \${new Ship(payload.ship)}\` })
+`,
+    'transforms/port.test.ts': `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exampleContext } from '@reveille/engine/transform'
+import ports from './lib/ports.json'
+import { Kind } from '~/kind'
+import port from './port'
+enum Own { Test = 7 }
+test('a ship gets a pier', () => {
+  assert.deepEqual([Kind.Departure, Own.Test, ports.main], [1, 7, 'Pier 4'])
+  assert.deepEqual(port(exampleContext({ payload: { ship: 'Ada' } })), { name: 'Pier 4 for Ada, 1, ada' })
+})
+test('a failure names the line', () => { assert.equal(port(exampleContext({ payload: { ship: '' } })).name, '') })
+`,
+  })
+  const { out } = await run('test')
+  assert.match(out, /^1 passed/m)
+  assert.match(out, /✔ a ship gets a pier/)
+  assert.match(out, /^ℹ fail 1$/m)
+  assert.match(out, /transforms\/port\.test\.ts:12:\d+/, 'the place in the source')
+})
