@@ -24,12 +24,14 @@ function createFixture() {
   const looks = { count: 0 }
   const snapshot = {
     digest: String(snapshots++),
+    endpoints: {},
+    mappings: [{ path: 'sensors' }],
     entriesOf: () => {
       looks.count += 1
       return mappings
     },
   } as unknown as Snapshot
-  const watch = createDriftWatch(ledger, (_snapshot, endpoint) => endpoint === 'sensors')
+  const watch = createDriftWatch(ledger)
   let now = 0
   /** Sends so many requests, a second apart. */
   async function send(count: number, payload: unknown, more: Partial<HookRequest> = {}, everyMs = 1000) {

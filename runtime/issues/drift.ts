@@ -6,6 +6,7 @@
 import { compileFieldPresence, type FieldPresence, type HookRequest, type Snapshot } from '@reveille/engine'
 import { BoundedMap } from '@reveille/kit'
 import { onceForEach } from '../once-for-each.ts'
+import { configuredName, endpointOption } from './configured-names.ts'
 import type { Ledger } from './ledger.ts'
 
 const absentRun = 20
@@ -35,9 +36,10 @@ interface Field {
   absent: number
 }
 
-type Sample = readonly [request: HookRequest, snapshot: Snapshot]
+type Sample = readonly [request: HookRequest, snapshot: Snapshot, name: string]
 
-export function createDriftWatch(ledger: Ledger, isKnown: (snapshot: Snapshot, endpoint: string) => boolean) {
+export function createDriftWatch(ledger: Ledger) {
+  /** By their configured names, so that those of a pattern are one. */
   const endpoints = new BoundedMap<string, Sampled>(mostEndpoints)
   const readersOf = onceForEach((_snapshot: Snapshot) => new Map<string, FieldPresence>())
   let waiting: Sample[] = []
@@ -54,10 +56,10 @@ export function createDriftWatch(ledger: Ledger, isKnown: (snapshot: Snapshot, e
   function lookAtAll(): void {
     const samples = waiting
     waiting = []
-    for (const [request, snapshot] of samples) lookAt(request, snapshot)
+    for (const sample of samples) lookAt(...sample)
   }
 
-  function lookAt({ endpoint, payload }: HookRequest, snapshot: Snapshot): void {
+  function lookAt(...[{ payload }, snapshot, endpoint]: Sample): void {
     const sampled = endpoints.get(endpoint)
     if (sampled === undefined) return
     const presence = readerOf(snapshot, endpoint)
@@ -86,7 +88,7 @@ export function createDriftWatch(ledger: Ledger, isKnown: (snapshot: Snapshot, e
         cause: `The mapping "${mapping}" reads ${path}, which ${before}none of the last ${field.absent} requests to /${endpoint} has.`,
         next: {
           label: 'See what the sender sends now, and mend the name of the field in the mapping',
-          command: `reveille requests --endpoint ${endpoint} --limit 5`,
+          command: `reveille requests${endpointOption(endpoint)} --limit 5`,
         },
       }),
     })
@@ -104,15 +106,17 @@ export function createDriftWatch(ledger: Ledger, isKnown: (snapshot: Snapshot, e
   return {
     /** Takes a request as a sample, or does not. */
     sample(request: HookRequest, snapshot: Snapshot): void {
-      const { endpoint, isUndecoded, now } = request
-      if (isUndecoded || waiting.length >= mostWaiting || !isKnown(snapshot, endpoint)) return
+      const { isUndecoded, now } = request
+      if (isUndecoded || waiting.length >= mostWaiting) return
+      const endpoint = configuredName(snapshot, request.endpoint)
+      if (endpoint === undefined) return
       let sampled = endpoints.get(endpoint)
       if (sampled === undefined) {
         sampled = { tokens: burst, at: now, fields: new Map() }
         endpoints.set(endpoint, sampled)
       }
       if (!hasToken(sampled, now)) return
-      if (waiting.push([request, snapshot]) === 1) setImmediate(lookAtAll)
+      if (waiting.push([request, snapshot, endpoint]) === 1) setImmediate(lookAtAll)
     },
   }
 }

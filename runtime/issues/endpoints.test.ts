@@ -85,10 +85,13 @@ test('a wrong signature names the provider, its header and the check; a missing 
 
 test('names that a stranger made up open nothing', () => {
   const { watch, keys, request } = createFixture()
-  for (const name of ['made-up', 'any/thing', '']) request(name, refused('TOKEN_MISSING', 'no token came'))
+  for (const name of ['made-up', 'made/up/deeper', ''])
+    request(name, refused('TOKEN_MISSING', 'no token came'))
   request('made-up', { outcome: 'refused', code: 'NOT_FOUND' })
   assert.deepEqual(keys(), [])
   assert.equal(watch.seenAt('made-up'), undefined)
+  request('any/thing', refused('TOKEN_MISSING', 'no token came'))
+  assert.deepEqual(keys(), ['TOKEN_REFUSED:any/:name'], 'what a pattern covers has the name of the pattern')
 })
 
 test('what goes well ends what is open, and only then', () => {
@@ -168,4 +171,12 @@ test('a replay ends what its mapping was blamed for, and says nothing of the sen
   assert.deepEqual(keys(), ['TRANSFORM_FAILING:order'])
   assert.deepEqual(resolved, ['FILTER_NEAR_MISS:order', 'TRANSFORM_FAILING:order'])
   assert.equal(watch.seenAt('orders'), undefined)
+})
+
+test('a right signature at a wrong time leads to the clock', () => {
+  const { noted, request } = createFixture()
+  request('github', refused('TIMESTAMP_OUTSIDE', 'the time of the signature lies outside the tolerance'))
+  const next = noted[0]?.describe().next
+  assert.match(next?.label ?? '', /clock/)
+  assert.equal(next?.command, 'date -u')
 })

@@ -10,9 +10,10 @@ import {
   statusOfOutcome,
 } from '../http/index.ts'
 import { onceForEach } from '../once-for-each.ts'
+import { configuredName, endpointOption, isConfiguredName } from './configured-names.ts'
 import { type Ledger, withoutStop } from './ledger.ts'
 
-/** What is known of one endpoint. Names that a sender made up share one of these. */
+/** What is known of one endpoint, or of all that a pattern covers. Names that a sender made up share one of these. */
 interface Endpoint {
   /** Milliseconds since the Unix epoch. */
   seenAt: number
@@ -37,7 +38,7 @@ const repeatedShare = 0.1
 const leastEchoes = 3
 /** The fastest senders wait three seconds for an answer. Milliseconds. */
 const slowMs = 2500
-/** A name of an endpoint that only a catch-all or a pattern covers. */
+/** The name of the endpoints that only a catch-all covers. */
 const elsewhere = ''
 
 /** Refusals that any stranger gets. They say nothing about the sender that the endpoint is for. */
@@ -76,7 +77,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     const { outcome } = result
     if (outcome === 'handshake') return
     const { snapshot } = context.live
-    const name = nameIn(snapshot, context.endpoint)
+    const name = configuredName(snapshot, context.endpoint) ?? elsewhere
     if ('code' in result && (ofStrangers.has(result.code) || result.failure !== undefined)) {
       if (result.failure !== undefined && name !== elsewhere) noteRefused(context, name, result)
       return
@@ -95,6 +96,8 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
   }
 
   function judgeSender(context: RequestFacts, name: string, result: RequestOutcome, ms: number): void {
+    // Such a refusal may precede the check of the signature.
+    if (result.outcome === 'refused' && !isRefusedByConfiguration(result)) return
     const { snapshot } = context.live
     const at = context.receivedAt
     const endpoint = endpointOf(name, at)
@@ -104,8 +107,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     hour.requests += 1
     if (ms > hour.slowestMs) hour.slowestMs = ms
     if (expectsAny(snapshot)) noteExpected(context, at)
-    const isAuthentic = result.outcome !== 'refused' || isRefusedByConfiguration(result)
-    if (ledger.hasOpen() && !context.isInternal && isAuthentic) {
+    if (ledger.hasOpen() && !context.isInternal) {
       ledger.resolve('SIGNATURE_REFUSED', name)
       ledger.resolve('TOKEN_REFUSED', name)
     }
@@ -141,14 +143,23 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
   ): void {
     const code = unsigned.has(result.failure ?? '') ? 'TOKEN_REFUSED' : 'SIGNATURE_REFUSED'
     const describe = code === 'TOKEN_REFUSED' ? describeToken : describeSignature
-    ledger.note({ code, subject, describe: () => describe(snapshot, subject, withoutStop(reasonOf(result))) })
+    const reason = withoutStop(reasonOf(result))
+    ledger.note({
+      code,
+      subject,
+      describe: () =>
+        result.failure === 'TIMESTAMP_OUTSIDE'
+          ? describeClock(subject, reason)
+          : describe(snapshot, subject, reason),
+    })
   }
 
   function noteTransform(
-    { requestId, endpoint = '' }: RequestFacts,
+    { requestId, endpoint = '', live: { snapshot } }: RequestFacts,
     result: Extract<RequestOutcome, { code: string }>,
   ): void {
-    const subject = result.mapping ?? endpoint
+    const subject = result.mapping ?? configuredName(snapshot, endpoint)
+    if (subject === undefined) return
     ledger.note({
       code: 'TRANSFORM_FAILING',
       subject,
@@ -191,7 +202,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
             errors > 0
               ? 'See which requests failed, and mend that'
               : 'See which requests were repeated, and what the sender says about its deliveries',
-          command: `reveille requests --endpoint ${subject} --outcome ${errors > 0 ? 'failed' : 'duplicate'}`,
+          command: `reveille requests${endpointOption(subject)} --outcome ${errors > 0 ? 'failed' : 'duplicate'}`,
         },
       }),
     })
@@ -234,25 +245,14 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     },
     /** Forgets endpoints that the configuration no longer names. */
     keep(snapshot: Snapshot): void {
-      const names = namesOf(snapshot)
-      for (const name of endpoints.keys()) if (name !== elsewhere && !names.has(name)) endpoints.delete(name)
+      for (const name of endpoints.keys())
+        if (name !== elsewhere && !isConfiguredName(snapshot, name)) endpoints.delete(name)
     },
-    isKnown: (snapshot: Snapshot, name: string) => namesOf(snapshot).has(name),
   }
 }
 
 function newHour(beganAt: number): Hour {
   return { beganAt, requests: 0, repeated: 0, echoes: 0, errors: 0, slowestMs: 0 }
-}
-
-/** The names that an operator wrote: a sender cannot make up others, so that there are no more issues than these. */
-const namesOf = onceForEach(({ endpoints, mappings }: Snapshot): ReadonlySet<string> => {
-  const paths = mappings.flatMap(({ path }) => (path === undefined || path.includes(':') ? [] : [path]))
-  return new Set(['wake', 'agent', ...paths, ...Object.keys(endpoints)])
-})
-
-function nameIn(snapshot: Snapshot, endpoint = ''): string {
-  return namesOf(snapshot).has(endpoint) ? endpoint : elsewhere
 }
 
 const expecting = onceForEach(({ endpoints }: Snapshot) => ({
@@ -282,6 +282,18 @@ function describeSignature({ policyOf }: Snapshot, name: string, reason: string)
   }
 }
 
+/** The signature is right, so that the secret is, too. */
+function describeClock(name: string, reason: string) {
+  return {
+    cause: `Requests to /${name} are refused: ${reason}.`,
+    next: {
+      label:
+        'Compare this clock with the right time (`timedatectl` says whether it is synchronised); if it is right, the sender repeats old deliveries',
+      command: 'date -u',
+    },
+  }
+}
+
 function headerOf(provider: string): string | undefined {
   for (const scheme of providerRow(provider)?.schemes ?? []) {
     if (scheme.family === 'token') return scheme.header
@@ -302,7 +314,7 @@ function describeToken({ effectivePolicyOf }: Snapshot, name: string, reason: st
         }
       : {
           label: 'See who sends these, and give the sender the token as "Authorization: Bearer"',
-          command: `reveille requests --endpoint ${name} --outcome refused`,
+          command: `reveille requests${endpointOption(name)} --outcome refused`,
         },
   }
 }

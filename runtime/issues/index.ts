@@ -74,7 +74,7 @@ export function createIssues(options: IssuesOptions) {
   const work = createWorkWatch({ ledger, current, read: store.read, now, files, leads })
   const endpoints = createEndpointWatch({ ledger, onMatched: nearMisses.matched, onExpected: silence.seen })
   const refusals = createRefusalWatch({ ledger, read: store.read })
-  const drift = createDriftWatch(ledger, endpoints.isKnown)
+  const drift = createDriftWatch(ledger)
   const storeWatch = createStoreWatch(ledger)
   let areFilesRefused = false
   let loadedAt = Number.NEGATIVE_INFINITY

@@ -2,6 +2,7 @@
 
 import { isRefusedByConfiguration, type RequestFacts, type RequestOutcome, reasonOf } from '../http/index.ts'
 import type { Reader, RequestFilters, RequestRecord } from '../store/port.ts'
+import { configuredName, endpointOption } from './configured-names.ts'
 import { type Ledger, withoutStop } from './ledger.ts'
 
 export interface RefusalWatchOptions {
@@ -22,8 +23,10 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
     if ('code' in result && isRefusedByConfiguration(result) && !isWanted(result.code)) {
       const { mapping, code, details } = result
       const at = details?.[0]?.pointer
-      const subject = mapping ?? `/${endpoint}`
-      const by = mapping === undefined ? `--endpoint ${endpoint}` : `--mapping ${mapping}`
+      const name = configuredName(live.snapshot, endpoint)
+      if (mapping === undefined && name === undefined) return
+      const subject = mapping ?? `/${name}`
+      const by = mapping === undefined ? endpointOption(name ?? '') : ` --mapping ${mapping}`
       ledger.note({
         code: 'MAPPING_REFUSES',
         subject,
@@ -34,14 +37,14 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
               live.snapshot.settings.history.bodies === 'none'
                 ? 'Fix the mapping; with `history.bodies: none` nothing is kept that could be replayed'
                 : `Fix ${mapping === undefined ? 'the configuration' : 'the mapping'}, then replay what was refused`,
-            command: `reveille replay --outcome refused ${by}`,
+            command: `reveille replay --outcome refused${by}`,
             action: { method: 'POST', path: '/api/requests/replay', body: { filter: filterOf(subject) } },
           },
         }),
       })
     } else if (result.outcome === 'accepted' && live.snapshot.settings.history.bodies === 'none') {
       // Nothing can be replayed, so that a request which passes is the only sign that it is over.
-      ledger.resolve('MAPPING_REFUSES', result.mapping ?? `/${endpoint}`)
+      ledger.resolve('MAPPING_REFUSES', result.mapping ?? `/${configuredName(live.snapshot, endpoint)}`)
     }
   }
 
@@ -75,6 +78,7 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
 }
 
 function filterOf(subject: string): RequestFilters {
+  if (subject.startsWith('/') && subject.includes(':')) return { outcome: 'refused' }
   const by = subject.startsWith('/') ? { endpoint: subject.slice(1) } : { mapping: subject }
   return { outcome: 'refused', ...by }
 }

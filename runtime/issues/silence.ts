@@ -2,6 +2,7 @@
 
 import type { CurrentLive, Timers } from '@reveille/engine'
 import type { Reader } from '../store/port.ts'
+import { endpointOption } from './configured-names.ts'
 import type { Ledger } from './ledger.ts'
 
 export interface Silence {
@@ -76,11 +77,17 @@ export function createSilenceWatch({
       if (expected.has(policy)) continue
       const each: Expected = { since: now() }
       expected.set(policy, each)
-      const { items } = await read.requests({ endpoint: policy, limit: 1 })
-      const [newest] = items
+      const newest = await newestOf(policy)
       if (newest !== undefined) each.seenAt = Math.max(each.seenAt ?? 0, newest.receivedAt)
     }
     check()
+  }
+
+  /** Lists know no patterns, so that the newest requests are searched for one of a policy with parameters. */
+  async function newestOf(policy: string) {
+    if (!policy.includes(':')) return (await read.requests({ endpoint: policy, limit: 1 })).items[0]
+    const { items } = await read.requests({ limit: mostLookedAt })
+    return items.find(({ endpoint }) => policyOf(endpoint) === policy)
   }
 
   function silences(): Silence[] {
@@ -143,7 +150,7 @@ export function createSilenceWatch({
         cause: `Nothing has come to /${policy} ${lastSeen === undefined ? 'since the gateway started' : `since ${new Date(lastSeen).toISOString()}`}, and endpoints.${policy}.expectEvery expects a request every ${current().snapshot.endpoints[policy]?.expectEvery}.`,
         next: {
           label: 'See what the sender says about its deliveries, and whether it reaches this address',
-          command: `reveille requests --endpoint ${policy} --limit 5`,
+          command: `reveille requests${endpointOption(policy)} --limit 5`,
         },
       }),
     })

@@ -115,12 +115,12 @@ test('what waits for an operator is over when nothing of it is parked any more',
     code: 'gone',
     reason: 'Gone.',
   })
-  const all = ['BUDGET_SPENT:agents.budget', 'LOOP:review', 'NO_PRICE:x/y', 'DELIVERIES_PARKED:slack']
+  const all = ['BUDGET_SPENT:agents.budget', 'LOOP:review', 'NO_PRICE:codex', 'DELIVERIES_PARKED:slack']
   assert.deepEqual(keys(), all)
   const actionOf = (key: string) => open.get(key)?.describe().next.action
   const resume = { method: 'POST', path: '/api/runs/resume' }
   assert.deepEqual(actionOf('BUDGET_SPENT:agents.budget'), { ...resume, body: { code: 'BUDGET' } })
-  assert.deepEqual(actionOf('NO_PRICE:x/y'), { ...resume, body: { code: 'NO_PRICE' } })
+  assert.deepEqual(actionOf('NO_PRICE:codex'), { ...resume, body: { code: 'NO_PRICE' } })
   assert.deepEqual(actionOf('DELIVERIES_PARKED:slack'), {
     method: 'POST',
     path: '/api/deliveries/replay',

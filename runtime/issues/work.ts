@@ -7,6 +7,7 @@ import { catchUpSource, type SourceState } from '../sources/index.ts'
 import { dayOf } from '../store/day.ts'
 import type { Reader, RunRecord } from '../store/port.ts'
 import { type IssueCode, issueCodes, quietMs } from './codes.ts'
+import { isConfiguredName } from './configured-names.ts'
 import { type Ledger, withoutStop } from './ledger.ts'
 
 export interface WorkWatchOptions {
@@ -105,7 +106,8 @@ export function createWorkWatch({
       } else if (code === 'NO_PRICE') {
         ledger.note({
           code: 'NO_PRICE',
-          subject: run.model ?? run.runner,
+          // A sender may have chosen the model.
+          subject: run.runner,
           describe: () => ({
             cause: `Runs are parked, as a budget in USD cannot count them: ${withoutStop(message)}.`,
             next: {
@@ -255,7 +257,7 @@ export function createWorkWatch({
     const { settings, endpoints } = snapshot
     const mappings = new Set(snapshot.mappings.map(({ id }) => id))
     const names: Record<(typeof issueCodes)[IssueCode]['about'], (subject: string) => boolean> = {
-      endpoint: (subject) => snapshot.covers(subject) || subject.includes(':'),
+      endpoint: (subject) => beginnings(subject).some((name) => isConfiguredName(snapshot, name)),
       mapping: (subject) => mappings.has(subject) || snapshot.covers(subject.replace(/^\//, '')),
       channel: (subject) => Object.hasOwn(settings.channels, subject),
       source: (subject) =>
@@ -337,14 +339,20 @@ export function createWorkWatch({
   }
 }
 
+/** Drift is about a field: `orders/:shop:payload.total`. */
+function beginnings(subject: string): string[] {
+  const parts = subject.split(':')
+  return parts.map((_part, index) => parts.slice(0, index + 1).join(':'))
+}
+
 function subjectOf({ mapping, endpoint = 'agent' }: Pick<RunRecord, 'mapping' | 'endpoint'>): string {
   return mapping ?? endpoint
 }
 
 function isParkedFor(code: IssueCode, subject: string, run: RunRecord): boolean {
-  const { error, model, runner } = run
+  const { error, runner } = run
   if (code === 'LOOP') return error?.code === 'LOOP' && subjectOf(run) === subject
-  if (code === 'NO_PRICE') return error?.code === 'NO_PRICE' && (model ?? runner) === subject
+  if (code === 'NO_PRICE') return error?.code === 'NO_PRICE' && runner === subject
   return error?.code === 'BUDGET' && error.message.includes(`(${subject})`)
 }
 

@@ -124,6 +124,8 @@ export function checkChannel(value: unknown, deliver: boolean, rules: Rules): Ch
   return name
 }
 
+const longestModel = 200
+
 /** Returns the model in place of an alias. */
 export function checkModel(value: unknown, rules: Rules): Checked<string> {
   const name = checkText(value)
@@ -132,6 +134,11 @@ export function checkModel(value: unknown, rules: Rules): Checked<string> {
   if (model !== undefined) return { value: model }
   if (!/^[^\s/]+\/\S+$/.test(name.value)) {
     return { code: 'MODEL_NOT_ALLOWED', message: `must be <provider>/<model>${orAlias(rules.models)}` }
+  }
+  // A sender may choose it, and it is shown where no boundary is.
+  if (name.value.length > longestModel || !/^[!-~]+$/.test(name.value)) {
+    const message = `must be at most ${longestModel} printable ASCII characters`
+    return { code: 'MODEL_NOT_ALLOWED', message }
   }
   if (rules.models === undefined || rules.models.allowed.includes(name.value)) return name
   return {
