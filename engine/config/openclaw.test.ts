@@ -136,7 +136,10 @@ const block = `hooks:
 for (const [how, text] of Object.entries({ 'relaxed JSON': relaxed, 'strict JSON': strict, YAML: block })) {
   test(`a hooks block of OpenClaw in ${how} has the same meaning here`, async (context) => {
     const { settings, mappings, warnings } = await loadGood(context, text)
-    assert.deepEqual(warnings, [])
+    assert.deepEqual(
+      warnings.map(({ code }) => code),
+      ['SHARED_KEY'],
+    )
     assert.deepEqual(
       [settings.hooks.tokens, settings.hooks.path],
       [['shared-9f2c77b1e04d4a6c8e35'], '/hooks'],
@@ -231,6 +234,35 @@ for (const [what, [text, key, severity, wanted]] of Object.entries(foreign)) {
     assert.equal(finding?.place?.text, text.trimEnd(), 'none of them holds a secret')
   })
 }
+
+test('a session key of OpenClaw without `sessionMode` is reported, because it joins what OpenClaw keeps apart', async (context) => {
+  const { warnings } = await loadGood(
+    context,
+    `hooks:
+  mappings:
+    - { messageTemplate: x, sessionKey: "hook:x" }
+    - { message: x, agentId: main, sessionKey: "hook:y:{{id}}" }
+    - { messageTemplate: x, sessionKey: "hook:z", sessionMode: persistent }
+    - { message: x, sessionKey: "hook:ours" }
+`,
+  )
+  assert.deepEqual(
+    warnings.map(({ code, place }) => [code, place?.line]),
+    [
+      ['SHARED_KEY', 3],
+      ['SHARED_KEY', 4],
+    ],
+  )
+})
+
+test('a model that is written as in OpenClaw gets a hint', async (context) => {
+  const loaded = await load(
+    context,
+    'agents: { defaults: { model: { primary: openai/gpt-5, fallbacks: [] } } }\n',
+  )
+  assert.ok(!loaded.ok)
+  assert.match(loaded.diagnostics[0]?.hint ?? '', /^Write `model: openai\/gpt-5`/)
+})
 
 test('keys of OpenClaw that ask for the default behaviour load without a warning, and have no effect', async (context) => {
   const { mappings, settings, warnings } = await loadGood(

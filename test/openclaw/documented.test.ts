@@ -138,6 +138,7 @@ const versions: Readonly<Record<string, readonly [string, readonly string[], Exp
       'FOREIGN_KEY hooks.gmail.pushToken',
       'FOREIGN_KEY hooks.gmail.serve',
       'FOREIGN_KEY hooks.gmail.tailscale',
+      'SHARED_KEY hooks.mappings[0].sessionKey',
       'SHORT_NAME hooks.gmail.subscription',
     ],
     async (post) => {

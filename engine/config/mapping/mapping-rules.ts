@@ -24,6 +24,7 @@ export function* checkMapping({ value, source, path }: WrittenMapping): Iterable
   yield* checkContent(value, path)
   yield* checkTargets(value, path)
   yield* checkCoalesce(value, path)
+  yield* checkOpenClawSession(value, path)
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
   yield* checkNumbers(source, value.match?.body, [...path, 'match', 'body'], compareAsText)
   for (const number of findRewrittenNumbers(source, value.match?.body, [...path, 'match', 'body']))
@@ -112,6 +113,21 @@ function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> 
 }
 
 /** `advice` returns what to write instead of a number with these digits at this path below `path`. */
+/** OpenClaw gives each run a session of its own unless `sessionMode` is `persistent`, whatever its key. */
+function* checkOpenClawSession(value: MappingValue, path: Path): Iterable<Finding> {
+  const isOfOpenClaw = ['messageTemplate', 'textTemplate', 'agentId'].some((name) =>
+    Object.hasOwn(value, name),
+  )
+  if (!isOfOpenClaw || value.sessionKey === undefined || Object.hasOwn(value, 'sessionMode')) return
+  yield {
+    path: [...path, 'sessionKey'],
+    severity: 'warning',
+    code: 'SHARED_KEY',
+    message: `\`${writePath([...path, 'sessionKey'])}\` joins runs to one conversation, which OpenClaw keeps apart without \`sessionMode: persistent\``,
+    hint: 'Remove it for a fresh conversation each time, or write `sessionMode: persistent` beside it.',
+  }
+}
+
 function* checkNumbers(
   source: ParsedFile,
   value: unknown,

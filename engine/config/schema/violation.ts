@@ -148,6 +148,9 @@ function remedy(path: Path, schema: SchemaNode, value: unknown): string | undefi
   if (takes('string') && isUnquoted)
     return isGoodText(schema, String(value)) ? 'Put it in quotes.' : undefined
   if (schema.type === 'string' && Array.isArray(value)) return 'Write one text here, not a list.'
+  const primary = (value as { primary?: unknown } | null)?.primary
+  if (path.at(-1) === 'model' && typeof primary === 'string')
+    return `Write \`model: ${primary}\`; \`fallbacks\` of OpenClaw have no counterpart here.`
   if (takes('array') && typeof value === 'string') return 'Write `[one, two]`, or one `- item` per line.'
   const longhand = schema.type === 'object' ? shorthand(path) : undefined
   if (longhand !== undefined) return longhand

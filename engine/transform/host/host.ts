@@ -33,6 +33,11 @@ const openClawAdvice: Readonly<Record<OpenClawWord, string>> = {
   kind: 'answers `kind`, as for OpenClaw: it is read as `action`; write that instead',
   agentId:
     'answers `agentId`, as for OpenClaw: it is passed over; set `runner` in the mapping, or a `sessionKey`',
+  sessionKeySource: 'answers `sessionKeySource`, as for OpenClaw: it is passed over; remove it',
+  sessionMode:
+    'answers `sessionMode`, as for OpenClaw: it is passed over; runs of one `sessionKey` share a conversation, and without one each has its own',
+  allowUnsafeExternalContent:
+    'answers `allowUnsafeExternalContent`, as for OpenClaw: it is passed over, and the boundary stays; set it in the mapping',
 }
 
 export function createTransformHost(options: TransformHostOptions): TransformHost {

@@ -1,5 +1,6 @@
 /** Checks that a message has a form that workers post, because a thread that ran foreign code is not trusted. */
 
+import { passedOver } from '../worker/openclaw.ts'
 import type { FromWorker } from '../worker/protocol.ts'
 
 type Check = (value: unknown) => boolean
@@ -54,7 +55,7 @@ const checks: { readonly [Type in FromWorker['type']]: Check } = {
   answered: hasFields({ call: isNumber, answer: isText, memory: isNumber }),
   failed: hasFields({ call: isNumber, error: isError, memory: isNumber }),
   escaped: hasFields({ call: isMaybe(isNumber), requestId: isMaybe(isText), error: isError }),
-  advice: hasFields({ word: (value) => value === 'kind' || value === 'agentId' }),
+  advice: hasFields({ word: (value) => value === 'kind' || passedOver.some((word) => word === value) }),
   calls: hasFields({ call: isNumber, target: isText }),
   stopped: hasFields({ call: isNumber, target: isText, place: isMaybe(isPlace) }),
   exiting: hasFields({ call: isMaybe(isNumber), error: isError }),

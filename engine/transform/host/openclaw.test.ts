@@ -36,3 +36,19 @@ test("a transform written for OpenClaw runs unchanged, with one warning for each
     'answers `agentId`, as for OpenClaw: it is passed over; set `runner` in the mapping, or a `sessionKey`'
   assert.deepEqual(warnings, [`wakes.js ${kind}`, `agents.js ${kind}`, `agents.js ${agentId}`])
 })
+
+test('fields of OpenClaw without a counterpart are passed over, each with one warning', async (t) => {
+  const { call, events } = await createServing(t, {
+    'a.js': `export default () => ({ message: 'm', sessionKey: 'hook:a', sessionKeySource: 'static', sessionMode: 'isolated', allowUnsafeExternalContent: true })`,
+    'b.js': `export default () => ({ message: 'm', sessionMode: undefined })`,
+  })
+  for (let n = 0; n < 2; n++) {
+    const answer = { kind: 'one', action: { message: { value: 'm' }, sessionKey: { value: 'hook:a' } } }
+    assert.deepEqual(await call('a.js'), answer)
+    assert.deepEqual(await call('b.js'), { kind: 'one', action: { message: { value: 'm' } } })
+  }
+  const words = events.map((event) =>
+    event.type === 'transform-output' ? /^answers `(\w+)`/.exec(event.text)?.[1] : event,
+  )
+  assert.deepEqual(words, ['sessionKeySource', 'sessionMode', 'allowUnsafeExternalContent'])
+})

@@ -1,13 +1,21 @@
 /**
- * Lets modules written for OpenClaw run as they are: `kind` in a result is `action`, `agentId` is ignored, and the
- * context has a `url`. `advise` is called for each word of OpenClaw's in a result.
+ * Lets modules written for OpenClaw run as they are: `kind` in a result is `action`, fields without a
+ * counterpart are passed over, and the context has a `url`. `advise` is called for each word of OpenClaw's in a result.
  */
 
 const { isArray } = Array
 const { keys, hasOwn, defineProperty } = Object
 const UrlOf = URL
 
-export type OpenClawWord = 'kind' | 'agentId'
+/** The fields of OpenClaw's that have no counterpart here. */
+export const passedOver = [
+  'agentId',
+  'sessionKeySource',
+  'sessionMode',
+  'allowUnsafeExternalContent',
+] as const
+
+export type OpenClawWord = 'kind' | (typeof passedOver)[number]
 
 /** The result in Reveille's words; the same object where it has none of OpenClaw's. */
 export function translateResult(result: unknown, advise: (word: OpenClawWord) => void): unknown {
@@ -21,21 +29,28 @@ export function translateResult(result: unknown, advise: (word: OpenClawWord) =>
 function translateAction(action: unknown, advise: (word: OpenClawWord) => void): unknown {
   if (typeof action !== 'object' || action === null || isArray(action)) return action
   const hasKind = hasOwn(action, 'kind') && !hasOwn(action, 'action')
-  const hasAgent = hasOwn(action, 'agentId')
-  if (!hasKind && !hasAgent) return action
+  let hasForeign = false
+  for (let index = 0; index < passedOver.length; index++)
+    hasForeign ||= hasOwn(action, passedOver[index] as string)
+  if (!hasKind && !hasForeign) return action
   const translated: Record<string, unknown> = {}
   const names = keys(action)
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
     const value = (action as Record<string, unknown>)[name]
-    if (name === 'agentId') {
-      if (value !== undefined && value !== null) advise('agentId')
+    if (isPassedOver(name)) {
+      if (value !== undefined && value !== null) advise(name)
     } else if (name === 'kind' && hasKind) {
       advise('kind')
       translated['action'] = value
     } else translated[name] = value
   }
   return translated
+}
+
+function isPassedOver(name: string): name is Exclude<OpenClawWord, 'kind'> {
+  for (let index = 0; index < passedOver.length; index++) if (passedOver[index] === name) return true
+  return false
 }
 
 /**
