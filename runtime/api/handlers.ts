@@ -26,3 +26,8 @@ type ParameterOf<Path extends string> = Path extends `${string}:${infer Name}/${
   : Path extends `${string}:${infer Name}`
     ? Name
     : never
+
+/** Whether the client has gone, so that nothing more needs to be found for it. */
+export function hasLeft({ raw }: FastifyReply): boolean {
+  return raw.destroyed
+}

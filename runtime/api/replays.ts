@@ -3,11 +3,11 @@
 import type { FieldError } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import type { Unreplayable } from '../replay/index.ts'
-import type { Id, ReplayJob, RequestFilters, RequestRecord } from '../store/port.ts'
+import type { Id, RequestRecord } from '../store/port.ts'
 import { struck } from '../strike-out.ts'
 import { refuseUnkept, refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
-import type { Handlers } from './handlers.ts'
+import { type Handlers, hasLeft } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { maskedBody, mostStruckBytes } from './request-bodies.ts'
 import { generationNumber, refuseNoFilter, shownRequest, storeFilters } from './requests.ts'
@@ -20,8 +20,6 @@ type ReplayHandlers = Pick<
 
 /** How many requests a dry run of many shows, and how many failures a job. */
 const mostShown = 20
-/** Among how many of the newest jobs the key of an order is looked for. */
-const mostSearched = 50
 
 export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
   const { store, log, now, replays, replayJobs, requestDryRuns, mask } = options
@@ -77,13 +75,14 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       const { filter: given, dryRun = false, deliverAgain, key } = body
       const filter = storeFilters(given, options, '/filter')
       if (Object.keys(filter).length === 0) return refuseNoFilter(reply)
-      if (dryRun) return preview(filter)
-      const known = key === undefined ? undefined : await jobWithKey(key)
-      const ids = known === undefined ? await replayJobs.choose(filter) : []
+      const ids = await replayJobs.choose(filter, () => !hasLeft(reply))
+      if (hasLeft(reply)) return reply
+      if (dryRun) return preview(ids)
       const terms = { ...(deliverAgain && { deliverAgain }), ...(key !== undefined && { key }) }
-      const job = known?.id ?? (await replayJobs.begin(ids, filter, terms))
+      const job = await replayJobs.begin(ids, filter, terms)
+      const { total = ids.length } = (await read.job(job)) ?? {}
       reply.code(202)
-      return { ok: true, job, total: known?.total ?? ids.length }
+      return { ok: true, job, total }
     },
 
     listJobs: ({ query }) => read.jobs(query),
@@ -111,8 +110,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
     return !maskedBody(body, mask).equals(body)
   }
 
-  async function preview(filter: RequestFilters) {
-    const ids = await replayJobs.choose(filter)
+  async function preview(ids: readonly Id[]) {
     const records = await Promise.all(
       ids
         .slice(-mostShown)
@@ -132,14 +130,6 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       ),
     )
     return { ...job, failures: failures.flatMap(({ items }) => items).slice(0, mostShown) }
-  }
-
-  /** The job of an order that was given before, because its answer was lost. */
-  async function jobWithKey(key: string): Promise<ReplayJob | undefined> {
-    const { items } = await read.jobs({ limit: mostSearched })
-    return items.find(
-      ({ options, state }) => state !== 'cancelled' && (options as { readonly key?: string }).key === key,
-    )
   }
 }
 

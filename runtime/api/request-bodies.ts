@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { notKept } from '../replay/index.ts'
 import type { Id, RequestFilters, RequestRecord } from '../store/port.ts'
 import { missing, refuse } from './errors.ts'
-import type { Handlers } from './handlers.ts'
+import { type Handlers, hasLeft } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
 import { refuseNoFilter, storeFilters } from './requests.ts'
 import type { replayRoutes } from './routes/replays.ts'
@@ -50,10 +50,12 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
       const filter = given && storeFilters(given, options, '/filter')
       if (filter && Object.keys(filter).length === 0) return refuseNoFilter(reply)
       const chosen = filter === undefined ? named(ids ?? []) : matching(filter)
+      const replays = new Set<Id>()
       let [total, forgotten] = [0, 0]
       const refused: { readonly id: Id; readonly reason: string }[] = []
       for await (const page of chosen) {
-        const all = await withReplays(page)
+        if (hasLeft(reply)) return reply
+        const all = await withReplays(page, replays)
         total += all.length
         if (dryRun) continue
         for (let from = 0; from < all.length; from += stride) {
@@ -84,20 +86,16 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
     } while (cursor !== undefined)
   }
 
-  /** Replays hold the same content as their original. */
+  /** Replays hold the same content as their original. `seen` are those of earlier pages, which come once. */
   async function withReplays(
     page: readonly Pick<RequestRecord, 'id' | 'replayOf'>[],
+    seen: Set<Id>,
   ): Promise<readonly Id[]> {
-    const all = new Set(page.map(({ id }) => id))
-    for (const { id, replayOf } of page) {
-      if (replayOf !== undefined) continue
-      let cursor: string | undefined
-      do {
-        const of = { replayOf: id, limit: stride, ...(cursor !== undefined && { cursor }) }
-        const replays = await read.requests(of)
-        for (const replay of replays.items) all.add(replay.id)
-        cursor = replays.next
-      } while (cursor !== undefined)
+    const all = new Set(page.map(({ id }) => id).filter((id) => !seen.has(id)))
+    for (const { id, replayOf } of page) if (replayOf !== undefined) seen.add(id)
+    for (const id of await read.replaysOf(page.map(({ id }) => id))) {
+      if (!seen.has(id)) all.add(id)
+      seen.add(id)
     }
     return [...all]
   }

@@ -47,6 +47,8 @@ export interface ReplayJobsOptions {
 /** How the requests of a job are replayed. */
 export interface JobTerms {
   readonly deliverAgain?: boolean
+  /** Names the order: one that is given again begins no second job. */
+  readonly key?: string
 }
 
 type Item = { readonly request: Id; readonly replay: Id }
@@ -173,9 +175,9 @@ export function createReplayJobs(options: ReplayJobsOptions) {
     },
 
     /** Chooses the requests of a filter, one of each family, the oldest first. */
-    choose: (filter: RequestFilters) => chosenBy(read, filter),
+    choose: (filter: RequestFilters, isWanted?: () => boolean) => chosenBy(read, filter, isWanted),
 
-    /** Begins a job. Its items are on the disk when this resolves. */
+    /** Begins a job, or finds the one that was begun with the same key. Its items are on the disk when this resolves. */
     async begin(ids: readonly Id[], filter: RequestFilters, terms: JobTerms): Promise<Id> {
       const job = { id: mintId(), filter, options: terms, createdAt: now() }
       let from = 0
@@ -183,7 +185,8 @@ export function createReplayJobs(options: ReplayJobsOptions) {
         const items = ids.slice(from, from + stride)
         from += stride
         const more = from < ids.length && { more: true as const }
-        await store.command({ type: 'job-begin', job, items, ...more })
+        const { job: same } = await store.command({ type: 'job-begin', job, items, ...more })
+        if (same !== undefined) return same
       } while (from < ids.length)
       log.info({ event: 'replay-job-begun', jobId: job.id, total: ids.length, by: 'api' })
       wake()
@@ -199,8 +202,12 @@ export function createReplayJobs(options: ReplayJobsOptions) {
   }
 }
 
-/** The ids of the matching requests that can be replayed, the oldest first. */
-async function chosenBy(read: Store['read'], filter: RequestFilters): Promise<readonly Id[]> {
+/** The ids of the matching requests that can be replayed, the oldest first. Ends early, with fewer, once nobody wants them any more. */
+async function chosenBy(
+  read: Store['read'],
+  filter: RequestFilters,
+  isWanted: () => boolean = () => true,
+): Promise<readonly Id[]> {
   // An original stands for its replays, and otherwise the newest of them.
   const chosen = new Map<Id, Id>()
   let cursor: string | undefined
@@ -213,7 +220,7 @@ async function chosenBy(read: Store['read'], filter: RequestFilters): Promise<re
       else if (!chosen.has(replayOf)) chosen.set(replayOf, id)
     }
     cursor = page.next
-  } while (cursor !== undefined)
+  } while (cursor !== undefined && isWanted())
   return [...chosen.values()].sort()
 }
 

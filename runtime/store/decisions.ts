@@ -136,6 +136,20 @@ export function refuseOverMostItems(count: number): void {
   if (count > mostItems) throw new StoreError('BAD_ENTRY', `a command takes at most ${mostItems} items`)
 }
 
+/** The key that an operator gave the order of a job, so that it can be given again. */
+export function keyOfOptions(options: object): string | undefined {
+  const { key } = options as { readonly key?: unknown }
+  return typeof key === 'string' ? key : undefined
+}
+
+/** Finds the job with the key among those that were not cancelled. They are few. */
+export function jobWithKey<Row extends { readonly options: string }>(
+  rows: Iterable<Row>,
+  key: string,
+): Row | undefined {
+  return Iterator.from(rows).find(({ options }) => keyOfOptions(JSON.parse(options)) === key)
+}
+
 /** A job as its row has it. */
 export interface CountedJob extends Pick<ReplayJob, 'state' | 'total' | 'done' | 'failed' | 'skipped'> {
   /** JSON. */

@@ -317,7 +317,8 @@ export type Command =
   | { readonly type: 'forget'; readonly requests: readonly Id[]; readonly at: number }
   /**
    * Begins a replay job or adds at most 1,000 items to it, each request once. While `more` items are to follow none is handed out.
-   * If the process ends before the last call, the job is cancelled.
+   * If the process ends before the last call, the job is cancelled. Where another job that was not cancelled has the same `key` in its
+   * options, nothing is begun, and `job` of the result names that job: of several orders at one moment one wins.
    */
   | {
       readonly type: 'job-begin'
@@ -369,6 +370,8 @@ export interface CommandResult {
   /** For commands about several things: how many of them were done, and which were not. */
   readonly done?: number
   readonly refused?: readonly { readonly id: string; readonly reason: string }[]
+  /** For `job-begin`: the job that was begun before under the same key. */
+  readonly job?: Id
   /** What `job-next` hands out. */
   readonly items?: readonly { readonly request: Id; readonly replay: Id }[]
 }
@@ -414,6 +417,8 @@ export interface FoundRecord {
 export interface Reader {
   requests(options?: PageOptions & RequestFilters): Promise<Page<RequestRecord>>
   request(id: Id): Promise<RequestRecord | undefined>
+  /** The ids of all replays of these requests, in one question. */
+  replaysOf(ids: readonly Id[]): Promise<readonly Id[]>
   /**
    * Returns the newest requests whose bodies are kept, whole. `limit`: 1 to 1,000, default 100. There are fewer if they are
    * large: 16 MiB at most, apart from the first one.

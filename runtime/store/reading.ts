@@ -91,6 +91,7 @@ export interface Queries {
   list(query: ListQuery): Later<GotPage>
   get(table: Listed, id: Id): Later<GotRecord | undefined>
   bodies(limit: number): Later<readonly GotRecord[]>
+  replaysOf(ids: readonly Id[]): Later<readonly Id[]>
   /** The newest messages of a session, oldest first. */
   turns(session: string): Later<readonly SessionMessage[]>
   sessions(limit: number, before?: SessionPlace): Later<readonly SessionSummary[]>
@@ -214,6 +215,10 @@ export function createReader(
       return got.map((each) => wholeOf<RequestRecord>(each))
     },
     request: async (id) => refused.get(id) ?? noted(id) ?? get<RequestRecord>('requests', id),
+    replaysOf: async (ids) => {
+      const known = ids.filter(isId)
+      return known.length === 0 ? [] : ask('replaysOf', known)
+    },
     runs: ({ state, sessionKey, kind, endpoint, ...page } = {}) =>
       list<RunRecord>('runs', page, { state, session: sessionKey, kind, endpoint }),
     async run(id) {

@@ -80,7 +80,7 @@ interface Plan {
 }
 
 /** Resolves with the job as the command shows it at its end. */
-async function replayWhileKilled(
+export async function replayWhileKilled(
   t: TestContext,
   gateway: KilledGateway,
   { requests, kills, random }: Plan,

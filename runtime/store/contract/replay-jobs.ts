@@ -62,6 +62,32 @@ export function replayJobsContract(subject: ContractSubject): void {
       assert.equal(new Set(all.map(({ replay }) => replay)).size, 3, 'each has an id of its own')
     })
 
+    test('of several orders with one key at one moment one begins a job, and the others get its id', async (t) => {
+      const bench = await openBench(t, subject)
+      const order = (key: string) => {
+        const job = { id: bench.mintId(), filter: {}, options: { key }, createdAt: bench.clock.now() }
+        return bench.store.command({ type: 'job-begin', job, items: [bench.mintId()] })
+      }
+      const begun = await Promise.all([order('a'), order('a'), order('b'), order('a')])
+      const { items } = await bench.store.read.jobs()
+      assert.equal(items.length, 2)
+      const [first] = items.filter(({ options }) => (options as { key: string }).key === 'a')
+      assert.deepEqual(
+        begun.map(({ job }) => job).filter((job) => job !== undefined),
+        [first?.id, first?.id],
+      )
+      await bench.store.command({ type: 'job-cancel', job: first?.id ?? '', at: bench.clock.now() })
+      assert.equal((await order('a')).job, undefined, 'a cancelled job makes room')
+    })
+
+    test('a job that is named by no id is unknown', async (t) => {
+      const bench = await openBench(t, subject)
+      for (const job of ['x', '', "'", '\u0000', bench.mintId()]) {
+        const cancelled = await bench.store.command({ type: 'job-cancel', job, at: bench.clock.now() })
+        assert.equal(cancelled.why, 'unknown', job)
+      }
+    })
+
     test('a replay that is stored again under its id changes nothing, however it ended', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -3,7 +3,16 @@
  * accepted again after a restart is answered like the first time.
  */
 
-import { type CountedJob, jobOf, refuseOverMostItems, unknown, withEnd, wrongState } from '../decisions.ts'
+import {
+  type CountedJob,
+  jobOf,
+  jobWithKey,
+  keyOfOptions,
+  refuseOverMostItems,
+  unknown,
+  withEnd,
+  wrongState,
+} from '../decisions.ts'
 import { isId } from '../id.ts'
 import type { Command, CommandResult, Id, ReplayJob, ReplayJobItem } from '../port.ts'
 import type { ItemQuery } from '../reading.ts'
@@ -29,6 +38,8 @@ export async function beginJob(
   { query, node }: Changing,
 ): Promise<CommandResult> {
   refuseOverMostItems(items.length)
+  const same = await jobOfSameOrder(query, job)
+  if (same !== undefined) return { ok: true, done: 0, job: same }
   await query(
     `INSERT INTO jobs (id, filter, options, state, whole, total, done, failed, skipped, created_at, node)
      VALUES ($1, $2, $3, 'running', 0, 0, 0, 0, 0, $4, $5) ON CONFLICT (id) DO NOTHING`,
@@ -48,6 +59,24 @@ export async function beginJob(
   const total = row.total + added.length
   await write(query, withEnd({ ...row, total, whole: more === undefined ? 1 : 0 }, job.createdAt))
   return { ok: true, done: added.length }
+}
+
+/** Any number that no other application uses for its advisory locks. */
+const orderLock = 7_350_914_202
+
+/** Orders of all nodes that have a key are begun one after the other. */
+async function jobOfSameOrder(
+  query: Query,
+  { id, options }: Of<'job-begin'>['job'],
+): Promise<Id | undefined> {
+  const key = keyOfOptions(options)
+  if (key === undefined) return undefined
+  await query('SELECT pg_advisory_xact_lock($1)', [orderLock])
+  const rows = await query<Pick<JobRow, 'id' | 'options'>>(
+    `SELECT id, options FROM jobs WHERE state <> 'cancelled' AND options LIKE '%"key":%' AND id <> $1`,
+    [id],
+  )
+  return jobWithKey(rows, key)?.id
 }
 
 export async function nextOfJob(

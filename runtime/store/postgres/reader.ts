@@ -213,6 +213,13 @@ export function createQueries(
     return rows.map(({ trace: _trace, ...row }) => gotOf({ ...row, trace: null }))
   }
 
+  async function replaysOf(ids: readonly string[]): Promise<string[]> {
+    const rows = await query<{ id: string }>('SELECT id FROM requests WHERE replay_of = ANY($1::uuid[])', [
+      ids,
+    ])
+    return rows.map(({ id }) => id)
+  }
+
   async function turns(session: string): Promise<SessionMessage[]> {
     const rows = await readTurns(query, session, mostMessages, mostUnits)
     return rows.flatMap(({ messages }): SessionMessage[] => JSON.parse(messages)).slice(-mostMessages)
@@ -261,6 +268,7 @@ export function createQueries(
     list,
     get,
     bodies,
+    replaysOf,
     turns,
     sessions,
     openDeliveries,

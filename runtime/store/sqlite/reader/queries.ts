@@ -16,7 +16,14 @@ import {
   type Queries,
   type SessionPlace,
 } from '../../reading.ts'
-import { blobOfId, createPlaceFinder, type PlaceFinder, placeOfBlob, placeOfTime } from '../database/ids.ts'
+import {
+  blobOfId,
+  createPlaceFinder,
+  idOfBlob,
+  type PlaceFinder,
+  placeOfBlob,
+  placeOfTime,
+} from '../database/ids.ts'
 import { createJoinedReader } from '../records/coalescing.ts'
 import { eventColumns, eventOf } from '../records/events.ts'
 import { createIssueReader } from '../records/issues.ts'
@@ -200,6 +207,13 @@ export function createQueries(db: DatabaseSync) {
     return takeRows(Iterator.from(found).map(gotOf), sizeOf, mostBytes).rows
   }
 
+  function replaysOf(ids: readonly string[]): string[] {
+    const select = db.prepare('SELECT id FROM requests INDEXED BY requests_by_original WHERE replay_of = ?')
+    return ids.flatMap((id) =>
+      (select.all(blobOfId(id)) as unknown as { id: Uint8Array }[]).map((row) => idOfBlob(row.id)),
+    )
+  }
+
   function sessions(limit: number, before?: SessionPlace): SessionSummary[] {
     // The index has the sessions with a generated key apart from the others.
     const newest = (madeUp: 0 | 1) =>
@@ -250,6 +264,7 @@ export function createQueries(db: DatabaseSync) {
     list,
     get,
     bodies,
+    replaysOf,
     sessions,
     openDeliveries,
     openRuns,

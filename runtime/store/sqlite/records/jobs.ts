@@ -4,7 +4,16 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type CountedJob, jobOf, refuseOverMostItems, unknown, withEnd, wrongState } from '../../decisions.ts'
+import {
+  type CountedJob,
+  jobOf,
+  jobWithKey,
+  keyOfOptions,
+  refuseOverMostItems,
+  unknown,
+  withEnd,
+  wrongState,
+} from '../../decisions.ts'
 import { isId } from '../../id.ts'
 import type { Command, CommandResult, Id, ReplayJob, ReplayJobItem } from '../../port.ts'
 import type { ItemQuery } from '../../reading.ts'
@@ -34,7 +43,13 @@ export function createJobs(db: DatabaseSync) {
     "UPDATE jobs SET state = 'cancelled', ended_at = ? WHERE state = 'running' AND whole = 0",
   )
 
-  const find = (id: Id) => select.get(blobOfId(id)) as JobRow | undefined
+  const selectKeyed = db.prepare(
+    "SELECT id, options FROM jobs WHERE state <> 'cancelled' AND options LIKE '%\"key\":%'",
+  )
+
+  const find = (id: Id) => (isId(id) ? (select.get(blobOfId(id)) as JobRow | undefined) : undefined)
+
+  const keyedJobs = () => selectKeyed.all() as unknown as Pick<JobRow, 'id' | 'options'>[]
 
   function write(row: JobRow): void {
     update.run(row.whole, row.total, row.done, row.failed, row.skipped, row.state, row.ended_at, row.id)
@@ -44,6 +59,9 @@ export function createJobs(db: DatabaseSync) {
     begin({ job, items, more }: Of<'job-begin'>): CommandResult {
       refuseOverMostItems(items.length)
       if (find(job.id) === undefined) {
+        const key = keyOfOptions(job.options)
+        const same = key === undefined ? undefined : jobWithKey(keyedJobs(), key)
+        if (same !== undefined) return { ok: true, done: 0, job: idOfBlob(same.id) }
         insert.run(blobOfId(job.id), JSON.stringify(job.filter), JSON.stringify(job.options), job.createdAt)
       }
       const row = find(job.id) as JobRow

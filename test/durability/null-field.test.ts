@@ -1,0 +1,3 @@
+import { testNullField } from './null-field.ts'
+
+testNullField(60, 1)
