@@ -1,3 +1,5 @@
+import { createDroppingDisk } from './dropping-disk.ts'
 import { testLostWrites } from './lost-writes.ts'
 
-testLostWrites([1, 2, 4])
+testLostWrites([0, 1])
+testLostWrites([13], createDroppingDisk)

@@ -191,6 +191,42 @@ test('a server that crashes and recovers loses nothing that was answered, and wr
   assert.deepEqual(await runsOf(store), [after, before].map(idOf))
 })
 
+test('while the server crashes under load, a commit is answered as recovery has kept it: nothing is lost, nothing is there twice', async (t) => {
+  const store = await open(t, await createDatabaseOf(t, 'unclear'))
+  const accepted: string[] = []
+  let isOver = false
+  let refused = 0
+  const sender = async () => {
+    while (!isOver) {
+      const action = sample.runAction()
+      const entry = sample.entry(action)
+      // A sender that was refused sends the same again.
+      while (!(await accepts(store, entry))) {
+        refused += 1
+        await wait(5)
+      }
+      accepted.push(idOf(action))
+    }
+  }
+  const senders = Array.from({ length: 4 }, sender)
+  for (let times = 0; times < 3; times++) {
+    const until = accepted.length + 25
+    while (accepted.length < until) await wait(1)
+    await crash()
+  }
+  isOver = true
+  await Promise.all(senders)
+  const kept: string[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.read.runs({ limit: 100, ...(cursor !== undefined && { cursor }) })
+    kept.push(...page.items.map(({ id }) => id))
+    cursor = page.next
+    if (cursor === undefined) break
+  }
+  t.diagnostic(`accepted ${accepted.length}, refused ${refused}`)
+  assert.deepEqual(kept.sort(), accepted.sort())
+})
+
 test('a commit that a crash has undone is not answered, although another transaction gets its number', async (t) => {
   const url = await createDatabaseOf(t, 'numbers')
   const network = await createNetwork(url)

@@ -24,6 +24,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -60,7 +61,9 @@ export function markIn(folder: string): Mark | undefined {
     const { since, until, reason, commits } = JSON.parse(readFileSync(markFile(folder), 'utf8'))
     return { since, ...(until !== undefined && { until }), reason, commits }
   } catch {
-    return existsSync(markFile(folder)) ? { since: 0, reason: 'disk I/O error', commits: 0 } : undefined
+    // The disk may have lost its content.
+    const left = statSync(markFile(folder), { throwIfNoEntry: false })
+    return left && { since: Math.round(left.mtimeMs), reason: 'disk I/O error', commits: 0 }
   }
 }
 
