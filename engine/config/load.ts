@@ -91,7 +91,10 @@ async function loadWith(options: LoadOptions, cache: LoadCache, parser: TextPars
   const reading = createReading({ file, env, files: options.files ?? realFiles, cache, parser, allowsUnset })
   const findings = createFindings()
   try {
-    await reading.readEnvironment()
+    for (const { line, code } of await reading.readEnvironment()) {
+      const place = { ...startOf(resolve(reading.folder, '.env')), line }
+      findings.add({ severity: 'warning', code, ...envFaults[code], place })
+    }
   } catch (error) {
     // Without its variables, every reference to one would be reported too, with useless advice.
     const diagnostics = [unreadable(resolve(reading.folder, '.env'), error)]
@@ -157,6 +160,15 @@ function areSettingsSound({ source, value }: CheckedFile<ConfigurationValue>, fi
   const paths = [...Object.keys(others).map((key) => [key]), ...ofHooks.map((key) => ['hooks', key])]
   return findings.isSound(source, ...paths)
 }
+
+/** The line is not shown, because it may hold a secret. */
+const envFaults = {
+  ENV_LINE: { message: 'The line sets no variable', hint: 'Write `NAME=value`, or `#` before a comment.' },
+  ENV_QUOTE: {
+    message: 'The quote before the value is never closed, so it is part of the value',
+    hint: 'Close it, or remove it.',
+  },
+} as const
 
 async function loadMain(
   file: string,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readEnvFile } from './env-file.ts'
+import { faultsOfEnvFile, readEnvFile } from './env-file.ts'
 
 const cases: readonly (readonly [text: string, value: string | undefined])[] = [
   ['A=p4ss#word', 'p4ss#word'],
@@ -24,3 +24,16 @@ for (const [text, value] of cases) {
     assert.equal(readEnvFile(text)['A'], value)
   })
 }
+
+test('lines of .env that set nothing, or keep a quote, are found', () => {
+  const text =
+    '# a comment\n\nA=1\nexport B="two\nlines: here"\nC: 3\nD="no end\nE=\'x\' # comment\nF\nG=it\'s\n'
+  assert.deepEqual(
+    faultsOfEnvFile(text).map(({ line, code }) => [line, code]),
+    [
+      [6, 'ENV_LINE'],
+      [7, 'ENV_QUOTE'],
+      [9, 'ENV_LINE'],
+    ],
+  )
+})

@@ -21,3 +21,24 @@ export function readEnvFile(text: string): Record<string, string | undefined> {
     }),
   ) as Record<string, string | undefined>
 }
+
+/** A line of `.env` that sets nothing, or not what it seems to. */
+interface EnvFault {
+  /** From 1. */
+  readonly line: number
+  readonly code: 'ENV_LINE' | 'ENV_QUOTE'
+}
+
+const quoted = /^[ \t]*(?:export[ \t]+)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)[^\r\n]*/gm
+
+export function faultsOfEnvFile(text: string): readonly EnvFault[] {
+  // A value in quotes may have lines that look like anything.
+  const lines = text.replace(quoted, (value) => value.replace(/[^\n]/g, '')).split('\n')
+  return lines.flatMap((written, index): EnvFault[] => {
+    const line = written.replace(/^\ufeff/, '').trim()
+    if (line === '' || line.startsWith('#')) return []
+    const value = /^(?:export\s+)?[\w.-]+\s*=\s*(.*)$/.exec(line)?.[1]
+    if (value === undefined) return [{ line: index + 1, code: 'ENV_LINE' }]
+    return /^["'`]/.test(value) ? [{ line: index + 1, code: 'ENV_QUOTE' }] : []
+  })
+}

@@ -5,7 +5,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { LoadCache } from '../load-cache.ts'
-import { readEnvFile } from './env-file.ts'
+import { faultsOfEnvFile, readEnvFile } from './env-file.ts'
 import type { TextParser } from './parse-text.ts'
 
 /** The part of `node:fs/promises` that loading needs. */
@@ -144,12 +144,15 @@ export function createReading(options: ReadingOptions) {
       const name = fromFolder(path)
       return name.startsWith('../') || isAbsolute(name) ? path.split(sep).join('/') : name
     },
-    /** Reads `.env`, if there is one. @throws ReadError */
-    async readEnvironment(): Promise<void> {
+    /** Reads `.env`, if there is one, and returns the lines that are probably mistakes. @throws ReadError */
+    async readEnvironment(): Promise<ReturnType<typeof faultsOfEnvFile>> {
       try {
-        fileEnv = readEnvFile(await read(dotEnv, longestSecret)) as Environment
+        const text = await read(dotEnv, longestSecret)
+        fileEnv = readEnvFile(text) as Environment
+        return faultsOfEnvFile(text)
       } catch (error) {
         if (!(error instanceof ReadError) || error.code !== 'FILE_NOT_FOUND') throw error
+        return []
       }
     },
     /** Returns a file's text without byte order mark. @throws ReadError */

@@ -1,5 +1,6 @@
 /** Checks the rules of a configuration that go beyond the shape of single keys. */
 
+import { isIP } from 'node:net'
 import { isAddressRange } from '../address-range.ts'
 import { channelName } from '../channel-name.ts'
 import type { Finding } from '../diagnostic/diagnostic.ts'
@@ -128,10 +129,34 @@ export const rules: readonly Rule[] = [
     check: ({ hooks }) => checkMailbox(hooks),
   },
   {
+    reads: ['gateway.host'],
+    *check({ gateway: { host } }) {
+      if (isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0 || /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?\.?$/i.test(host))
+        return
+      yield {
+        path: ['gateway', 'host'],
+        code: 'INVALID_VALUE',
+        message: '`gateway.host` must be an address or the name of a host',
+        hint: 'Write it as 127.0.0.1, 0.0.0.0, "::" or localhost, and the port under `gateway.port`.',
+      }
+    },
+  },
+  {
     reads: ['gateway.trustedProxies'],
     *check({ gateway }) {
       for (const [index, text] of gateway.trustedProxies.entries()) {
-        if (isAddressRange(text)) continue
+        if (isAddressRange(text)) {
+          if (!/\/0+$/.test(text)) continue
+          yield {
+            severity: 'warning',
+            path: ['gateway', 'trustedProxies', index],
+            code: 'EVERYONE_TRUSTED',
+            message:
+              '`gateway.trustedProxies` trusts every address, so any client can name another as its own',
+            hint: 'Name the addresses of your proxies, such as 10.0.0.0/8 or `uniquelocal`.',
+          }
+          continue
+        }
         yield {
           path: ['gateway', 'trustedProxies', index],
           code: 'INVALID_VALUE',

@@ -24,6 +24,10 @@ export function tokenFaults(token: string): TextFault[] {
     const hint = 'A header can carry only printable ASCII without spaces at its ends.'
     return [{ code: 'TOKEN_INVALID', problem: 'holds characters that no sender could send', hint }]
   }
+  if (/^Bearer\s/i.test(token)) {
+    const hint = 'Remove the word: the gateway compares the token alone.'
+    return [{ code: 'TOKEN_INVALID', problem: 'begins with `Bearer`', hint }]
+  }
   return weaknessFaults(token, leastTokenLength, { short: 'TOKEN_SHORT', guessable: 'TOKEN_WEAK' }, make)
 }
 
