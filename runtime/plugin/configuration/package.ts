@@ -82,6 +82,7 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     if (typeof value === 'boolean') continue
     throw refuse(`names a plugin whose \`reveille.${flag}\` is neither true nor false`)
   }
+  if (configSchema === undefined) throw refuse('names a plugin without `reveille.configSchema`')
   if (typeof configSchema !== 'string' || !isInside(folder, join(folder, configSchema))) {
     throw refuse('names a plugin whose `reveille.configSchema` is not a path inside the package')
   }

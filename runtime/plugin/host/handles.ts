@@ -54,7 +54,7 @@ export function createRunnerHandle(name: string, { find, peek }: RunnerLookup): 
       while (!instance.hold()) instance = await find()
       const { provided, redact } = instance
       const { redactedCall, end } = redactProgress(call, redact)
-      const run = () => (provided as Runner).run(turnFor(provided as Runner, turn), redactedCall)
+      const run = async () => (provided as Runner).run(turnFor(provided as Runner, turn), redactedCall)
       return releasing(instance, async () => redactResult(await run().finally(end), redact))
     },
   }

@@ -96,14 +96,17 @@ export async function startInstance(
   }
 
   const brought = await setUp(await importPlugin(specification, redact))
-  const provided = offersOf(brought, kind)?.find((offer) => offer.id === id)
+  const wrong = offerProblem(brought)
+  const provided =
+    wrong === undefined ? offersOf(brought, kind)?.find((offer) => offer?.id === id) : undefined
   const problem = provided && shapeProblem(provided, kind)
   if (provided === undefined || problem !== undefined) {
     await shutDown(brought)
+    const reason = wrong ?? (problem && `of the plugin's ${kind} ${id}, ${problem}`)
     const message =
-      problem === undefined
+      reason === undefined
         ? `needs a plugin that brings a ${kind} ${id}, and its setup brought none`
-        : redact(`cannot be set up: of the plugin's ${kind} ${id}, ${problem}`)
+        : redact(`cannot be set up: ${reason}`)
     throw setupRefusal(specification, { key, message }, redact)
   }
   log.debug({ event: 'plugin-started', ...owner })
@@ -131,6 +134,17 @@ export async function startInstance(
     close,
     closed: closed.promise,
   }
+}
+
+/** What a setup returns is checked before it is used, because plugins need not be typed. */
+function offerProblem(brought: Provided | undefined): string | undefined {
+  const { close, ...lists } = { ...brought }
+  const wrong = (['channels', 'runners', 'sources'] as const).find(
+    (name) => lists[name] !== undefined && !Array.isArray(lists[name]),
+  )
+  if (wrong !== undefined) return `its setup has to return \`${wrong}\` as a list`
+  const isClosable = close === undefined || typeof close === 'function'
+  return isClosable ? undefined : '`close`, which its setup returned, has to be a function'
 }
 
 function offersOf(brought: Provided | undefined, kind: ProvidedKind) {

@@ -89,7 +89,10 @@ function asPaths(text: string): string {
 
 /** An error that begins with a key in backticks is about that key. */
 export function setupProblem(error: unknown, wanted: Specification, redact: Redact): PluginProblem {
-  if (!(error instanceof Error)) return { key: wanted.key, message: 'cannot be set up' }
+  if (!(error instanceof Error)) {
+    const reason = typeof error === 'string' ? `: ${redact(error)}` : ', and its setup threw no error'
+    return { key: wanted.key, message: `cannot be set up${reason}` }
+  }
   const path = /^`([\w.-]+)`/.exec(error.message)?.[1]?.split('.') ?? []
   const isGiven = path[0] !== undefined && Object.hasOwn(wanted.given, path[0])
   const words = redact(error.message).replace(/\.$/, '')
