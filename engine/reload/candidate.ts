@@ -30,6 +30,8 @@ export interface Prepared {
   commit(): Promise<void> | void
   /** Called instead of the swap. Releases what was started for the candidate. */
   discard(): Promise<void> | void
+  /** What is odd about what was started. Absent: nothing. */
+  readonly warnings?: readonly Diagnostic[]
 }
 
 export interface CandidateParts {
@@ -41,8 +43,11 @@ export interface CandidateParts {
   openTransforms?(modules: readonly OpenedModule[], secrets: readonly string[]): OpenTransforms
   /** The warnings include those of loading. */
   compile(configuration: Configuration, transforms: Transforms | undefined): Compiled | Promise<Compiled>
-  /** Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} gives places and reasons. */
-  prepare?(snapshot: Snapshot): Promise<Prepared> | Prepared
+  /**
+   * Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} gives places and reasons. In a dry run nothing
+   * that it starts may be noticed outside of this process.
+   */
+  prepare?(snapshot: Snapshot, options: { readonly isDryRun: boolean }): Promise<Prepared> | Prepared
   /**
    * Runs the tests of the configuration. Returns their failures as errors, and warnings. Once `isGivenUp`, the
    * remaining tests are skipped.
@@ -100,8 +105,10 @@ export interface BuildContext {
   readonly boot?: Settings
   /** Stored content to build again, instead of the files. */
   readonly kept?: GenerationContent
-  /** Whether it is a dry run, for which the host starts nothing but transforms. */
+  /** Whether it is a dry run. */
   readonly isDryRun?: boolean
+  /** Whether the host starts nothing but transforms, because only requests are tried. */
+  readonly isForRequests?: boolean
   /** Whether content with this digest is skipped, because another generation is live in its place. */
   isPassed?(digest: string): boolean
   /** Whether content with this digest has to stay unchanged for longer before it is believed. */
@@ -179,7 +186,8 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (overruled !== undefined) return rejected([overruled])
     if (failed.length > 0 && mustPass(configuration)) return rejected([...found, ...compiled.warnings])
-    const prepared = context.isDryRun ? undefined : await parts.prepare?.(snapshot)
+    const isDryRun = context.isDryRun ?? false
+    const prepared = context.isForRequests ? undefined : await parts.prepare?.(snapshot, { isDryRun })
     if (prepared) begun.push(() => prepared.discard())
 
     const candidate: Candidate = {
@@ -187,7 +195,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
       snapshot,
       transforms,
       changes: findChanges(live, source, heldKeys),
-      warnings: [...found.map(asWarning), ...compiled.warnings],
+      warnings: [...found.map(asWarning), ...compiled.warnings, ...(prepared?.warnings ?? [])],
       heldKeys,
       commit: async () => prepared?.commit(),
       discard: release,

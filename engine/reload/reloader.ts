@@ -333,7 +333,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     const kept = await archive.read(generation)
     if (kept === undefined) return undefined
     const { test: _test, ...parts } = options
-    const built = await buildCandidate(parts, { ...contextOf(kept), isDryRun: true })
+    const built = await buildCandidate(parts, { ...contextOf(kept), isDryRun: true, isForRequests: true })
     if (built.outcome === 'superseded' || built.outcome === 'resting')
       throw new Error('The reloader is closed')
     if (built.outcome === 'unchanged') return use(current().snapshot)

@@ -166,7 +166,7 @@ test('a dry run does not change the live snapshot, and releases what it opened',
   assert.equal(result.outcome, 'live')
   assert.deepEqual(seen, [reloader.current().snapshot.digest, result.digest])
   assert.equal(reloader.current().generation, 1)
-  assert.deepEqual(story, ['open b1', 'commit', 'open b2', 'release b2'])
+  assert.deepEqual(story, ['open b1', 'commit', 'open b2', 'discard', 'release b2'])
   world.failedTests = [bad]
   const refused = await reloader.dryRun(async () => assert.fail('there is nothing to look at'))
   assert.deepEqual([refused.result.outcome, refused.seen], ['rejected', undefined])

@@ -23,6 +23,7 @@ import type { EnsureFolder } from './folder.ts'
 import type { Values } from './input/placeholder.ts'
 import { lineOf, promptWith } from './input/prompt.ts'
 import type { Reading } from './output/fields.ts'
+import { missingProgram } from './process/find-program.ts'
 import type { ProgramEnd } from './process/program.ts'
 import type { Programs } from './process/programs.ts'
 import type { Settings } from './settings.ts'
@@ -188,6 +189,17 @@ export function createCommandRunner(options: RunnerOptions): Runner {
 
   return {
     id: 'command',
+    async check() {
+      // A program that is looked up in the registry of Windows cannot be judged here.
+      if (isWindows) return undefined
+      try {
+        const cwd = settings.cwd === undefined ? process.cwd() : await options.ensureFolder()
+        const { PATH } = settings.environment.render({}, cwd)
+        return (await missingProgram(command, { path: PATH, cwd }))?.message
+      } catch (error) {
+        return (error as Error).message
+      }
+    },
     keepsHistory,
     countsTokens: settings.countsTokens,
     checkModel: (model) => (settings.isModel(model) ? undefined : badModel(command, model)),

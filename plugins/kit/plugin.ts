@@ -64,8 +64,8 @@ export interface Provided {
 export interface Plugin<Config = unknown> {
   readonly name: string
   /**
-   * Checks what a schema cannot, and throws what `setup` would throw. It is pure and quick, because `reveille check` calls it
-   * without setting anything up. @throws PluginError that names the key and the fix
+   * Checks what a schema cannot, and throws what `setup` would throw. It is pure and quick, because commands call it without setting
+   * anything up. @throws PluginError that names the key and the fix
    */
   check?(config: Config): void
   /**
@@ -77,7 +77,8 @@ export interface Plugin<Config = unknown> {
   /**
    * Sets up one channel, runner or source. It is called once for each that is configured, with its configuration, and must
    * provide one whose `id` is the name of the channel or source, or the kind of the runner. A throw refuses the whole
-   * configuration, so an unreachable service is no reason to throw.
+   * configuration, so an unreachable service is no reason to throw. `reveille check` and dry runs of a reload call it too, with a `fetch`
+   * that reaches nobody, and close what it provides at once.
    */
   setup(context: PluginContext<Config>): Promise<Provided> | Provided
   /**

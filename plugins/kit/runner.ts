@@ -116,6 +116,11 @@ export interface Runner {
    * dollars. Default: false.
    */
   readonly countsTokens?: boolean
+  /**
+   * Resolves with a sentence on what the runner needs on this machine and does not find, such as its program, or with undefined. Called at
+   * load and by `reveille check`; it asks no service.
+   */
+  check?(): Promise<string | undefined>
   /** Returns a sentence that says why the runner cannot use this model, or undefined if it can. Called at load. Pure. */
   checkModel?(model: string): string | undefined
   run(turn: Turn, call: TurnCall): Promise<TurnResult>

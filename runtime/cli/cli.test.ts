@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -333,6 +333,53 @@ test('help is never that of another command than the one asked for', async (t) =
     ['help', 'reveille'],
   ] as const)
     assert.ok((await run(...words.split(' '))).out.startsWith(`Usage: ${usage} [options]`), words)
+})
+
+test('check refuses and reports what a start does: budgets, plugins that cannot be set up, programs that are missing', async (t) => {
+  const { run, cwd } = await createFakeGateway(t)
+  const write = async (name: string, text: string) => {
+    await mkdir(path.dirname(path.join(cwd, name)), { recursive: true })
+    await writeFile(path.join(cwd, name), text)
+  }
+  await write(
+    'bell/package.json',
+    '{ "name": "bell", "type": "module", "exports": "./index.js", "reveille": { "kit": 1, "channels": ["bell"], "configSchema": "./s.json" } }',
+  )
+  await write('bell/s.json', '{ "type": "object" }')
+  await write(
+    'bell/index.js',
+    `export default { name: 'bell', setup: async ({ fetch }) => {
+  const seen = await fetch('http://127.0.0.1:9/').then(() => 'reached', (error) => error.message)
+  throw new Error('no clapper; the service: ' + seen)
+} }`,
+  )
+  const base =
+    'agents: { defaults: { runner: RUNNER, model: openai/gpt-5.2 }, runners: { butler: { kind: command, command: CMD } } BUDGET }\n'
+  const cases = [
+    [
+      base.replace('BUDGET', ', budget: { usd: 5 }').replace('RUNNER', 'echo').replace('CMD', 'node'),
+      1,
+      /counts what turns cost, and the runner butler reports no tokens/,
+    ],
+    [
+      `plugins: [./bell]\nchannels: { bell: {} }\n`,
+      1,
+      /channels\.bell cannot be set up: no clapper; the service: .* could not be reached \(DRY_RUN\)/,
+    ],
+    [
+      base.replace('BUDGET', '').replace('RUNNER', 'butler').replace('CMD', 'no-such-butler'),
+      0,
+      /agents\.runners\.butler cannot run: The program no-such-butler was not found\./,
+    ],
+  ] as const
+  for (const [text, code, expected] of cases) {
+    await write('reveille.yaml', text)
+    for (const command of ['check', 'doctor']) {
+      const answer = await run(command)
+      if (command === 'check') assert.equal(answer.code, code, answer.err)
+      assert.match(`${answer.out}${answer.err}`.replace(/\s+/g, ' '), expected, command)
+    }
+  }
 })
 
 test('check names what is wrong with file, line and column, and exits with 1', async (t) => {

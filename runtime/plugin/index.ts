@@ -7,20 +7,20 @@ export {
   offerOf,
   tryChannel,
 } from './commands/channel-offer.ts'
-export { checkPlugins, examinePlugins } from './commands/check.ts'
+export { checkPlugins } from './commands/check.ts'
 export {
   type Connector,
   connectorOf,
   type StartedSource,
   startSource,
 } from './commands/source-setup.ts'
-export { checkAddresses } from './configuration/addresses.ts'
 export {
   diagnosticsOf,
   located,
   type PluginProblem,
   PluginSetupError,
 } from './configuration/setup-error.ts'
+export { prepareCandidate } from './host/candidate.ts'
 export type { LiveSource } from './host/handles.ts'
 export {
   createPluginHost,

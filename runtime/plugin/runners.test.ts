@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { loadConfiguration } from '@reveille/engine'
 import { isPluginError, type Progress } from '@reveille/kit'
-import { checkPlugins, diagnosticsOf, examinePlugins, PluginSetupError } from './index.ts'
+import { checkPlugins, diagnosticsOf, PluginSetupError } from './index.ts'
 import { call, createHost, refusal, settings, turn } from './test-bed.ts'
 
 let folder = ''
@@ -221,11 +221,11 @@ test("a check reports the plugin's own objections like a start, and sets nothing
     'agents.runners.talker cannot be set up: output.text is required',
     'agents.runners.asker cannot be set up: args\\[0\\] holds {promt}, which is no placeholder',
   )
-  await assert.rejects(examinePlugins(candidate.settings), says)
   const { host } = createHost()
+  await assert.rejects(host.prepare(candidate, { isDryRun: true }), says)
   await assert.rejects(host.prepare(candidate), says)
+  await (await host.prepare(settings({ runner: 'echo' }), { isDryRun: true })).discard()
   await host.close()
-  await examinePlugins(settings({ runner: 'echo' }).settings)
 })
 
 test('a value of the wrong form is refused with what its key is for, and each mistake once', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { ConnectCall, SourceCall } from '@reveille/kit'
 import { pino } from 'pino'
-import { checkPlugins, connectorOf, examinePlugins, startSource } from './index.ts'
+import { checkPlugins, connectorOf, startSource } from './index.ts'
 import { createHost, refusal, settings } from './test-bed.ts'
 
 let folder = ''
@@ -195,9 +195,9 @@ test('a mistake in a source is reported at its key, by a check and at a start', 
     assert.throws(() => checkPlugins(asked.settings), refusal(code, text))
     await assert.rejects(host.prepare(asked), refusal(code, text))
   }
-  const drowned = settings({ plugins, sources: { tides: { harbour: 'Atlantis' } } }).settings
+  const drowned = settings({ plugins, sources: { tides: { harbour: 'Atlantis' } } })
   await assert.rejects(
-    examinePlugins(drowned),
+    host.prepare(drowned, { isDryRun: true }),
     refusal('PLUGIN_SETUP', 'sources.tides.harbour is under water'),
   )
   const none = settings({ plugins, sources: { tides: { harbour: 'nowhere' } } })

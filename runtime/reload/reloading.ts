@@ -1,7 +1,6 @@
 /** Creates the engine's reloader with the plugins, the transforms and the tests of this host. */
 
 import {
-  CandidateError,
   type CandidateSource,
   type Configuration,
   containSnapshot,
@@ -23,7 +22,7 @@ import {
   type TestCache,
 } from '@reveille/engine'
 import { trySurface } from '../http/index.ts'
-import { checkAddresses, located, type PluginHost } from '../plugin/index.ts'
+import { located, type PluginHost, prepareCandidate } from '../plugin/index.ts'
 
 export interface ReloadingOptions {
   /** The result of the first load of the files, which the gateway needed before. */
@@ -74,14 +73,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
         return { ...compiled, snapshot: containSnapshot(compiled, parts) }
       })
     },
-    prepare: (snapshot) =>
-      located(candidate, async () => {
-        const prepared = await plugins.prepare(snapshot)
-        const wrong = checkAddresses(candidate, prepared.addresses)
-        if (wrong.length === 0) return prepared
-        await prepared.discard()
-        throw new CandidateError(wrong)
-      }),
+    prepare: (snapshot, { isDryRun }) => prepareCandidate(plugins, candidate, snapshot, { isDryRun }),
     test: (source, snapshot, isGivenUp) => runOwnTests(source, snapshot, isGivenUp, settled(source)),
     watch: options.watch ? createWatcher : undefined,
     ...(options.poll !== undefined && { watchSettings: { poll: options.poll } }),

@@ -20,7 +20,7 @@ export async function check(
   const file = findConfiguration(options, io)
   if (options.types) await refuseTypes(file, io)
   const loaded = await load({ ...options, allowsUnset: options.withoutSecrets ?? false }, io)
-  return withCompiled(loaded, io, (compiled) => report(compiled, file, options, io), { asksPlugins: true })
+  return withCompiled(loaded, io, (compiled) => report(compiled, file, options, io), { startsPlugins: true })
 }
 
 async function refuseTypes(file: string, io: Io): Promise<never> {

@@ -14,7 +14,13 @@ import {
   type Snapshot,
   type TransformEvent,
 } from '@reveille/engine'
-import { checkAddresses, checkPlugins, examinePlugins, located } from '../../plugin/index.ts'
+import {
+  checkPlugins,
+  createPluginHost,
+  located,
+  type PluginHost,
+  prepareCandidate,
+} from '../../plugin/index.ts'
 import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
 import { hostTransforms } from '../../transforms.ts'
@@ -34,16 +40,24 @@ export type Compiled =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
 
 /** The caller closes the result; {@link withCompiled} does so by itself. */
-async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Promise<Compiled> {
+async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): Promise<Compiled> {
   const randomness: Randomness = { mint: createIdMinter(io.now), randomId: createRandomIds() }
   // Bundles go to a folder of their own, since the user who checks a configuration may not be the one of the gateway.
   const folder = join(tmpdir(), `reveille-${randomUUID()}`)
   const transforms = hostTransforms({ folder, onEvent: (event) => reportOutput(event, io) })
+  let host: PluginHost | undefined
+  const openHost = async () => {
+    const { pino } = await import('pino')
+    host = createPluginHost({ log: pino({ level: 'silent' }) })
+    return host
+  }
   const close = async () => {
+    await host?.close()
     await transforms.close()
     await rm(folder, { recursive: true, force: true })
   }
   let watched: readonly string[] = []
+  let current: Configuration
   const built = await buildCandidate(
     {
       load: async () => loaded,
@@ -51,15 +65,14 @@ async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Pr
       compile: (configuration, bound) =>
         located(configuration, async () => {
           const catalog = checkPlugins(configuration.settings)
-          const addresses = asksPlugins ? await examinePlugins(configuration.settings) : undefined
-          const wrong = addresses === undefined ? [] : checkAddresses(configuration, addresses)
-          const compiled = compileSnapshot(configuration, catalog, randomness, bound)
-          if (wrong.length === 0) return compiled
-          return { ok: false, diagnostics: compiled.ok ? wrong : [...compiled.diagnostics, ...wrong] }
+          current = configuration
+          return compileSnapshot(configuration, catalog, randomness, bound)
         }),
+      prepare: async (snapshot, options) => prepareCandidate(await openHost(), current, snapshot, options),
     },
     {
       isDryRun: true,
+      isForRequests: !startsPlugins,
       isSuperseded: () => false,
       onWatched: (paths) => {
         watched = paths
@@ -75,12 +88,12 @@ async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Pr
   return { ok: false, diagnostics: built.outcome === 'rejected' ? built.diagnostics : [], watched }
 }
 
-/** Returns what `use` makes of the snapshot or the errors. `asksPlugins`: plugins check their own settings too. */
+/** Returns what `use` makes of the snapshot or the errors. `startsPlugins`: as a start does, but reaching nobody. */
 export async function withCompiled<Result>(
   loaded: Loaded,
   io: Io,
   use: (compiled: Compiled) => Result | Promise<Result>,
-  options: { readonly asksPlugins?: boolean } = {},
+  options: { readonly startsPlugins?: boolean } = {},
 ): Promise<Result> {
   const compiled = await compile(loaded, io, options)
   try {

@@ -45,7 +45,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
         subject.close()
       }
     },
-    { asksPlugins: true },
+    { startsPlugins: true },
   )
 }
 

@@ -81,7 +81,7 @@ export async function checkText(file: string, text: string, io: Io) {
       const { configuration, warnings } = compiled
       return { ok: true as const, configuration, warnings }
     },
-    { asksPlugins: true },
+    { startsPlugins: true },
   )
 }
 

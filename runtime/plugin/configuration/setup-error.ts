@@ -83,12 +83,13 @@ function sentence({ key, message, hint }: PluginProblem): string {
 
 /** The diagnostics of a plugin's problems: a problem names a key, and a diagnostic shows its line. */
 export function diagnosticsOf(
-  { code, problems }: PluginSetupError,
+  { code, problems }: { readonly code: string; readonly problems: readonly PluginProblem[] },
   configuration: Configuration,
+  severity: Diagnostic['severity'] = 'error',
 ): Diagnostic[] {
   return problems.map(({ key, message, hint }) => {
     const place = configuration.locate(key.split(/[.[\]]+/).filter(Boolean))
-    return { severity: 'error', code, message: `${key} ${message}`, place, hint }
+    return { severity, code, message: `${key} ${message}`, place, hint }
   })
 }
 

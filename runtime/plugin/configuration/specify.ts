@@ -1,6 +1,6 @@
 /** Lists what a configuration asks for: one specification for each channel, runner and source that is to run. */
 
-import { type Catalog, channelName, nearestName, type Settings } from '@reveille/engine'
+import { type Catalog, channelName, holdsUnset, nearestName, type Settings } from '@reveille/engine'
 import { type Directory, listOf, type ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
 import { mapJoined, PluginSetupError } from './setup-error.ts'
@@ -102,4 +102,9 @@ export function catalogOf({ channels, runners, find }: Directory, wanted: readon
   // A runner that needs a configuration is known by the name that it has there.
   const ready = runners.filter((name) => !find('runner', name, 'agents.runners')?.needsConfiguration)
   return { channels, runners: ready, relays: relays.map(({ name }) => name) }
+}
+
+/** A configuration with an unset reference cannot be checked. */
+export function isSet({ given }: Specification): boolean {
+  return !holdsUnset(given)
 }

@@ -11,10 +11,11 @@ import {
   parsePluginConfiguration,
 } from '../configuration/configuration.ts'
 import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from '../configuration/directory.ts'
-import { PluginSetupError, throwJoined } from '../configuration/setup-error.ts'
+import { type PluginProblem, PluginSetupError, throwJoined } from '../configuration/setup-error.ts'
 import {
   catalogOf,
   type Inheritance,
+  isSet,
   locate,
   type Specification,
   specify,
@@ -54,6 +55,8 @@ export type PluginHost = ReturnType<typeof createPluginHost>
 export interface PreparedPlugins {
   /** The address rule of a channel of the candidate. */
   readonly addresses: AddressRules
+  /** What the runners of the candidate do not find on this machine. */
+  readonly lacking: readonly PluginProblem[]
   /** Swaps in one step. Old instances close by themselves after their last call in flight. */
   commit(): void
   /** Resolves when what was started for the candidate is closed. */
@@ -91,8 +94,13 @@ export function createPluginHost(options: PluginHostOptions) {
   const sourceHandleOf = onceForEach(createSourceHandle)
   let live = nothing
 
-  function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
-    const starting = startInstance(specification, configuration, instanceOptions)
+  function start(
+    specification: Specification,
+    configuration: PluginConfiguration,
+    isDryRun = false,
+  ): Promise<Instance> {
+    const given = isDryRun ? { ...instanceOptions, fetch: noFetch } : instanceOptions
+    const starting = startInstance(specification, configuration, given)
     started.add(starting)
     starting.then(
       (instance) => instance.closed.then(() => started.delete(starting)),
@@ -102,14 +110,15 @@ export function createPluginHost(options: PluginHostOptions) {
   }
 
   /**
-   * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes before `commit`.
+   * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes before `commit`. In a dry
+   * run what is started reaches nobody. What has a reference that is not set is left out.
    * @throws PluginSetupError, after closing what was begun
    */
-  async function prepare(snapshot: PluginSnapshot): Promise<PreparedPlugins> {
+  async function prepare(snapshot: PluginSnapshot, { isDryRun = false } = {}): Promise<PreparedPlugins> {
     const { settings } = snapshot
     closing.signal.throwIfAborted()
     const directory = createDirectory(settings, from)
-    const wanted = Map.groupBy(specify(settings, directory), (each) => isRunning(each))
+    const wanted = Map.groupBy(specify(settings, directory).filter(isSet), (each) => isRunning(each))
     const missing = configureAll(wanted.get(false) ?? [])
 
     const instances = new Map<string, Instance>()
@@ -119,7 +128,7 @@ export function createPluginHost(options: PluginHostOptions) {
     }
     const { agents } = settings
     const next: PluginSet = { directory, instances, late: new Map(), lateStarted: new Map(), agents }
-    const outcomes = await Promise.allSettled(missing.map((each) => start(...each)))
+    const outcomes = await Promise.allSettled(missing.map((each) => start(...each, isDryRun)))
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') continue
       const { kind, name } = outcome.value.specification
@@ -132,6 +141,7 @@ export function createPluginHost(options: PluginHostOptions) {
     throwJoined(errors)
 
     return {
+      lacking: await lackingIn(next),
       addresses(name) {
         const instance = instances.get(slotOf('channel', name))
         return instance && ((to) => redacting(instance, (channel) => channel.target(to)))
@@ -291,6 +301,22 @@ async function releaseAll({ instances, late }: PluginSet): Promise<void> {
   await Promise.allSettled(
     [...instances.values(), ...late.values()].map(async (each) => (await each).release()),
   )
+}
+
+/** What runners that were started do not find on this machine. */
+async function lackingIn({ instances }: PluginSet): Promise<readonly PluginProblem[]> {
+  const runners = [...instances.values()].filter(({ specification }) => specification.kind === 'runner')
+  const answers = runners.map(async ({ specification: { key }, provided, redact }) => {
+    const lack = await (provided as Runner).check?.().catch((error: Error) => error.message)
+    return lack === undefined ? [] : [{ key, message: `cannot run: ${redact(lack).replace(/\.$/, '')}` }]
+  })
+  return (await Promise.all(answers)).flat()
+}
+
+/** Fails as for a service that is down. */
+const noFetch: typeof fetch = () => {
+  const cause = Object.assign(new Error('a dry run reaches nobody'), { code: 'DRY_RUN', syscall: 'connect' })
+  return Promise.reject(new TypeError('fetch failed', { cause }))
 }
 
 /** Node.js loads its fetch when the global is first read, which takes 10 MB that a gateway without such plugins does not need. */

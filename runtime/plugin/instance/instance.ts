@@ -84,7 +84,10 @@ export async function startInstance(
       fetch: createPluginFetch({ fetch: options.fetch, log, owner, signal: abort.signal }),
       signal: abort.signal,
     }
-    const setting = (async () => loaded.setup(context))()
+    const setting = (async () => {
+      loaded.check?.(config)
+      return loaded.setup(context)
+    })()
     try {
       return await inTime(setting, setupTimeoutMs, 'setup took too long', options.closing)
     } catch (error) {
