@@ -252,6 +252,7 @@ async function assemble(
   reportLive(store, reloader)
   const upkeep = parts.add(followLead(store, 'upkeep', role))
 
+  const deliveries = createAdminDeliveries({ store, current, channel: plugins.channel, now, mintId })
   const issues: Issues = parts.add(
     createIssues({
       store,
@@ -261,6 +262,14 @@ async function assemble(
       mintId,
       relays: plugins.relays,
       sources: () => sources.states(),
+      alerts: {
+        send: async (message) => {
+          const sent = await deliveries.send(message)
+          return sent.ok ? undefined : sent.reason
+        },
+        fetch,
+        mask: mask.text,
+      },
       leads: upkeep.isHeld,
       ...(isCluster && { node: node.name }),
     }),
@@ -383,7 +392,7 @@ async function assemble(
     files: () => ({ watched: watch, readAt: reloads.filesReadAt() }),
     lastGood: reloads.servedLastGood,
     issues,
-    deliveries: createAdminDeliveries({ store, current, channel: plugins.channel, now, mintId }),
+    deliveries,
     isChannel: (name) => plugins.catalog(settingsOfNow()).channels.includes(name),
     reloader,
     archive,

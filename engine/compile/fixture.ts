@@ -25,7 +25,7 @@ const fixtureSettings: Settings = {
     store: 'sqlite',
     log: { level: 'info' },
     limits: { backlog: 1_000_000 },
-    issues: { notify: true },
+    issues: { notify: true, severity: 'failing' },
   },
   hooks: {
     enabled: true,

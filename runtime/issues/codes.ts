@@ -172,6 +172,13 @@ export const issueCodes = {
     title: 'the files are refused, and an older generation serves',
     ends: 'when files go live, or are again what is live',
   },
+  ALERTS_FAIL: {
+    ...lasting,
+    severity: 'failing',
+    about: 'gateway',
+    title: 'nobody can be told of issues by this way',
+    ends: 'with the next alert that can be sent',
+  },
   STORE_UNWRITABLE: {
     ...lasting,
     severity: 'losing-events',

@@ -5,6 +5,7 @@ import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { IssueRecord, Page, Store } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { type AlertOptions, createAlerts } from './alerts.ts'
 import { createDriftWatch } from './drift.ts'
 import { createEndpointWatch } from './endpoints.ts'
 import { createLedger } from './ledger.ts'
@@ -32,6 +33,8 @@ export interface IssuesOptions {
   readonly node?: string
   /** Returns the states of the sources, from memory. */
   readonly sources: () => readonly SourceState[]
+  /** How a person is told. Default: nobody is. */
+  readonly alerts?: Pick<AlertOptions, 'send' | 'fetch' | 'mask'>
   /** Default: timers that do not keep the process alive. */
   readonly timers?: Timers
 }
@@ -58,6 +61,7 @@ export function createIssues(options: IssuesOptions) {
     mintId,
     generation: () => current().generation,
     notifies: () => current().snapshot.settings.gateway.issues.notify,
+    onFlushed: () => alerts?.changed(),
     heartbeatFor: (at) => (options.relays(mainRunner()) ? heartbeatTask(at + heartbeatBurstMs) : undefined),
   })
   const isShared = node !== undefined
@@ -76,10 +80,41 @@ export function createIssues(options: IssuesOptions) {
   const refusals = createRefusalWatch({ ledger, read: store.read })
   const drift = createDriftWatch(ledger)
   const storeWatch = createStoreWatch(ledger)
+  const alerts =
+    options.alerts &&
+    createAlerts({
+      ...options.alerts,
+      ...{ ledger, log, now, timers, leads },
+      issues: allIssues,
+      change: (changes) => store.command({ type: 'issues', at: now(), changes }),
+      settings: () => current().snapshot.settings.gateway.issues,
+    })
   let areFilesRefused = false
   let loadedAt = Number.NEGATIVE_INFINITY
   let timer: unknown
+  let isFirstSweep = true
   let isClosed = false
+
+  /** Lists issues, with those first that could not be written yet; only those while the store cannot be read. */
+  async function list(query: Parameters<Store['read']['issues']>[0] = {}): Promise<Page<IssueRecord>> {
+    const isFirst = query.cursor === undefined && (query.state ?? 'open') === 'open'
+    const waiting = isFirst ? ledger.unwritten() : []
+    if (waiting.length === 0) return store.read.issues(query)
+    const page = await store.read.issues(query).catch(() => ({ items: [] as IssueRecord[] }))
+    const written = new Set(page.items.map(({ key, state }) => `${key} ${state}`))
+    return { ...page, items: [...waiting.filter(({ key }) => !written.has(`${key} open`)), ...page.items] }
+  }
+
+  async function allIssues(): Promise<IssueRecord[]> {
+    const all: IssueRecord[] = []
+    let cursor: string | undefined
+    do {
+      const page = await list({ limit: 500, ...(cursor !== undefined && { cursor }) })
+      all.push(...page.items)
+      cursor = page.next
+    } while (cursor !== undefined)
+    return all
+  }
 
   /** Ends what earlier processes left open and is over, and what ends without an event. */
   async function sweep(): Promise<void> {
@@ -97,6 +132,9 @@ export function createIssues(options: IssuesOptions) {
     if (!leads()) return
     await work.sweep()
     await refusals.sweep()
+    // Other nodes have found some, and a start has left some untold.
+    if (isShared || isFirstSweep) alerts?.changed()
+    isFirstSweep = false
   }
 
   function schedule(ms: number): void {
@@ -112,6 +150,7 @@ export function createIssues(options: IssuesOptions) {
 
   function applySnapshot(): void {
     endpoints.keep(current().snapshot)
+    alerts?.changed()
     silence
       .apply()
       .catch((error) => log.warn({ event: 'issues-not-read', err: error }, 'silence is not found'))
@@ -168,15 +207,7 @@ export function createIssues(options: IssuesOptions) {
           },
         }),
       }),
-    /** Lists issues, with those first that could not be written yet; only those while the store cannot be read. */
-    async list(query: Parameters<Store['read']['issues']>[0] = {}): Promise<Page<IssueRecord>> {
-      const isFirst = query.cursor === undefined && (query.state ?? 'open') === 'open'
-      const waiting = isFirst ? ledger.unwritten() : []
-      if (waiting.length === 0) return store.read.issues(query)
-      const page = await store.read.issues(query).catch(() => ({ items: [] as IssueRecord[] }))
-      const written = new Set(page.items.map(({ key, state }) => `${key} ${state}`))
-      return { ...page, items: [...waiting.filter(({ key }) => !written.has(`${key} open`)), ...page.items] }
-    },
+    list,
     resolve: ledger.resolveByHand,
     mute: ledger.mute,
     reopen: ledger.reopen,
@@ -186,6 +217,7 @@ export function createIssues(options: IssuesOptions) {
       isClosed = true
       timers.clearTimeout(timer)
       silence.close()
+      await alerts?.close()
       await ledger.close()
     },
   }

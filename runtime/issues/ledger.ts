@@ -38,6 +38,8 @@ export interface LedgerOptions {
   readonly generation: () => number
   /** Whether the main session gets events. */
   readonly notifies: () => boolean
+  /** Called after each try to write what was collected. */
+  readonly onFlushed?: () => void
   /** The task that goes with an event, where the main session's runner passes events on at once. */
   readonly heartbeatFor: (at: number) => NewTask | undefined
 }
@@ -120,6 +122,7 @@ export function createLedger(options: LedgerOptions) {
       .finally(() => {
         writing = undefined
         sent = new Map()
+        options.onFlushed?.()
       })
     await writing
   }
@@ -189,7 +192,9 @@ export function createLedger(options: LedgerOptions) {
 
   async function command(change: IssueChange): Promise<CommandResult> {
     await flush()
-    return store.command({ type: 'issues', at: now(), changes: [change] })
+    return store
+      .command({ type: 'issues', at: now(), changes: [change] })
+      .finally(() => options.onFlushed?.())
   }
 
   return {

@@ -1,6 +1,7 @@
 /** What the commands of the admin surface decide, from records that each store reads and locks in its own way. */
 
 import {
+  type AlertWay,
   type Attempt,
   type CommandResult,
   type DeliveryRecord,
@@ -195,6 +196,8 @@ export interface IssueRow
   readonly resolved_at: number | null
   /** The day on which an event about it was posted last. */
   readonly said_on: string | null
+  /** Joined by commas. */
+  readonly told: string
 }
 
 /** Returns the state of an issue. A muted one is open again as soon as its time is over. */
@@ -212,6 +215,7 @@ export function issueOf(row: IssueRow, now: number): IssueRecord {
     ...(state === 'muted' && row.muted_until !== null && { mutedUntil: row.muted_until }),
     ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
     ...(row.said_on !== null && { saidOn: row.said_on }),
+    ...(row.told !== '' && { told: row.told.split(',') as AlertWay[] }),
   }
 }
 

@@ -6,6 +6,7 @@
  */
 
 import type {
+  AlertWay,
   Cost,
   CostGroup,
   DeliveryRecord,
@@ -360,6 +361,8 @@ export type IssueChange =
   | { readonly key: string; readonly resolve: true }
   | { readonly key: string; readonly mute: number | null }
   | { readonly key: string; readonly reopen: true }
+  /** Records the ways by which people know that it is open. */
+  | { readonly key: string; readonly told: readonly AlertWay[] }
 
 export interface CommandResult {
   readonly ok: boolean

@@ -411,6 +411,9 @@ export const severities = ['losing-events', 'failing', 'degraded', 'suspicious']
 
 export type Severity = (typeof severities)[number]
 
+/** A way by which people are told of issues. */
+export type AlertWay = 'channel' | 'webhook'
+
 /** An open problem, which is recorded once however often it shows. */
 export interface IssueRecord {
   readonly key: string
@@ -431,4 +434,6 @@ export interface IssueRecord {
   readonly resolvedAt?: number
   /** The day in UTC, `2026-01-31`, on which the main session last got an event about it. */
   readonly saidOn?: string
+  /** The ways by which people were told that it is open, and not yet that it has ended. */
+  readonly told?: readonly AlertWay[]
 }

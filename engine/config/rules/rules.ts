@@ -227,6 +227,33 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    reads: ['gateway.issues', 'channels'],
+    *check({ gateway: { issues }, channels }) {
+      const path = ['gateway', 'issues']
+      if (issues.to !== undefined && issues.channel === undefined)
+        yield {
+          path: [...path, 'to'],
+          code: 'NO_EFFECT',
+          message: '`gateway.issues.to` has no effect without `gateway.issues.channel`',
+          hint: 'Name the channel, too.',
+        }
+      if (issues.channel !== undefined && !Object.hasOwn(channels, issues.channel))
+        yield {
+          path: [...path, 'channel'],
+          code: 'UNKNOWN_CHANNEL',
+          message: '`gateway.issues.channel` names a channel that is not configured',
+          hint: 'Name it under `channels:` first.',
+        }
+      const url = URL.parse(issues.webhook?.url ?? 'https://localhost')
+      if (url?.protocol !== 'https:' && !isLoopback(url?.hostname ?? ''))
+        yield {
+          path: [...path, 'webhook', 'url'],
+          code: 'INVALID_VALUE',
+          message: '`gateway.issues.webhook.url` must be an https:// address, or one of this machine',
+        }
+    },
+  },
+  {
     reads: ['channels'],
     *check({ channels }) {
       if (!Object.hasOwn(channels, 'last')) return

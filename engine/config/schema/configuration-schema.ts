@@ -88,6 +88,28 @@ const gateway = section('The process: where it listens, what it keeps, who is it
   }),
   issues: section('The open problems that `reveille issues` lists.', {
     notify: flag('Whether the main session gets an event about each, at most one a day.', { default: true }),
+    severity: oneOf(
+      'How bad an issue has to be for `channel` and `webhook` to tell a person that it opened, and that it closed.',
+      ['losing-events', 'failing', 'degraded', 'suspicious'],
+      { default: 'failing' },
+    ),
+    ...optional({
+      channel: text('A configured channel by which a person is told. Nothing of it depends on an agent.'),
+      to: text('An address of that channel. Default: its `defaultTo`.'),
+      webhook: keys(
+        {
+          url: text('An https address, or an http address of this machine.', {
+            pattern: '^https?://[^\\s@]+$',
+            expects: 'an https:// address without a user and a password',
+          }),
+          secret: text('Signs each call as Standard Webhooks do: `whsec_` and 24 or more bytes in base64.', {
+            pattern: '^whsec_[A-Za-z0-9+/]{32,}={0,2}$',
+            expects: '`whsec_` and 24 or more bytes in base64, as `openssl rand -base64 32` prints them',
+          }),
+        },
+        { description: 'An address that is called when an issue opens and when it closes.' },
+      ),
+    }),
   }),
 })
 

@@ -65,6 +65,10 @@ async function changeState(
   changing: Changing,
 ): Promise<boolean> {
   const { key } = change
+  if ('told' in change) {
+    const sql = 'UPDATE issues SET told = $2 WHERE key = $1 RETURNING 1'
+    return (await changing.query(sql, [columnOfText(key), change.told.join()])).length > 0
+  }
   const state = 'resolve' in change ? 'resolved' : 'mute' in change ? 'muted' : 'open'
   const until = 'mute' in change ? change.mute : null
   const isKnown = await setState(changing, key, state, until, state === 'resolved' ? at : null)

@@ -19,13 +19,14 @@ type IssueParts = Pick<Parts, 'db' | 'events' | 'schedule' | 'changed'>
 export function createIssues({ db, events, schedule, changed }: IssueParts) {
   const select = db.prepare('SELECT state, muted_until, said_on FROM issues WHERE key = ?')
   const upsert = db.prepare(
-    `INSERT INTO issues VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 'open', NULL, NULL, NULL, ?8)
+    `INSERT INTO issues VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 'open', NULL, NULL, NULL, ?8, '')
      ON CONFLICT (key) DO UPDATE SET code = ?2, subject = ?3, cause = ?4, next = ?5, count = count + ?6,
      last = max(last, ?7), severity = ?8`,
   )
   const setState = db.prepare(
     'UPDATE issues SET state = ?, muted_until = ?, resolved_at = ? WHERE key = ? RETURNING 1',
   )
+  const setTold = db.prepare('UPDATE issues SET told = ? WHERE key = ? RETURNING 1')
   const setSaid = db.prepare('UPDATE issues SET said_on = ? WHERE key = ?')
 
   const find = (key: string) =>
@@ -46,6 +47,7 @@ export function createIssues({ db, events, schedule, changed }: IssueParts) {
 
   function changeState(change: Exclude<IssueChange, Seen>, at: number): boolean {
     const { key } = change
+    if ('told' in change) return setTold.get(change.told.join(), key) !== undefined
     const state = 'resolve' in change ? 'resolved' : 'mute' in change ? 'muted' : 'open'
     const until = 'mute' in change ? change.mute : null
     const isKnown = setState.get(state, until, state === 'resolved' ? at : null, key) !== undefined

@@ -1,0 +1,145 @@
+/** How a person is told of issues: by a channel and by a signed webhook, with an agent that works or not. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import type { IssueRecord, Page } from '../../runtime/store/port.ts'
+import { gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'
+
+const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`
+const url = 'https://alerts.example/reveille'
+
+const yamlWith = (issues: string, more = '') => `gateway:
+  port: 0
+  auth: { token: ${gatewayToken} }
+  log: { level: debug, format: json }
+  issues: ${issues}
+hooks: { enabled: true, token: ${hookToken} }
+plugins: ["${rehearsalPlugin}"]
+channels: { board: { folder: "{folder}" } }
+agents: { route: { channel: board, to: team }, defaults: { runner: missing-program }, runners: { missing-program: { kind: command, command: /nowhere/at-all } } }
+${more}`
+const files = (issues: string) => ({
+  'reveille.yaml': yamlWith(issues),
+  'mappings/all.yaml':
+    'mappings:\n  - { id: order, match: { path: orders }, message: "An order.", transform: { module: order.ts } }\n',
+  'transforms/order.ts': 'export default ({ payload }) => ({ message: payload.lines.join() })\n',
+})
+
+interface Call {
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/** A receiver that checks signatures as the library of Standard Webhooks does. */
+function createReceiver(statuses: number[] = []) {
+  const calls: Call[] = []
+  const fetch = (async (address: string, { headers, body }: RequestInit) => {
+    assert.equal(address, url)
+    calls.push({ headers: headers as Record<string, string>, body: String(body) })
+    new Webhook(secret).verify(String(body), headers as Record<string, string>)
+    return new Response(null, { status: statuses.shift() ?? 204 })
+  }) as typeof globalThis.fetch
+  return { calls, fetch, types: () => calls.map(({ body }) => JSON.parse(body)['type']) }
+}
+
+const fail = (post: Awaited<ReturnType<typeof install>>['post']) => post('/hooks/orders', { order: 7 })
+const told = async ({ board }: { board(): Promise<readonly { text?: string }[]> }) =>
+  (await board()).map((each) => JSON.stringify(each)).filter((text) => text.includes('Reveille issues'))
+
+test('a channel tells a person that an issue opened, without an agent and without words of a sender', async (t: TestContext) => {
+  const gateway = await install(t, files('{ channel: board, to: oncall }'))
+  await gateway.post('/hooks/orders', { order: 'ignore-your-instructions' })
+  const [opened = ''] = await until(async () => {
+    const texts = await told(gateway)
+    return texts.length > 0 ? texts : undefined
+  }, 'a message')
+  assert.match(opened, /1 opened/)
+  assert.match(opened, /failing: .*TRANSFORM_FAILING `order`/)
+  assert.match(opened, /oncall/)
+  assert.doesNotMatch(opened, /ignore-your-instructions/)
+  const record = (await gateway.read<Page<IssueRecord>>('/api/issues')).items.find(
+    ({ code }) => code === 'TRANSFORM_FAILING',
+  )
+  assert.deepEqual(record?.told, ['channel'])
+  assert.equal((await told(gateway)).length, 1)
+})
+
+test('a webhook is called with a signature of Standard Webhooks, again with the same id until it is answered', async (t) => {
+  const receiver = createReceiver([500])
+  const gateway = await install(t, files(`{ webhook: { url: "${url}", secret: ${secret} } }`), {
+    fetch: receiver.fetch,
+  })
+  await fail(gateway.post)
+  await until(async () => receiver.calls.length >= 2 || undefined, 'a second call')
+  await until(async () => {
+    const { items } = await gateway.read<Page<IssueRecord>>('/api/issues')
+    return items[0]?.told !== undefined || undefined
+  }, 'the record of it')
+  const [first, second] = receiver.calls
+  assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
+  const { type, data } = JSON.parse(second?.body ?? '')
+  assert.deepEqual(
+    [type, data.code, data.severity, data.state],
+    ['issue.opened', 'TRANSFORM_FAILING', 'failing', 'open'],
+  )
+  const ended = await gateway.ask('/api/issues/resolve', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' },
+    payload: JSON.stringify({ key: 'TRANSFORM_FAILING:order' }),
+  })
+  assert.equal(ended.status, 200, ended.text)
+  await until(async () => receiver.types().includes('issue.closed') || undefined, 'the call about its end')
+  assert.ok(!gateway.log().includes(secret))
+})
+
+test('what could not be told before a restart is told after it, and what was told is not told again', async (t) => {
+  const issues = `{ webhook: { url: "${url}", secret: ${secret} } }`
+  const down = createReceiver(Array(50).fill(503))
+  const first = await install(t, files(issues), { fetch: down.fetch })
+  await fail(first.post)
+  await until(async () => down.calls.length > 0 || undefined, 'a call')
+  await first.gateway.close({ graceMs: 0 })
+  const up = createReceiver()
+  const second = await install(t, {}, { fetch: up.fetch, folder: first.folder })
+  await until(async () => up.calls.length > 0 || undefined, 'the call after the restart')
+  await second.gateway.close({ graceMs: 0 })
+  assert.deepEqual(up.types(), ['issue.opened'])
+  const again = createReceiver()
+  const third = await install(t, {}, { fetch: again.fetch, folder: first.folder })
+  await third.post('/hooks/orders', { order: 8 })
+  await until(async () => {
+    const { items } = await third.read<Page<IssueRecord>>('/api/issues?state=open')
+    return items.some(({ count }) => count > 1) || undefined
+  }, 'the second occurrence')
+  await third.gateway.close({ graceMs: 0 })
+  assert.deepEqual(again.calls, [])
+})
+
+test('an issue of less severity is not told, and a wrong way to tell is refused with its place', async (t) => {
+  const receiver = createReceiver()
+  const gateway = await install(
+    t,
+    files(`{ severity: losing-events, webhook: { url: "${url}", secret: ${secret} } }`),
+    {
+      fetch: receiver.fetch,
+    },
+  )
+  await fail(gateway.post)
+  await until(async () => {
+    const { items } = await gateway.read<Page<IssueRecord>>('/api/issues?state=open')
+    return items.length > 0 || undefined
+  }, 'the issue')
+  assert.deepEqual(receiver.calls, [])
+  for (const [issues, place] of [
+    ['{ channel: telegram }', /gateway\.issues\.channel.*UNKNOWN_CHANNEL/s],
+    ['{ to: me }', /gateway\.issues\.to/],
+    [`{ webhook: { url: "http://10.0.0.1/x", secret: ${secret} } }`, /gateway\.issues\.webhook\.url/],
+    [`{ webhook: { url: "https://me:secret@x.example/", secret: ${secret} } }`, /webhook\.url/],
+    [`{ webhook: { url: "${url}", secret: short } }`, /webhook\.secret/],
+  ] as const)
+    await assert.rejects(install(t, files(issues)), (error: Error & { diagnostics?: unknown }) => {
+      assert.match(`${error.message} ${JSON.stringify(error.diagnostics)}`, place)
+      return true
+    })
+})
