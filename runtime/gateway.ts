@@ -382,6 +382,7 @@ async function assemble(
     now,
     ...(isCluster && { node: node.name }),
     timers: backgroundTimers,
+    tryHeldRunners: dispatch.tryHeldRunners,
     progressOf: progress.of,
     heartbeat: dispatch.heartbeat,
     channels: dispatch.channels,

@@ -61,13 +61,13 @@ export function errorFrom(error: unknown, options: ErrorOptions): PluginError {
 
 function refusal(error: unknown, { provider, answerType, now }: ErrorOptions): PluginError {
   const found = readVendorError(error)
-  const { code, retryable, sentence } = meaningOf(found)
+  const { code, retryable, wholeService, sentence } = meaningOf(found)
   const status = found.status === undefined || answerType !== undefined ? '' : ` (${found.status})`
   const said = found.said === undefined || /^\s*$/.test(found.said) ? '' : `: ${found.said}`
   const hint = code === 'unknown-model' && said === '' ? '; check its name and `baseUrl`' : ''
   const text = `${provider.name} ${sentence}${status}${hint}${said}`
   const retryAfter = retryable ? retryAfterOf(found, now) : undefined
-  return problem(provider, text, { code, retryable, retryAfter })
+  return problem(provider, text, { code, retryable, wholeService, retryAfter })
 }
 
 export function dropped(provider: Provider): PluginError {

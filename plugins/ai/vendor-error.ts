@@ -64,20 +64,22 @@ function httpStatusOf(code: unknown): number | undefined {
 interface Meaning {
   readonly code: string
   readonly retryable: boolean
+  /** Whether every other turn of the key would fail in the same way. */
+  readonly wholeService?: boolean
   /** What happened, to follow the provider's name. */
   readonly sentence: string
 }
 
 const meanings = {
-  'out-of-credit': { retryable: false, sentence: 'has no credit left for this key' },
+  'out-of-credit': { retryable: false, wholeService: true, sentence: 'has no credit left for this key' },
   'unknown-model': { retryable: false, sentence: 'does not know this model' },
-  'bad-credential': { retryable: false, sentence: 'refused the API key' },
+  'bad-credential': { retryable: false, wholeService: true, sentence: 'refused the API key' },
   'too-long': { retryable: false, sentence: 'found the conversation too long for this model' },
   refused: { retryable: false, sentence: 'refused to answer' },
   'rate-limited': { retryable: true, sentence: 'asks to wait' },
   unavailable: { retryable: true, sentence: 'is unavailable' },
   'bad-request': { retryable: false, sentence: 'refused the request' },
-} as const
+} as const satisfies Readonly<Record<string, Omit<Meaning, 'code'>>>
 
 type Code = keyof typeof meanings
 

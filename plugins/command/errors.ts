@@ -22,6 +22,7 @@ export function notStarted(
         'not-found',
         `The program ${command} was not found. Looked for on this PATH: ${path || 'none is set'}. ` +
           'Install it there, or name its absolute path as command.',
+        { wholeService: true },
       )
     case 'EACCES':
     case 'EPERM':
@@ -29,6 +30,7 @@ export function notStarted(
       return permanentError(
         'not-found',
         `The program ${command} may not be run (${error.code}): is it executable?`,
+        { wholeService: true },
       )
     case 'E2BIG':
       return permanentError(
@@ -48,6 +50,7 @@ export function noFolder(cwd: string): PluginError {
   return permanentError(
     'not-found',
     `The folder ${cwd} that the program should start in is not there, nor can it be made; name another one as cwd.`,
+    { wholeService: true },
   )
 }
 

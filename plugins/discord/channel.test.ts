@@ -141,10 +141,10 @@ test('after the last message that Discord allows for now, the next one waits wit
   await bed.send('One', vendor.to, 'a')
   clock.now = 500
   const error = await bed.failure()
-  const { code, retryable, retryAfter, maybeDelivered, wholeChannel } = error
+  const { code, retryable, retryAfter, maybeDelivered, wholeService } = error
   assert.deepEqual(
-    { code, retryable, retryAfter, maybeDelivered, wholeChannel },
-    { code: 'rate-limited', retryable: true, retryAfter: 1, maybeDelivered: false, wholeChannel: false },
+    { code, retryable, retryAfter, maybeDelivered, wholeService },
+    { code: 'rate-limited', retryable: true, retryAfter: 1, maybeDelivered: false, wholeService: false },
   )
   assert.equal(bed.paths().length, 1)
   await bed.send('Elsewhere', vendor.threadTo, 'b')
@@ -175,35 +175,35 @@ const limited = (more: Partial<FakeServerAnswer>): FakeServerAnswer => ({
   ...more,
 })
 const limits = [
-  { what: 'of a channel', answer: limited({}), retryAfter: 0.65, wholeChannel: false },
+  { what: 'of a channel', answer: limited({}), retryAfter: 0.65, wholeService: false },
   {
     what: 'of the bot, by the body',
     answer: limited({ body: { message: 'x', retry_after: 64.57, global: true } }),
     retryAfter: 64.57,
-    wholeChannel: true,
+    wholeService: true,
   },
   {
     what: 'of the bot, by a header',
     answer: limited({ headers: { 'x-ratelimit-global': 'true' } }),
     retryAfter: 0.65,
-    wholeChannel: true,
+    wholeService: true,
   },
   {
     what: 'of the address, by the proxy',
     answer: limited({ headers: { 'retry-after': '600' }, body: 'error code: 1015' }),
     retryAfter: 600,
-    wholeChannel: true,
+    wholeService: true,
   },
 ] as const
 
-for (const { what, answer, retryAfter, wholeChannel } of limits) {
-  test(`a limit ${what} holds back ${wholeChannel ? 'everything' : 'only that channel'}`, async () => {
+for (const { what, answer, retryAfter, wholeService } of limits) {
+  test(`a limit ${what} holds back ${wholeService ? 'everything' : 'only that channel'}`, async () => {
     await using bed = await open()
     bed.vendor.script({ kind: 'answer', answer })
     const error = await bed.failure()
     assert.deepEqual(
-      [error.code, error.retryAfter, error.wholeChannel, error.maybeDelivered],
-      ['rate-limited', retryAfter, wholeChannel, false],
+      [error.code, error.retryAfter, error.wholeService, error.maybeDelivered],
+      ['rate-limited', retryAfter, wholeService, false],
     )
   })
 }

@@ -95,15 +95,15 @@ function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): Plugin
   const header = readRetryAfter(headers.get('retry-after'), Date.now())
   const retryAfter = typeof said === 'number' && said >= 0 ? said : header
   // An answer that is not JSON comes from the proxy before Discord, which blocks an IP address and not a route.
-  const wholeChannel =
+  const wholeService =
     body === undefined ||
     body['global'] === true ||
     headers.get('x-ratelimit-global') === 'true' ||
     headers.get('x-ratelimit-scope') === 'global'
-  const whom = wholeChannel ? 'of this bot' : 'there'
+  const whom = wholeService ? 'of this bot' : 'there'
   const wait = retryAfter === undefined ? 'a while' : `${shown(retryAfter)} s`
   const text = `Discord takes nothing more ${whom} for ${wait} (429).`
-  return channelError('rate-limited', text, { retryAfter, wholeChannel })
+  return channelError('rate-limited', text, { retryAfter, wholeService })
 }
 
 /** Quotes an answer as `403, 50001 Missing Access`. */

@@ -8,7 +8,7 @@ type Facts = Partial<Omit<PluginErrorOptions, 'code'>>
 
 /** The facts of the codes that a retry or a fixed configuration may end. All other codes are final. */
 const usual: Readonly<Partial<Record<ChannelErrorCode, Facts>>> = {
-  'bad-credential': { retryable: true, wholeChannel: true },
+  'bad-credential': { retryable: true, wholeService: true },
   'rate-limited': { retryable: true },
   unavailable: { retryable: true },
   network: { retryable: true },
@@ -17,7 +17,7 @@ const usual: Readonly<Partial<Record<ChannelErrorCode, Facts>>> = {
 }
 
 /**
- * Creates an error of a channel. The code implies its facts: `bad-credential` is `retryable` and affects the `wholeChannel`,
+ * Creates an error of a channel. The code implies its facts: `bad-credential` is `retryable` and affects the `wholeService`,
  * rate limits and unavailable services are `retryable`, and everything else is final. `facts` override these.
  */
 export function channelError(code: ChannelErrorCode, message: string, facts: Facts = {}): PluginError {

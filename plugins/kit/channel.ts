@@ -87,13 +87,13 @@ export interface Channel {
 }
 
 /**
- * The ways in which sending fails. The host acts only on `retryable`, `retryAfter`, `maybeDelivered` and `wholeChannel`; codes
+ * The ways in which sending fails. The host acts only on `retryable`, `retryAfter`, `maybeDelivered` and `wholeService`; codes
  * are for people and for lists.
  */
 export const channelErrorCodes = [
   /** The recipient does not exist, or the address has another form. */
   'bad-target',
-  /** The credential is missing, wrong or revoked, which affects the `wholeChannel`. */
+  /** The credential is missing, wrong or revoked, which affects the `wholeService`. */
   'bad-credential',
   /** The credential works and is not allowed to do this. */
   'forbidden',

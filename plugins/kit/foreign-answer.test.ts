@@ -11,14 +11,14 @@ function meaningOf(status: number, headers: Record<string, string> = {}, deliver
 
 test('a refusing page has delivered nothing, and affects the whole channel if it refuses the way itself', () => {
   for (const status of [302, 400, 401, 403, 404, 405, 407, 451]) {
-    const { code, retryable, maybeDelivered, wholeChannel, message } = meaningOf(status)
+    const { code, retryable, maybeDelivered, wholeService, message } = meaningOf(status)
     assert.deepEqual(
-      { code, retryable, maybeDelivered, wholeChannel },
+      { code, retryable, maybeDelivered, wholeService },
       {
         code: 'unavailable',
         retryable: true,
         maybeDelivered: false,
-        wholeChannel: [401, 404, 405, 407].includes(status),
+        wholeService: [401, 404, 405, 407].includes(status),
       },
     )
     assert.match(
@@ -36,7 +36,7 @@ test("a gateway's error page may hide a delivered message, unless it says that n
 })
 
 test('a rate limit of a proxy affects the whole channel, and a length limit is final', () => {
-  const { code, retryAfter, wholeChannel } = meaningOf(429, { 'retry-after': '30' })
-  assert.deepEqual([code, retryAfter, wholeChannel], ['rate-limited', 30, true])
+  const { code, retryAfter, wholeService } = meaningOf(429, { 'retry-after': '30' })
+  assert.deepEqual([code, retryAfter, wholeService], ['rate-limited', 30, true])
   assert.deepEqual([meaningOf(413).code, meaningOf(413).retryable], ['too-long', false])
 })

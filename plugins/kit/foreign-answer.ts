@@ -42,7 +42,7 @@ export function foreignAnswer(
   const retryAfter = readRetryAfter(headers.get('retry-after'), now)
   if (status === 429) {
     const text = `What stands before ${vendor} asks for fewer requests (429).`
-    return channelError('rate-limited', text, { retryAfter, wholeChannel: true })
+    return channelError('rate-limited', text, { retryAfter, wholeService: true })
   }
   if (status === 413) {
     return channelError('too-long', `What stands before ${vendor} refuses the message for its length (413).`)
@@ -54,5 +54,5 @@ export function foreignAnswer(
   }
   const text = `What answers at \`baseUrl\` is not ${vendor} (${status}): mend the address, or what stands before it.`
   const maybeDelivered = delivers && !isRefusal
-  return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeChannel: noWay.has(status) })
+  return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeService: noWay.has(status) })
 }

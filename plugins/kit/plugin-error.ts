@@ -13,9 +13,10 @@ export interface PluginErrorOptions {
   readonly maybeDelivered?: boolean
   /**
    * Whether every other call to the service would fail in the same way, as with a refused credential or a limit for the whole
-   * account. The host then holds back all of the channel's work for a while. Default: false.
+   * account, a quota that is used up, or a program that is missing. The host then holds back all of the channel's deliveries or of
+   * the runner's runs, none of which fails for it, and tries one of them from time to time. Default: false.
    */
-  readonly wholeChannel?: boolean
+  readonly wholeService?: boolean
   readonly cause?: unknown
 }
 
@@ -26,7 +27,7 @@ export class PluginError extends Error {
   readonly retryable: boolean
   readonly retryAfter: number | undefined
   readonly maybeDelivered: boolean
-  readonly wholeChannel: boolean
+  readonly wholeService: boolean
 
   constructor(message: string, options: PluginErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -35,7 +36,7 @@ export class PluginError extends Error {
     this.retryable = options.retryable
     this.retryAfter = options.retryAfter
     this.maybeDelivered = options.maybeDelivered ?? false
-    this.wholeChannel = options.wholeChannel ?? false
+    this.wholeService = options.wholeService ?? false
   }
 }
 

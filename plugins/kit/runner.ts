@@ -102,6 +102,12 @@ export interface TurnCall {
 /**
  * Runs agent turns. Turns of one session never overlap; turns of different sessions may. `run` throws a {@link PluginError};
  * any other error counts as permanent.
+ *
+ * An error says whose fault it is. These hold the runner: its runs wait, and none of them fails.
+ * - `bad-credential`, or any code with `wholeService` (`out-of-credit`, a program that is missing): at once, until a person repairs it.
+ * - `network`, `timeout` and `unavailable`, if `retryable`: once a run has used up its attempts, or several runs met it.
+ * `rate-limited` makes the run wait and counts as no attempt. Every other error is about the turn alone: it is tried again as far as it
+ * is `retryable`, and then the run has failed.
  */
 export interface Runner {
   /** The name of the runner in the configuration, such as `echo` or `ai`. */

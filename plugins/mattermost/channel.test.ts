@@ -161,7 +161,7 @@ test('a limit without Retry-After is waited out as its own header says', async (
   const { vendor, send } = used
   const answer = { status: 429, headers: { 'x-ratelimit-reset': '3' }, body: 'limit exceeded' }
   vendor.script({ kind: 'answer', answer })
-  await assert.rejects(send('x'), { code: 'rate-limited', retryAfter: 3, wholeChannel: true })
+  await assert.rejects(send('x'), { code: 'rate-limited', retryAfter: 3, wholeService: true })
 })
 
 test('an address that is not a Mattermost server is reported as such, and no delivery is lost', async () => {

@@ -48,7 +48,7 @@ export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall)
   if (status === 429) {
     const wait = headers.get('retry-after') ?? headers.get('x-ratelimit-reset')
     // The limit applies to an IP address or a user, and the gateway is one of either.
-    const facts = { retryAfter: readRetryAfter(wait, now), wholeChannel: true }
+    const facts = { retryAfter: readRetryAfter(wait, now), wholeService: true }
     return channelError('rate-limited', `${said}: too many requests.`, facts)
   }
   const [code, sentence] = known[id ?? ''] ?? []

@@ -125,7 +125,7 @@ test('what the connector calls temporary is retried, and may have arrived only i
     [504, 'unavailable', true],
   ] as const) {
     vendor.script({ kind: 'answer', answer: { status, body: { error: { code: 'X', message: 'No.' } } } })
-    await assert.rejects(send('x'), { code, retryable: true, maybeDelivered, wholeChannel: false })
+    await assert.rejects(send('x'), { code, retryable: true, maybeDelivered, wholeService: false })
   }
 })
 

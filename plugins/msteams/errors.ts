@@ -73,13 +73,13 @@ export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: num
   const { error: word, error_codes: numbers } = recordOf(json) ?? {}
   const said = `Entra answered with ${status}`
   if (status === 429) {
-    const facts = { retryAfter: readRetryAfter(headers.get('retry-after'), now), wholeChannel: true }
+    const facts = { retryAfter: readRetryAfter(headers.get('retry-after'), now), wholeService: true }
     return channelError('rate-limited', `${said}: too many requests for tokens.`, facts)
   }
-  if (status >= 500) return channelError('unavailable', `${said}.`, { wholeChannel: true })
+  if (status >= 500) return channelError('unavailable', `${said}.`, { wholeService: true })
   if (typeof word !== 'string') {
     const text = `What answers at \`authority\` is not Microsoft Entra (${status}): mend the address.`
-    return channelError('unavailable', text, { wholeChannel: true })
+    return channelError('unavailable', text, { wholeService: true })
   }
   const number = Array.isArray(numbers) ? numbers.find((each) => Number.isSafeInteger(each)) : undefined
   const words = [

@@ -25,17 +25,18 @@ export function errorFrom(answer: Answer, { config, hook, retryAfter }: ErrorOpt
   const { status } = answer
   const said = quote(answer.said, config)
   const words = said === '' ? '' : `: ${said}`
-  const permanent = (code: string, text: string) => permanentError(code, `${text}.`)
+  const permanent = (code: string, text: string, wholeService = false) =>
+    permanentError(code, `${text}.`, { wholeService })
 
   if (status === 401 || status === 403) {
     const fix = 'the token of this runner has to be the `hooks.token` of its configuration'
-    return permanent('bad-credential', `OpenClaw refused the token (${status}); ${fix}`)
+    return permanent('bad-credential', `OpenClaw refused the token (${status}); ${fix}`, true)
   }
   // The path may be that of OpenClaw's control page, which accepts no POST.
   if (status === 404 || status === 405) {
     const { pathname } = new URL(addressOf(config, hook))
     const fix = 'set `hooks.enabled: true` there, or mend `url` or `hooksPath` of this runner'
-    return permanent('not-found', `OpenClaw has nothing at ${pathname} (${status}); ${fix}`)
+    return permanent('not-found', `OpenClaw has nothing at ${pathname} (${status}); ${fix}`, true)
   }
   if (status === 413) {
     return permanent(

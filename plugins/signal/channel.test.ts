@@ -188,8 +188,8 @@ test('errors of the daemon say whether a retry can help and how to fix them', as
   await using bed = await open()
   const refused = async (code: number, data: object | null = null) => {
     bed.vendor.script({ kind: 'answer', answer: { body: rpcError(code, 'Words', 'd:1', data) } })
-    const { code: kind, retryable, maybeDelivered, wholeChannel } = await bed.failure()
-    return [kind, retryable, maybeDelivered, wholeChannel]
+    const { code: kind, retryable, maybeDelivered, wholeService } = await bed.failure()
+    return [kind, retryable, maybeDelivered, wholeService]
   }
   const rateLimited = (more: object) => ({ response: { results: [{ type: 'RATE_LIMIT_FAILURE', ...more }] } })
   assert.deepEqual(await refused(-1), ['bad-target', false, false, false])
@@ -279,8 +279,8 @@ test('refusals of signal-cli-rest-api, nearly all of them 400, are distinguished
   await using bed = await open({ api: 'rest', account: ownNumber })
   const refused = async (status: number, words: string, more?: object) => {
     bed.vendor.script({ kind: 'answer', answer: restError(status, words, more) })
-    const { code, retryable, maybeDelivered, wholeChannel } = await bed.failure()
-    return [code, retryable, maybeDelivered, wholeChannel]
+    const { code, retryable, maybeDelivered, wholeService } = await bed.failure()
+    return [code, retryable, maybeDelivered, wholeService]
   }
   assert.deepEqual(await refused(400, 'Unregistered user "+41"'), ['bad-target', false, false, false])
   assert.deepEqual(await refused(400, 'Untrusted Identity for "+41"'), ['forbidden', false, false, false])

@@ -42,7 +42,7 @@ export interface RpcAnswer {
 }
 
 interface Meaning
-  extends Partial<Pick<PluginErrorOptions, 'retryAfter' | 'maybeDelivered' | 'wholeChannel'>> {
+  extends Partial<Pick<PluginErrorOptions, 'retryAfter' | 'maybeDelivered' | 'wholeService'>> {
   readonly code: ChannelErrorCode
   /** A sentence with what the operator should do. */
   readonly hint?: string
@@ -145,7 +145,7 @@ function rateLimited(results: readonly SendResult[]): Meaning {
   const token = results.find((each) => each.token !== undefined)?.token
   if (token === undefined) return { code: 'rate-limited', retryAfter }
   const hint = `Signal asks for a proof, or to wait: signal-cli submitRateLimitChallenge --challenge ${oneLine(token, 100)} --captcha <from signalcaptchas.org>.`
-  return { code: 'rate-limited', retryAfter, wholeChannel: true, hint }
+  return { code: 'rate-limited', retryAfter, wholeService: true, hint }
 }
 
 /** Returns the error for an answer that is not JSON-RPC. The daemon answers 200 to everything that it reads as a call. */
@@ -182,7 +182,7 @@ function restMeaningOf(status: number, words: string, token: unknown): Meaning {
 function restRateLimited(token: unknown): Meaning {
   if (typeof token !== 'string') return { code: 'rate-limited' }
   const hint = `Signal asks for a proof, or to wait: POST /v1/accounts/<number>/rate-limit-challenge with the token ${oneLine(token, 100)} and a captcha from signalcaptchas.org.`
-  return { code: 'rate-limited', wholeChannel: true, hint }
+  return { code: 'rate-limited', wholeService: true, hint }
 }
 
 /** Reads the words of a refusal. Nearly every failure is a 400 that only its words identify; without known words it is final. */

@@ -155,7 +155,7 @@ export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: Err
   const text = `${meaning.opening} (${quote(word)})${fix === undefined ? '' : `: ${fix}`}.`
   return channelError(meaning.code, text, {
     retryAfter: readRetryAfter(headers.get('retry-after'), now),
-    ...(meaning === meanings.tooOften && { wholeChannel: forTheWholeApp.has(word) }),
+    ...(meaning === meanings.tooOften && { wholeService: forTheWholeApp.has(word) }),
     ...(meaning === meanings.unsure && { maybeDelivered: delivers }),
   })
 }

@@ -182,14 +182,14 @@ test('a template that may have arrived is not sent again automatically', async (
 test('a limit for one user holds back only that user', async () => {
   await using bed = await open({}, { burst: 1 })
   await bed.send()
-  const { code, retryable, retryAfter, wholeChannel } = await bed.failure()
+  const { code, retryable, retryAfter, wholeService } = await bed.failure()
   assert.deepEqual(
-    { code, retryable, retryAfter, wholeChannel },
+    { code, retryable, retryAfter, wholeService },
     {
       code: 'rate-limited',
       retryable: true,
       retryAfter: 6,
-      wholeChannel: false,
+      wholeService: false,
     },
   )
   await bed.send('Hello', bed.vendor.groupTo)
@@ -209,7 +209,7 @@ test('the time to wait is read wherever an answer has one', async () => {
   }
 })
 
-type Facts = readonly [code: string, retryable: boolean, wholeChannel: boolean, maybeDelivered: boolean]
+type Facts = readonly [code: string, retryable: boolean, wholeService: boolean, maybeDelivered: boolean]
 
 /** The expected results by Meta's code, whatever the status is. */
 const meanings: Readonly<Record<string, Facts>> = {
@@ -235,8 +235,8 @@ test('only the code decides what a refusal of Meta means', async () => {
       for (const status of [400, 403, 429]) {
         const answer = { ...graphError(Number(given), 'In its own words'), status }
         bed.vendor.script({ kind: 'answer', answer })
-        const { code, retryable, wholeChannel, maybeDelivered, message } = await bed.failure()
-        assert.deepEqual([code, retryable, wholeChannel, maybeDelivered], expected, `${given} (${status})`)
+        const { code, retryable, wholeService, maybeDelivered, message } = await bed.failure()
+        assert.deepEqual([code, retryable, wholeService, maybeDelivered], expected, `${given} (${status})`)
         assert.ok(message.includes(`(${given} In its own words).`), message)
       }
     }
@@ -256,8 +256,8 @@ test('an unknown code is retried if Meta says so', async () => {
 
 test('an unknown sender number is retried until the operator fixes it', async () => {
   await using bed = await open({ phoneNumberId: '1' })
-  const { retryable, wholeChannel, message } = await bed.failure()
-  assert.deepEqual([retryable, wholeChannel], [true, true])
+  const { retryable, wholeService, message } = await bed.failure()
+  assert.deepEqual([retryable, wholeService], [true, true])
   assert.match(message, /knows no number with this `phoneNumberId`/)
 })
 
@@ -272,7 +272,7 @@ test('an answer of something else may have passed the message on, unless it says
     [404, 'unavailable', true, true, false],
   ]) {
     bed.vendor.script({ kind: 'answer', answer: { status: Number(status), body: '<html>' } })
-    const { code, retryable, wholeChannel, maybeDelivered } = await bed.failure()
-    assert.deepEqual([code, retryable, wholeChannel, maybeDelivered], expected, `${status}`)
+    const { code, retryable, wholeService, maybeDelivered } = await bed.failure()
+    assert.deepEqual([code, retryable, wholeService, maybeDelivered], expected, `${status}`)
   }
 })

@@ -26,7 +26,7 @@ import {
 export const windowClosed = 131047
 
 /** What an error means, with the facts that its code does not imply. */
-interface Meaning extends Partial<Pick<PluginErrorOptions, 'retryable' | 'wholeChannel' | 'retryAfter'>> {
+interface Meaning extends Partial<Pick<PluginErrorOptions, 'retryable' | 'wholeService' | 'retryAfter'>> {
   readonly code: ChannelErrorCode
   readonly text: string
 }
@@ -37,7 +37,7 @@ const badToken: Meaning = {
   text: `refused the access token; ${newToken}`,
 }
 /** A problem of the account, which affects every message until an operator fixes it. */
-const unfit = (text: string): Meaning => ({ code: 'forbidden', text, retryable: true, wholeChannel: true })
+const unfit = (text: string): Meaning => ({ code: 'forbidden', text, retryable: true, wholeService: true })
 const mayNot: Meaning = {
   code: 'bad-credential',
   text: 'does not let this access token send; give it whatsapp_business_messaging for the account of the number',
@@ -49,7 +49,7 @@ const noNumber: Meaning = {
 const tooMany: Meaning = {
   code: 'rate-limited',
   text: 'takes nothing more of this account for a while',
-  wholeChannel: true,
+  wholeService: true,
 }
 const notNow: Meaning = { code: 'unavailable', text: 'cannot take it now' }
 const badTemplate = (text: string): Meaning => ({

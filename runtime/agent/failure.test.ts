@@ -11,7 +11,7 @@ test('a plugin error keeps its facts, in milliseconds', () => {
     retryable: true,
     retryAfterMs: 1500,
     maybeDelivered: false,
-    wholeChannel: false,
+    wholeService: false,
     reason: 'slow down',
   })
 })
@@ -44,7 +44,7 @@ test('an error without a text is described as such', () => {
 test('a malformed plugin error keeps only fields of the right type', () => {
   const brand = Symbol.for('reveille.plugin-error')
   const failure = failureOf(
-    { [brand]: true, code: 42, retryable: 'yes', retryAfter: 'soon', wholeChannel: 1, message: 'm' },
+    { [brand]: true, code: 42, retryable: 'yes', retryAfter: 'soon', wholeService: 1, message: 'm' },
     'X',
   )
   assert.deepEqual(failure, {
@@ -52,7 +52,7 @@ test('a malformed plugin error keeps only fields of the right type', () => {
     message: 'm',
     retryable: false,
     maybeDelivered: false,
-    wholeChannel: false,
+    wholeService: false,
     reason: 'm',
   })
 })

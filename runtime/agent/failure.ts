@@ -15,7 +15,7 @@ export interface Failure {
   readonly retryAfterMs?: number
   readonly maybeDelivered: boolean
   /** Every other call to the service would fail in the same way. */
-  readonly wholeChannel: boolean
+  readonly wholeService: boolean
   /** A sentence that may be logged. The message of an error that is no PluginError may quote its input. */
   readonly reason: string
 }
@@ -45,7 +45,7 @@ function readFailure(error: unknown, code: string, { place = false }: FailureOpt
       retryable: error.retryable === true,
       ...(seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}),
       maybeDelivered: error.maybeDelivered === true,
-      wholeChannel: error.wholeChannel === true,
+      wholeService: error.wholeService === true,
       reason: message,
     }
   }
@@ -77,7 +77,7 @@ function ownFailure(message: string, code: string): Failure {
     message,
     retryable: false,
     maybeDelivered: false,
-    wholeChannel: false,
+    wholeService: false,
     reason: 'the plugin threw an error of its own, which is kept with the record and not in the log',
   }
 }

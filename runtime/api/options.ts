@@ -24,6 +24,8 @@ export interface AdminOptions {
   readonly now: () => number
   readonly timers: Timers
   /** How far the turn of a run is; undefined if none is under way in this process. */
+  /** Lets held runners be tried at once, all or one. */
+  readonly tryHeldRunners: (runner?: string) => Promise<void>
   readonly progressOf: (id: Id) => object | undefined
   /** The state of the main session. */
   readonly heartbeat: () => HeartbeatState

@@ -45,6 +45,7 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
     async retryRuns({ body: { dryRun = false, ...wanted } }) {
       const since = wanted.since === undefined ? 0 : instantOf(wanted.since, '/since')
       const until = wanted.until === undefined ? Number.POSITIVE_INFINITY : instantOf(wanted.until, '/until')
+      if (!dryRun) await options.tryHeldRunners(wanted.runner)
       return orderAll(
         wanted.state === undefined ? (['failed', 'timed-out'] as const) : [wanted.state],
         (state, page) =>

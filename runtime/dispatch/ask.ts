@@ -1,9 +1,10 @@
 /** Asks a runner for a turn: gathers its input, sets its deadline, shows its progress and counts its cost. */
 
 import type { Turn } from '@reveille/kit'
-import { performTurn } from '../agent/turn.ts'
+import { performTurn, type TurnOutcome } from '../agent/turn.ts'
 import type { Claim, RunRecord, Work } from '../store/port.ts'
 import { type Reservation, withPrice } from './budget.ts'
+import { isNoAttempt } from './failure-scope.ts'
 import type { PerformerOptions } from './performer-options.ts'
 import { createSessionContext, withContextCost } from './session-context.ts'
 
@@ -60,8 +61,17 @@ export function createAsk(options: PerformerOptions) {
     )
     progress?.end(run.id)
     const outcome = withContextCost(withPrice(answered, run, current()), context)
-    return { outcome, spend: reservation.end(outcome), compact: context.compact }
+    return {
+      outcome,
+      spend: reservation.end(isUnbilled(outcome) ? { ...outcome, asked: false } : outcome),
+      compact: context.compact,
+    }
   }
+}
+
+/** Whether the runner could not even be asked, as with a refused credential, which costs nothing however often a probe meets it. */
+function isUnbilled({ kind, usage, ...outcome }: TurnOutcome): boolean {
+  return kind === 'failed' && usage === undefined && 'failure' in outcome && isNoAttempt(outcome.failure)
 }
 
 /** Returns when the time of all attempts together is over. Milliseconds since the Unix epoch. */

@@ -19,7 +19,7 @@ export function withLeftOver(attempts: readonly Attempt[], crashed: boolean, at:
 
 export type AttemptEnd =
   | { readonly outcome: 'succeeded' | 'interrupted' }
-  | { readonly outcome: 'failed' | 'timed-out' | 'cancelled'; readonly reason: string }
+  | { readonly outcome: 'failed' | 'timed-out' | 'cancelled' | 'held'; readonly reason: string }
 
 /** Ends the last attempt. */
 export function withEnd(attempts: readonly Attempt[], at: number, end: AttemptEnd): Attempt[] {
@@ -27,6 +27,12 @@ export function withEnd(attempts: readonly Attempt[], at: number, end: AttemptEn
   if (!last) return []
   const reason = end.outcome === 'interrupted' ? { reason: drainReason } : {}
   return [...attempts.slice(0, -1), { ...last, endedAt: at, ...end, ...reason }]
+}
+
+/** Begins an attempt. It takes the place of one that was held, since a probe repeats that for as long as the runner is down. */
+export function withStart(attempts: readonly Attempt[], at: number): Attempt[] {
+  const before = attempts.at(-1)?.outcome === 'held' ? attempts.slice(0, -1) : attempts
+  return [...before, { number: before.length + 1, startedAt: at }]
 }
 
 /** Counts the attempts since the run was retried last. */

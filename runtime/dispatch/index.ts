@@ -13,7 +13,7 @@ import {
   type WorkerPool,
   type WorkOptions,
 } from '../store/port.ts'
-import { expediteHeartbeat, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { expediteHeartbeat, expediteRun, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
 import { createChannelChecks } from './delivery/checks.ts'
 import { createCircuitBreaker } from './delivery/circuit-breaker.ts'
@@ -23,6 +23,7 @@ import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createHeartbeatBoard } from './heartbeat/state.ts'
 import type { DispatchOptions } from './options.ts'
 import { createRunPerformer } from './run/performer.ts'
+import { createRunnerBreaker } from './run/runner-breaker.ts'
 import { createSettingsApplier } from './settings.ts'
 
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
@@ -50,6 +51,7 @@ export type Dispatch = ReturnType<typeof createDispatch>
 export function createDispatch(options: DispatchOptions) {
   const { store, current, log, now, timers } = options
   const stopping = new AbortController()
+  const runners = createRunnerBreaker(options)
   const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
   let workerPools: WorkerPool[] = []
   let runs: WorkerPool | undefined
@@ -80,9 +82,26 @@ export function createDispatch(options: DispatchOptions) {
     const { model, thinking } = agents.defaults
     const next = [runner, model, thinking, agents.runners, agents.providers]
     if (isNewLead || (appliedRunner !== undefined && !isDeepStrictEqual(appliedRunner, next)))
-      await store.command(expediteHeartbeat(now()))
+      await Promise.all([store.command(expediteHeartbeat(now())), tryHeldRunners()])
     isNewLead = false
     appliedRunner = next
+  }
+
+  /** Tries held runners at once, all or one. Other nodes find out with their own probes. @throws StoreError */
+  async function tryHeldRunners(runner?: string): Promise<void> {
+    if (!runners.tryAgain(runner)) return
+    let cursor: string | undefined
+    do {
+      const page = await store.read.runs({
+        kind: 'run',
+        state: 'queued',
+        limit: 500,
+        ...(cursor && { cursor }),
+      })
+      for (const { id, runner: own } of page.items)
+        if ((runner ?? own) === own) await store.command(expediteRun(id, now()))
+      cursor = page.next
+    } while (cursor !== undefined)
   }
 
   /** Logs that replies may go to a place that was not configured as route: once, and again when that place changes. */
@@ -158,6 +177,7 @@ export function createDispatch(options: DispatchOptions) {
     giveUpLead()
     settings.stop()
     breaker.stop()
+    runners.stop()
     const checked = checks.close()
     const reason = new StoreError('DRAINING', 'the gateway drains')
     const timer = timers.setTimeout(() => stopping.abort(reason), graceMs)
@@ -182,7 +202,11 @@ export function createDispatch(options: DispatchOptions) {
       })
       isStarting = false
       await apply()
-      runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
+      runs = work(
+        'run',
+        { concurrency: concurrency(), pools: pools() },
+        createRunPerformer({ ...performers, runners }),
+      )
       applyChannels()
       deliveries = work(
         'delivery',
@@ -197,6 +221,7 @@ export function createDispatch(options: DispatchOptions) {
     },
     applySettings,
     applyChannels,
+    tryHeldRunners,
     drain,
     /** Drains without grace. */
     close: () => drain(0),

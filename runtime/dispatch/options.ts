@@ -60,6 +60,8 @@ export interface DispatchObserver {
   ): void
   /** Half, four fifths or all of a budget is spent: each once a day. */
   budgetAlarmed?(alarm: BudgetAlarm): void
+  /** The runs of a runner are held, or performed again. */
+  runnerChanged?(state: RunnerState): void
   /** A channel is held, or sends again. */
   channelChanged?(state: ChannelState): void
   /** A channel was asked whether it works. */
@@ -70,6 +72,11 @@ export interface DispatchObserver {
     readonly detail?: string | undefined
   }): void
 }
+
+/** `held`: its runs wait in their lanes until a probe succeeds. */
+export type RunnerState =
+  | { readonly runner: string; readonly state: 'open' }
+  | { readonly runner: string; readonly state: 'held'; readonly code: string; readonly reason: string }
 
 /** Much of a budget is spent. */
 export interface BudgetAlarm {

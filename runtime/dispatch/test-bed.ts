@@ -20,6 +20,7 @@ import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createDispatch, type Dispatch, type DispatchOptions } from './index.ts'
 import { createRunPerformer } from './run/performer.ts'
+import { createRunnerBreaker } from './run/runner-breaker.ts'
 
 export type Defaults = Settings['agents']['defaults']
 export type LogLine = { readonly level: string; readonly event: string; readonly [fact: string]: unknown }
@@ -194,7 +195,13 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     }
     const given = options()
     const breaker = createCircuitBreaker({ ...given, onChange() {} })
-    return create[kind]({ ...given, stopping: over.signal, budgets: createBudgets(given), breaker })
+    return create[kind]({
+      ...given,
+      stopping: over.signal,
+      budgets: createBudgets(given),
+      breaker,
+      runners: createRunnerBreaker(given),
+    })
   }
 
   /** Performs one kind of task, and nothing else. */

@@ -137,6 +137,13 @@ export const issueCodes = {
     title: 'runs do not end in their time',
     ends: 'with the next run of the mapping that succeeds',
   },
+  RUNNER_HELD: {
+    ...lasting,
+    severity: 'failing',
+    about: 'runner',
+    title: 'runs wait, because their runner can answer nobody',
+    ends: 'with the next run that the runner answers',
+  },
   RUNNER_FAILS: {
     ...counted,
     severity: 'failing',

@@ -71,7 +71,9 @@ export function createWorkWatch({
     runEnded(run, result) {
       const { runner, timeoutSeconds, id } = run
       if (result.state === 'succeeded') {
-        if (ledger.hasOpen()) ledger.resolve('TIMEOUTS', subjectOf(run))
+        if (!ledger.hasOpen()) return
+        ledger.resolve('RUNNER_HELD', runner)
+        ledger.resolve('TIMEOUTS', subjectOf(run))
       } else if (result.state === 'timed-out') {
         ledger.note({
           code: 'TIMEOUTS',
@@ -180,6 +182,29 @@ export function createWorkWatch({
           }),
         })
       }
+    },
+
+    runnerChanged(changed) {
+      const { runner } = changed
+      if (changed.state === 'open') return ledger.resolve('RUNNER_HELD', runner)
+      const { code, reason } = changed
+      ledger.note({
+        code: 'RUNNER_HELD',
+        subject: runner,
+        isSilent: isOfMain(runner),
+        describe: () => ({
+          cause: `The runner "${runner}" can answer nobody: ${code}: ${withoutStop(reason)}. Its runs wait in their order, and none is lost.`,
+          next: {
+            label: 'Fix that; one run probes it regularly, and this command tries at once',
+            command: `reveille runs retry --runner ${runner} --since 7d`,
+            action: {
+              method: 'POST',
+              path: '/api/runs/retry',
+              body: { runner, since: new Date(now() - quietMs).toISOString() },
+            },
+          },
+        }),
+      })
     },
 
     channelChanged({ channel, state, ...why }) {

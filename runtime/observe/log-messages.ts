@@ -131,6 +131,13 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'run-cancel-asked': ['cancel', 'asked over the {by}', 'run {runId:id}'],
   'run-resume-asked': ['resume', 'asked over the {by}', 'run {runId:id}'],
   'run-retry-asked': ['retry', 'asked over the {by}', 'run {runId:id}'],
+  'run-held': ['held', '{sessionKey}  {code}  {reason}', 'run {runId:id}'],
+  'runner-held': [
+    'held',
+    'no run of {runner} is performed  {code}  {reason}',
+    'one is tried in {inMs:long}, the others follow it',
+  ],
+  'runner-opened': ['open', '{runner} answers again', 'after {heldMs:long}'],
   'run-interrupted': ['paused', '{sessionKey}  will be taken up again', 'run {runId:id}'],
   'summary-posted': ['summary', 'posted to the main session', 'event {eventId:id}'],
   'heartbeat-succeeded': ['heartbeat', 'main saw {events:count event}{waiting}', '{ms:took}  run {runId:id}'],

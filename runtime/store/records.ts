@@ -192,7 +192,8 @@ export interface Attempt {
   readonly number: number
   readonly startedAt: number
   readonly endedAt?: number
-  readonly outcome?: 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'interrupted'
+  /** `held`: the runner could answer nobody, which counts for no run. */
+  readonly outcome?: 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'interrupted' | 'held'
   /** Why there was another attempt, or how this one ended, in one sentence. */
   readonly reason?: string
 }

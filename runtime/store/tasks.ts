@@ -57,6 +57,11 @@ export function expediteHeartbeat(dueAt: number): Command {
   return { type: 'expedite', task: heartbeatKey, dueAt }
 }
 
+/** Tries a run that waits for its next attempt at `dueAt`. */
+export function expediteRun(id: Id, dueAt: number): Command {
+  return { type: 'expedite', task: `run:${id}`, dueAt }
+}
+
 /** The channel's name is the task's pool, by which all deliveries of a channel are held back together. */
 export function deliveryTask(delivery: { id: Id; channel: string; lane: string; dueAt: number }): NewTask {
   return {

@@ -58,7 +58,7 @@ test('a second refusal is not answered with a third token', async () => {
   await using used = await open()
   const { vendor, send } = used
   vendor.always({ kind: 'answer', answer: vendor.refusals.badCredential })
-  await assert.rejects(send(), { code: 'bad-credential', retryable: true, wholeChannel: true })
+  await assert.rejects(send(), { code: 'bad-credential', retryable: true, wholeService: true })
   assert.equal(vendor.tokensIssued(), 2)
   vendor.always(undefined)
   await send()
@@ -134,7 +134,7 @@ test('a refusal of Entra is reported with its own number and the fix', async () 
     await assert.rejects(used.send(), {
       code: 'bad-credential',
       retryable: true,
-      wholeChannel: true,
+      wholeService: true,
       message: words,
     })
     assert.equal(used.vendor.asked.connector.length, 0, 'the service is not asked')
@@ -150,7 +150,7 @@ test('an authority that fails, or is not one, has delivered nothing and holds th
   ] as const) {
     const answer: typeof fetch = async () => new Response(body, { status })
     await using used = await open({}, answer)
-    await assert.rejects(used.send(), { code, retryable: true, maybeDelivered: false, wholeChannel: true })
+    await assert.rejects(used.send(), { code, retryable: true, maybeDelivered: false, wholeService: true })
   }
 })
 

@@ -126,7 +126,7 @@ test('an answer of Slack carries no warning', async (t) => {
 
 test('each error of Slack says whether and when a retry can help', async (t) => {
   const { vendor, send } = await open(t)
-  type Facts = [code: string, retryable: boolean, maybeDelivered: boolean, wholeChannel: boolean]
+  type Facts = [code: string, retryable: boolean, maybeDelivered: boolean, wholeService: boolean]
   const credential: Facts = ['bad-credential', true, false, true]
   const nobody: Facts = ['bad-target', false, false, false]
   const forbidden: Facts = ['forbidden', false, false, false]
@@ -151,8 +151,8 @@ test('each error of Slack says whether and when a retry can help', async (t) => 
     vendor.script({ kind: 'answer', answer: { body: { ok: false, error, needed: 'chat:write' } } })
     await assert.rejects(send('C0123GENERAL', 'Hello.'), (thrown) => {
       assert.ok(isPluginError(thrown))
-      const { code, retryable, maybeDelivered, wholeChannel, message } = thrown
-      assert.deepEqual([code, retryable, maybeDelivered, wholeChannel], facts, error)
+      const { code, retryable, maybeDelivered, wholeService, message } = thrown
+      assert.deepEqual([code, retryable, maybeDelivered, wholeService], facts, error)
       assert.ok(message.includes(error), `${message} has the word to look for`)
       return true
     })
@@ -187,8 +187,8 @@ test('a conversation that could not be opened has delivered nothing, and others 
   for (const [answer, facts] of cases) {
     await assert.rejects(failing(answer), (thrown) => {
       assert.ok(isPluginError(thrown))
-      const { code, retryable, maybeDelivered, wholeChannel } = thrown
-      assert.deepEqual([code, retryable, maybeDelivered, wholeChannel], facts)
+      const { code, retryable, maybeDelivered, wholeService } = thrown
+      assert.deepEqual([code, retryable, maybeDelivered, wholeService], facts)
       return true
     })
   }

@@ -168,10 +168,10 @@ function openRules(t: TestContext, vendor: Vendor): Rules | undefined {
 }
 
 function isTakenFor(kind: Rule['class'], error: PluginError, { channel }: OpenVendor): boolean {
-  const { code, retryable, maybeDelivered, wholeChannel } = error
+  const { code, retryable, maybeDelivered, wholeService } = error
   switch (kind) {
     case 'auth':
-      return code === 'bad-credential' && retryable && wholeChannel && !maybeDelivered
+      return code === 'bad-credential' && retryable && wholeService && !maybeDelivered
     case 'permanent':
       return !retryable && !maybeDelivered && code !== 'bad-credential'
     case 'rate-limit':
@@ -185,8 +185,8 @@ function isTakenFor(kind: Rule['class'], error: PluginError, { channel }: OpenVe
   }
 }
 
-function factsOf({ code, retryable, maybeDelivered, wholeChannel, message }: PluginError) {
-  return { code, retryable, maybeDelivered, wholeChannel, message }
+function factsOf({ code, retryable, maybeDelivered, wholeService, message }: PluginError) {
+  return { code, retryable, maybeDelivered, wholeService, message }
 }
 
 /** Sends a changed request directly to the fake server, and asserts that its answer matches one of the rules. */

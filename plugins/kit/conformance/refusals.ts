@@ -102,16 +102,16 @@ function factsOf({ code, retryable, maybeDelivered }: PluginError) {
 
 function assertBadCredential(error: PluginError): void {
   assert.deepEqual(
-    { ...factsOf(error), wholeChannel: error.wholeChannel },
-    { code: 'bad-credential', retryable: true, maybeDelivered: false, wholeChannel: true },
+    { ...factsOf(error), wholeService: error.wholeService },
+    { code: 'bad-credential', retryable: true, maybeDelivered: false, wholeService: true },
   )
 }
 
 function assertPermanent(error: PluginError, { vendor }: OpenVendor): void {
-  const { retryable, maybeDelivered, wholeChannel } = error
+  const { retryable, maybeDelivered, wholeService } = error
   assert.deepEqual(
-    { retryable, maybeDelivered, wholeChannel },
-    { retryable: false, maybeDelivered: false, wholeChannel: false },
+    { retryable, maybeDelivered, wholeService },
+    { retryable: false, maybeDelivered: false, wholeService: false },
     `${error.code}: ${error.message}`,
   )
   assert.deepEqual(vendor.messages, [], 'nothing is stored')

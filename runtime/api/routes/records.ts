@@ -103,7 +103,7 @@ const attempt = object({
   startedAt: time,
   ...optional({
     endedAt: time,
-    outcome: oneOf(['succeeded', 'failed', 'timed-out', 'cancelled', 'interrupted']),
+    outcome: oneOf(['succeeded', 'failed', 'timed-out', 'cancelled', 'interrupted', 'held']),
     reason: text(),
   }),
 })

@@ -98,7 +98,8 @@ export const workRoutes = {
   retryRuns: {
     method: 'POST',
     path: '/runs/retry',
-    summary: 'Performs runs that failed or timed out again, the oldest first, each once.',
+    summary:
+      'Performs runs that failed or timed out again, the oldest first, each once. Held runners are tried at once.',
     body: closedObject(
       optional({
         state: oneOf(['failed', 'timed-out']),

@@ -50,12 +50,12 @@ function failure(code: string, facts: Partial<Failure> = {}): Failure {
     reason,
     retryable: true,
     maybeDelivered: false,
-    wholeChannel: false,
+    wholeService: false,
     ...facts,
   }
 }
 
-const refused = failure('bad-credential', { wholeChannel: true })
+const refused = failure('bad-credential', { wholeService: true })
 
 test('each channel has four places of its own, and all of them at least sixteen', () => {
   const few = openBreaker()
@@ -71,7 +71,7 @@ test('a limit of the whole account holds the channel for as long as the vendor s
     [86_400_000, 3_600_000],
   ] as const) {
     const { fail, room, state, clock } = openBreaker()
-    fail(failure('rate-limited', { wholeChannel: true, retryAfterMs: asked }))
+    fail(failure('rate-limited', { wholeService: true, retryAfterMs: asked }))
     assert.deepEqual([room(), room('discord')], [0, 4])
     assert.deepEqual(state(), {
       channel: 'slack',
@@ -187,7 +187,7 @@ test('a later end that the vendor names, and a failure with a longer wait, prolo
   const { fail, version, state, logged } = openBreaker()
   const [first, second, third] = [version(), version(), version()]
   const limited = (seconds: number) =>
-    failure('rate-limited', { wholeChannel: true, retryAfterMs: seconds * 1000 })
+    failure('rate-limited', { wholeService: true, retryAfterMs: seconds * 1000 })
   fail(limited(5), 'd1', first)
   fail(limited(9), 'd2', second)
   assert.equal(state()?.until, 1_009_000)

@@ -1,20 +1,15 @@
 /**
  * Decides how many deliveries of each channel are performed at one time. A channel that can send nothing has room for none,
- * so its deliveries are neither claimed nor written, and take no room from other channels. Each channel has a circuit:
- *
- *   closed --failure of the whole channel--> open --time is over, or configured again--> half-open --sent, or answered--> closed
- *                                             ^------------------ the same failure -----------'
- *
- * A half-open circuit lets one delivery through. Users read `open` for a closed circuit, `held` for an open one and `probing`
- * for a half-open one (see `stateOf`). The circuits are in memory: after a restart the first tries find out again.
+ * so its deliveries are neither claimed nor written, and take no room from other channels. Each channel has a circuit; a
+ * half-open one lets one delivery through.
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Backoff, backoffMs, type ChannelLimits } from '@reveille/kit'
+import type { ChannelLimits } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'
+import { type Circuit, type CircuitState, createCircuit } from '../circuit.ts'
 import type { DispatchOptions } from '../options.ts'
 import type { ChannelState } from './channel-state.ts'
-import { type FailureScope, failureScopeOf, pauseAfterLimit } from './failure-scope.ts'
 import { createSlidingWindow, createTargetWindows } from './window.ts'
 
 /** The answer to whether the next part may be sent. */
@@ -33,31 +28,13 @@ interface BreakerOptions extends Pick<DispatchOptions, 'log' | 'now' | 'timers' 
   onChange(): void
 }
 
-/** What a failure says that opens a circuit. */
-type OpeningScope = Exclude<FailureScope, 'answered' | 'unclear'>
-
-/** The failure that opened a circuit. */
-interface Opening {
-  readonly scope: OpeningScope
-  readonly code: string
-  readonly reason: string
-  readonly since: number
-  readonly until: number
-  /** How many times in a row a probe met the same failure. */
-  readonly times: number
-}
-
-interface Circuit {
+interface PacedChannel {
   readonly configuration: unknown
   /** Grows with each configuration: a failure under an earlier one says nothing about this one. */
   readonly configurationVersion: number
+  readonly circuit: Circuit
   readonly overall: ReturnType<typeof createSlidingWindow>
   readonly targets: ReturnType<typeof createTargetWindows>
-  /** Deliveries that found the service down, since anything found it up. */
-  readonly failures: Set<string>
-  /** Set until the circuit is closed again. */
-  opening?: Opening
-  isHalfOpen: boolean
   /** The channel's overall pace allows nothing before this time. */
   pacedUntil?: number
   timer?: unknown
@@ -66,208 +43,170 @@ interface Circuit {
 /** How many deliveries of one channel may be under way at one time. */
 const channelRoom = 4
 const leastConcurrency = 16
-/** How many different deliveries find the service down before it is taken for down. */
-const failuresToOpen = 3
 
-/** An operator does not mend a credential within seconds, but most services that are down are so for seconds. */
-const backoffs: Readonly<Record<Exclude<OpeningScope, 'limited'>, Backoff>> = {
+/** An operator does not repair a credential within seconds, but most services that are down are so for seconds. */
+const backoffs = {
   refused: { firstMs: 60_000, mostMs: 600_000 },
   down: { firstMs: 2000, mostMs: 60_000 },
-}
+} as const
 
 /** A longer wait for a target releases the place to other targets of the channel. Milliseconds. */
 const longestTargetWait = 250
 /** Up to here the performer waits on the spot: no other delivery of the channel could be sent meanwhile. Milliseconds. */
 const longestChannelWait = 1000
 
-export function createCircuitBreaker({ log, now, timers, random, observer, onChange }: BreakerOptions) {
-  let circuits = new Map<string, Circuit>()
+export function createCircuitBreaker(options: BreakerOptions) {
+  const { log, now, timers, observer, onChange } = options
+  let channels = new Map<string, PacedChannel>()
   let lastVersion = 0
   let isStopped = false
 
-  function create(configuration: unknown): Circuit {
+  function create(name: string, configuration: unknown): PacedChannel {
     lastVersion += 1
     return {
       configuration,
       configurationVersion: lastVersion,
+      circuit: circuitOf(name),
       overall: createSlidingWindow(),
       targets: createTargetWindows(),
-      failures: new Set(),
-      isHalfOpen: false,
     }
+  }
+
+  function circuitOf(name: string): Circuit {
+    const circuit = createCircuit({
+      ...options,
+      backoffs,
+      onOpen({ scope, code, reason, until }, isRepeated) {
+        const facts = { channel: name, code, reason, until, inMs: until - now() }
+        // A probe that meets the same failure again is logged for debugging only.
+        if (isRepeated) log.debug({ event: 'channel-held', ...facts }, 'the channel is held still')
+        else log.warn({ event: 'channel-held', ...facts }, 'nothing is sent on the channel for a while')
+        // A service that says for how long it takes nothing refuses nothing.
+        if (scope !== 'limited') observer?.channelChanged?.(stateOf(name, circuit.state()))
+      },
+      onClose({ code, since }) {
+        const heldMs = now() - since
+        log.info({ event: 'channel-opened', channel: name, code, heldMs }, 'the channel is open again')
+        observer?.channelChanged?.(stateOf(name, circuit.state()))
+      },
+    })
+    return circuit
   }
 
   /** Paces are the vendor's and outlive a configuration. An open circuit becomes half-open: one delivery goes first. */
-  function reconfigure(old: Circuit, configuration: unknown): Circuit {
+  function reconfigure(old: PacedChannel, configuration: unknown): PacedChannel {
     timers.clearTimeout(old.timer)
-    const { overall, targets, opening, pacedUntil } = old
-    return {
-      ...create(configuration),
-      overall,
-      targets,
-      pacedUntil,
-      opening: opening && { ...opening, times: 0 },
-      isHalfOpen: opening !== undefined,
-    }
+    lastVersion += 1
+    const { circuit, overall, targets, pacedUntil } = old
+    circuit.configured()
+    return { configuration, configurationVersion: lastVersion, circuit, overall, targets, pacedUntil }
   }
 
-  function isOpen({ opening, isHalfOpen }: Circuit): boolean {
-    return opening !== undefined && !isHalfOpen
+  function blockedUntil({ circuit, pacedUntil }: PacedChannel): number | undefined {
+    return circuit.openUntil() ?? pacedUntil
   }
 
-  function blockedUntil(circuit: Circuit): number | undefined {
-    return isOpen(circuit) ? circuit.opening?.until : circuit.pacedUntil
+  function roomOf(channel: PacedChannel): number {
+    if (blockedUntil(channel) !== undefined) return 0
+    return channel.circuit.state().isHalfOpen ? 1 : channelRoom
   }
 
-  function roomOf(circuit: Circuit): number {
-    if (blockedUntil(circuit) !== undefined) return 0
-    return circuit.isHalfOpen ? 1 : channelRoom
-  }
-
-  /** One timer serves an open circuit and a pace: it ends the one that it was set for. */
-  function setTimer(circuit: Circuit): void {
-    timers.clearTimeout(circuit.timer)
-    const until = blockedUntil(circuit)
-    if (until === undefined || isStopped) return
-    circuit.timer = timers.setTimeout(() => unblock(circuit), Math.max(0, until - now()))
-  }
-
-  function unblock(circuit: Circuit): void {
-    if (isOpen(circuit)) circuit.isHalfOpen = true
-    else circuit.pacedUntil = undefined
-    setTimer(circuit)
-    onChange()
-  }
-
-  function untilOf(scope: OpeningScope, failure: Failure, times: number): number {
-    if (scope === 'limited') return now() + pauseAfterLimit(failure)
-    return now() + backoffMs(times, backoffs[scope], random)
-  }
-
-  function open(name: string, circuit: Circuit, scope: OpeningScope, failure: Failure): void {
-    const before = circuit.opening
-    const isSame = before?.scope === scope
-    // Deliveries that were under way when the circuit opened give no new information.
-    if (isOpen(circuit) && isSame && scope !== 'limited') return
-    const times = isSame ? (before?.times ?? 0) + 1 : 1
-    const until = Math.ceil(untilOf(scope, failure, times))
-    if (isOpen(circuit) && until <= (before?.until ?? 0)) return
-    const { code, reason } = failure
-    circuit.opening = { scope, code, reason, since: before?.since ?? now(), until, times }
-    circuit.isHalfOpen = false
-    const facts = { channel: name, code, reason, until, inMs: until - now() }
-    // A probe that meets the same failure again is logged for debugging only.
-    if (isSame && times > 1) log.debug({ event: 'channel-held', ...facts }, 'the channel is held still')
-    else log.warn({ event: 'channel-held', ...facts }, 'nothing is sent on the channel for a while')
-    // A service that says for how long it takes nothing refuses nothing.
-    if (scope !== 'limited') observer?.channelChanged?.(stateOf(name, circuit))
-    setTimer(circuit)
-    onChange()
-  }
-
-  function close(name: string, circuit: Circuit): void {
-    circuit.failures.clear()
-    const { opening } = circuit
-    if (opening === undefined || !circuit.isHalfOpen) return
-    circuit.opening = undefined
-    circuit.isHalfOpen = false
-    const heldMs = now() - opening.since
-    log.info(
-      { event: 'channel-opened', channel: name, code: opening.code, heldMs },
-      'the channel is open again',
+  function setPaceTimer(channel: PacedChannel): void {
+    timers.clearTimeout(channel.timer)
+    if (channel.pacedUntil === undefined || isStopped) return
+    channel.timer = timers.setTimeout(
+      () => {
+        channel.pacedUntil = undefined
+        onChange()
+      },
+      Math.max(0, channel.pacedUntil - now()),
     )
-    observer?.channelChanged?.(stateOf(name, circuit))
-    setTimer(circuit)
-    onChange()
   }
 
   /** Returns undefined for an outcome under an earlier configuration. */
   function find(name: string, configurationVersion: number): Circuit | undefined {
-    const circuit = circuits.get(name)
-    return circuit?.configurationVersion === configurationVersion ? circuit : undefined
+    const channel = channels.get(name)
+    return channel?.configurationVersion === configurationVersion ? channel.circuit : undefined
+  }
+
+  function stopTimers({ circuit, timer }: PacedChannel): void {
+    circuit.stop()
+    timers.clearTimeout(timer)
   }
 
   return {
     /** Sets the live channels. Returns those that are new or whose configuration changed. */
-    configure(channels: Readonly<Record<string, unknown>>): readonly string[] {
+    configure(configurations: Readonly<Record<string, unknown>>): readonly string[] {
       const changed: string[] = []
-      const next = new Map<string, Circuit>()
-      for (const [name, configuration] of Object.entries(channels)) {
-        const old = circuits.get(name)
+      const next = new Map<string, PacedChannel>()
+      for (const [name, configuration] of Object.entries(configurations)) {
+        const old = channels.get(name)
         const isSame = old !== undefined && isDeepStrictEqual(old.configuration, configuration)
         if (!isSame) changed.push(name)
-        next.set(name, isSame ? old : old ? reconfigure(old, configuration) : create(configuration))
+        next.set(name, isSame ? old : old ? reconfigure(old, configuration) : create(name, configuration))
       }
-      for (const [name, circuit] of circuits) if (!next.has(name)) timers.clearTimeout(circuit.timer)
-      circuits = next
-      for (const name of changed) setTimer(circuits.get(name) as Circuit)
+      for (const [name, channel] of channels) if (!next.has(name)) stopTimers(channel)
+      channels = next
+      for (const name of changed) setPaceTimer(channels.get(name) as PacedChannel)
       onChange()
       return changed
     },
 
     /** Returns how many deliveries the store hands out at one time, in all and by the name of each channel. */
     limits: () => ({
-      concurrency: Math.max(leastConcurrency, channelRoom * circuits.size),
-      pools: Object.fromEntries([...circuits].map(([name, circuit]) => [name, roomOf(circuit)])),
+      concurrency: Math.max(leastConcurrency, channelRoom * channels.size),
+      pools: Object.fromEntries([...channels].map(([name, channel]) => [name, roomOf(channel)])),
     }),
 
     requestPermit(name: string, target: string, { perTarget, overall }: ChannelLimits): SendPermit {
-      const circuit = circuits.get(name)
+      const channel = channels.get(name)
       // A reload has removed the channel, and the performer reports that.
-      if (circuit === undefined) return { kind: 'granted', configurationVersion: 0 }
+      if (channel === undefined) return { kind: 'granted', configurationVersion: 0 }
       const at = now()
-      const blocked = blockedUntil(circuit)
+      const blocked = blockedUntil(channel)
       if (blocked !== undefined) return { kind: 'release', whose: 'channel', until: blocked }
-      const targetWindow = perTarget && circuit.targets.of(target, perTarget, at)
+      const targetWindow = perTarget && channel.targets.of(target, perTarget, at)
       const targetWait = perTarget && targetWindow ? targetWindow.waitMs(perTarget, at) : 0
       if (targetWait > longestTargetWait) return { kind: 'release', whose: 'target', until: at + targetWait }
-      const channelWait = overall ? circuit.overall.waitMs(overall, at) : 0
+      const channelWait = overall ? channel.overall.waitMs(overall, at) : 0
       if (channelWait > longestChannelWait) {
-        circuit.pacedUntil = at + channelWait
-        setTimer(circuit)
+        channel.pacedUntil = at + channelWait
+        setPaceTimer(channel)
         onChange()
-        return { kind: 'release', whose: 'channel', until: circuit.pacedUntil }
+        return { kind: 'release', whose: 'channel', until: channel.pacedUntil }
       }
       const ms = Math.max(targetWait, channelWait)
       if (ms > 0) return { kind: 'wait', ms }
       if (perTarget) targetWindow?.take(perTarget, at)
-      if (overall) circuit.overall.take(overall, at)
-      return { kind: 'granted', configurationVersion: circuit.configurationVersion }
+      if (overall) channel.overall.take(overall, at)
+      return { kind: 'granted', configurationVersion: channel.configurationVersion }
     },
 
     sent(name: string, configurationVersion: number) {
-      const circuit = find(name, configurationVersion)
-      if (circuit) close(name, circuit)
+      find(name, configurationVersion)?.succeeded()
     },
 
     failed(name: string, configurationVersion: number, delivery: string, failure: Failure) {
-      const circuit = find(name, configurationVersion)
-      if (circuit === undefined) return
-      const scope = failureScopeOf(failure)
-      if (scope === 'answered') return close(name, circuit)
-      if (scope === 'unclear') return
-      if (scope !== 'down') return open(name, circuit, scope, failure)
-      circuit.failures.add(delivery)
-      if (circuit.isHalfOpen || circuit.failures.size >= failuresToOpen) open(name, circuit, scope, failure)
+      find(name, configurationVersion)?.failed(delivery, failure)
     },
 
     /** Returns when a channel that has no room now gets room again. */
     blockedUntil(name: string): number | undefined {
-      const circuit = circuits.get(name)
-      return circuit && blockedUntil(circuit)
+      const channel = channels.get(name)
+      return channel && blockedUntil(channel)
     },
 
-    read: () => [...circuits].map(([channel, circuit]) => stateOf(channel, circuit)),
+    read: () => [...channels].map(([name, { circuit }]) => stateOf(name, circuit.state())),
 
     stop() {
       isStopped = true
-      for (const circuit of circuits.values()) timers.clearTimeout(circuit.timer)
+      for (const channel of channels.values()) stopTimers(channel)
     },
   }
 }
 
 /** Users read whether a channel sends (`open`), is held, or is probed. That is not the state of a circuit. */
-function stateOf(channel: string, { opening, isHalfOpen }: Circuit): ChannelState {
+function stateOf(channel: string, { opening, isHalfOpen }: CircuitState): ChannelState {
   if (opening === undefined) return { channel, state: 'open' }
   const { code, reason, since, until } = opening
   return {

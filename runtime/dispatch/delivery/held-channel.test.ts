@@ -10,7 +10,7 @@ import { openTestBed, type Setting, type TestBed } from '../test-bed.ts'
 const broken = (code: string, facts: Partial<PluginError> = {}) =>
   new PluginError(`the wall said ${code}`, { code, retryable: true, ...facts })
 
-const refused = () => broken('bad-credential', { wholeChannel: true })
+const refused = () => broken('bad-credential', { wholeService: true })
 
 /** Accepts runs that make one delivery each, and waits until all deliveries are on record. */
 async function acceptEach(bed: TestBed, ...recipients: readonly string[]): Promise<string[]> {
@@ -110,7 +110,7 @@ test('deliveries of a channel with a refused credential are parked when their re
 test('a permanent failure of the whole channel holds the channel', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
-      throw broken('forbidden', { retryable: false, wholeChannel: true })
+      throw broken('forbidden', { retryable: false, wholeService: true })
     },
   })
   await bed.start()

@@ -4,7 +4,7 @@ import { permanentError, type Receipt } from '@reveille/kit'
 import type { CallOutcome } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import { cut } from '../../cut.ts'
-import { outOfTime, ownFault } from './failure-scope.ts'
+import { outOfTime, ownFault } from '../failure-scope.ts'
 
 export type SendOutcome = CallOutcome<Receipt>
 
@@ -42,7 +42,7 @@ export function failureToSend(outcome: SendOutcome, timeoutMs: number): Failure 
       ? `the channel did not answer within ${timeoutMs / 1000} s`
       : 'the gateway stopped while the part was being sent'
   const code = outcome.kind === 'timed-out' ? outOfTime : 'INTERRUPTED'
-  return { code, message, reason: message, retryable: true, maybeDelivered: true, wholeChannel: false }
+  return { code, message, reason: message, retryable: true, maybeDelivered: true, wholeService: false }
 }
 
 /** This many characters of the message in a row are a quotation of it. Fewer are common words. */

@@ -3,7 +3,7 @@
 import { type Channel, type Part, permanentError, type Target } from '@reveille/kit'
 import { cut } from '../../cut.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
-import { ownFault } from './failure-scope.ts'
+import { ownFault } from '../failure-scope.ts'
 
 export interface DeliveryPlan {
   readonly target: Target

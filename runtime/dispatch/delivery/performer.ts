@@ -4,9 +4,9 @@ import { type Backoff, BoundedMap, type Channel, type ChannelLimits, retryDelayM
 import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
+import { isNoAttempt, leastRetryMs, ownFault } from '../failure-scope.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import type { ChannelCircuitBreaker, SendPermit } from './circuit-breaker.ts'
-import { isNoAttempt, leastRetryMs, ownFault } from './failure-scope.ts'
 import { failureToSend, receiptOf, type SendOutcome, withoutQuotes } from './outcome.ts'
 import { type DeliveryPlan, planParts } from './parts.ts'
 import { pause } from './pause.ts'
@@ -208,7 +208,7 @@ export function createDeliveryPerformer(
     const ownAt = at + Math.max(leastRetryMs, delayMs)
     const until = breaker.blockedUntil(delivery.channel)
     if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
-    const isForTarget = !failure.wholeChannel && (failure.retryAfterMs ?? 0) > 0
+    const isForTarget = !failure.wholeService && (failure.retryAfterMs ?? 0) > 0
     const nextAt = isForTarget ? Math.max(until, ownAt) : until
     return { again: !isForTarget && isPooled(claim, delivery) ? at : nextAt, nextAt, quiet: true }
   }

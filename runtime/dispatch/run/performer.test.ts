@@ -141,7 +141,7 @@ test('Retry-After of a vendor wins over the backoff', async (t) => {
   await bed.start()
   const id = await bed.acceptRun()
   await bed.untilRun(id, (run) => run.attempts.length === 1)
-  assert.equal(bed.log('run-retried')[0]?.['inMs'], 30_000)
+  assert.equal(bed.log('run-held')[0]?.['inMs'], 30_000)
   bed.clock.advance(30_000)
   await bed.untilRun(id, (run) => run.state === 'succeeded')
 })
@@ -171,13 +171,13 @@ test('after three failed attempts the run fails, and its summary says why', asyn
 test('a retry that the run has no time for is not waited for', async (t) => {
   const bed = await openTestBed(t, {
     async run() {
-      throw new PluginError('slow down', { code: 'rate-limited', retryable: true, retryAfter: 60 })
+      throw new PluginError('slow down', { code: 'malformed', retryable: true, retryAfter: 60 })
     },
   })
   await bed.start()
   const id = await bed.acceptRun({ timeoutSeconds: 60 })
   const run = await bed.untilRun(id, (each) => each.state === 'failed')
-  assert.equal(run.error?.code, 'rate-limited')
+  assert.equal(run.error?.code, 'malformed')
 })
 
 test('an error that is no plugin error is permanent; its message is on the run and not in the log', async (t) => {

@@ -1,7 +1,7 @@
 /** Performs a hook's run, from its claim to the one settlement that holds everything that it caused. */
 
 import type { Timers } from '@reveille/engine'
-import { retryDelayMs, type TurnAction } from '@reveille/kit'
+import { type Backoff, retryDelayMs, type TurnAction } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'
 import {
   cancelled,
@@ -16,19 +16,31 @@ import type { TurnOutcome } from '../../agent/turn.ts'
 import { addUsage } from '../../agent/usage.ts'
 import type { Claim, Effects, RunRecord, Settlement, Work } from '../../store/port.ts'
 import { createAsk, deadlineOf, type StartedRun } from '../ask.ts'
-import { type AttemptEnd, countOf, withEnd, withLeftOver } from '../attempts.ts'
+import { type AttemptEnd, countOf, withEnd, withLeftOver, withStart } from '../attempts.ts'
 import type { Reservation } from '../budget.ts'
-import { changesOf, names } from '../changes.ts'
+import { type Changed, changesOf, names } from '../changes.ts'
+import { failureScopeOf, isNoAttempt } from '../failure-scope.ts'
 import type { PerformerOptions } from '../performer-options.ts'
 import { composed } from './coalesced.ts'
 import { createConclude } from './conclude.ts'
 import { createParking } from './park.ts'
+import type { RunnerBreaker, RunPermit } from './runner-breaker.ts'
 
 /** A run that was interrupted this often is not tried again: it may be what takes the process down. */
 const interruptionLimit = 10
 
+/** The wait after a rate limit that names no time. Milliseconds. */
+const limitedBackoff: Backoff = { firstMs: 30_000, mostMs: 30_000 }
+
+/** The longest wait that a vendor is granted, as a held run spends none of its time. Milliseconds. */
+const maxRateLimitMs = 86_400_000
+
 /** Retries come up to a third earlier or later. */
 const jitter = [2 / 3, 4 / 3] as const
+
+export interface RunPerformerOptions extends PerformerOptions {
+  readonly runners: RunnerBreaker
+}
 
 /** One attempt, from its claim on. */
 interface RunAttempt {
@@ -37,6 +49,7 @@ interface RunAttempt {
   /** The run as the store has it. */
   readonly claimedRun: RunRecord
   readonly run: StartedRun
+  readonly permit: Extract<RunPermit, { kind: 'granted' }>
   /** Turns that are no longer shown. */
   readonly compact?: Effects['compact']
 }
@@ -46,7 +59,7 @@ interface RunAttempt {
  * with its end, so a claimed run is at `accepted` or `running`. A run at `ran` continues from there without
  * asking the model. A stage that does not apply is passed at once, and a run without a reply ends at `summarised`.
  */
-export function createRunPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
+export function createRunPerformer(options: RunPerformerOptions): (claim: Claim) => Promise<Settlement> {
   const { budgets, current, log, now, timers } = options
   const conclude = createConclude(options)
   const parking = createParking(options)
@@ -72,9 +85,21 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
     if (loop) return loop
     const unpriced = budgets.unpriced(payer, run, options.runner(run.runner)?.countsTokens)
     if (unpriced !== undefined) return parking.unpriced({ claimedRun, run, at, spend }, unpriced)
-    const reservation = budgets.reserve(payer)
-    if (!reservation.ok) return parking.spent({ claimedRun, run, at, spend }, reservation)
-    return attempt({ claim, work, claimedRun, run: begun(run, at) }, reservation, spend)
+    const permit = options.runners.permit(run)
+    if (permit.kind === 'held') return held({ claimedRun, run }, permit.until, spend)
+    try {
+      const reservation = budgets.reserve(payer)
+      if (!reservation.ok) return parking.spent({ claimedRun, run, at, spend }, reservation)
+      return await attempt({ claim, work, claimedRun, run: begun(run, at), permit }, reservation, spend)
+    } finally {
+      permit.end()
+    }
+  }
+
+  /** The run stays queued, the first of its lane, until its runner is tried again. */
+  function held({ claimedRun, run }: Changed, again: number, spend: Effects['spend']): Settlement {
+    const isChanged = run.attempts !== claimedRun.attempts
+    return { effects: isChanged ? { run: changesOf({ claimedRun, run }), spend } : {}, again, counts: false }
   }
 
   async function attempt(
@@ -111,24 +136,52 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
 
   /** An answer wins over a cancel that came while it was on its way. A cancel wins over another attempt. */
   function settle(runAttempt: RunAttempt, outcome: TurnOutcome, spend: Effects['spend']): Settlement {
-    const { claim, work, claimedRun, run, compact } = runAttempt
+    const { claim, work, claimedRun, run, permit, compact } = runAttempt
     const at = now()
     const end = (result: RunResult) =>
       conclude({ claimedRun, run: ended(run, at, attemptEnd(result)), result, work, at, spend, compact })
 
-    if (outcome.kind === 'answered') return end(succeeded({ ...outcome, usage: run.usage }))
+    if (outcome.kind === 'answered') {
+      permit.succeeded()
+      return end(succeeded({ ...outcome, usage: run.usage }))
+    }
     if (outcome.kind === 'timed-out') return end(timedOut(run))
     if (outcome.kind === 'interrupted') {
       return claim.cancel.aborted ? end(cancelled()) : requeue(runAttempt, at, spend)
     }
     const { failure } = outcome
     const lost = ended(run, at, attemptEnd(failed(failure)))
-    const again = retryAt(lost, failure, at)
-    if (again === undefined) return end(failed(failure))
-    if (claim.cancel.aborted) return end(cancelled())
+    const retry = retryAt(lost, failure, at)
+    // A service that answered others meanwhile is there, and this run alone is at fault.
+    const isProven = retry === undefined && !permit.answeredSince(run.startedAt)
+    const heldUntil = permit.failed(failure, isProven)
+    const isFaultless =
+      isNoAttempt(failure) ||
+      (retry === undefined && heldUntil !== undefined && failureScopeOf(failure) === 'down')
+    if (claim.cancel.aborted && (isFaultless || retry !== undefined)) return end(cancelled())
+    if (isFaultless) return hold(runAttempt, failure, heldUntil ?? at + waitOf(failure), spend)
+    if (retry === undefined) return end(failed(failure))
+    const again = Math.max(retry, heldUntil ?? retry)
     const { code, reason } = failure
     log.warn({ event: 'run-retried', ...names(run), code, reason, inMs: again - at }, 'run will be retried')
     return { effects: { run: changesOf({ claimedRun, run: queued(lost) }), spend }, again, counts: true }
+  }
+
+  /** The runner could answer nobody, so the run keeps its attempts and the whole of its time. */
+  function hold(
+    { claimedRun, run }: RunAttempt,
+    { code, message, reason }: Failure,
+    again: number,
+    spend: Effects['spend'],
+  ): Settlement {
+    const at = now()
+    log.info({ event: 'run-held', ...names(run), code, reason, inMs: again - at }, 'run waits for its runner')
+    const waiting = { ...queued(ended(run, at, { outcome: 'held', reason: message })), startedAt: undefined }
+    return { effects: { run: changesOf({ claimedRun, run: waiting }), spend }, again, counts: false }
+  }
+
+  function waitOf(failure: Failure): number {
+    return retryDelayMs(failure, 1, limitedBackoff, options.random, maxRateLimitMs)
   }
 
   /** The gateway stops. The next process that claims the run continues it. */
@@ -173,7 +226,7 @@ function begun(run: RunRecord, at: number): StartedRun {
     stage: 'running',
     // If the clock was set back since the first start, the run does not get more time.
     startedAt: Math.min(run.startedAt ?? at, at),
-    attempts: [...run.attempts, { number: run.attempts.length + 1, startedAt: at }],
+    attempts: withStart(run.attempts, at),
   }
 }
 

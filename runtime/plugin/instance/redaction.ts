@@ -16,11 +16,11 @@ export function redactError(error: unknown, redact: Redact): unknown {
   const whole = inspect(error, { depth: 10 })
   if (redact(whole) === whole) return error
   if (isPluginError(error)) {
-    const { retryable, retryAfter, maybeDelivered, wholeChannel } = error
+    const { retryable, retryAfter, maybeDelivered, wholeService } = error
     const meaning = {
       retryable,
       maybeDelivered,
-      wholeChannel,
+      wholeService,
       ...(retryAfter !== undefined && { retryAfter }),
     }
     return new PluginError(redact(error.message), { code: redact(String(error.code)), ...meaning })

@@ -118,7 +118,7 @@ function failureOf({ status, headers, json }: VendorAnswer, redact: Redact): Plu
   return new PluginError(message, {
     code,
     retryable: status === 401 || status === 429,
-    wholeChannel: status === 401,
+    wholeService: status === 401,
     retryAfter: readRetryAfter(headers.get('retry-after'), Date.now()),
   })
 }

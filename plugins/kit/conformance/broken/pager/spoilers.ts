@@ -83,7 +83,7 @@ export const spoilersOf = {
   },
   refusals: {
     'holds the whole channel back when the credential is refused': misjudging(says('revoked-token'), {
-      wholeChannel: false,
+      wholeService: false,
     }),
     'holds the whole channel back when it has another credential than the vendor': misjudging(
       says('unknown-token'),

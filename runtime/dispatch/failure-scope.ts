@@ -1,7 +1,7 @@
 /** Decides what a failure means for the channel, beside its meaning for the delivery that met it. */
 
 import { longestRetryAfterMs } from '@reveille/kit'
-import type { Failure } from '../../agent/failure.ts'
+import type { Failure } from '../agent/failure.ts'
 
 /**
  * `refused`: the operator has to mend something. `limited`: the service said for how long it takes nothing from us. `down`:
@@ -26,9 +26,9 @@ export function pauseAfterLimit({ retryAfterMs = 0 }: Failure): number {
   return Math.max(leastRetryMs, Math.min(retryAfterMs, longestRetryAfterMs))
 }
 
-export function failureScopeOf({ code, retryable, wholeChannel, retryAfterMs = 0 }: Failure): FailureScope {
+export function failureScopeOf({ code, retryable, wholeService, retryAfterMs = 0 }: Failure): FailureScope {
   if (code === 'bad-credential') return 'refused'
-  if (wholeChannel) return retryAfterMs > 0 ? 'limited' : 'refused'
+  if (wholeService) return retryAfterMs > 0 ? 'limited' : 'refused'
   if (code === ownFault) return 'unclear'
   if (!retryable || code === 'rate-limited') return 'answered'
   return downCodes.has(code) ? 'down' : 'unclear'
