@@ -14,6 +14,7 @@ export {
   type StartedSource,
   startSource,
 } from './commands/source-setup.ts'
+export { withPluginContent } from './configuration/content.ts'
 export {
   diagnosticsOf,
   located,

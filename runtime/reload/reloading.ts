@@ -22,7 +22,7 @@ import {
   type TestCache,
 } from '@reveille/engine'
 import { trySurface } from '../http/index.ts'
-import { located, type PluginHost, prepareCandidate } from '../plugin/index.ts'
+import { located, type PluginHost, prepareCandidate, withPluginContent } from '../plugin/index.ts'
 
 export interface ReloadingOptions {
   /** The result of the first load of the files, which the gateway needed before. */
@@ -60,7 +60,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
       if (kept) return options.load(kept)
       const loaded = unread ?? (await options.load())
       unread = undefined
-      return loaded
+      return withPluginContent(loaded)
     },
     compile(configuration, transforms) {
       candidate = configuration

@@ -20,6 +20,7 @@ import {
   located,
   type PluginHost,
   prepareCandidate,
+  withPluginContent,
 } from '../../plugin/index.ts'
 import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
@@ -60,7 +61,7 @@ async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): 
   let current: Configuration
   const built = await buildCandidate(
     {
-      load: async () => loaded,
+      load: async () => withPluginContent(loaded),
       ...transforms.parts,
       compile: (configuration, bound) =>
         located(configuration, async () => {

@@ -6,7 +6,11 @@ import { dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isRecord, nearestName } from '@reveille/engine'
 import { KIT_VERSION, type PluginManifest, parseJson, recordOf } from '@reveille/kit'
+import { contentOf } from './content.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
+
+/** The query of the modules of a plugin that a folder holds. */
+export const contentParameter = 'reveille'
 
 /** Keys of `agents` that a runner can inherit beside its own configuration. */
 const inheritable = ['providers'] as const
@@ -25,7 +29,7 @@ const manifestKeys: readonly string[] = [
 
 export interface PluginPackage {
   readonly name: string
-  /** The file that an import of the package would load. */
+  /** The file that an import of the package would load. Of a folder, with its content as the query, so that an edited plugin is imported again. */
   readonly entry: URL
   readonly channels: readonly string[]
   readonly runners: readonly string[]
@@ -92,7 +96,7 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
   }
   return {
     name,
-    entry: pathToFileURL(join(folder, entry)),
+    entry: entryUrl(join(folder, entry), isAbsolute(specifier) ? contentOf(folder) : undefined),
     channels,
     runners,
     sources,
@@ -101,6 +105,12 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     needsConfiguration,
     configSchema: join(folder, configSchema),
   }
+}
+
+function entryUrl(file: string, content: string | undefined): URL {
+  const url = pathToFileURL(file)
+  if (content !== undefined) url.searchParams.set(contentParameter, content)
+  return url
 }
 
 function findManifest(specifier: string, from: readonly URL[], key: string): string {

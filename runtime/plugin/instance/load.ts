@@ -5,7 +5,7 @@ import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { oneLine, type Plugin, type Redact } from '@reveille/kit'
 import { keyOf } from '../configuration/configuration.ts'
-import type { PluginPackage } from '../configuration/package.ts'
+import { contentParameter, type PluginPackage } from '../configuration/package.ts'
 import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
 import type { Specification } from '../configuration/specify.ts'
 import { redactError } from './redaction.ts'
@@ -14,7 +14,7 @@ async function loadPlugin(from: PluginPackage): Promise<Plugin> {
   provideKit()
   const module: { readonly default?: Plugin } = await import(from.entry.href)
   if (typeof module.default?.setup === 'function') return module.default
-  throw new Error(`${from.entry.href} has no default export made by definePlugin`)
+  throw new Error(`${withoutContent(from.entry.href)} has no default export made by definePlugin`)
 }
 
 /** Imports the code of a plugin and runs none of its functions. @throws PluginSetupError */
@@ -65,7 +65,9 @@ async function placeInEntry({ entry }: PluginPackage): Promise<string | undefine
 }
 
 /** The place is the first line of the stack where an import names something that is missing, and else in its first frame. */
-function placedText({ name, message, stack = '' }: Error, known?: string): string {
+function placedText(error: Error, known?: string): string {
+  const { name } = error
+  const [message, stack] = [withoutContent(error.message), withoutContent(error.stack ?? '')]
   const what = asPaths(oneLine(name === 'Error' ? message : `${name}: ${message}`, longestMessage)).replace(
     /\.$/,
     '',
@@ -100,6 +102,24 @@ export function setupProblem(error: unknown, wanted: Specification, redact: Reda
   return { key: keyOf(path, wanted), message: words.replace(/^`[\w.-]+`,? ?/, '') }
 }
 
+/** The modules of a plugin's folder import each other with its content as their query, as its entry was imported. */
+function sameContent<Resolved extends { url: string }>(
+  resolved: Resolved,
+  parent: string | undefined,
+): Resolved {
+  const content = parent === undefined ? null : URL.parse(parent)?.searchParams.get(contentParameter)
+  if (!content || !resolved.url.startsWith('file:') || resolved.url.includes('/node_modules/'))
+    return resolved
+  const url = new URL(resolved.url)
+  url.searchParams.set(contentParameter, content)
+  return { ...resolved, url: url.href }
+}
+
+/** Removes the query from the places of an error. */
+function withoutContent(text: string): string {
+  return text.replaceAll(new RegExp(`\\?${contentParameter}=\\w+`, 'g'), '')
+}
+
 let isKitProvided = false
 
 /** Lets a plugin import the kit wherever its folder is: a plugin without a kit of its own gets the host's. */
@@ -108,7 +128,8 @@ function provideKit(): void {
   isKitProvided = true
   registerHooks({
     resolve(specifier, context, next) {
-      if (!/^@reveille\/kit(?:\/|$)/.test(specifier)) return next(specifier, context)
+      if (!/^@reveille\/kit(?:\/|$)/.test(specifier))
+        return sameContent(next(specifier, context), context.parentURL)
       try {
         return next(specifier, context)
       } catch {
