@@ -52,7 +52,7 @@ export function testLostWrites(seeds: readonly number[], create = createDisk) {
   const install = useKilledGateways()
   for (const seed of seeds) {
     const { outage, random } = outageOf(seed)
-    test(`seed ${seed}: ${describe(outage)}`, { timeout: 90_000 }, async (t) => {
+    test(`seed ${seed}: ${describe(outage)}`, { timeout: 180_000 }, async (t) => {
       const disk = create()
       if (disk === undefined) return t.skip('no loop devices for this user, and no C compiler')
       atEnd(t, () => disk.remove())
