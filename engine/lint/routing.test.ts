@@ -42,6 +42,7 @@ test('a finding about one of several channels stands at that one', async () => {
 })
 
 const key = 'headers.`x-delivery`'
+const limits = { windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
 const dedupeCases: readonly (readonly [string, Mapping, readonly string[]])[] = [
   ['one key for all elements', { forEach: 'events', dedupe: { enabled: true, key } }, ['SHARED_DEDUPE_KEY']],
   [
@@ -59,6 +60,18 @@ const dedupeCases: readonly (readonly [string, Mapping, readonly string[]])[] = 
   ['one key, turned off', { forEach: 'events', dedupe: { enabled: false, key } }, []],
   ['no key of its own', { forEach: 'events', dedupe: { enabled: true, windowMs: 1 } }, []],
   ['one action', { dedupe: { enabled: true, key } }, []],
+  [
+    'a key that is also that of coalesce',
+    { dedupe: { enabled: true, key: 'number' }, coalesce: { ...limits, key: '{{ number }}' } },
+    ['DEAD_COALESCE'],
+  ],
+  [
+    'another key than that of coalesce',
+    { dedupe: { enabled: true, key: 'id' }, coalesce: { ...limits, key: 'number' } },
+    [],
+  ],
+  ['a key of the time', { dedupe: { enabled: true, key: 'id & $now()' } }, ['DEAD_DEDUPE']],
+  ['a key with a random part', { dedupe: { enabled: true, key: '$string($random())' } }, ['DEAD_DEDUPE']],
 ]
 
 for (const [name, mapping, codes] of dedupeCases) {

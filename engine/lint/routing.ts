@@ -70,6 +70,36 @@ function isChosenByPayload(field: unknown): boolean {
 /** The names of values that differ, or may differ, from element to element. */
 const ofElement = /\b(?:item|index|vars)\b/
 
+/** Values that are other ones for each request, so that a key with one of them never repeats. */
+const everNew = /\$(?:now|millis|random)\s*\(|\{\{\s*(?:date\s+)?now\b/
+
+/** A key as it reads without the marks of a template or an expression. */
+function bareKey(key: string): string {
+  return key.trim().replace(/^\{\{\s*([^{}]*?)\s*\}\}$|^\{%\s*(.*?)\s*%\}$/s, '$1$2')
+}
+
+/** Warns of keys by which deduplicating or coalescing does nothing. */
+export function lintDeadKeys(entry: MappingEntry, warnings: Warnings): void {
+  const { dedupe } = entry.value
+  const key = dedupe?.enabled === true ? dedupe.key : undefined
+  if (key === undefined) return
+  if (everNew.test(key))
+    warnings.add(entry, {
+      code: 'DEAD_DEDUPE',
+      path: ['dedupe', 'key'],
+      message: `\`dedupe.key\` of mapping "${entry.id}" never repeats, so that no request is a duplicate`,
+      hint: 'Name what stays the same when the sender sends an event again, such as its id.',
+    })
+  const coalesced = entry.value.action === 'agent' ? entry.value.coalesce?.key : undefined
+  if (coalesced !== undefined && bareKey(coalesced) === bareKey(key))
+    warnings.add(entry, {
+      code: 'DEAD_COALESCE',
+      path: ['dedupe', 'key'],
+      message: `\`dedupe.key\` of mapping "${entry.id}" is its \`coalesce.key\`: a later request is dropped as a duplicate before it could join the run`,
+      hint: 'Let `dedupe.key` name one event, such as its id, and `coalesce.key` what the events are about.',
+    })
+}
+
 /** Of elements with the same key only the first counts, which is hardly ever meant for a whole list. */
 export function lintDedupe(entry: MappingEntry, warnings: Warnings): void {
   const { forEach, dedupe } = entry.value

@@ -24,6 +24,8 @@ export type LintCode =
   | 'UNUSED_ROUTE'
   | 'SHARED_SESSION'
   | 'SHARED_DEDUPE_KEY'
+  | 'DEAD_DEDUPE'
+  | 'DEAD_COALESCE'
   | 'UNUSED_ELEMENT'
 
 interface Warning {

@@ -232,7 +232,8 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
 
     const { actions, mapping, reply } = decision
     if (decision.warnings) warnings.ofUnknownFields(context, decision.warnings)
-    if (actions.some(({ dedupe }) => dedupe?.isGiven)) context.bodyDigest = await digestOfBody(body)
+    if (actions.some(({ dedupe }) => dedupe && isChosenKey(dedupe, context)))
+      context.bodyDigest = await digestOfBody(body)
     // Not awaited here: this function and with it the payload would live until the commit.
     return accept(context, {
       outcome: 'accepted',
@@ -305,6 +306,11 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
   }
 
   return { handle, replay }
+}
+
+/** Whether the sender or the mapping chose the key. The id of a delivery is the provider's, whose body may differ from try to try. */
+function isChosenKey({ key, isGiven }: NonNullable<Action['dedupe']>, { deliveryId }: RequestFacts): boolean {
+  return isGiven || deliveryId === undefined || !key.includes(deliveryId)
 }
 
 function hasSender(context: RequestFacts): context is RequestContext {

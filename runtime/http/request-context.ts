@@ -38,7 +38,7 @@ export interface RequestFacts {
   readonly timings: { read?: number; resolve?: number }
   /** The body, decoded from gzip and the like; absent until it is read. */
   body?: Buffer
-  /** The SHA-256 of the body; present where the sender gave an idempotency key. */
+  /** The SHA-256 of the body; present where the sender gave an idempotency key, or the mapping has a `dedupe.key`. */
   bodyDigest?: string
   /** The id that the sender gave the delivery, where the endpoint's provider names one. */
   deliveryId?: string | undefined
@@ -109,6 +109,8 @@ export interface Accepted {
 /** Everything that the request asks for was there before. The store has made its record. */
 export interface Duplicate extends Omit<Accepted, 'outcome'> {
   readonly outcome: 'duplicate'
+  /** The key of the mapping's `dedupe` came before with another body, so that it may be too coarse. */
+  readonly hasOtherBody?: true
 }
 
 export interface Refused {

@@ -80,6 +80,13 @@ export const issueCodes = {
     title: 'requests are refused with 4xx, and few senders send them again',
     ends: 'when all that are kept were replayed',
   },
+  DEDUPE_TOO_COARSE: {
+    ...counted,
+    severity: 'losing-events',
+    about: 'mapping',
+    title: 'requests with different bodies are dropped as duplicates of each other',
+    ends: 'after seven days without one',
+  },
   DRIFT: {
     ...counted,
     severity: 'degraded',

@@ -17,9 +17,19 @@ const mostReplays = 20
 /** A transform that refuses does what its author wants. */
 const isWanted = (code: string | undefined) => code === 'TRANSFORM_REFUSED'
 
+/** So many duplicates with other bodies in an hour are no retries that merely count their attempts. */
+const leastDiffering = 5
+const hourMs = 3_600_000
+
 export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
+  /** By mapping. There are no more than the configuration has. */
+  const differing = new Map<string, { readonly beganAt: number; count: number }>()
+
   /** To be called for each request of a sender once it is concluded. */
-  function concluded({ endpoint = '', live }: RequestFacts, result: RequestOutcome): void {
+  function concluded(context: RequestFacts, result: RequestOutcome): void {
+    const { endpoint = '', live } = context
+    if ('hasOtherBody' in result && result.hasOtherBody && result.mapping !== undefined)
+      noteDiffering(result.mapping, context)
     if ('code' in result && isRefusedByConfiguration(result) && !isWanted(result.code)) {
       const { mapping, code, details } = result
       const at = details?.[0]?.pointer
@@ -46,6 +56,27 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
       // Nothing can be replayed, so that a request which passes is the only sign that it is over.
       ledger.resolve('MAPPING_REFUSES', result.mapping ?? `/${configuredName(live.snapshot, endpoint)}`)
     }
+  }
+
+  /** A mapping's key that several events share drops all but the first. */
+  function noteDiffering(mapping: string, { endpoint = '', receivedAt, requestId }: RequestFacts): void {
+    const known = differing.get(mapping)
+    const hour =
+      known !== undefined && receivedAt - known.beganAt < hourMs ? known : { beganAt: receivedAt, count: 0 }
+    differing.set(mapping, hour)
+    hour.count += 1
+    if (hour.count < leastDiffering) return
+    ledger.note({
+      code: 'DEDUPE_TOO_COARSE',
+      subject: mapping,
+      describe: () => ({
+        cause: `The mapping "${mapping}" dropped ${hour.count} requests to /${endpoint} within an hour as duplicates, although their bodies differ: its \`dedupe.key\` gives different events one value.`,
+        next: {
+          label: `Let \`dedupe.key\` name one event; ${requestId} is the newest that was dropped`,
+          command: `reveille requests --mapping ${mapping} --outcome duplicate`,
+        },
+      }),
+    })
   }
 
   /** Ends the issues of which nothing is left to replay. */

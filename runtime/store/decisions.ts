@@ -1,9 +1,11 @@
 /** What the commands of the admin surface decide, from records that each store reads and locks in its own way. */
 
 import {
+  type Acceptance,
   type AlertWay,
   type Attempt,
   type CommandResult,
+  type Dedupe,
   type DeliveryRecord,
   type Id,
   type IssueRecord,
@@ -135,6 +137,20 @@ const mostItems = 1_000
 /** @throws StoreError `BAD_ENTRY` */
 export function refuseOverMostItems(count: number): void {
   if (count > mostItems) throw new StoreError('BAD_ENTRY', `a command takes at most ${mostItems} items`)
+}
+
+/** What an action is whose key came before. `digest` is that of the original's body. */
+export function repetitionOf(
+  { bodyDigest, isGiven }: Dedupe,
+  {
+    digest,
+    original,
+    request,
+  }: { readonly digest: string | null; readonly original: Id; readonly request: Id },
+): Extract<Acceptance['actions'][number], { readonly original: Id }> {
+  const differs = bodyDigest !== undefined && digest !== null && digest !== bodyDigest
+  const outcome = differs && isGiven ? 'conflict' : 'duplicate'
+  return { outcome, original, request, ...(differs && !isGiven && { hasOtherBody: true }) }
 }
 
 /** The key that an operator gave the order of a job, so that it can be given again. */

@@ -116,11 +116,14 @@ export interface Join {
   readonly keep: 'latest' | 'all'
 }
 
-/** An action with the scope and key of an earlier one is a duplicate until `until`, or a conflict if its body digest differs. */
+/** An action with the scope and key of an earlier one is a duplicate until `until`. */
 export interface Dedupe {
   readonly scope: string
   readonly key: string
+  /** By which a duplicate with another body is known. */
   readonly bodyDigest?: string
+  /** The sender chose the key, so that another body under it is a conflict. */
+  readonly isGiven?: true
   readonly until: number
 }
 
@@ -132,7 +135,13 @@ export interface Acceptance {
     /** The run is recorded as cancelled, and will not be performed. */
     | { readonly outcome: 'busy'; readonly id: Id }
     /** `original` is the action seen first, `request` the request that brought it. */
-    | { readonly outcome: 'duplicate' | 'conflict'; readonly original: Id; readonly request: Id }
+    | {
+        readonly outcome: 'duplicate' | 'conflict'
+        readonly original: Id
+        readonly request: Id
+        /** The body is another one than that of the original. Absent: it is the same, or not known. */
+        readonly hasOtherBody?: true
+      }
   )[]
 }
 

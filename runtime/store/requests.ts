@@ -24,7 +24,14 @@ export function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[
         code: 'IDEMPOTENCY_CONFLICT',
         reason: `its key came before with another body, in ${originals}`,
       }
-    : { ...duplicate, status: 200, reason: `it came before, in ${originals}` }
+    : { ...duplicate, status: 200, reason: whyDuplicate(request, seen, originals) }
+}
+
+function whyDuplicate({ mapping }: RequestRecord, seen: readonly Outcome[], originals: string): string {
+  const differs = seen.some((outcome) => 'hasOtherBody' in outcome && outcome.hasOtherBody)
+  if (!differs) return `it came before, in ${originals}`
+  const owner = mapping === undefined ? '' : ` of mapping "${mapping}"`
+  return `its \`dedupe.key\`${owner} has the value that it had in ${originals}, but the bodies differ`
 }
 
 /** A reason is one line, so it names only this many requests. */

@@ -61,7 +61,7 @@ function composeDedupe(
   now: number,
 ): Dedupe {
   const scope = JSON.stringify([endpoint, mapping])
-  return { scope, key, until: now + windowMs, ...(isGiven && { bodyDigest }) }
+  return { scope, key, until: now + windowMs, ...(bodyDigest && { bodyDigest }), ...(isGiven && { isGiven }) }
 }
 
 /**
@@ -75,7 +75,9 @@ export function withDispositions(acceptance: Acceptance, result: Accepted): Acce
     return { outcome: 'duplicate', code: 'IDEMPOTENCY_CONFLICT', mapping }
   const actions = result.actions.map((each, index) => withDisposition(each, acceptance.actions[index]))
   const isKnown = actions.every(({ disposition }) => disposition === 'duplicate')
-  return isKnown ? { ...result, outcome: 'duplicate', actions } : { ...result, actions }
+  if (!isKnown) return { ...result, actions }
+  const differs = acceptance.actions.some((each) => 'hasOtherBody' in each && each.hasOtherBody)
+  return { ...result, outcome: 'duplicate', actions, ...(differs && { hasOtherBody: true }) }
 }
 
 function withDisposition(

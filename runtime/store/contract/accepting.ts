@@ -212,11 +212,33 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await accept('a')).actions[0]?.outcome, 'accepted')
     })
 
+    test('the key of a mapping with another body is a duplicate that says so', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const accept = async (bodyDigest: string) => {
+        const dedupe = { scope: 's', key: 'k', bodyDigest, until: bench.clock.now() + 1_000 }
+        const entry = sample.entry(sample.runAction({}, { dedupe }))
+        const { actions } = await bench.store.accept(entry)
+        return { id: entry.request.id, action: actions[0] }
+      }
+      const first = await accept('one')
+      assert.equal('hasOtherBody' in ((await accept('one')).action ?? {}), false)
+      const other = await accept('two')
+      assert.partialDeepStrictEqual(other.action, {
+        outcome: 'duplicate',
+        request: first.id,
+        hasOtherBody: true,
+      })
+      const record = await bench.store.read.request(other.id)
+      assert.match(record?.reason ?? '', new RegExp(`in request ${first.id}, but the bodies differ$`))
+    })
+
     test('the same key with another body is a conflict', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const accept = (bodyDigest: string) => {
-        const dedupe = { scope: 's', key: 'k', bodyDigest, until: bench.clock.now() + 1_000 }
+        const until = bench.clock.now() + 1_000
+        const dedupe = { scope: 's', key: 'k', bodyDigest, isGiven: true, until } as const
         return bench.store.accept(sample.entry(sample.runAction({}, { dedupe })))
       }
       await accept('one')

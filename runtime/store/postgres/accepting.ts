@@ -14,6 +14,7 @@ import {
   refuseOverEvents,
   withoutEffect,
 } from '../counters.ts'
+import { repetitionOf } from '../decisions.ts'
 import {
   type Acceptance,
   type Dedupe,
@@ -377,11 +378,8 @@ function nameOfRow({ scope, key }: Pick<DedupeRow, 'scope' | 'key'>): string {
   return nameOf({ scope: textOfColumn(scope), key: textOfColumn(key) })
 }
 
-function seenOutcome({ bodyDigest }: Dedupe, row: DedupeRow, id: Id): Outcome {
-  const { original, digest, request } = row
-  if (original === id) return { outcome: 'accepted', id }
-  const conflicts = bodyDigest !== undefined && digest !== null && digest !== bodyDigest
-  return { outcome: conflicts ? 'conflict' : 'duplicate', original, request }
+function seenOutcome(dedupe: Dedupe, row: DedupeRow, id: Id): Outcome {
+  return row.original === id ? { outcome: 'accepted', id } : repetitionOf(dedupe, row)
 }
 
 /**

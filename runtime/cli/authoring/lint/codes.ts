@@ -21,6 +21,8 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   UNUSED_ROUTE: 'names a channel or an address, and delivers nothing',
   SHARED_SESSION: 'has one session for all its requests',
   SHARED_DEDUPE_KEY: 'has one dedupe key for all elements of its forEach',
+  DEAD_DEDUPE: 'has a dedupe key that never repeats',
+  DEAD_COALESCE: 'has its coalesce key as its dedupe key, so that nothing is coalesced',
   UNUSED_ELEMENT: 'has a forEach, and names nothing of its elements',
 }
 

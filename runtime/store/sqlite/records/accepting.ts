@@ -1,6 +1,7 @@
 /** Writes an accepted entry: its request, the records of its actions, their dedupe keys and their tasks. */
 
 import { refuseOverBacklog, refuseOverEvents } from '../../counters.ts'
+import { repetitionOf } from '../../decisions.ts'
 import { type Acceptance, type Dedupe, type Id, StoreError } from '../../port.ts'
 import { withOutcomes } from '../../requests.ts'
 import { blobOfId, idOfBlob } from '../database/ids.ts'
@@ -44,13 +45,12 @@ export function createAccepting(parts: Parts) {
     changed('request', text, outcome)
   }
 
-  function seenBefore({ scope, key, bodyDigest }: Dedupe, id: string, now: number): Outcome | undefined {
-    const row = selectDedupe.get(scope, key, now) as DedupeRow | undefined
+  function seenBefore(dedupe: Dedupe, id: string, now: number): Outcome | undefined {
+    const row = selectDedupe.get(dedupe.scope, dedupe.key, now) as DedupeRow | undefined
     if (row === undefined) return undefined
     const original = idOfBlob(row.original)
     if (original === id) return { outcome: 'accepted', id }
-    const conflicts = bodyDigest !== undefined && row.digest !== null && row.digest !== bodyDigest
-    return { outcome: conflicts ? 'conflict' : 'duplicate', original, request: idOfBlob(row.request) }
+    return repetitionOf(dedupe, { digest: row.digest, original, request: idOfBlob(row.request) })
   }
 
   function acceptAction(action: PlainAction, request: Uint8Array, now: number): Outcome {
