@@ -62,7 +62,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
       read: {
         spent: async () => ({ day: '2026-01-31', all: undefined, budgets: {} }),
         openDeliveries: async () => [],
-        issues: async () => ({ items: [{ code: 'LOOP', state: 'open' }] }),
+        issues: async () => ({ items: [{ code: 'LOOP', severity: 'degraded', state: 'open' }] }),
         openRuns: async () => ({ queued: 0, running: 0, parked: 0 }),
       },
       health: () => ({ backlog: 2 }),
@@ -99,7 +99,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
   assert.match(text, /^reveille_nodes\{role="all"\} 2\nreveille_nodes\{role="ingress"\} 1$/m)
   assert.match(text, /^reveille_node_configurations 2$/m)
   assert.match(text, /^reveille_database_oldest_transaction_seconds 90\.5$/m)
-  assert.match(text, /^reveille_issues\{code="LOOP",state="open"\} 2$/m)
+  assert.match(text, /^reveille_issues\{code="LOOP",severity="degraded",state="open"\} 2$/m)
   assert.match(text, /^reveille_source_state\{source="gmail",state="working"\} 1$/m)
   assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="watch_ends"\} 1795950106\.5$/m)
   assert.match(text, /^reveille_source_counted\{source="gmail",what="posted"\} 12$/m)

@@ -35,7 +35,7 @@ export async function exposeMetrics(options: AdminOptions) {
   exposeSources(add, status)
   exposeCluster(add, status)
   const unsolved = issues.flatMap(({ items }) =>
-    items.map(({ code, state }) => JSON.stringify({ code, state })),
+    items.map(({ code, severity, state }) => JSON.stringify({ code, severity, state })),
   )
   add(
     'gauge',

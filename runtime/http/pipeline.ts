@@ -73,7 +73,7 @@ export interface RequestPipelineOptions {
    * Does what a handshake asks for besides its reply, and resolves when the reply may be sent. `policy` is the policy whose
    * `verify` answered the handshake. @throws UnavailableError
    */
-  readonly performHandshakeEffects: (policy: string, handshake: Handshake) => Promise<void>
+  readonly performHandshakeEffects: (policy: string, handshake: Handshake, client: string) => Promise<void>
   /**
    * The source that handles what is posted to an endpoint at this moment. Such an endpoint is known although no mapping covers
    * it, and mappings that do cover it are not asked.

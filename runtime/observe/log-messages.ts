@@ -95,8 +95,13 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   ],
   'entrusted-kept': [
     'entrusted',
-    '/{endpoint} was sent a {name}',
+    '/{endpoint} was sent a {name} by {client}',
     'if you asked for it just now, make it the secret: "${file:{file}}"',
+  ],
+  'entrusted-replaced': [
+    'warning',
+    '/{endpoint} was sent another {name}, by {client}: anybody can send one until a secret is set',
+    'if you asked for it just now, compare it with the first, {first}, and with what the provider shows; the last is "${file:{file}}"',
   ],
   'entrusted-not-kept': [
     'warning',

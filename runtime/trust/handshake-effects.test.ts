@@ -111,32 +111,50 @@ async function beginEntrusted(context: TestContext) {
 
 test('a secret from a provider is written to a file for the operator alone, which the log names', async (t) => {
   const { folder, lines, keep } = await beginEntrusted(t)
-  await keep('notion', { name, value: 'secret_value' })
+  await keep('notion', { name, value: 'secret_value' }, '192.0.2.1')
   const file = join(folder, 'notion-verification-token')
   assert.equal(await readFile(file, 'utf8'), 'secret_value\n')
   if (process.platform !== 'win32') {
     assert.equal((await stat(file)).mode & 0o777, 0o600)
     assert.equal((await stat(folder)).mode & 0o777, 0o700)
   }
-  assert.deepEqual(lines.all, [{ level: 'warn', event: 'entrusted-kept', endpoint: 'notion', name, file }])
+  assert.deepEqual(lines.all, [
+    { level: 'warn', event: 'entrusted-kept', endpoint: 'notion', name, file, client: '192.0.2.1' },
+  ])
 })
 
-test('each policy keeps its last secret, and writes at most one every two seconds', async (t) => {
+test('each policy keeps its first and its last secret, says which client replaced one, and writes at most one every two seconds', async (t) => {
   const { folder, clock, keep, lines } = await beginEntrusted(t)
-  await keep('notion', { name, value: 'first' })
-  await assert.rejects(keep('notion', { name, value: 'flood' }), UnavailableError)
-  await keep('other', { name, value: 'of another' })
+  await keep('notion', { name, value: 'first' }, '192.0.2.1')
+  await assert.rejects(keep('notion', { name, value: 'flood' }, '192.0.2.1'), UnavailableError)
+  await keep('other', { name, value: 'of another' }, '192.0.2.1')
   clock.now += 2000
-  await keep('notion', { name, value: 'second' })
-  assert.deepEqual((await readdir(folder)).sort(), [`notion-${name}`, `other-${name}`])
-  assert.equal(await readFile(join(folder, `notion-${name}`), 'utf8'), 'second\n')
-  assert.equal(lines.all.length, 3)
+  await keep('notion', { name, value: 'second' }, '192.0.2.2')
+  clock.now += 2000
+  await keep('notion', { name, value: 'third' }, '192.0.2.3')
+  assert.deepEqual((await readdir(folder)).sort(), [
+    `notion-${name}`,
+    `notion-${name}.first`,
+    `other-${name}`,
+  ])
+  const first = join(folder, `notion-${name}.first`)
+  assert.equal(await readFile(first, 'utf8'), 'first\n')
+  const replaced = lines.all.filter(({ event }) => event === 'entrusted-replaced')
+  assert.deepEqual(
+    replaced.map((line) => [line['client'], line['first']]),
+    [
+      ['192.0.2.2', first],
+      ['192.0.2.3', first],
+    ],
+  )
+  assert.equal(await readFile(join(folder, `notion-${name}`), 'utf8'), 'third\n')
+  assert.equal(lines.all.length, 4)
 })
 
 test('no name of a policy leads out of the folder or to the file of another policy', async (t) => {
   const { data, folder, keep } = await beginEntrusted(t)
   const policies = ['../../up', '/etc/passwd', 'a/:b', 'a-b', 'A-b', 'a b', '', '.', 'con:', 'ä'.repeat(300)]
-  for (const policy of policies) await keep(policy, { name, value: 'v' })
+  for (const policy of policies) await keep(policy, { name, value: 'v' }, '192.0.2.1')
   const files = await readdir(folder)
   assert.equal(new Set(files.map((file) => file.toLowerCase())).size, policies.length)
   for (const file of files) assert.match(file, /^[a-z0-9.-]{1,100}$/)
@@ -146,7 +164,7 @@ test('no name of a policy leads out of the folder or to the file of another poli
 test('when the disk fails, the sender has to come again, and the secret is not logged', async (t) => {
   const { data, keep, lines } = await beginEntrusted(t)
   await writeFile(join(data, 'entrusted'), 'a file where the folder should be')
-  await assert.rejects(keep('notion', { name, value: 'secret_value' }), UnavailableError)
+  await assert.rejects(keep('notion', { name, value: 'secret_value' }, '192.0.2.1'), UnavailableError)
   assert.equal(lines.all[0]?.['event'], 'entrusted-not-kept')
   assert.ok(!JSON.stringify(lines.all).includes('secret_value'))
 })

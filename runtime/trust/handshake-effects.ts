@@ -1,7 +1,7 @@
 /** Does what a handshake asks for besides its reply: confirms subscriptions, and keeps secrets for the operator. */
 
 import { hash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Handshake, UnavailableError } from '@reveille/engine'
 import { BoundedMap } from '@reveille/kit'
@@ -95,11 +95,15 @@ export function createEntrustedFiles(options: {
 
   return {
     /**
-     * Writes a secret that a provider sent for the operator, in the place of an earlier one. Its sender cannot be authenticated
-     * yet, so the last one counts until a secret is configured.
+     * Writes a secret that a provider sent for the operator. Its sender cannot be authenticated yet, so the last one is written in
+     * the place of the earlier ones, of which the first is kept beside it, and the log says from which client each came.
      * @throws UnavailableError when the disk fails, or the policy was sent a secret only a moment ago
      */
-    async keep(policy: string, { name, value }: NonNullable<Handshake['entrusted']>): Promise<void> {
+    async keep(
+      policy: string,
+      { name, value }: NonNullable<Handshake['entrusted']>,
+      client: string,
+    ): Promise<void> {
       const sinceLast = now() - (lastAt.get(policy) ?? Number.NEGATIVE_INFINITY)
       if (writing.has(policy) || (sinceLast >= 0 && sinceLast < momentMs))
         throw new UnavailableError('The policy was entrusted with something only a moment ago.')
@@ -108,8 +112,18 @@ export function createEntrustedFiles(options: {
       try {
         const file = join(folder, fileNameOf(policy, name))
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        await writeWhole(file, `${value}\n`)
-        log.warn({ event: 'entrusted-kept', endpoint: policy, name, file })
+        const before = await readFile(file, 'utf8').catch(unlessMissing)
+        const facts = { endpoint: policy, name, file, client }
+        if (before === undefined || before === `${value}\n`) {
+          await writeWhole(file, `${value}\n`)
+          log.warn({ event: 'entrusted-kept', ...facts })
+        } else {
+          const first = `${file}.first`
+          if ((await readFile(first, 'utf8').catch(unlessMissing)) === undefined)
+            await writeWhole(first, before)
+          await writeWhole(file, `${value}\n`)
+          log.warn({ event: 'entrusted-replaced', ...facts, first })
+        }
       } catch (cause) {
         log.error({ event: 'entrusted-not-kept', endpoint: policy, name, err: cause })
         throw new UnavailableError('What was entrusted to the operator could not be kept.', { cause })
@@ -118,6 +132,10 @@ export function createEntrustedFiles(options: {
       }
     },
   }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 const plain = /^[a-z0-9][a-z0-9_-]{0,59}$/

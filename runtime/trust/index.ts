@@ -28,11 +28,15 @@ export function createTrust(options: {
     /**
      * Does what a handshake asks for besides its reply, and resolves when the reply may be sent: a secret is on the disk, and a
      * confirmation is under way. `policy` is the policy whose `verify` answered the handshake, never the endpoint of the request,
-     * whose name a stranger may choose.
+     * whose name an unauthenticated client may choose. `client` is the address of the sender, for the log.
      * @throws UnavailableError when a secret cannot be kept
      */
-    async performHandshakeEffects(policy: string, { confirm, entrusted }: Handshake): Promise<void> {
-      if (entrusted) await entrustedFiles.keep(policy, entrusted)
+    async performHandshakeEffects(
+      policy: string,
+      { confirm, entrusted }: Handshake,
+      client: string,
+    ): Promise<void> {
+      if (entrusted) await entrustedFiles.keep(policy, entrusted, client)
       if (confirm !== undefined) confirmations.confirm(policy, confirm)
     },
     /** Ends downloads and confirmations that are under way. */

@@ -24,7 +24,7 @@ export interface HandshakesOptions {
    * Does what a handshake asks for besides its reply, and resolves when the reply may be sent. `policy` is the policy whose
    * `verify` answered the handshake.
    */
-  readonly performHandshakeEffects: (policy: string, handshake: Handshake) => Promise<void>
+  readonly performHandshakeEffects: (policy: string, handshake: Handshake, client: string) => Promise<void>
   readonly timers: Timers
 }
 
@@ -54,7 +54,7 @@ export function createHandshakes(options: HandshakesOptions) {
       return refusal.code === 'UNAUTHORIZED' ? { ...refusal, handshake } : refusal
     }
     try {
-      await performHandshakeEffects(verify.policy, handshake)
+      await performHandshakeEffects(verify.policy, handshake, context.client)
     } catch (error) {
       if (error instanceof UnavailableError) return { ...refused('HANDSHAKE_UNAVAILABLE'), fault: error }
       throw error
