@@ -5,6 +5,7 @@ import {
   channelError,
   compileRedaction,
   foreignAnswer,
+  hasDoneNothing,
   numberOf,
   oneLine,
   type PluginError,
@@ -52,6 +53,8 @@ export function errorFrom(answer: VendorAnswer, { delivers, hidden, now }: Error
     const which = number === undefined ? '' : ` (error ${number})`
     return channelError('bad-request', `Messages did not send it${which}${words}.`)
   }
+  if (hasDoneNothing(status))
+    return channelError('unavailable', `BlueBubbles cannot take it now (503)${words}.`)
   if (status >= 500) return unsure(`BlueBubbles failed (${status})${words}.`)
   return channelError('bad-request', `BlueBubbles refuses the message (${status})${words}.`)
 }

@@ -25,6 +25,14 @@ export function channelError(code: ChannelErrorCode, message: string, facts: Fac
 }
 
 /**
+ * Whether a service that answers with this status has done nothing: 503 says that it cannot handle the request now (RFC 9110, section
+ * 15.6.4), so a repeat doubles nothing. Any other 5xx may come after the message was accepted.
+ */
+export function hasDoneNothing(status: number): boolean {
+  return status === 503
+}
+
+/**
  * Checks that `defaultTo` is an address, which no schema can. `parseTarget` is the channel's own.
  * @throws PluginError `bad-target` that names the key and quotes the error of `parseTarget`
  */

@@ -4,6 +4,7 @@ import {
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
+  hasDoneNothing,
   oneLine,
   type PluginError,
   type PluginErrorOptions,
@@ -176,7 +177,7 @@ export function restErrorFrom(answer: VendorAnswer, now: number, delivers = true
 function restMeaningOf(status: number, words: string, token: unknown): Meaning {
   if (status === 429) return restRateLimited(token)
   if (status >= 400 && status < 500) return restRefusal(words)
-  return unsure
+  return hasDoneNothing(status) ? { code: 'unavailable' } : unsure
 }
 
 function restRateLimited(token: unknown): Meaning {

@@ -6,6 +6,7 @@ import {
   channelError,
   compileRedaction,
   foreignAnswer,
+  hasDoneNothing,
   oneLine,
   type PluginError,
   readRetryAfter,
@@ -156,7 +157,7 @@ export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: Err
   return channelError(meaning.code, text, {
     retryAfter: readRetryAfter(headers.get('retry-after'), now),
     ...(meaning === meanings.tooOften && { wholeService: forTheWholeApp.has(word) }),
-    ...(meaning === meanings.unsure && { maybeDelivered: delivers }),
+    ...(meaning === meanings.unsure && { maybeDelivered: delivers && !hasDoneNothing(status) }),
   })
 }
 

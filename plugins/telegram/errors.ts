@@ -4,6 +4,7 @@ import {
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
+  hasDoneNothing,
   numberOf,
   oneLine,
   type PluginError,
@@ -59,7 +60,7 @@ export function errorFrom(answer: VendorAnswer, { redact, now }: ErrorOptions): 
     const retryAfter = parameters.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
     return channelError(code, sentence, { retryAfter })
   }
-  return channelError(code, sentence, { maybeDelivered: code === 'unavailable' })
+  return channelError(code, sentence, { maybeDelivered: code === 'unavailable' && !hasDoneNothing(status) })
 }
 
 /** The words decide only codes and hints. The host acts on the status: every 400 and 403 is final. */

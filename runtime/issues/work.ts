@@ -127,10 +127,10 @@ export function createWorkWatch({
           subject: budget,
           describe: () => ({
             cause: `Runs are parked: ${withoutStop(message)}.`,
+            // No button: while the budget is spent it could only fail.
             next: {
               label: `Raise ${budget} or wait for the next day (UTC), and then perform the parked runs`,
               command: `reveille resume --all --code ${code}`,
-              action: { method: 'POST', path: '/api/runs/resume', body: { code } },
             },
           }),
         })
