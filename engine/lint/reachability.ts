@@ -118,6 +118,6 @@ export function lintContradictions({ entry, clauses }: ReadMapping, warnings: Wa
     code: 'IMPOSSIBLE_MATCH',
     path: ['match', ...contradiction.path],
     message: `The mapping "${entry.id}" can never match: ${contradiction.why}`,
-    hint: 'Mend the clause, or give each case a mapping of its own.',
+    hint: 'Fix the clause, or give each case a mapping of its own.',
   })
 }

@@ -51,7 +51,7 @@ test('another value is reported where recorded samples lack it, and left to MISS
   const match = { body: { action: 'synchronize' } }
   assert.deepEqual(await found(match), [])
   assert.deepEqual(await found(match, { asFile: true }), [
-    'UNMET_CLAUSE Mend the clause, or add a test whose body satisfies it.',
+    'UNMET_CLAUSE Fix the clause, or add a test whose body satisfies it.',
   ])
 })
 

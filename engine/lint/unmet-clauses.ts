@@ -113,7 +113,7 @@ function unmet(
   return {
     code: 'UNMET_CLAUSE',
     message: `is satisfied by no sample; samples hold ${shown.join(', ')}`,
-    hint: slip ?? 'Mend the clause, or add a test whose body satisfies it.',
+    hint: slip ?? 'Fix the clause, or add a test whose body satisfies it.',
   }
 }
 

@@ -166,7 +166,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
       describe: () => ({
         cause: `Requests to /${endpoint} end with ${result.code}: ${withoutStop(reasonOf(result))}.`,
         next: {
-          label: 'Mend the transform, try it with this request, and then replay those that failed',
+          label: 'Fix the transform, try it with this request, then replay those that failed',
           command: `reveille try ${requestId}`,
           action: {
             method: 'POST',

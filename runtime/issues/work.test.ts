@@ -200,7 +200,7 @@ test('refused files are an issue with the place, until files go live; a refused 
   watch.reloaded(rejected)
   assert.equal(
     open.get('RELOAD_REFUSED:files')?.describe().cause,
-    'The files are refused, and generation 4 serves on: mappings/a.yaml:3:5: `mesage` is not a known key (and 1 more).',
+    'Your last change was refused; generation 4 is still live: mappings/a.yaml:3:5: `mesage` is not a known key (and 1 more).',
   )
   watch.reloaded({ type: 'content-unchanged', generation: 4, tookMs: 1 })
   assert.deepEqual(keys(), [])

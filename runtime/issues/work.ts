@@ -113,7 +113,7 @@ export function createWorkWatch({
           describe: () => ({
             cause: `Runs are parked, as a budget in USD cannot count them: ${withoutStop(message)}.`,
             next: {
-              label: 'Mend that, and then perform the parked runs',
+              label: 'Fix that, then run the parked runs',
               command: `reveille resume --all --code ${code}`,
               action: { method: 'POST', path: '/api/runs/resume', body: { code } },
             },
@@ -129,7 +129,7 @@ export function createWorkWatch({
             cause: `Runs are parked: ${withoutStop(message)}.`,
             // No button: while the budget is spent it could only fail.
             next: {
-              label: `Raise ${budget} or wait for the next day (UTC), and then perform the parked runs`,
+              label: `Raise ${budget} or wait for the next day (UTC), then run the parked runs`,
               command: `reveille resume --all --code ${code}`,
             },
           }),
@@ -171,11 +171,11 @@ export function createWorkWatch({
             next:
               reason.code === 'NO_ROUTE'
                 ? {
-                    label: 'Say where replies go, and then deliver what is parked',
+                    label: 'Say where replies go, then send the parked replies',
                     command: 'reveille route',
                   }
                 : {
-                    label: 'Mend the cause, and then deliver what is parked',
+                    label: 'Fix the cause, then send the parked replies',
                     command: `reveille replay --parked --channel ${channel}`,
                     action: { method: 'POST', path: '/api/deliveries/replay', body: { channel } },
                   },
@@ -224,7 +224,7 @@ export function createWorkWatch({
       describe: () => ({
         cause: `Nothing can be sent on the channel ${channel}: ${code}: ${withoutStop(reason)}.`,
         next: {
-          label: `Mend \`channels.${channel}\`; it is tried again as soon as the file is saved`,
+          label: `Fix \`channels.${channel}\`. The channel is tried again when you save`,
           command: 'reveille doctor',
         },
       }),
@@ -264,9 +264,9 @@ export function createWorkWatch({
         const place = first.place && formatPlace(first.place, dirname(snapshot.settings.file))
         const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
         return {
-          cause: `The files are refused, and generation ${generation} serves on: ${place === undefined ? '' : `${place}: `}${withoutStop(first.message)}${more}.`,
+          cause: `Your last change was refused; generation ${generation} is still live: ${place === undefined ? '' : `${place}: `}${withoutStop(first.message)}${more}.`,
           next: {
-            label: `Mend ${place ?? 'the files'}; they are read again when they are saved`,
+            label: `Fix ${place ?? 'the files'}. The files are loaded again when you save`,
             command: 'reveille check',
             action: { method: 'POST', path: '/api/reload' },
           },

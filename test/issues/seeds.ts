@@ -110,7 +110,7 @@ export const seeds: Readonly<Record<string, Seed>> = {
       await write('mappings/broken.yaml', 'mappings:\n  - { id: broken, mesage: x }\n')
       await ask('/api/reload', { method: 'POST' })
     },
-    cause: /refused, and generation 1 serves on: mappings\/broken\.yaml:2:\d+:.*mesage/,
+    cause: /refused; generation 1 is still live: mappings\/broken\.yaml:2:\d+:.*mesage/,
     command: /check$/,
   },
   silence: {

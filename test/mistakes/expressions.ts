@@ -381,7 +381,7 @@ channel: terminal
 to: \${SLACK_TO}
 message: x`,
     text: `
-      error: \`channel\` of mapping "a": must be a channel that is configured (configured: none) [CHANNEL_NOT_CONFIGURED]
+      error: \`channel\` of mapping "a": is not configured (configured: none) [CHANNEL_NOT_CONFIGURED]
       hint: Configure it under channels, or write last.
       error: \`to\` of mapping "a": holds a reference, which is plain text in a mapping [LITERAL_REFERENCE]
       hint: References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by \`transform.with\`.`,

@@ -92,14 +92,11 @@ test('a nearly right value is reported with the difference', async () => {
     await blameBody({ a: true }, { a: 'true' }),
     'match.body.a: true, as a boolean, not as text; "true"',
   )
-  assert.equal(
-    await blameBody({ a: 'open' }, { a: 'Open' }),
-    'match.body.a: "open", in this case of letters; "Open"',
-  )
+  assert.equal(await blameBody({ a: 'open' }, { a: 'Open' }), 'match.body.a: "open" (case-sensitive); "Open"')
   assert.equal(await blameBody({ a: 'x' }, { a: ' x' }), 'match.body.a: "x", without space around it; " x"')
   assert.equal(
     await blame({ headers: { event: 'push' } }, {}, { headers: { event: 'Push' } }),
-    'match.headers.event: "push", in this case of letters; "Push"',
+    'match.headers.event: "push" (case-sensitive); "Push"',
   )
   assert.equal(
     await blameBody({ action: 'x' }, { Action: 'x' }),

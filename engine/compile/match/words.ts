@@ -42,7 +42,8 @@ export function expectedOf(
   actual: unknown,
 ): Pick<FailedClause, 'expected' | 'isNear'> {
   const note = nearMiss(wanted, actual)
-  return note === undefined ? { expected: words } : { expected: `${words}, ${note}`, isNear: true }
+  if (note === undefined) return { expected: words }
+  return { expected: `${words}${note.startsWith('(') ? ' ' : ', '}${note}`, isNear: true }
 }
 
 function nearMiss(wanted: readonly Scalar[], actual: unknown): string | undefined {
@@ -68,7 +69,7 @@ function nearMissOfOne(wanted: Scalar, actual: unknown): string | undefined {
   // A text of a megabyte is no near miss, and comparing it would take long.
   if (actual.length > wanted.length + 100) return undefined
   if (actual.trim() === wanted) return 'without space around it'
-  return actual.toLowerCase() === wanted.toLowerCase() ? 'in this case of letters' : undefined
+  return actual.toLowerCase() === wanted.toLowerCase() ? '(case-sensitive)' : undefined
 }
 
 function wordsOfAny(patterns: readonly BodyPattern[]): string {

@@ -184,4 +184,4 @@ function putAt(tree: Record<string, unknown>, [key, ...rest]: Path, value: unkno
   else putAt(tree[name] as Record<string, unknown>, rest, value)
 }
 
-const referredHint = 'The value comes from the reference: mend the variable or the file that it names.'
+const referredHint = 'The value comes from the reference: fix the variable or the file that it names.'

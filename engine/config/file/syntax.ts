@@ -25,7 +25,7 @@ const sentences: Readonly<Record<FaultCode, string>> = {
   BAD_SCALAR_START: 'Text without quotes cannot begin with this character',
   BLOCK_AS_IMPLICIT_KEY: 'A second `key:` begins where text was expected',
   BLOCK_IN_FLOW: 'Lines of `key: value` or `- item` cannot stand inside brackets',
-  DUPLICATE_KEY: 'This key stands twice in one map',
+  DUPLICATE_KEY: 'This key appears twice',
   FOREIGN_COMMENT: 'This begins as a comment of JSON5 does, and would be read as a text',
   IMPOSSIBLE: 'This text cannot be read as YAML',
   KEY_OVER_1024_CHARS: 'A key is longer than 1024 characters',

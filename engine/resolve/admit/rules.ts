@@ -119,7 +119,7 @@ export function checkChannel(value: unknown, deliver: boolean, rules: Rules): Ch
   }
   if (deliver && !rules.configured.has(name.value)) {
     const configured = `configured: ${rules.configured.size === 0 ? 'none' : list(rules.configured)}`
-    return { code: 'CHANNEL_NOT_CONFIGURED', message: `must be a channel that is configured (${configured})` }
+    return { code: 'CHANNEL_NOT_CONFIGURED', message: `is not configured (${configured})` }
   }
   return name
 }

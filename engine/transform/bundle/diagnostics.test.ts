@@ -54,17 +54,17 @@ test('an import that is not found is reported with its name and what to do', asy
   })
   assert.deepEqual(reports, [
     [
-      'the import `lodahs/get` leads nowhere',
+      'the package `lodahs/get` was not found',
       'Run `npm install --prefix . lodahs` in the folder of the configuration.',
     ],
-    ['the import `./lib/titel` leads nowhere', 'Did you mean `./lib/title.ts`?'],
-    ['the import `./lip/title.ts` leads nowhere', 'There is no folder `transforms/lip`.'],
-    ['the import `../nearby` leads nowhere', 'There is no such file in the folder of the configuration.'],
-    ['the import `fs/promise` leads nowhere', 'Did you mean `fs/promises`?'],
-    ['the import `@reveille/engine` leads nowhere', 'Transforms import `@reveille/engine/transform`.'],
-    ['the import `#own` leads nowhere', 'Names with `#` stand under `imports` in the nearest package.json.'],
+    ['the file `./lib/titel` was not found', 'Did you mean `./lib/title.ts`?'],
+    ['the file `./lip/title.ts` was not found', 'There is no folder `transforms/lip`.'],
+    ['the file `../nearby` was not found', 'There is no such file in the folder of the configuration.'],
+    ['the package `fs/promise` was not found', 'Did you mean `fs/promises`?'],
+    ['the package `@reveille/engine` was not found', 'Transforms import `@reveille/engine/transform`.'],
+    ['the import `#own` was not found', 'Names with `#` stand under `imports` in the nearest package.json.'],
     [
-      'the import `known/hidden` leads nowhere',
+      'the package `known/hidden` was not found',
       `The path "./hidden" is not exported by package "known" (${path.join('transforms/node_modules/known/package.json')}:1:12).`,
     ],
   ])

@@ -34,10 +34,15 @@ export async function describeMessage(
   }
 
   function messageOf(): string {
-    if (specifier !== undefined) return `the import \`${specifier}\` leads nowhere`
+    if (specifier !== undefined) return `the ${kindOf(specifier)} \`${specifier}\` was not found`
     if (exporter !== undefined) return `\`${path.relative(shownFrom, exporter)}\` has no export \`${name}\``
     return message.text
   }
+}
+
+function kindOf(specifier: string): string {
+  if (/^[./]/.test(specifier)) return 'file'
+  return specifier.startsWith('#') ? 'import' : 'package'
 }
 
 /** Returns the missing import of a message, and the folder of the importing file. */

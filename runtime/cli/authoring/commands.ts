@@ -64,7 +64,7 @@ export function addAuthoringCommands(program: CliCommand, init: CliCommand, run:
     .command('check')
     .description('load and compile the configuration as the gateway would, and start nothing')
     .addOption(configOption())
-    .option('--without-secrets', 'let variables and files be that references name and that are not there')
+    .option('--without-secrets', 'ignore missing variables and files')
     .addOption(new Option('--types').hideHelp())
     .option('--json', 'answer as JSON')
     .examples('reveille check', 'reveille check --config /etc/reveille --json')

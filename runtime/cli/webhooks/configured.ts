@@ -37,7 +37,7 @@ export async function readConfigured(file: string, io: Io): Promise<Configured> 
     }
     why ??= checked.diagnostics
   }
-  throw new CommandFailure(1, `${formatDiagnostics(why ?? [], io)}\n\nMend this first.`)
+  throw new CommandFailure(1, `${formatDiagnostics(why ?? [], io)}\n\nFix this first.`)
 }
 
 function asWritten(text: string): Attempt {

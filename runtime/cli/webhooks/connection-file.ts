@@ -167,5 +167,5 @@ export function envFileOf(file: string): string {
 export async function configurationOf(file: string, text: string, io: Io): Promise<Configuration> {
   const checked = await checkText(file, text, io)
   if (checked.ok) return checked.configuration
-  throw new CommandFailure(1, `${formatDiagnostics(checked.diagnostics, io)}\n\nMend this first.`)
+  throw new CommandFailure(1, `${formatDiagnostics(checked.diagnostics, io)}\n\nFix this first.`)
 }

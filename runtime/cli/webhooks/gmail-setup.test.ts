@@ -476,7 +476,7 @@ test('references in an incomplete mailbox are used and stay; one that is not set
   const other = await begin(t, { ...pasting, env: { MAILBOX: 'ada@example.com' } }, files)
   const refused = await other.setup(...flags)
   assert.equal(refused.code, 1)
-  assert.match(refused.err, /refers to the variable LABEL, which is not set[\s\S]*Mend this first\.\n$/)
+  assert.match(refused.err, /refers to the variable LABEL, which is not set[\s\S]*Fix this first\.\n$/)
   assert.doesNotMatch(refused.err, /is required/, 'what setup would write is nobody’s to mend')
   assert.equal(await other.read(), begun)
 })

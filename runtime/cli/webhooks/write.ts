@@ -76,7 +76,7 @@ function editsInWords(edits: readonly Setting[]): string {
   return parts.join(', ').replace(/^./, (first) => first.toUpperCase())
 }
 
-const unwritten = 'The file is as it was. Mend it, and run the same command again.'
+const unwritten = 'The file is unchanged. Fix it, and run the same command again.'
 
 const presetEdit: Edit = {
   include: ['hooks', 'presets'],

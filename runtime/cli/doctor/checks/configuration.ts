@@ -75,7 +75,7 @@ function judgeEndpoint(
 
 function rest(results: readonly Result[]): Result {
   const report = results.some(({ state }) => state === 'problem') ? problem : warning
-  return report('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Mend these first')
+  return report('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Fix these first')
 }
 
 /** A policy without a provider only answers a challenge. */

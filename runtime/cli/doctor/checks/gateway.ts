@@ -127,7 +127,7 @@ async function liveFiles(subject: Subject) {
   const { items } = (await admin.get('/api/generations')) as { readonly items: readonly GenerationItem[] }
   const { lastGood } = await subject.gateway().status()
   if (!lastGood) return judge(items, subject)
-  const fix = `Mend them, or the next start may fail: ${pasted('check', subject.io)} says what is wrong`
+  const fix = `Fix them, or the next start may fail: ${pasted('check', subject.io)} says what is wrong`
   return problem('LAST_GOOD_SERVED', lastGoodText(lastGood), fix)
 }
 
@@ -140,7 +140,7 @@ function judge(items: readonly GenerationItem[], { compiled, io }: Subject): Res
     return problem(
       'FILES_REFUSED',
       `the files were refused at ${shortTime(refused.at, io.now())} (${errorsOf(refused)}); generation ${generation} goes on serving`,
-      `Mend them: ${pasted('check', io)} says what is wrong`,
+      `Fix them: ${pasted('check', io)} says what is wrong`,
     )
   }
   if (live.rolledBack) {
