@@ -9,7 +9,7 @@ import type { HookRequest } from '../resolve/decision.ts'
 import { readClauses } from './implication.ts'
 import { lintTests } from './missing-tests.ts'
 import { lintContradictions, lintReachability } from './reachability.ts'
-import { lintDeadKeys, lintDedupe, lintRouting } from './routing.ts'
+import { lintDeadKeys, lintDedupe, lintRouting, lintUnfiltered } from './routing.ts'
 import { type Sample, sampleOfTest } from './sample.ts'
 import { lintCondition, lintElement, lintReferences, lintSingleBraces } from './texts.ts'
 import { lintFields } from './unknown-fields.ts'
@@ -48,6 +48,7 @@ export async function lintConfiguration({
     lintElement(entry, warnings)
     lintDedupe(entry, warnings)
     lintDeadKeys(entry, warnings)
+    lintUnfiltered(entry, warnings)
     const ofEndpoint = known.filter(({ endpoint }) => overlapsPath(clauses.path, endpoint))
     lintCondition(entry, ofEndpoint, warnings)
     await lintFields(mapping, ofEndpoint, warnings)

@@ -1,7 +1,8 @@
 /** Warns of settings for delivery, routing, sessions and dedupe that mean something else than they seem to. */
 
-import { isChoice } from '../compile/expression.ts'
+import { bareExpression, isChoice } from '../compile/expression.ts'
 import type { MappingEntry } from '../config/configuration.ts'
+import { isRecord } from '../config/is-record.ts'
 import type { Warnings } from './warnings.ts'
 
 export function lintRouting(entry: MappingEntry, warnings: Warnings): void {
@@ -59,6 +60,24 @@ function lintSession(entry: MappingEntry, warnings: Warnings): void {
     path: ['sessionKey'],
     message: `All requests of mapping "${entry.id}" share one session`,
     hint: 'Let a placeholder tell conversations apart, such as "hook:github:{{number}}", or leave the key out.',
+  })
+}
+
+/** A pattern on a list holds if one element satisfies it, and forEach then acts on all of them. */
+export function lintUnfiltered(entry: MappingEntry, warnings: Warnings): void {
+  const { forEach, match } = entry.value
+  const list = forEach === undefined ? undefined : bareExpression(forEach).source.trim()
+  if (list === undefined || match?.body === undefined) return
+  const isRoot = /^(?:\$\$?|payload)$/.test(list)
+  const pattern = /^[A-Za-z_]\w*$/.test(list) ? match.body[list] : undefined
+  const isOfElements = isRecord(pattern) && Object.keys(pattern).some((name) => name !== 'exists')
+  if (!isRoot && !isOfElements) return
+  const field = Object.keys(isRoot ? match.body : (pattern as object))[0] ?? 'kind'
+  warnings.add(entry, {
+    code: 'UNFILTERED_ELEMENTS',
+    path: ['forEach'],
+    message: `\`match.body\` of mapping "${entry.id}" holds if one element satisfies it, and \`forEach\` acts on all elements`,
+    hint: `Filter the list too: forEach: '${list}[${field} = "…"]'.`,
   })
 }
 

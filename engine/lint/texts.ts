@@ -52,6 +52,10 @@ export function lintCondition(entry: MappingEntry, samples: readonly Sample[], w
     )
 }
 
+/** `{a}`, `#{a}`, `${{ a }}`, `<%= a %>`, `[[a]]`, and `%a%`. A dollar sign alone is money. */
+const foreignPlaceholder =
+  /(?:(?<![{$%\\\w])#?\{(?=[A-Za-z_][\w.]*\}(?!\}))|\$\{\{|<%=|\[\[(?=[A-Za-z_][\w.]*\]\])|(?<![\w%])%(?=[a-z_][\w.]*%(?!\w)))\s*([A-Za-z_][\w.]*)\s*(?:\}\}?|%>|\]\]|%)/
+
 /** A text for a model may mean `${NAME}` literally, but hardly ever does. */
 export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
@@ -72,15 +76,14 @@ export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
 export function lintSingleBraces(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
     const text = entry.value[field as 'message']
-    const [braces, name] =
-      (typeof text === 'string' && /(?<![{$%#\\\w])\{([A-Za-z_][\w.]*)\}(?!\})/.exec(text)) || []
+    const [braces, name] = (typeof text === 'string' && foreignPlaceholder.exec(text)) || []
     if (typeof text !== 'string' || braces === undefined || unwrapExpression(text) !== undefined) continue
     warnings.add(entry, {
       code: 'LITERAL_TEXT',
       path: [field],
       offset: text.indexOf(braces),
       message: `\`${field}\` of mapping "${entry.id}" holds ${braces}, which stays as it is written`,
-      hint: `For a value of the payload write {{${name}}}.`,
+      hint: `For a value of the payload write {{${name?.replace(/^[^\w]+|[^\w]+$/g, '')}}}.`,
     })
   }
 }

@@ -1,9 +1,10 @@
 /** Warns of fields that a mapping names and no sample of its endpoint has. */
 
+import { unwrapExpression } from '../compile/expression.ts'
 import { operatorNames } from '../compile/match/operators.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
-import { writePath } from '../config/path.ts'
+import { valueAt, writePath } from '../config/path.ts'
 import { parametersOf } from '../config/path-overlap.ts'
 import { isKnown, nearestField } from './fields/known-fields.ts'
 import { mappingReferences, type NamedReference } from './fields/mapping-references.ts'
@@ -54,6 +55,10 @@ export async function lintFields(
     const forgotten = isOwn(reference.steps) ? undefined : forgottenRoot(reference, given)
     const problem = forgotten ?? problemOf(reference, given, isJudged ? payloads : [])
     const key = JSON.stringify([reference.field, reference.root, reference.steps])
+    if (problem === undefined && isJudged && !reported.has(key)) {
+      reported.add(key)
+      lintMisread(entry, reference, payloads, warnings)
+    }
     if (problem === undefined || reported.has(key)) continue
     reported.add(key)
     warnings.add(entry, {
@@ -64,6 +69,62 @@ export async function lintFields(
       hint: problem.hint,
     })
   }
+}
+
+/** Reports fields that exist and are not what the author means: of a list, or of the body instead of its key `payload`. */
+function lintMisread(
+  entry: MappingEntry,
+  { root, steps, field, offset }: NamedReference,
+  payloads: readonly unknown[],
+  warnings: Warnings,
+): void {
+  if (root !== 'payload') return
+  const text = valueAt(entry.value, field)
+  if (typeof text !== 'string') return
+  const at = { path: field, offset }
+  const named = `\`${writePath(field)}\` of mapping "${entry.id}"`
+  if (text.startsWith('payload.', offset) && isKnown(payloads, ['payload', ...steps]))
+    warnings.add(entry, {
+      ...at,
+      code: 'OTHER_PAYLOAD',
+      message: `${named} reads ${steps.join('.')} of the whole body, whose key \`payload\` has it too`,
+      hint: `Write payload.payload.${steps.join('.')} for that one, or ${steps.join('.')} alone for that of the body.`,
+    })
+  // `item.name` is a reference to the list as well, and means the element.
+  const isWritten = [steps.join('.'), `payload.${steps.join('.')}`].some((path) =>
+    text.startsWith(path, offset),
+  )
+  const isTemplate = text.includes('{{') && !/^(?:match|vars|forEach)$/.test(String(field[0]))
+  const list =
+    isWritten && isTemplate && unwrapExpression(text) === undefined
+      ? listOnTheWay(payloads, steps)
+      : undefined
+  if (list === undefined) return
+  const name = steps.at(-1) ?? ''
+  warnings.add(entry, {
+    ...at,
+    code: 'LIST_FIELD',
+    message: `${named} reads ${steps.join('.')} of a list, which a template renders as nothing`,
+    hint: `Write {{join ${list} ", " "${name}"}}, or {{#each ${list}}}{{${name}}}{{/each}}.`,
+  })
+}
+
+/** The path of a list of which a template would read a named field. */
+function listOnTheWay(payloads: readonly unknown[], steps: readonly string[]): string | undefined {
+  let list: string | undefined
+  for (const payload of payloads) {
+    let value = payload
+    let isList = false
+    for (const [index, step] of steps.entries()) {
+      isList ||= Array.isArray(value) && step !== 'length' && !/^\d+$/.test(step)
+      if (isList && index > 0) list ??= steps.slice(0, index).join('.')
+      if (isList || typeof value !== 'object' || value === null) break
+      value = (value as Readonly<Record<string, unknown>>)[step]
+    }
+    // Some payloads have a plain value there.
+    if (!isList && value !== undefined && value !== null) return undefined
+  }
+  return list
 }
 
 /** For a name that is read from the payload, and that `vars` or the path define as well. */

@@ -12,6 +12,8 @@ export type LintCode =
   | 'POINTLESS_CONTINUE'
   | 'PATH_CASE'
   | 'UNKNOWN_FIELD'
+  | 'LIST_FIELD'
+  | 'OTHER_PAYLOAD'
   | 'UNMET_CLAUSE'
   | 'CONDITION_VALUE'
   | 'LITERAL_REFERENCE'
@@ -27,6 +29,7 @@ export type LintCode =
   | 'DEAD_DEDUPE'
   | 'DEAD_COALESCE'
   | 'UNUSED_ELEMENT'
+  | 'UNFILTERED_ELEMENTS'
 
 interface Warning {
   readonly code: LintCode

@@ -48,6 +48,12 @@ const foreign: readonly ForeignSyntax[] = [
     hint: 'Write placeholders: {{title}} by {{sender.login}}, or join texts: {% title & " by " & sender.login %}.',
   },
   {
+    find: /^\s*=\s*(?=\{\{)/g,
+    message: 'the `=` before `{{` is of n8n',
+    mend: '',
+    hint: "Write the names alone: `ref = 'x'`.",
+  },
+  {
     find: /\$\{[^{}]*\}/g,
     message: '`${…}` is neither a reference nor a placeholder in an expression',
     hint: 'References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by `transform.with`. A field is its name alone.',
@@ -81,6 +87,12 @@ const foreign: readonly ForeignSyntax[] = [
     message: 'inequality is `!=`',
     mend: '!=',
     hint: "Write `action != 'opened'`.",
+  },
+  {
+    find: /\$json\.(?:body\.)?(?=[A-Za-z_])/g,
+    message: 'a field of the payload is its name alone',
+    mend: '',
+    hint: 'Write `action`.',
   },
   { find: /&&/g, message: 'the word for `&&` is `and`', mend: ' and ', hint: 'Write `a and b`.' },
   { find: /\|\|/g, message: 'the word for `||` is `or`', mend: ' or ', hint: 'Write `a or b`.' },

@@ -79,7 +79,7 @@ function placeOf(node: SyntaxNode, source: string): number {
 /** The checks by the type of the node. */
 const checks: Readonly<Record<string, readonly Check[]>> = {
   variable: [unknownVariable],
-  function: [callWithoutSign, timeFormat],
+  function: [callWithoutSign, timeFormat, stringAsRegex],
   partial: [callWithoutSign],
   binary: [
     arithmeticOfTexts,
@@ -229,6 +229,24 @@ function asList(source: string): string {
     (_all, name: string, first: string, others: string) =>
       `${name} in [${[first, ...(others.match(new RegExp(text, 'g')) ?? [])].join(', ')}]`,
   )
+}
+
+/** Finds `$contains(action, "^op")`, which looks for the sign itself. */
+function stringAsRegex(node: SyntaxNode, { source }: SyntaxTree): ReturnType<Check> {
+  if ((node['procedure'] as SyntaxNode | undefined)?.['value'] !== 'contains') return undefined
+  const [, wanted] = node['arguments'] as readonly SyntaxNode[]
+  const text = wanted?.['type'] === 'string' ? String(wanted['value']) : ''
+  if (!/^\^.|.\$$|\.[*+]|\\[dwsb]|^\(\?i\)/.test(text)) return undefined
+  const pattern = text.replace(/^\(\?i\)/, '')
+  const regex = `/${pattern.replaceAll('/', '\\/')}/${pattern === text ? '' : 'i'}`
+  const mend = mended(
+    source.replace(/(\$contains\([^"']*,\s*)(?:"[^"]*"|'[^']*')/, (_all, before: string) => before + regex),
+  )
+  return {
+    isDoubtful: true,
+    message: 'looks for a string letter for letter, and this one looks like a regular expression',
+    hint: `Write \`${mend ?? regex}\`.`,
+  }
 }
 
 /** Finds pictures of other languages, such as `YYYY-MM-DD`, and unknown time zones. */

@@ -51,6 +51,15 @@ export function compileTemplate(source: string, names: ScopeNames = everyName): 
 }
 
 function compileParsed(source: string, names: ScopeNames): CompiledTemplate {
+  if (/^\s*=\s*\{\{/.test(source)) {
+    const rest = source.replace(/^\s*=\s*/, '')
+    const hint = foreignTemplate(rest)?.hint ?? (rest.length > 60 ? 'Begin with {{.' : `Write ${rest}.`)
+    throw new TemplateError(
+      'the `=` before a placeholder is of n8n, and would be printed',
+      source.indexOf('='),
+      hint,
+    )
+  }
   const { program, offsetOf } = parseTemplate(source)
   const top: Top = { names, read: [] }
   const run = compileProgram(program, createEnvironment(offsetOf, top))

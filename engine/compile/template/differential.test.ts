@@ -88,6 +88,8 @@ function templates(level: number, depth: number, loops: number): fc.Arbitrary<st
 test('random templates render as in Handlebars', () => {
   fc.assert(
     fc.property(templates(0, 3, 0), payloads, (template, payload) => {
+      // Refused as a placeholder of n8n.
+      fc.pre(!/^\s*=\s*\{\{/.test(template))
       const library = theirs(template.replace(/(?<=[\w\]])\[0\]/g, '.[0]'), payload)
       assert.equal(rendered(template, payload), library)
     }),
@@ -104,6 +106,12 @@ interface Difference {
 }
 
 const intended: Readonly<Record<string, Difference>> = {
+  'a sign of equality before the first placeholder is of n8n': {
+    template: '={{a}}',
+    payload: { a: 1 },
+    handlebars: '=1',
+    ours: /is of n8n/,
+  },
   'an object is JSON': {
     template: '{{a}}',
     payload: { a: { b: 1 } },

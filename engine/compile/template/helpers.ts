@@ -44,7 +44,8 @@ export const helpers: Readonly<Record<string, Helper>> = {
   truncate: {
     takes: [2, 3],
     usage: '{{truncate body 200}}',
-    refuses: ([, length]) => unlessNumber(length, 'length'),
+    refuses: ([value, length]) =>
+      typeof value === 'number' ? 'the field comes before the length' : unlessNumber(length, 'length'),
     call: ([value, length, ellipsis], output) => truncate(textOf(value, output), length, ellipsis),
   },
   /** Joins a list. For objects, joins the named field of each, without those that lack it. */

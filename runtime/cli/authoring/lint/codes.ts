@@ -9,6 +9,8 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   POINTLESS_CONTINUE: 'goes on, but no later mapping is for its endpoint',
   PATH_CASE: "has an endpoint that differs from another's in case only",
   UNKNOWN_FIELD: 'names a field that no sample of its endpoint has',
+  LIST_FIELD: 'reads a field of a list in a template, which renders as nothing',
+  OTHER_PAYLOAD: 'reads the whole body, and that has a key called payload',
   UNMET_CLAUSE: 'has a clause that no sample of its endpoint satisfies',
   CONDITION_VALUE: 'is a condition that gives something else than true or false',
   LITERAL_REFERENCE: 'holds `${NAME}`, which is plain text in a mapping',
@@ -24,6 +26,7 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   DEAD_DEDUPE: 'has a dedupe key that never repeats',
   DEAD_COALESCE: 'has its coalesce key as its dedupe key, so that nothing is coalesced',
   UNUSED_ELEMENT: 'has a forEach, and names nothing of its elements',
+  UNFILTERED_ELEMENTS: 'matches by one element of a list, and acts on all of them',
 }
 
 /** One line for each code. */
