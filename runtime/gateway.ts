@@ -375,6 +375,7 @@ async function assemble(
     }),
   )
   registerAdminSurface(app, {
+    dataFolder: dataDir,
     current,
     store: notes.store,
     mintId,

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { ApiError, ask, get, post, session } from '../data/api.ts'
+import { ApiError, ask, get, type Holder, holder, keepKey, post, session } from '../data/api.ts'
 import { asApiError } from '../data/load.ts'
 import { followSession } from '../data/stream.ts'
 import { Logo } from '../parts/icons.tsx'
@@ -14,11 +14,10 @@ export async function checkSession(): Promise<void> {
   followSession()
   for (;;) {
     try {
-      await get('/health')
+      holder.value = await get<Holder>('/session')
       session.value = 'open'
       return
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return
       if (error instanceof ApiError && error.status !== 0 && error.status < 500) {
         session.value = 'none'
         return
@@ -31,6 +30,7 @@ export async function checkSession(): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await ask('DELETE', '/session').catch(() => undefined)
+  keepKey(undefined)
   session.value = 'none'
 }
 
@@ -47,7 +47,9 @@ export function SignIn() {
     setAsking(true)
     setError(undefined)
     try {
-      await post('/session', { token: token.trim() })
+      const { key, ...who } = await post<Holder & { key: string }>('/session', { token: token.trim() })
+      keepKey(key)
+      holder.value = who
       setToken('')
       session.value = 'open'
       announce('You are signed in.')

@@ -1,9 +1,42 @@
-/** Asks the admin API. The session is a cookie that scripts cannot read; an answer of 401 ends it here too. */
+/**
+ * Asks the admin API. A sign-in has two halves: a cookie that scripts cannot read, and a key that this page keeps, because a browser sends
+ * the cookie to every port of the host. An answer of 401 ends the session here too.
+ */
 
 import { signal } from '@preact/signals'
 
 /** `unknown` until the first answer. */
 export const session = signal<'unknown' | 'open' | 'none' | 'unreachable'>('unknown')
+
+/** Who is signed in, and what they may do. */
+export interface Holder {
+  readonly name: string
+  readonly may: 'read' | 'operate' | 'configure'
+}
+
+export const holder = signal<Holder | undefined>(undefined)
+
+const rights: readonly Holder['may'][] = ['read', 'operate', 'configure']
+
+/** Whether who is signed in may do what needs that right. */
+export function mayDo(needed: Holder['may']): boolean {
+  const { may = 'read' } = holder.value ?? {}
+  return rights.indexOf(may) >= rights.indexOf(needed)
+}
+
+/** Each port has a storage of its own, which all tabs share. */
+const keyName = 'reveille-sign-in'
+
+export function keepKey(key: string | undefined): void {
+  if (key === undefined) localStorage.removeItem(keyName)
+  else localStorage.setItem(keyName, key)
+}
+
+/** The headers that let a request in. */
+export function signedIn(): Readonly<Record<string, string>> {
+  const key = localStorage.getItem(keyName)
+  return key === null ? {} : { 'x-reveille-key': key }
+}
 
 export interface FieldError {
   readonly pointer: string
@@ -90,7 +123,7 @@ async function reach(
       signal,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(method !== 'GET' && { 'x-reveille-csrf': '1' }),
+        ...signedIn(),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       credentials: 'same-origin',

@@ -1,7 +1,7 @@
 /** Follows what the gateway does, over one connection for all pages. */
 
 import { effect, signal } from '@preact/signals'
-import { get, session } from './api.ts'
+import { get, session, signedIn } from './api.ts'
 import type { Frame } from './types.ts'
 
 /** `lost`: the connection broke, and is tried again. `off`: the gateway has no stream to give now. */
@@ -10,9 +10,11 @@ export const connection = signal<'connecting' | 'live' | 'lost' | 'off'>('connec
 type Listener = (frame: Frame | 'gap') => void
 
 const listeners = new Set<Listener>()
-let source: EventSource | undefined
+let source: AbortController | undefined
+/** The id of the last event, from which the gateway goes on. */
+let lastId: string | undefined
 let timer: ReturnType<typeof setTimeout> | undefined
-/** Milliseconds until the next try; a browser tries again by itself only while the answer is no error. */
+/** Milliseconds until the next try. */
 const pauses = [1_000, 2_000, 5_000, 15_000]
 let failures = 0
 
@@ -27,21 +29,47 @@ export function onFrame(listener: Listener): () => void {
 
 function open(): void {
   clearTimeout(timer)
-  source?.close()
-  const opened = new EventSource('/api/stream')
+  source?.abort()
+  const opened = new AbortController()
   source = opened
-  opened.addEventListener('open', () => {
-    if (failures > 0) emit('gap')
-    failures = 0
-    connection.value = 'live'
-  })
-  opened.addEventListener('frame', (event) => emit(JSON.parse(event.data) as Frame))
-  opened.addEventListener('gap', () => emit('gap'))
-  opened.addEventListener('error', () => {
-    connection.value = 'lost'
-    // The browser tries again by itself, and says how far it came, unless the answer was an error.
-    if (opened.readyState === EventSource.CLOSED) again()
-  })
+  follow(opened.signal).then(
+    () => lose(opened),
+    () => lose(opened),
+  )
+}
+
+/** An EventSource sends no headers of its own. @returns when the gateway has ended the stream */
+async function follow(signal: AbortSignal): Promise<void> {
+  const headers = { ...signedIn(), ...(lastId !== undefined && { 'last-event-id': lastId }) }
+  const { ok, body } = await fetch('/api/stream', { headers, signal, cache: 'no-store', redirect: 'error' })
+  if (!ok || body === null) throw new Error('There is no stream.')
+  if (failures > 0 && lastId === undefined) emit('gap')
+  failures = 0
+  connection.value = 'live'
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const blocks = (rest + value).split('\n\n')
+    rest = blocks.pop() ?? ''
+    if (!signal.aborted) blocks.forEach(take)
+  }
+}
+
+/** Takes an event as `runtime/api/stream.ts` writes it. */
+function take(block: string): void {
+  const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]))
+  lastId = fields.get('id') ?? lastId
+  const event = fields.get('event')
+  if (event === 'frame') emit(JSON.parse(fields.get('data') ?? '{}') as Frame)
+  else if (event === 'gap') emit('gap')
+}
+
+function lose(opened: AbortController): void {
+  if (source !== opened) return
+  connection.value = 'lost'
+  again()
 }
 
 function again(): void {
@@ -49,7 +77,7 @@ function again(): void {
   failures += 1
   if (failures > pauses.length) connection.value = 'off'
   timer = setTimeout(() => {
-    // An EventSource does not say which error it got; this finds out whether the session has ended.
+    // This finds out whether the session has ended.
     get('/health').then(open, () => {
       if (session.value === 'open') again()
     })
@@ -66,8 +94,9 @@ export function followSession(): void {
     if (session.value === 'open') open()
     else {
       clearTimeout(timer)
-      source?.close()
+      source?.abort()
       source = undefined
+      lastId = undefined
     }
   })
 }

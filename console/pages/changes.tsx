@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
-import { ApiError, post } from '../data/api.ts'
+import { ApiError, mayDo, post } from '../data/api.ts'
 import { asApiError, useLoaded, useLoadedList, useReloadOn } from '../data/load.ts'
 import type { Answer, ItemOf } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -150,6 +150,7 @@ function Step({ path, verb, what, folder, onDone }: StepProps) {
   }
 
   const { isBusy, dry, done, error } = state
+  if (!mayDo('configure')) return null
   return (
     <div class="step">
       <p class="actions">

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { goBack, hrefOf, type PageProps } from '../browser/router.ts'
+import { mayDo } from '../data/api.ts'
 import { useLoaded, useReloadOn, useText } from '../data/load.ts'
 import type { Explained, Explanation, RequestDetail, RunDetail } from '../data/types.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -47,7 +48,7 @@ type ReplayMode = 'closed' | 'as-it-was' | 'edited'
 function Shown({ request, reload }: { readonly request: RequestDetail; readonly reload: () => void }) {
   const [mode, setMode] = useState<ReplayMode>('closed')
   const { id, endpoint, outcome, status, bodyKept, forgottenAt } = request
-  const canReplay = bodyKept === true && forgottenAt === undefined
+  const canReplay = bodyKept === true && forgottenAt === undefined && mayDo('operate')
   useKey('r', () => canReplay && setMode('as-it-was'))
   useReloadOn(({ requests = [] }) => requests.some(({ replayOf }) => replayOf === id), reload)
   return (
@@ -75,7 +76,9 @@ function Shown({ request, reload }: { readonly request: RequestDetail; readonly 
         </div>
       </header>
       <Reason request={request} />
-      {!canReplay && <p class="quiet">{whyNoReplay(request)}</p>}
+      {!canReplay && (
+        <p class="quiet">{mayDo('operate') ? whyNoReplay(request) : 'Your token may not replay.'}</p>
+      )}
       {mode !== 'closed' && (
         <Replay key={mode} request={request} isEdited={mode === 'edited'} close={() => setMode('closed')} />
       )}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
-import { type ApiError, ask, type Method } from '../data/api.ts'
+import { type ApiError, ask, type Method, mayDo } from '../data/api.ts'
 import { asApiError } from '../data/load.ts'
 import { Marked } from './marked.tsx'
 
@@ -57,6 +57,7 @@ export function OrderButton({
     setState('ready')
   }
 
+  if (!mayDo('operate')) return null
   if (isAsking) {
     return (
       <span class="order">

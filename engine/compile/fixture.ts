@@ -19,6 +19,7 @@ const fixtureSettings: Settings = {
     host: '127.0.0.1',
     port: 8787,
     tokens: [],
+    holders: [],
     metricsTokens: [],
     trustedProxies: [],
     dataDir: '/var/lib/reveille',

@@ -67,6 +67,7 @@ test('absent keys have their documented defaults', async (context) => {
         host: '127.0.0.1',
         port: 8787,
         tokens: [],
+        holders: [],
         metricsTokens: [],
         trustedProxies: [],
         dataDir: folder.at('data'),

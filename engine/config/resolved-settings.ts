@@ -30,7 +30,8 @@ export function resolveSettings(
     file,
     gateway: {
       ...gatewayRest,
-      tokens: gatewayTokens(auth.token).map(({ token }) => token),
+      tokens: gatewayTokens(auth).map(({ token }) => token),
+      holders: gatewayTokens(auth).map(({ name, may }) => ({ name, may })),
       metricsTokens: metricsTokens(metrics.token).map(({ token }) => token),
       trustedProxies: gateway.trustedProxies.flatMap((text) => parseAddressRange(text)),
       dataDir: resolvePath(gateway.dataDir),

@@ -5,7 +5,7 @@
 
 import type { AddressRange } from './address-range.ts'
 import type { DeepReadonly } from './freeze-deep.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
+import type { ConfigurationValue, Right } from './schema/configuration-schema.ts'
 
 /** The file's value. The keys that are not redefined below are as the schema describes them. */
 type Written = DeepReadonly<ConfigurationValue>
@@ -31,6 +31,8 @@ export interface Settings extends Pick<Written, 'channels' | 'plugins'> {
   readonly gateway: Omit<Written['gateway'], 'auth' | 'metrics' | 'trustedProxies'> & {
     /** All of them are valid, and commands use the first; several during rotation. Empty: there is no admin API. */
     readonly tokens: readonly string[]
+    /** Who has the token at the same place of `tokens`, and what they may do. */
+    readonly holders: readonly { readonly name: string; readonly may: Right }[]
     /** Tokens that open the metrics alone. */
     readonly metricsTokens: readonly string[]
     /** The proxies whose reports about their clients' addresses are trusted. */

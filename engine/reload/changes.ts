@@ -130,6 +130,7 @@ function isReordered(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<st
 /** The settings whose name differs from the key's. */
 const keyNames: Readonly<Record<string, string>> = {
   'gateway.tokens': 'gateway.auth.token',
+  'gateway.holders': 'gateway.auth.tokens',
   'gateway.metricsTokens': 'gateway.metrics.token',
   'hooks.tokens': 'hooks.token',
   'hooks.bodyTimeoutMs': 'hooks.bodyTimeout',

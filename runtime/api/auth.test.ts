@@ -140,7 +140,7 @@ const ways: Readonly<Record<string, readonly [path: string, wrong: AskOptions, r
   'a sign-in': ['/api/session', signIn('wrong'), signIn(gatewayToken)],
   'a cookie': [
     '/api/runs',
-    { headers: { cookie } },
+    { headers: { cookie, 'x-reveille-key': 'x' } },
     { headers: { authorization: `Bearer ${gatewayToken}` } },
   ],
   'the metrics': [

@@ -1,17 +1,18 @@
 /** Decides who may use the admin surface: by the gateway token, by the cookie of a sign-in, and for the metrics by a token of their own. */
 
-import { createSecretMatcher, type Settings } from '@reveille/engine'
+import { createSecretMatcher, type Right, rights, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../http/clients/client.ts'
 import { createTries } from '../http/clients/throttle.ts'
 import { onceForEach } from '../once-for-each.ts'
-import { cookieOf, createCookie, isUnexpired, readCookie, setCookie } from './cookie.ts'
+import { cookieOf, createCookie, isUnexpired, pageKeyOf, readCookie, setCookie } from './cookie.ts'
 import { refuse } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { AdminOptions } from './options.ts'
-import { refuseUnrouted } from './register.ts'
+import { type RouteGuard, refuseUnrouted } from './register.ts'
 import type { accessRoutes } from './routes/access.ts'
 import { routes } from './routes/index.ts'
+import { createSignOuts } from './sign-outs.ts'
 
 export type AdminAuth = ReturnType<typeof createAdminAuth>
 
@@ -23,11 +24,16 @@ function pathIn({ url }: FastifyRequest): string {
 /** What a request was let in by. */
 export interface Admission {
   readonly token: string
+  /** The name of who has the token, and what they may do. */
+  readonly name: string
+  readonly may: Right
+  /** The id of a sign-in. */
+  readonly signIn?: string
   /** When it ends by itself. Milliseconds since the Unix epoch. */
   readonly until?: number
 }
 
-type AuthOptions = Pick<AdminOptions, 'current' | 'mintId' | 'now' | 'log' | 'issues'>
+type AuthOptions = Pick<AdminOptions, 'current' | 'mintId' | 'now' | 'log' | 'issues' | 'dataFolder'>
 
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 const signInPath = '/api/session'
@@ -38,7 +44,7 @@ const signInPath = '/api/session'
  * wait, with the right token too: otherwise it could go on guessing, and see which guess is let in. A right token does not reset the
  * count, because that of the metrics would buy guesses at that of the gateway.
  */
-export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptions) {
+export function createAdminAuth({ current, mintId, now, log, issues, dataFolder }: AuthOptions) {
   const adminMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.tokens))
   const metricsMatcher = onceForEach(({ gateway }: Settings) => createSecretMatcher(gateway.metricsTokens))
   const tries = createTries((client) => {
@@ -46,6 +52,7 @@ export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptio
     issues.tokenGuessed(client)
   })
   const admissions = new WeakMap<FastifyRequest, Admission>()
+  const signOuts = createSignOuts({ folder: dataFolder, now })
   const settingsOfNow = () => current().snapshot.settings
 
   function begin(reply: FastifyReply): void {
@@ -53,6 +60,7 @@ export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptio
       .header('x-request-id', mintId())
       .header('cache-control', 'no-store')
       .header('x-content-type-options', 'nosniff')
+      .header('cross-origin-resource-policy', 'same-origin')
   }
 
   async function refuseStranger(
@@ -77,9 +85,19 @@ export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptio
   /** The admission by a token in the headers, or by the cookie. */
   function admissionOf(request: FastifyRequest, settings: Settings): Admission | undefined {
     const given = givenToken(request)
-    if (given !== undefined) return adminMatcher(settings)(given) === undefined ? undefined : { token: given }
-    const cookie = cookieOf(request)
-    return cookie === undefined ? undefined : readCookie(cookie, settings.gateway.tokens, now())
+    if (given !== undefined) {
+      const holder = holderOf(given, settings)
+      return holder && { token: given, ...holder }
+    }
+    const signedIn = readCookie(cookieOf(request), pageKeyOf(request), settings.gateway.tokens, now())
+    if (signedIn === undefined || signOuts.has(signedIn.signIn)) return undefined
+    const holder = holderOf(signedIn.token, settings)
+    return holder && { ...signedIn, ...holder }
+  }
+
+  function holderOf(token: string, settings: Settings) {
+    const index = adminMatcher(settings)(token)
+    return index === undefined ? undefined : settings.gateway.holders[index]
   }
 
   return {
@@ -96,11 +114,14 @@ export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptio
       }
       const admission = admissionOf(request, settings)
       if (admission === undefined) {
-        const isGuess = givenToken(request) !== undefined || isUnexpired(cookieOf(request), now())
+        // A browser sends the cookie for pages of other ports too, which can send no key with it, and so guess nothing.
+        const isGuess =
+          givenToken(request) !== undefined ||
+          (pageKeyOf(request) !== undefined && isUnexpired(cookieOf(request), now()))
         return refuseStranger(request, reply, isGuess, 'The admin surface wants the gateway token.')
       }
       if (admission.until !== undefined && !safeMethods.has(request.method)) {
-        const foreign = foreignOrigin(request) ?? (hasOwnHeader(request) ? undefined : missingHeader)
+        const foreign = foreignOrigin(request)
         if (foreign !== undefined) return refuseForeign(reply, foreign)
       }
       admissions.set(request, admission)
@@ -136,24 +157,63 @@ export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptio
       return (await tries.wrong(client)) ?? false
     },
 
+    /** Who holds a stream: a sign-in, or a token. */
+    streamHolderOf(request: FastifyRequest): string {
+      const admission = admissions.get(request)
+      return admission?.signIn ?? admission?.name ?? ''
+    },
+
     /** Returns a function that says whether what let a request in would still do so. */
     admissionOf(request: FastifyRequest): () => boolean {
       const admission = admissions.get(request)
       return () =>
         admission !== undefined &&
         (admission.until ?? Number.POSITIVE_INFINITY) > now() &&
+        (admission.signIn === undefined || !signOuts.has(admission.signIn)) &&
         adminMatcher(settingsOfNow())(admission.token) !== undefined
     },
 
+    guard: {
+      refuseUnlessAllowed(request, reply, needed) {
+        const admission = admissions.get(request)
+        // A sign-in has none yet.
+        if (admission === undefined || isEnough(admission.may, needed)) return undefined
+        const sentence = `This needs a token that may ${needed}, and "${admission.name}" may only ${admission.may}.`
+        return refuse(reply, 'RIGHT_MISSING', { sentence })
+      },
+      noteAction(request, reply, name) {
+        const admission = admissions.get(request)
+        if (admission === undefined) return
+        const { statusCode: status } = reply
+        const requestId = reply.getHeader('x-request-id')
+        log.info({
+          event: 'admin-action',
+          action: name,
+          ...(request.params as object),
+          status,
+          requestId,
+          by: admission.name,
+        })
+      },
+    } satisfies RouteGuard,
+
     handlers: {
       async signIn({ body, request, reply }) {
-        if (adminMatcher(settingsOfNow())(body.token) === undefined)
-          return refuseStranger(request, reply, true, 'This is not the gateway token.')
-        const { until, value, maxAgeSeconds } = createCookie(body.token, now())
+        const holder = holderOf(body.token, settingsOfNow())
+        if (holder === undefined)
+          return refuseStranger(request, reply, true, 'This is no token of this gateway.')
+        const { until, value, pageKey, maxAgeSeconds } = createCookie(body.token, now())
         reply.header('set-cookie', setCookie(value, maxAgeSeconds, request.protocol === 'https'))
-        return { ok: true, until }
+        return { ok: true, until, key: pageKey, ...holder }
+      },
+      async readSignIn({ request, reply }) {
+        const admission = admissions.get(request)
+        if (admission === undefined) return refuse(reply, 'UNAUTHORIZED')
+        return { name: admission.name, may: admission.may }
       },
       async signOut({ request, reply }) {
+        const { signIn, until } = admissions.get(request) ?? {}
+        if (signIn !== undefined && until !== undefined) await signOuts.add(signIn, until)
         reply.header('set-cookie', setCookie('', 0, request.protocol === 'https'))
         return { ok: true }
       },
@@ -168,17 +228,16 @@ export function createAdminAuth({ current, mintId, now, log, issues }: AuthOptio
   }
 }
 
+/** A right holds all that are listed before it. */
+function isEnough(may: Right, needed: Right): boolean {
+  return rights.indexOf(may) >= rights.indexOf(needed)
+}
+
 function givenToken(request: FastifyRequest): string | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   if (bearer) return bearer
   const header = request.headers['x-gateway-token']
   return typeof header === 'string' ? header : undefined
-}
-
-const missingHeader = 'A request with the cookie of a sign-in has to have the header x-reveille-csrf.'
-
-function hasOwnHeader({ headers }: FastifyRequest): boolean {
-  return headers['x-reveille-csrf'] !== undefined
 }
 
 /**

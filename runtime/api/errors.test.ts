@@ -17,7 +17,12 @@ async function openOn(t: TestContext, error: Error) {
   }
   registerAdminSurface(app, {
     mask: createMask(),
-    current: () => ({ snapshot: { settings: { gateway: { tokens: [token] } } } }),
+    dataFolder: '/nowhere',
+    current: () => ({
+      snapshot: {
+        settings: { gateway: { tokens: [token], holders: [{ name: 'owner', may: 'configure' }] } },
+      },
+    }),
     store: { read: { runs: fail, run: fail } },
     mintId: () => 'minted',
     log: { info() {}, error: (facts: object) => lines.push(facts) },

@@ -40,6 +40,7 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
     ...options,
     generation: () => options.current().generation,
     admissionOf: auth.admissionOf,
+    holderOf: auth.streamHolderOf,
   })
   options.reloader.subscribe(stream.noteReload)
   app.addHook('onSend', async (_request, reply, payload) => masked(options.mask, reply, payload))
@@ -62,7 +63,12 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       api.setErrorHandler(createFaultHandler(options.log))
       // `authenticate` has refused the request by then, and without this handler it would not be called.
       api.setNotFoundHandler(() => {})
-      registerRoutes(api, routes, { ...createHandlers(options), ...auth.handlers, ...stream.handlers })
+      registerRoutes(
+        api,
+        routes,
+        { ...createHandlers(options), ...auth.handlers, ...stream.handlers },
+        auth.guard,
+      )
     },
     { prefix: '/api' },
   )

@@ -6,7 +6,7 @@ import { decodeWhole } from '../http/body/decode.ts'
 import { RequestError } from '../http/errors.ts'
 import { detailsOf, refuse, refuseQuery } from './errors.ts'
 import type { Handlers } from './handlers.ts'
-import type { RouteDeclaration, Routes } from './routes/declaration.ts'
+import type { Need, RouteDeclaration, Routes } from './routes/declaration.ts'
 import { closedObject, type Properties, type Schema } from './routes/schema.ts'
 import { validatorOf } from './validation/validators.ts'
 
@@ -15,15 +15,24 @@ const usualBodyBytes = 65_536
 /** A handler of any route. */
 type AnyHandler = (call: object) => Promise<unknown>
 
+/** Decides who may use a route, and writes down who did. */
+export interface RouteGuard {
+  /** Refuses a request whose token may not do what is needed, before its body is read. */
+  refuseUnlessAllowed(request: FastifyRequest, reply: FastifyReply, needed: Need): FastifyReply | undefined
+  /** Called once for each request that changed something, or tried to. */
+  noteAction(request: FastifyRequest, reply: FastifyReply, name: string): void
+}
+
 /** `scope` has the prefix of the routes. */
 export function registerRoutes<Of extends Routes>(
   scope: FastifyInstance,
   routes: Of,
   handlers: Handlers<Of>,
+  guard: RouteGuard,
 ): void {
   const all = Object.entries<RouteDeclaration>(routes)
   const add = (into: FastifyInstance, name: string, route: RouteDeclaration) =>
-    addRoute(into, name, route, (handlers as Readonly<Record<string, unknown>>)[name] as AnyHandler)
+    addRoute(into, name, route, (handlers as Readonly<Record<string, unknown>>)[name] as AnyHandler, guard)
   scope.register(async (json) => {
     parseBodiesAsJson(json)
     for (const [name, route] of all) if (route.body !== undefined) add(json, name, route)
@@ -68,14 +77,23 @@ function isAt(path: string, parts: readonly string[]): boolean {
 function addRoute(
   scope: FastifyInstance,
   name: string,
-  { method, path, query, body, mostBodyBytes = usualBodyBytes }: RouteDeclaration,
+  { method, path, needs, needsFor = {}, query, body, mostBodyBytes = usualBodyBytes }: RouteDeclaration,
   handler: AnyHandler,
+  guard: RouteGuard,
 ): void {
   const querySchema = closedObject(query ?? {})
   scope.route({
     method,
     url: path,
     bodyLimit: mostBodyBytes,
+    onRequest: async (request, reply) => {
+      const asked = request.query as Readonly<Record<string, unknown>>
+      const flagged = Object.entries(needsFor).find(([flag]) => String(asked[flag]) === 'true')
+      return guard.refuseUnlessAllowed(request, reply, flagged?.[1] ?? needs)
+    },
+    onResponse: async (request, reply) => {
+      if (needs !== 'read') guard.noteAction(request, reply, name)
+    },
     handler: async (request, reply) => {
       const given = request.query as Record<string, unknown>
       const wrong = query && faultsOfQuery(name, query, querySchema, given)

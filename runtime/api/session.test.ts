@@ -1,7 +1,6 @@
 /** A browser that signs in, what its cookie opens, and what other sites can do with it. */
 
 import assert from 'node:assert/strict'
-import { createHmac, hkdfSync } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import {
   type Answer,
@@ -12,75 +11,97 @@ import {
 } from '../../test/installation.ts'
 
 const origin = 'http://localhost:80'
-const own = { origin, 'x-reveille-csrf': '1' }
 const old = 'test-gateway-token-before-rotation'
+
+interface SignedIn extends Answer {
+  readonly cookie: string
+  /** The half that the page keeps. */
+  readonly key: string
+  readonly attributes: readonly string[]
+}
+
+/** The headers of a page that is signed in. */
+const pageOf = ({ cookie, key }: Pick<SignedIn, 'cookie' | 'key'>) => ({ cookie, 'x-reveille-key': key })
 
 async function signIn(
   { ask }: Pick<Installation, 'ask'>,
   token: unknown = gatewayToken,
   headers: Record<string, string> = { origin },
-): Promise<Answer & { readonly cookie: string; readonly attributes: readonly string[] }> {
+): Promise<SignedIn> {
   const answer = await ask('/api/session', { method: 'POST', headers, payload: JSON.stringify({ token }) })
   const [cookie = '', ...attributes] = String(answer.headers['set-cookie'] ?? '').split('; ')
-  return { ...answer, cookie, attributes }
+  return { ...answer, cookie, key: String(answer.body['key'] ?? ''), attributes }
 }
 
 async function open(t: TestContext, yaml = configuration) {
   const installed = await install(t, { 'reveille.yaml': yaml })
-  const statusBy = async (cookie: string, path = '/api/status') =>
-    (await installed.ask(path, { headers: { cookie } })).status
+  const statusBy = async (cookie: string, key: string, path = '/api/status') =>
+    (await installed.ask(path, { headers: pageOf({ cookie, key }) })).status
   return { ...installed, statusBy }
 }
 
 test('a sign-in with the gateway token sets a cookie for twelve hours that opens the API', async (t) => {
   const installed = await open(t)
   const before = Date.now()
-  const { status, body, cookie, attributes, headers } = await signIn(installed)
+  const { status, body, cookie, key, attributes, headers } = await signIn(installed)
   assert.equal(status, 200)
   assert.deepEqual(attributes, ['Path=/', 'Max-Age=43200', 'HttpOnly', 'SameSite=Strict'])
   assert.equal(headers['cache-control'], 'no-store')
   const left = Number(body['until']) - before
   assert.ok(left >= 43_200_000 && left < 43_260_000, `${left}`)
-  assert.equal(await installed.statusBy(cookie), 200)
-  assert.equal(await installed.statusBy(`other=1; ${cookie}; more=2`), 200)
-  assert.equal(await installed.statusBy(cookie, '/metrics'), 401, 'it opens nothing else')
+  assert.equal(await installed.statusBy(cookie, key), 200)
+  assert.equal(await installed.statusBy(`other=1; ${cookie}; more=2`, key), 200)
+  assert.equal(await installed.statusBy(cookie, key, '/metrics'), 401, 'it opens nothing else')
   for (const text of [installed.log(), cookie, JSON.stringify(body)]) assert.ok(!text.includes(gatewayToken))
 })
 
-test('a cookie that was changed, or made by another token, or has expired, opens nothing', async (t) => {
+test('the cookie alone opens nothing, since a browser sends it to every port, and guesses nothing either', async (t) => {
   const installed = await open(t)
-  const { cookie } = await signIn(installed)
-  const [name = '', value = ''] = cookie.split('=')
-  const [until = '', signature = ''] = value.split('.')
-  const signed = (time: number, token: string) => {
-    const key = Buffer.from(hkdfSync('sha256', token, '', 'reveille session cookie', 32))
-    return `${name}=${time}.${createHmac('sha256', key).update(String(time)).digest('base64url')}`
+  const [one, other] = [await signIn(installed), await signIn(installed)]
+  for (let times = 0; times < 30; times += 1) {
+    const { status } = await installed.ask('/api/status', { headers: { cookie: one.cookie } })
+    assert.equal(status, 401)
   }
-  assert.equal(signed(Number(until), gatewayToken), cookie, 'this is how it is made')
+  for (const path of ['/api/stream', '/api/runs', '/api/session'])
+    assert.equal((await installed.ask(path, { headers: { cookie: one.cookie } })).status, 401, path)
+  assert.equal(await installed.statusBy(one.cookie, other.key), 401, 'the half of another sign-in')
+  assert.equal(await installed.statusBy(one.cookie, one.key), 200)
+  const { headers } = await installed.ask('/api/status', { headers: pageOf(one) })
+  assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+})
+
+test('a cookie that was changed, or made by another token, opens nothing', async (t) => {
+  const installed = await open(t)
+  const { cookie, key } = await signIn(installed)
+  const [name = '', value = ''] = cookie.split('=')
+  const [until = '', id = '', signature = ''] = value.split('.')
   const others = [
     `${name}=`,
     `${name}=${until}`,
-    `${name}=${Number(until) + 1}.${signature}`,
-    `${name}=${until}.${signature.slice(0, -1)}`,
-    `${name}=${until}.${signature}x`,
-    `${name}=${until}.${gatewayToken}`,
-    signed(Date.now() - 1, gatewayToken),
-    signed(Date.now() + 43_300_000, gatewayToken),
-    signed(Number(until), 'another-gateway-token-0123456789'),
+    `${name}=${Number(until) + 1}.${id}.${signature}`,
+    `${name}=${until}.${id.slice(1)}A.${signature}`,
+    `${name}=${until}.${id}.${signature.slice(0, -1)}`,
+    `${name}=${until}.${id}.${signature}x`,
+    `${name}=${until}.${id}.${gatewayToken}`,
+    `${name}=${until}.${id}.${key}`,
     `x${cookie}`,
   ]
-  for (const other of others) assert.equal(await installed.statusBy(other), 401, other)
-  assert.equal(await installed.statusBy(cookie), 200)
+  for (const other of others) assert.equal(await installed.statusBy(other, key), 401, other)
+  assert.equal(await installed.statusBy(cookie, key), 200)
 })
 
 test('a cookie ends with the token that was given for it, and with no other', async (t) => {
   const both = configuration.replace(`token: ${gatewayToken}`, `token: [${gatewayToken}, ${old}]`)
   const installed = await open(t, both)
   const [one, other] = [await signIn(installed), await signIn(installed, old)]
-  assert.deepEqual([await installed.statusBy(one.cookie), await installed.statusBy(other.cookie)], [200, 200])
+  const statuses = async () => [
+    await installed.statusBy(one.cookie, one.key),
+    await installed.statusBy(other.cookie, other.key),
+  ]
+  assert.deepEqual(await statuses(), [200, 200])
   await installed.write('reveille.yaml', configuration)
   assert.equal((await installed.gateway.reload()).ok, true)
-  assert.deepEqual([await installed.statusBy(one.cookie), await installed.statusBy(other.cookie)], [200, 401])
+  assert.deepEqual(await statuses(), [200, 401])
 })
 
 test('a wrong token signs nobody in, and counts as a wrong try at the admin surface', async (t) => {
@@ -112,26 +133,25 @@ test('a sign-in without a token that could be one is refused with the field', as
 
 test('a request that changes something needs the page of this gateway, if a cookie lets it in', async (t) => {
   const installed = await open(t)
-  const { cookie } = await signIn(installed)
+  const page = pageOf(await signIn(installed))
+  const own = { origin }
   const change = async (headers: Record<string, string>) => {
     const { status, body } = await installed.ask('/api/reload', {
       method: 'POST',
-      headers: { cookie, ...headers },
+      headers: { ...page, ...headers },
     })
     return status === 403 ? body['code'] : status
   }
   assert.equal(await change(own), 200)
   const foreigners: Record<string, string>[] = [
     {},
-    { origin },
-    { 'x-reveille-csrf': '1' },
     { ...own, origin: 'http://evil.example' },
     { ...own, origin: 'http://localhost:8080' },
     { ...own, origin: 'null' },
     { ...own, origin: '' },
   ]
   for (const headers of foreigners) assert.equal(await change(headers), 'CROSS_SITE', JSON.stringify(headers))
-  const unknown = await installed.ask('/api/nowhere', { method: 'POST', headers: { cookie } })
+  const unknown = await installed.ask('/api/nowhere', { method: 'POST', headers: page })
   assert.equal(unknown.status, 403, 'before 404')
   const byToken = { authorization: `Bearer ${gatewayToken}`, origin: 'http://evil.example' }
   assert.equal(await change(byToken), 200, 'a token in a header is sent by nobody else')
@@ -139,15 +159,23 @@ test('a request that changes something needs the page of this gateway, if a cook
   assert.deepEqual([foreign.status, foreign.cookie], [403, ''])
 })
 
-test('signing out removes the cookie, and needs the page of this gateway too', async (t) => {
+test('signing out ends the sign-in at the gateway, also over a restart, and no other one', async (t) => {
   const installed = await open(t)
-  const { cookie } = await signIn(installed)
+  const [one, other] = [await signIn(installed), await signIn(installed)]
   const signOut = (headers: Record<string, string>) =>
-    installed.ask('/api/session', { method: 'DELETE', headers: { cookie, ...headers } })
-  assert.equal((await signOut({})).status, 403)
-  const { status, headers } = await signOut(own)
+    installed.ask('/api/session', { method: 'DELETE', headers })
+  assert.equal((await signOut({ cookie: one.cookie, origin })).status, 401)
+  assert.equal((await signOut(pageOf(one))).status, 403, 'it needs the page of this gateway')
+  const { status, headers } = await signOut({ ...pageOf(one), origin })
   assert.equal(status, 200)
   assert.equal(headers['set-cookie'], 'reveille_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict')
+  const statuses = async ({ ask }: Pick<Installation, 'ask'>) => [
+    (await ask('/api/status', { headers: pageOf(one) })).status,
+    (await ask('/api/status', { headers: pageOf(other) })).status,
+  ]
+  assert.deepEqual(await statuses(installed), [401, 200])
+  await installed.gateway.close({ graceMs: 0 })
+  assert.deepEqual(await statuses(await install(t, {}, { folder: installed.folder })), [401, 200])
 })
 
 test('behind a trusted proxy that takes https the cookie is secure, and pages of its address are this gateway', async (t) => {
@@ -155,13 +183,13 @@ test('behind a trusted proxy that takes https the cookie is secure, and pages of
   const installed = await open(t, proxied)
   const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'hooks.example.com' }
   const page = { ...forwarded, origin: 'https://hooks.example.com' }
-  const { status, cookie, attributes } = await signIn(installed, gatewayToken, page)
+  const { status, cookie, key, attributes } = await signIn(installed, gatewayToken, page)
   assert.deepEqual([status, attributes.at(-1)], [200, 'Secure'])
   const change = async (headers: Record<string, string>) =>
     (
       await installed.ask('/api/reload', {
         method: 'POST',
-        headers: { cookie, 'x-reveille-csrf': '1', ...headers },
+        headers: { ...pageOf({ cookie, key }), ...headers },
       })
     ).status
   assert.equal(await change(page), 200)

@@ -154,10 +154,11 @@ test('a stream ends when the token that opened it is withdrawn, and when the gat
     body: JSON.stringify({ token: old }),
   })
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const { key } = (await signedIn.json()) as { key: string }
   const kept = await follow(t, address)
   const ending = [
     await follow(t, address, { authorization: `Bearer ${old}` }),
-    await follow(t, address, { cookie }),
+    await follow(t, address, { cookie, 'x-reveille-key': key }),
   ]
   await write('reveille.yaml', configuration)
   assert.equal((await gateway.reload()).ok, true)
@@ -224,6 +225,7 @@ function createFixture() {
     generation: () => 7,
     isDraining: () => false,
     mask: createMask(),
+    holderOf: (given: { holder?: string }) => given.holder ?? String(Math.random()),
     admissionOf: (given: object) => () => admitted.has(given),
     now: () => now,
     timers: {
@@ -253,9 +255,9 @@ function createFixture() {
     now = end
   }
 
-  async function connect(seen?: string) {
+  async function connect(seen?: string, holder?: string) {
     const response = new FakeResponse()
-    const given = { method: 'GET', headers: seen === undefined ? {} : { 'last-event-id': seen } }
+    const given = { method: 'GET', holder, headers: seen === undefined ? {} : { 'last-event-id': seen } }
     admitted.add(given)
     const refusals: unknown[] = []
     const reply = {
@@ -413,6 +415,13 @@ test('at most a hundred clients follow, and one that leaves makes room', async (
   assert.partialDeepStrictEqual(refused.refusals, [{ ok: false, code: 'TOO_MANY_STREAMS' }])
   clients[0]?.response.destroy()
   assert.deepEqual((await connect()).refusals, [])
+})
+
+test('at most forty streams are of one token or sign-in, so that nobody holds all of them', async () => {
+  const { connect } = createFixture()
+  for (let count = 0; count < 40; count += 1) assert.deepEqual((await connect(undefined, 'one')).refusals, [])
+  assert.partialDeepStrictEqual((await connect(undefined, 'one')).refusals, [{ code: 'TOO_MANY_STREAMS' }])
+  assert.deepEqual((await connect(undefined, 'other')).refusals, [])
 })
 
 test('half a minute after the last client has gone, nothing is gathered, and one that comes then starts with a gap', async () => {

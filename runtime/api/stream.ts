@@ -21,6 +21,8 @@ export interface StreamOptions {
   readonly isDraining: () => boolean
   /** Returns a function that says whether what let a request in would still do so. */
   readonly admissionOf: (request: FastifyRequest) => () => boolean
+  /** Who asks, for a bound on the streams of each. */
+  readonly holderOf: (request: FastifyRequest) => string
   readonly now: () => number
   readonly timers: Timers
   /** A frame is written past the hook that masks answers. */
@@ -28,6 +30,7 @@ export interface StreamOptions {
 }
 
 interface Client {
+  readonly holder: string
   readonly response: ServerResponse
   readonly isAdmitted: () => boolean
 }
@@ -46,6 +49,8 @@ const keepAliveMs = 15_000
 /** How long changes are gathered after the last client has gone, so that one that connects again misses nothing. Milliseconds. */
 const lingerMs = 30_000
 const mostClients = 100
+/** Of one sign-in, or of one token. */
+const mostOfHolder = 40
 /** Of requests. */
 const mostRows = 50
 /** Of runs, events and deliveries each. */
@@ -210,11 +215,13 @@ export function createStream(options: StreamOptions) {
         reply.type('text/event-stream; charset=utf-8')
         if (request.method === 'HEAD') return reply.send('')
         if (options.isDraining()) return refuse(reply, 'DRAINING')
-        if (clients.size >= mostClients) return refuse(reply, 'TOO_MANY_STREAMS')
+        const holder = options.holderOf(request)
+        const own = [...clients].filter((client) => client.holder === holder).length
+        if (clients.size >= mostClients || own >= mostOfHolder) return refuse(reply, 'TOO_MANY_STREAMS')
         // A proxy must not wait for the end of the answer.
         reply.header('x-accel-buffering', 'no').hijack()
         const response = reply.raw
-        const client = { response, isAdmitted: options.admissionOf(request) }
+        const client = { holder, response, isAdmitted: options.admissionOf(request) }
         const seen = request.headers['last-event-id']
         // Changes from here on are gathered, so that none is between what is answered now and the first frame.
         follow()

@@ -22,6 +22,7 @@ const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
   METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only; choose POST at the sender.'),
   UNAUTHORIZED: row(401, 'The token or the signature is missing or wrong.'),
+  RIGHT_MISSING: row(403, 'The token may not do that.'),
   CROSS_SITE: row(403, 'A request with the cookie of a sign-in has to come from a page of this gateway.'),
   NOT_THROUGH_TUNNEL: row(
     403,

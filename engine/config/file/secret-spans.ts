@@ -11,7 +11,7 @@ export function secretSpansIn(document: Document, holdsSecrets: (path: Path) => 
     Pair(_, pair, ancestors) {
       if (!holdsSecrets(pathOf([...ancestors, pair]))) return visit.SKIP
       if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
-      if (isAllowance(pair.key.value, ancestors) || isDemand(pair)) return
+      if (isAllowance(pair.key.value, ancestors) || isDemand(pair) || isListOfHolders(pair)) return
       const isSecret = isNamedMap(pair, ancestors) ? isCalledSecret : isSecretKey
       const isHeader = pathOf(ancestors).at(-1) === 'headers'
       if (!isHeader && !isSecret(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
@@ -34,6 +34,11 @@ const namedMaps = new Set(['channels', 'endpoints', 'providers', 'runners', 'sou
 /** In `budget: { tokens: 5000 }` the tokens are a number and no secret. */
 function isAllowance(key: string, ancestors: readonly unknown[]): boolean {
   return key === 'tokens' && pathOf(ancestors).at(-1) === 'budget'
+}
+
+/** In `tokens: [{ name, token, may }]` each map is searched by itself. */
+function isListOfHolders({ key, value }: Pair): boolean {
+  return isScalar(key) && key.value === 'tokens' && isSeq(value) && value.items.some((item) => isMap(item))
 }
 
 /** In `auth: both` of an endpoint, the value names the kind of authentication, and is no secret. */

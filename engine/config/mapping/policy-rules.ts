@@ -69,7 +69,7 @@ function contextOf({ source, value }: CheckedFile<ConfigurationValue>, findings:
     findings.isSound(source, path) ? read() : undefined
   const host = sound(['gateway', 'host'], () => value.gateway.host)
   const proxies = sound(['gateway', 'trustedProxies'], () => value.gateway.trustedProxies) ?? []
-  const admin = sound(['gateway', 'auth', 'token'], () => gatewayTokens(value.gateway.auth.token)) ?? []
+  const admin = sound(['gateway', 'auth'], () => gatewayTokens(value.gateway.auth)) ?? []
   const tokens = sound(['hooks', 'token'], () => hookTokens(value.hooks.token)) ?? []
   const metrics =
     sound(['gateway', 'metrics', 'token'], () => metricsTokens(value.gateway.metrics.token)) ?? []

@@ -10,7 +10,7 @@ import { checkModuleName, moduleName } from '../mapping/module-name.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import { overlapsPath } from '../path-overlap.ts'
-import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import type { ConfigurationValue, Right } from '../schema/configuration-schema.ts'
 import { checkPrices, checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
@@ -24,6 +24,7 @@ interface Rule {
 
 const hookToken = ['hooks', 'token'] as const
 const gatewayToken = ['gateway', 'auth', 'token'] as const
+const gatewayTokenList = ['gateway', 'auth', 'tokens'] as const
 const metricsToken = ['gateway', 'metrics', 'token'] as const
 const transformModules = ['hooks', 'transforms', 'modules'] as const
 
@@ -45,19 +46,24 @@ export const rules: readonly Rule[] = [
     check: ({ hooks }) => checkTokens(hookToken, hooks.token),
   },
   {
-    reads: ['gateway.auth.token'],
-    check: ({ gateway }) => checkTokens(gatewayToken, gateway.auth.token),
+    reads: ['gateway.auth'],
+    *check({ gateway }) {
+      yield* checkTokens(gatewayToken, gateway.auth.token)
+      for (const [index, { token }] of (gateway.auth.tokens ?? []).entries())
+        yield* checkTokens([...gatewayTokenList, index, 'token'], token)
+      yield* checkHolders(gateway.auth)
+    },
   },
   {
     reads: ['gateway.metrics.token'],
     check: ({ gateway }) => checkTokens(metricsToken, gateway.metrics.token),
   },
   {
-    reads: ['hooks.token', 'gateway.auth.token', 'gateway.metrics.token'],
+    reads: ['hooks.token', 'gateway.auth', 'gateway.metrics.token'],
     *check({ hooks, gateway }) {
       const others = new Map([
         ...hookTokens(hooks.token).map(({ token }) => [token, '`hooks.token`'] as const),
-        ...gatewayTokens(gateway.auth.token).map(({ token }) => [token, '`gateway.auth.token`'] as const),
+        ...gatewayTokens(gateway.auth).map(({ token, key }) => [token, `\`${key}\``] as const),
       ])
       for (const { path, token } of metricsTokens(gateway.metrics.token)) {
         const other = token.trim() === '' ? undefined : others.get(token)
@@ -72,15 +78,16 @@ export const rules: readonly Rule[] = [
     },
   },
   {
-    reads: ['hooks.token', 'gateway.auth.token'],
+    reads: ['hooks.token', 'gateway.auth'],
     *check({ hooks, gateway }) {
-      const admin = new Set(gatewayTokens(gateway.auth.token).map(({ token }) => token))
+      const admin = new Map(gatewayTokens(gateway.auth).map(({ token, key }) => [token, key]))
       for (const { path, token } of hookTokens(hooks.token)) {
-        if (!admin.has(token) || token.trim() === '') continue
+        const key = admin.get(token)
+        if (key === undefined || token.trim() === '') continue
         yield {
           path,
           code: 'TOKEN_SHARED',
-          message: '`hooks.token` equals `gateway.auth.token`',
+          message: `\`hooks.token\` equals \`${key}\``,
           hint: 'Give them different values: a sender of hooks must not be an admin.',
         }
       }
@@ -384,6 +391,50 @@ export function metricsTokens(token: ConfigurationValue['gateway']['metrics']['t
   return tokensAt(metricsToken, token)
 }
 
-export function gatewayTokens(token: ConfigurationValue['gateway']['auth']['token']) {
-  return tokensAt(gatewayToken, token)
+/** The holder of `gateway.auth.token`. */
+export const owner = 'owner'
+
+/** Who may use the admin surface, by token: first `gateway.auth.token`, which may do everything. */
+export function gatewayTokens({ token, tokens = [] }: ConfigurationValue['gateway']['auth']) {
+  return [
+    ...tokensAt(gatewayToken, token).map((each) => ({
+      ...each,
+      key: 'gateway.auth.token',
+      name: owner,
+      may: 'configure' as Right,
+    })),
+    ...tokens.map(({ name, token, may }, index) => ({
+      path: [...gatewayTokenList, index, 'token'] as Path,
+      token,
+      key: `gateway.auth.tokens[${index}].token`,
+      name,
+      may,
+    })),
+  ]
+}
+
+/** A name stands for one holder, and a token for one of them; several tokens of `gateway.auth.token` may be equal. */
+function* checkHolders(auth: ConfigurationValue['gateway']['auth']): Iterable<Finding> {
+  const names = new Map([[owner, 'gateway.auth.token']])
+  const tokens = new Map(tokensAt(gatewayToken, auth.token).map(({ token }) => [token, 'gateway.auth.token']))
+  for (const [index, { name, token }] of (auth.tokens ?? []).entries()) {
+    const key = `gateway.auth.tokens[${index}]`
+    const [named, opened] = [names.get(name), tokens.get(token)]
+    if (named !== undefined)
+      yield {
+        path: [...gatewayTokenList, index, 'name'],
+        code: 'TOKEN_NAME_SHARED',
+        message: `\`${key}.name\` is the name of \`${named}\` too`,
+        hint: 'Give each token a name of its own, or the records do not say who did what.',
+      }
+    if (opened !== undefined)
+      yield {
+        path: [...gatewayTokenList, index, 'token'],
+        code: 'TOKEN_SHARED',
+        message: `\`${key}.token\` equals \`${opened}\``,
+        hint: 'Give them different values: nobody could tell who did what.',
+      }
+    names.set(name, key)
+    tokens.set(token, `${key}.token`)
+  }
 }

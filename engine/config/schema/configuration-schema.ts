@@ -29,6 +29,10 @@ import { endpointPolicies } from './policy-schema.ts'
 import { type PresetUse, presetList } from './preset-schema.ts'
 import { type Static, Type } from './type.ts'
 
+/** What the holder of a token may do, each right with all before it. */
+export const rights = ['read', 'operate', 'configure'] as const
+export type Right = (typeof rights)[number]
+
 /** The longest wait of a Node.js timer. */
 const longestTimerMs = 2 ** 31 - 1
 
@@ -47,7 +51,21 @@ const gateway = section('The process: where it listens, what it keeps, who is it
     'Who may use the admin surface.',
     optional({
       token: textOrTexts(
-        'Opens the admin API, the console and the metrics; without it there is neither API nor console. A list while it is being rotated: each is taken, and the command line shows the first.',
+        'Opens the admin API, the console and the metrics, for everything; without a token there is neither API nor console. A list while it is being rotated: each is taken, and the command line shows the first.',
+      ),
+      tokens: Type.Array(
+        keys({
+          name: text('Who has it. The log and the records name it with what it is used for.', {
+            pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+            expects: 'a name of at most 64 letters, digits, dots, dashes and underscores',
+          }),
+          token: text('Opens the same surface for what its holder may do.'),
+          may: oneOf(
+            '`read` shows everything that the API shows; `operate` also does things again, cancels, resumes, sends and forgets; `configure` also reloads and rolls back.',
+            rights,
+          ),
+        }),
+        { description: 'More tokens, each with a name and with what its holder may do.' },
       ),
     }),
   ),

@@ -4,9 +4,9 @@
  * one of yesterday.
  */
 
-import { shortestHidden } from '../../config/secret.ts'
+import { type Span, shortestHidden } from '../../config/secret.ts'
 import type { ErrorReport, FromWorker } from '../worker/protocol.ts'
-import { compileSearch, type Found } from './secret-search.ts'
+import { compileSearch } from './secret-search.ts'
 
 export interface Mask {
   /** Secrets of fewer than eight characters are ignored, because they would hide words of every text. */
@@ -26,8 +26,8 @@ const mostSecrets = 2_000
 export function createMask(): Mask {
   const known = new Set<string>()
   const none = () => []
-  let searchText: (text: string) => readonly Found[] = none
-  let searchJson: (json: string) => readonly Found[] = none
+  let searchText: (text: string) => readonly Span[] = none
+  let searchJson: (json: string) => readonly Span[] = none
 
   function add(secrets: Iterable<string>): void {
     const before = known.size
@@ -67,7 +67,7 @@ export function createMask(): Mask {
   }
 }
 
-function replace(text: string, found: readonly Found[], by: (place: Found) => string): string {
+function replace(text: string, found: readonly Span[], by: (place: Span) => string): string {
   let result = ''
   let done = 0
   for (const place of found) {
@@ -78,7 +78,7 @@ function replace(text: string, found: readonly Found[], by: (place: Found) => st
 }
 
 /** What is found from the middle of an escape on is no secret, and a part of a number is none either. */
-function replaceInJson(json: string, found: readonly Found[]): string {
+function replaceInJson(json: string, found: readonly Span[]): string {
   let at = 0
   let isInString = false
   const isStringAt = (index: number): boolean => {

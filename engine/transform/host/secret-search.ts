@@ -3,11 +3,7 @@
  * multi-pattern searching, 1994): where two characters occur in no secret, the next seven places cannot begin one.
  */
 
-/** Two places in a text, from `start` to before `end`. */
-export interface Found {
-  readonly start: number
-  readonly end: number
-}
+import type { Span } from '../../config/secret.ts'
 
 /** Every form has at least this many UTF-16 units. A form is recognised by them if the text was cut behind them. */
 const prefixLength = 8
@@ -25,7 +21,7 @@ function pairAt(text: string, index: number): number {
 }
 
 /** Returns a function that finds the places of all forms, in order and apart. Forms of fewer than eight units are left out. */
-export function compileSearch(forms: Iterable<string>): (text: string) => readonly Found[] {
+export function compileSearch(forms: Iterable<string>): (text: string) => readonly Span[] {
   const shifts = new Uint8Array(pairs).fill(prefixLength - 1)
   const byLastPair = new Map<number, string[]>()
   for (const form of forms) {

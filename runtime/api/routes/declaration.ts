@@ -2,10 +2,17 @@
 
 import { integer, list, object, optional, type Properties, type Schema, text } from './schema.ts'
 
+/** What the holder of a token may do, each with all before it. */
+export type Need = 'read' | 'operate' | 'configure'
+
 export interface RouteDeclaration {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below `/api`. A parameter begins with a colon: `/requests/:id`. */
   readonly path: `/${string}`
+  /** What the holder of a token must be allowed to do. */
+  readonly needs: Need
+  /** Flags of the query that need more than that. */
+  readonly needsFor?: Readonly<Record<string, Need>>
   /** One sentence that begins with a verb. */
   readonly summary: string
   /** What the query may have. Its texts are read as numbers and flags where the schema says so. */

@@ -113,6 +113,7 @@ export const dryRunRoutes = {
   explainRequest: {
     method: 'GET',
     path: '/requests/:id/explain',
+    needs: 'read',
     summary: 'Says why a stored request ended as it did, or what is live or a generation makes of it.',
     query: optional({
       generation: text(
@@ -136,12 +137,14 @@ export const dryRunRoutes = {
   writeTest: {
     method: 'GET',
     path: '/requests/:id/as-test',
+    needs: 'read',
     summary: 'Writes an entry of `tests:` from a stored request: it expects what happened.',
     answers: { 200: content('text/yaml', 'A mapping file with one test.') },
   },
   tryRequest: {
     method: 'POST',
     path: '/try',
+    needs: 'operate',
     summary: 'Says what would come of a request, by what is live or by pasted mappings.',
     mostBodyBytes: mostTriedBytes,
     body: closedObject({
@@ -165,6 +168,7 @@ export const dryRunRoutes = {
   listSamples: {
     method: 'GET',
     path: '/endpoints/:name/samples',
+    needs: 'read',
     summary: 'Lists the requests of the tests of an endpoint, at most 100, as samples to try.',
     answers: {
       200: object({
@@ -183,6 +187,7 @@ export const dryRunRoutes = {
   listPaths: {
     method: 'GET',
     path: '/endpoints/:name/paths',
+    needs: 'read',
     summary:
       'Lists the fields that payloads of an endpoint have, from the newest that are kept and from its tests.',
     answers: {

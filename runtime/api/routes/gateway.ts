@@ -46,6 +46,7 @@ export const gatewayRoutes = {
   readStatus: {
     method: 'GET',
     path: '/status',
+    needs: 'read',
     summary:
       "Shows the state of the main session, the channels and the sources, and what is left of today's budgets.",
     answers: { 200: status },
@@ -53,6 +54,7 @@ export const gatewayRoutes = {
   readSeries: {
     method: 'GET',
     path: '/series',
+    needs: 'read',
     summary:
       'Shows the last minutes in steps of ten seconds: outcomes, durations, backlog and what turns cost.',
     query: optional({
@@ -63,6 +65,7 @@ export const gatewayRoutes = {
   readSpend: {
     method: 'GET',
     path: '/spend',
+    needs: 'read',
     summary:
       'Lists what turns have cost, the dearest first or by day the newest first, and what the month comes to.',
     query: {
@@ -94,12 +97,14 @@ export const gatewayRoutes = {
   readHealth: {
     method: 'GET',
     path: '/health',
+    needs: 'read',
     summary: 'Shows the health of the store, also where it cannot be read.',
     answers: { 200: health },
   },
   listGenerations: {
     method: 'GET',
     path: '/generations',
+    needs: 'read',
     summary: 'Lists what went live and what was refused, the newest first.',
     query: pageQuery,
     answers: { 200: pageOf(generationItem) },
@@ -107,12 +112,14 @@ export const gatewayRoutes = {
   readGeneration: {
     method: 'GET',
     path: '/generations/:number',
+    needs: 'read',
     summary: 'Shows one generation with the names of its files.',
     answers: { 200: generation },
   },
   readGenerationFile: {
     method: 'GET',
     path: '/generations/:number/file',
+    needs: 'read',
     summary: 'Shows one file of a generation without the secrets in it.',
     query: {
       path: text('Its path, its name from the folder of the configuration, or `preset github`.', {
@@ -124,6 +131,7 @@ export const gatewayRoutes = {
   compareGenerations: {
     method: 'GET',
     path: '/generations/:number/compare',
+    needs: 'read',
     summary: 'Shows the files that differ from another generation, without the secrets in them.',
     query: {
       with: integer('The number of the other one, from which the changes are counted.', { minimum: 1 }),
@@ -133,6 +141,7 @@ export const gatewayRoutes = {
   reload: {
     method: 'POST',
     path: '/reload',
+    needs: 'configure',
     summary: 'Reads the files again, or says what that would change.',
     query: dryRunQuery,
     answers: { 200: either(reloadResult, dryReload), 409: either(reloadResult, dryReload) },
@@ -140,6 +149,7 @@ export const gatewayRoutes = {
   rollBack: {
     method: 'POST',
     path: '/generations/:number/rollback',
+    needs: 'configure',
     summary: 'Serves an earlier generation, or says what that would change.',
     query: dryRunQuery,
     answers: { 200: either(reloadResult, dryReload), 409: either(reloadResult, dryReload) },
@@ -147,6 +157,7 @@ export const gatewayRoutes = {
   listEndpoints: {
     method: 'GET',
     path: '/endpoints',
+    needs: 'read',
     summary: 'Lists the endpoints with their policies, by name.',
     query: pageQuery,
     answers: { 200: pageOf(endpointItem) },
@@ -154,6 +165,7 @@ export const gatewayRoutes = {
   listMappings: {
     method: 'GET',
     path: '/mappings',
+    needs: 'read',
     summary: 'Lists the mappings that are live, in matching order.',
     query: pageQuery,
     answers: { 200: pageOf(mappingItem) },
@@ -161,6 +173,7 @@ export const gatewayRoutes = {
   find: {
     method: 'GET',
     path: '/find',
+    needs: 'read',
     summary: 'Finds what an id, the end of one, a delivery id of a sender or a session key belongs to.',
     query: { q: givenText('What was copied from somewhere.', 1_024) },
     answers: { 200: object({ items: list(found) }) },
@@ -168,6 +181,7 @@ export const gatewayRoutes = {
   readOpenapi: {
     method: 'GET',
     path: '/openapi.json',
+    needs: 'read',
     summary: 'Describes these routes.',
     answers: { 200: anyObject('An OpenAPI 3.1 document.') },
   },

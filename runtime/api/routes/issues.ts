@@ -11,6 +11,7 @@ export const issueRoutes = {
   listIssues: {
     method: 'GET',
     path: '/issues',
+    needs: 'read',
     summary: 'Lists problems, the open ones and the worst first, each with its cause and the one next step.',
     query: { ...pageQuery, ...optional({ state: oneOf(issueStates) }) },
     answers: { 200: pageOf(issue) },
@@ -18,6 +19,7 @@ export const issueRoutes = {
   resolveIssue: {
     method: 'POST',
     path: '/issues/resolve',
+    needs: 'operate',
     summary: 'Marks a problem as resolved. It opens again when it comes again.',
     body: one,
     answers: { 200: issue },
@@ -25,6 +27,7 @@ export const issueRoutes = {
   muteIssue: {
     method: 'POST',
     path: '/issues/mute',
+    needs: 'operate',
     summary: 'Mutes a problem, for good or until a time.',
     body: closedObject({
       key,
@@ -35,6 +38,7 @@ export const issueRoutes = {
   reopenIssue: {
     method: 'POST',
     path: '/issues/reopen',
+    needs: 'operate',
     summary: 'Opens a resolved or muted problem again.',
     body: one,
     answers: { 200: issue },

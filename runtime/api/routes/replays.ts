@@ -91,6 +91,8 @@ export const replayRoutes = {
   readRequestBody: {
     method: 'GET',
     path: '/requests/:id/body',
+    needs: 'read',
+    needsFor: { raw: 'operate' },
     summary: 'Shows the body of a request without known secrets.',
     query: optional({ raw: flag('Whether the bytes are answered as they came, which is logged.') }),
     answers: {
@@ -100,6 +102,7 @@ export const replayRoutes = {
   replayRequest: {
     method: 'POST',
     path: '/requests/:id/replay',
+    needs: 'operate',
     summary: 'Does a request again with the mappings of now.',
     body: closedObject({
       ...terms,
@@ -123,6 +126,7 @@ export const replayRoutes = {
   replayRequests: {
     method: 'POST',
     path: '/requests/replay',
+    needs: 'operate',
     summary: 'Begins a job that does many requests again, each once.',
     body: closedObject({
       ...terms,
@@ -139,6 +143,7 @@ export const replayRoutes = {
   forgetRequests: {
     method: 'POST',
     path: '/requests/forget',
+    needs: 'operate',
     summary:
       'Erases the bodies, headers and texts of requests and of their replays, and keeps their records.',
     body: closedObject(
@@ -164,6 +169,7 @@ export const replayRoutes = {
   listJobs: {
     method: 'GET',
     path: '/jobs',
+    needs: 'read',
     summary: 'Lists replay jobs, the newest first.',
     query: { ...pageQuery, ...optional({ state: oneOf(['running', 'done', 'cancelled']) }) },
     answers: { 200: pageOf(object(jobFields)) },
@@ -171,12 +177,14 @@ export const replayRoutes = {
   readJob: {
     method: 'GET',
     path: '/jobs/:id',
+    needs: 'read',
     summary: 'Shows how far a replay job is.',
     answers: { 200: job },
   },
   cancelJob: {
     method: 'POST',
     path: '/jobs/:id/cancel',
+    needs: 'operate',
     summary: 'Ends a replay job; what was replayed stays.',
     answers: { 200: job },
   },

@@ -32,6 +32,7 @@ export const requestRoutes = {
   listRequests: {
     method: 'GET',
     path: '/requests',
+    needs: 'read',
     summary: 'Lists requests, the newest first.',
     query: { ...pageQuery, ...requestFilters },
     answers: { 200: pageOf(requestItem) },
@@ -39,6 +40,7 @@ export const requestRoutes = {
   readRequest: {
     method: 'GET',
     path: '/requests/:id',
+    needs: 'read',
     summary: 'Shows one request.',
     answers: { 200: request },
   },

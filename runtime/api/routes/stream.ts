@@ -25,6 +25,7 @@ export const streamRoutes = {
   followStream: {
     method: 'GET',
     path: '/stream',
+    needs: 'read',
     summary: 'Follows what happens, as server-sent events.',
     answers: {
       200: content(

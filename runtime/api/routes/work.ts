@@ -50,6 +50,7 @@ export const workRoutes = {
   listRuns: {
     method: 'GET',
     path: '/runs',
+    needs: 'read',
     summary: 'Lists runs, the newest first.',
     query: {
       ...pageQuery,
@@ -65,24 +66,28 @@ export const workRoutes = {
   readRun: {
     method: 'GET',
     path: '/runs/:id',
+    needs: 'read',
     summary: 'Shows one run with its summary and its deliveries.',
     answers: { 200: run },
   },
   cancelRun: {
     method: 'POST',
     path: '/runs/:id/cancel',
+    needs: 'operate',
     summary: 'Ends a run that is queued, running or parked.',
     answers: { 200: orderedRun },
   },
   resumeRun: {
     method: 'POST',
     path: '/runs/:id/resume',
+    needs: 'operate',
     summary: 'Queues a parked run again.',
     answers: { 200: orderedRun },
   },
   resumeRuns: {
     method: 'POST',
     path: '/runs/resume',
+    needs: 'operate',
     summary: 'Queues all parked runs again, the oldest first.',
     body: closedObject(
       optional({ code: givenText('Only those that were parked with this code: `BUDGET`.', longestName) }),
@@ -92,14 +97,15 @@ export const workRoutes = {
   retryRun: {
     method: 'POST',
     path: '/runs/:id/retry',
+    needs: 'operate',
     summary: 'Performs a run that failed or timed out again, from its stored prompt.',
     answers: { 200: orderedRun },
   },
   retryRuns: {
     method: 'POST',
     path: '/runs/retry',
-    summary:
-      'Performs runs that failed or timed out again, the oldest first, each once. Held runners are tried at once.',
+    needs: 'operate',
+    summary: 'Performs runs that failed or timed out again, the oldest first, each once.',
     body: closedObject(
       optional({
         state: oneOf(['failed', 'timed-out']),
@@ -117,6 +123,7 @@ export const workRoutes = {
   listEvents: {
     method: 'GET',
     path: '/events',
+    needs: 'read',
     summary: 'Lists events of the main session, the newest first.',
     query: { ...pageQuery, ...optional({ state: oneOf(eventStates) }) },
     answers: { 200: pageOf(event) },
@@ -124,12 +131,14 @@ export const workRoutes = {
   readEvent: {
     method: 'GET',
     path: '/events/:id',
+    needs: 'read',
     summary: 'Shows one event.',
     answers: { 200: event },
   },
   listDeliveries: {
     method: 'GET',
     path: '/deliveries',
+    needs: 'read',
     summary: 'Lists deliveries, the newest first.',
     query: {
       ...pageQuery,
@@ -140,6 +149,7 @@ export const workRoutes = {
   sendDelivery: {
     method: 'POST',
     path: '/deliveries',
+    needs: 'operate',
     summary: 'Sends a text.',
     body: closedObject({ ...address, text: givenText('The text as Markdown.', longestText) }),
     // JSON may need six bytes for one.
@@ -151,12 +161,14 @@ export const workRoutes = {
   readDelivery: {
     method: 'GET',
     path: '/deliveries/:id',
+    needs: 'read',
     summary: 'Shows one delivery with its receipts.',
     answers: { 200: delivery },
   },
   replayDelivery: {
     method: 'POST',
     path: '/deliveries/:id/replay',
+    needs: 'operate',
     summary: 'Sends a parked delivery again, from the first message without a receipt.',
     answers: {
       200: object({
@@ -171,6 +183,7 @@ export const workRoutes = {
   replayDeliveries: {
     method: 'POST',
     path: '/deliveries/replay',
+    needs: 'operate',
     summary: 'Sends all parked deliveries again, the oldest first.',
     body: closedObject(optional({ channel: givenText('Only those to this channel.', longestName) })),
     answers: { 200: orderedAll },
@@ -178,6 +191,7 @@ export const workRoutes = {
   listSessions: {
     method: 'GET',
     path: '/sessions',
+    needs: 'read',
     summary: 'Lists sessions, the one with the newest turn first.',
     query: pageQuery,
     answers: { 200: pageOf(sessionItem) },
@@ -185,12 +199,14 @@ export const workRoutes = {
   readSession: {
     method: 'GET',
     path: '/sessions/:key',
+    needs: 'read',
     summary: 'Shows the newest messages of a session.',
     answers: { 200: session },
   },
   readRoute: {
     method: 'GET',
     path: '/route',
+    needs: 'read',
     summary: 'Shows where replies to `last` go.',
     answers: {
       200: object({
@@ -202,6 +218,7 @@ export const workRoutes = {
   setRoute: {
     method: 'PUT',
     path: '/route',
+    needs: 'operate',
     summary: 'Sets where replies to `last` go.',
     body: closedObject(address),
     answers: { 200: object({ route }) },

@@ -1,0 +1,101 @@
+/** Tests what each token of the gateway may do, that the log names who did something, and that tokens are told apart. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { configuration, gatewayToken, install } from '../../test/installation.ts'
+import type { RouteDeclaration } from './routes/declaration.ts'
+import { routes } from './routes/index.ts'
+
+const tokens = {
+  read: 'read-token-4fK29sLq0ZpVx81mWnB7cRtY',
+  operate: 'operate-token-4fK29sLq0ZpVx81mWnB7',
+  configure: 'configure-token-4fK29sLq0ZpVx81mWn',
+} as const
+const order = ['read', 'operate', 'configure'] as const
+const listed = order.map((may) => `{ name: ${may}er, token: ${tokens[may]}, may: ${may} }`).join(', ')
+const files = {
+  'reveille.yaml': configuration.replace(
+    `auth: { token: ${gatewayToken} }`,
+    `auth: { token: ${gatewayToken}, tokens: [${listed}] }`,
+  ),
+}
+const by = (token: string) => ({ authorization: `Bearer ${token}` })
+
+test('each route refuses the tokens that may not do what it needs, with 403 and the right that is missing', async (t) => {
+  const { ask } = await install(t, files)
+  for (const [name, { method, path, needs }] of Object.entries<RouteDeclaration>(routes)) {
+    if (name === 'signIn') continue
+    const address = `/api${path.replace(/:\w+/g, 'x')}`
+    for (const may of order) {
+      if (name === 'followStream' || order.indexOf(may) >= order.indexOf(needs)) continue
+      const { status, body } = await ask(address, { method, headers: by(tokens[may]), payload: '{}' })
+      assert.deepEqual([status, body['code']], [403, 'RIGHT_MISSING'], `${name} by ${may}`)
+      assert.equal(body['error'], `This needs a token that may ${needs}, and "${may}er" may only ${may}.`)
+    }
+    if (method !== 'GET') assert.ok(needs !== 'read' || name === 'signOut', `${name} changes something`)
+  }
+  for (const path of ['/api/runs', '/api/status', '/api/openapi.json'])
+    for (const may of order) assert.equal((await ask(path, { headers: by(tokens[may]) })).status, 200, path)
+  const raw = await ask('/api/requests/x/body?raw=true', { headers: by(tokens.read) })
+  assert.equal(raw.body['code'], 'RIGHT_MISSING', 'the raw bytes may hold secrets')
+  assert.equal((await ask('/metrics', { headers: by(tokens.read) })).status, 200)
+})
+
+test('the log names who did something, and a refused try too', async (t) => {
+  const { ask, line } = await install(t, files)
+  const payload = JSON.stringify({ channel: 'board', to: 'ada' })
+  const route = { method: 'PUT', payload } as const
+  assert.equal((await ask('/api/route', { ...route, headers: by(tokens.operate) })).status, 200)
+  assert.equal((await ask('/api/route', { ...route, headers: by(tokens.read) })).status, 403)
+  assert.equal((await ask('/api/reload', { method: 'POST' })).status, 200)
+  for (const [action, status, name] of [
+    ['setRoute', 200, 'operateer'],
+    ['setRoute', 403, 'reader'],
+    ['reload', 200, 'owner'],
+  ] as const) {
+    const found = await line('admin-action', (each) => each['by'] === name)
+    assert.partialDeepStrictEqual(found, { action, status })
+    assert.equal(typeof found['requestId'], 'string')
+  }
+})
+
+test('a sign-in has the rights of its token, and says them', async (t) => {
+  const { ask } = await install(t, files)
+  const origin = 'http://localhost:80'
+  const payload = JSON.stringify({ token: tokens.read })
+  const answer = await ask('/api/session', { method: 'POST', headers: { origin }, payload })
+  assert.partialDeepStrictEqual(answer.body, { ok: true, name: 'reader', may: 'read' })
+  const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+  const headers = { cookie, origin, 'x-reveille-key': String(answer.body['key']) }
+  assert.deepEqual((await ask('/api/session', { headers })).body, { name: 'reader', may: 'read' })
+  assert.equal((await ask('/api/reload', { method: 'POST', headers })).status, 403)
+})
+
+test('a token or a name that stands twice is refused at its place', async (t) => {
+  for (const [list, code, place] of [
+    [`{ name: a, token: ${gatewayToken}, may: read }`, 'TOKEN_SHARED', 'tokens[0].token'],
+    [
+      `{ name: a, token: ${tokens.read}, may: read }, { name: b, token: ${tokens.read}, may: read }`,
+      'TOKEN_SHARED',
+      'tokens[1].token',
+    ],
+    [
+      `{ name: a, token: ${tokens.read}, may: read }, { name: a, token: ${tokens.operate}, may: read }`,
+      'TOKEN_NAME_SHARED',
+      'tokens[1].name',
+    ],
+    [`{ name: owner, token: ${tokens.read}, may: read }`, 'TOKEN_NAME_SHARED', 'tokens[0].name'],
+    [`{ name: a, token: test-hook-token-0123456789abcdef, may: read }`, 'TOKEN_SHARED', 'hooks.token'],
+  ] as const) {
+    const yaml = configuration.replace(`token: ${gatewayToken}`, `token: ${gatewayToken}, tokens: [${list}]`)
+    await assert.rejects(
+      install(t, { 'reveille.yaml': yaml }),
+      (error: Error & { diagnostics?: { code: string; message: string }[] }) => {
+        const [found] = error.diagnostics ?? []
+        assert.equal(found?.code, code)
+        assert.ok(found?.message.includes(place), found?.message)
+        return true
+      },
+    )
+  }
+})
