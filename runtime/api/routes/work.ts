@@ -105,7 +105,8 @@ export const workRoutes = {
     method: 'POST',
     path: '/runs/retry',
     needs: 'operate',
-    summary: 'Performs runs that failed or timed out again, the oldest first, each once.',
+    summary:
+      'Performs runs that failed or timed out again, the oldest first, each once. Held runners are tried at once.',
     body: closedObject(
       optional({
         state: oneOf(['failed', 'timed-out']),
