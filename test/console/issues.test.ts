@@ -37,11 +37,12 @@ test(
     await page.locator('.issue').first().waitFor()
     await takeScreenshots(page, 'issues-open')
     const spent = page.locator('.issue', { hasText: 'BUDGET_SPENT' })
-    const perform = spent.getByRole('button', { name: 'Perform the parked runs' })
-    await perform.click()
-    await spent.getByText('Do it now?').waitFor()
-    await perform.click()
-    await spent.getByText(/0 done, 1 refused: .*endpoints\.costly\.budget is spent/).waitFor()
+    await spent.waitFor()
+    assert.equal(
+      await spent.getByRole('button', { name: 'Perform the parked runs' }).count(),
+      0,
+      'it could only fail',
+    )
     assert.deepEqual(browserErrors(), [])
   },
 )
