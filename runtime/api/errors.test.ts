@@ -18,6 +18,7 @@ async function openOn(t: TestContext, error: Error) {
   registerAdminSurface(app, {
     mask: createMask(),
     dataFolder: '/nowhere',
+    issues: { list: fail },
     current: () => ({
       snapshot: {
         settings: { gateway: { tokens: [token], holders: [{ name: 'owner', may: 'configure' }] } },
