@@ -20,6 +20,7 @@ const encodings: Readonly<Record<string, (text: string) => string>> = {
   base64url: (text) => Buffer.from(`ab${text}abc`).toString('base64url'),
   JSON: (text) => JSON.stringify({ a: text }),
   'JSON in JSON': (text) => JSON.stringify({ a: JSON.stringify({ b: text }) }),
+  'JSON Pointer': (text) => `/${text.replaceAll('/', '~1')}/0`,
   'escapes of JSON': (text) =>
     [...text].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
 }

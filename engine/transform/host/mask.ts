@@ -105,7 +105,7 @@ function formsOf(secret: string): string[] {
     .flatMap((text) => {
       const encoded = encodingsOf(text)
       const inJson = encoded.map(escaped)
-      return [...encoded, ...inJson, ...inJson.map(escaped)]
+      return [...encoded, ...inJson].flatMap((form) => [form, inPointer(form)]).concat(inJson.map(escaped))
     })
 }
 
@@ -139,4 +139,9 @@ function escapeUnit(unit: number): string {
 
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1)
+}
+
+/** Warnings name fields by JSON Pointers (RFC 6901, section 3). */
+function inPointer(text: string): string {
+  return text.replaceAll('~', '~0').replaceAll('/', '~1')
 }

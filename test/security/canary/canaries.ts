@@ -9,26 +9,29 @@ const canaries = <Name extends string>(...names: readonly Name[]) =>
   >
 
 /** The operator's secrets. No output may show them, except where noted. */
-export const configured = canaries(
-  'gateway-token',
-  'metrics-token',
-  'hook-token',
-  'old-hook-token',
-  'endpoint-token',
-  'github-secret',
-  'stripe-secret',
-  'meta-secret',
-  'meta-verify-token',
-  'twilio-secret',
-  'public-url-query',
-  'hmac-secret',
-  'gitlab-token',
-  'channel-key',
-  'runner-key',
-  'provider-key',
-  'file-target',
-  'unused-variable',
-)
+export const configured = {
+  ...canaries(
+    'gateway-token',
+    'metrics-token',
+    'hook-token',
+    'old-hook-token',
+    'endpoint-token',
+    'github-secret',
+    'stripe-secret',
+    'meta-secret',
+    'meta-verify-token',
+    'twilio-secret',
+    'public-url-query',
+    'hmac-secret',
+    'gitlab-token',
+    'runner-key',
+    'file-target',
+    'unused-variable',
+  ),
+  /** Percent encoding and JSON change these. */
+  'channel-key': 'canary-channel\\of "the" key/+1',
+  'provider-key': 'canary-provider/key+of?the&operator=1',
+}
 
 /** A secret of the operator that senders send too, so that the store holds it where it holds a body. */
 export const echoed = canaries('echoed-key')
@@ -69,12 +72,59 @@ export function found(text: string, among: Canaries): string[] {
     .map(([name]) => name)
 }
 
+/** The encodings in which senders write a secret. Of base64 there is one for each of the three places in a group. */
+export const encodings: Readonly<Record<string, (secret: string) => string>> = {
+  raw: (secret) => secret,
+  'upper case': (secret) => secret.toUpperCase(),
+  'base64, first': (secret) => Buffer.from(`${secret}y`).toString('base64'),
+  'base64, second': (secret) => Buffer.from(`x${secret}y`).toString('base64'),
+  'base64, third': (secret) => Buffer.from(`xx${secret}y`).toString('base64'),
+  base64url: (secret) => Buffer.from(`xx${secret}?`).toString('base64url'),
+  hex: (secret) => Buffer.from(secret).toString('hex'),
+  percent: (secret) => Buffer.from(secret).toString('hex').replaceAll(/../g, '%$&'),
+  'percent, reserved alone': encodeURIComponent,
+  JSON: inJson,
+}
+
 const known = new Map<string, readonly string[]>()
 
 function formsOf(value: string): readonly string[] {
-  const forms = known.get(value) ?? [value, ...base64Of(value), Buffer.from(value).toString('hex')]
+  const forms = known.get(value) ?? [
+    value,
+    inJson(value),
+    ...base64Of(value),
+    Buffer.from(value).toString('hex'),
+  ]
   known.set(value, forms)
   return forms
+}
+
+const partLength = 12
+
+/**
+ * Returns a search for any part of the secrets, in whatever encoding and case, that is long enough to recognise it by: its first or its
+ * last twelve characters.
+ */
+export function searchFor(secrets: Canaries): (text: string) => string[] {
+  const parts = new Map<string, string>()
+  for (const [name, secret] of Object.entries(secrets)) {
+    const base64 = base64Of(secret).flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')])
+    const others = ['raw', 'hex', 'percent', 'percent, reserved alone'].map(
+      (way) => encodings[way]?.(secret) ?? '',
+    )
+    for (const form of [...base64, ...others])
+      for (const written of [form, inJson(form), inJson(inJson(form))])
+        for (const part of [written.slice(0, partLength), written.slice(-partLength)])
+          parts.set(part.toLowerCase(), `${name} as ${part}`)
+  }
+  return (text) => {
+    const lower = text.toLowerCase()
+    return Array.from(parts).flatMap(([part, what]) => (lower.includes(part) ? what : []))
+  }
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 /** Encodes a canary at each offset, without the characters that hold bits of its neighbours. */
