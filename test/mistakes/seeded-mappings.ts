@@ -1,7 +1,7 @@
 /** Lists mistakes in mappings, briefly: what was written, and the code of a finding that check or lint prints for it. */
 
 /** `lines` follow the `id` of a mapping for the endpoint `a`; a first line `match: …` replaces the usual one. */
-type Seeded = readonly (readonly [lines: string, code: string])[]
+export type Seeded = readonly (readonly [lines: string, code: string])[]
 
 /** Every mapping is judged beside a test that has this body. */
 export const sample = `{ id: 7, action: opened, title: Dim the lamp, draft: false, n: 5, zip: "01234", status: "200", created_at: "2026-01-02T03:04:05Z", seconds: 1767323045, url: "https://x.example/1", assignee: null, labels: [{ name: bug }, { name: ui }], tags: [red, blue], items: [{ sku: a, qty: 1 }, { sku: b, qty: 2 }], sender: { login: ada, type: User }, repository: { full_name: acme/site }, payload: { x: 2 } }`
@@ -309,49 +309,4 @@ export const silent: readonly (readonly [lines: string, why: string])[] = [
   [message('$title'), 'a dollar sign may be money'],
   ['message: x\nto: "#dev"', 'the address is one of the default channel'],
   ['message: "{{vars.a}}"\nvars: { a: "$fromMillis(seconds)" }', 'a time of 1970 may be meant'],
-]
-
-/** Modules for a mapping with a message, and the code of what is printed. */
-export const inTransforms: Seeded = [
-  ['export const x = 1', 'TRANSFORM_EXPORT_MISSING'],
-  ['export default { message: "x" }', 'TRANSFORM_EXPORT_MISSING'],
-  ['export default 5', 'TRANSFORM_EXPORT_MISSING'],
-  ['', 'TRANSFORM_EXPORT_MISSING'],
-  ['export defalt () => null', 'TRANSFORM_SOURCE'],
-  ['export default (context) => ({ message: context.payload.title', 'TRANSFORM_SOURCE'],
-  ['import { x } from "no-such-package"\nexport default () => x', 'TRANSFORM_IMPORT'],
-  ['import { x } from "./nowhere.ts"\nexport default () => x', 'TRANSFORM_IMPORT'],
-  ['import { x } from "../../elsewhere.ts"\nexport default () => x', 'TRANSFORM_IMPORT'],
-  ['export default () => ({ mesage: "x" })', 'TEST_FAILED'],
-  ['export default () => ({ message: 5 })', 'TEST_FAILED'],
-  ['export default () => ({ message: ["x"] })', 'TEST_FAILED'],
-  ['export default () => ({ deliver: "yes" })', 'TEST_FAILED'],
-  ['export default () => ({ timeoutSeconds: "60" })', 'TEST_FAILED'],
-  ['export default () => ({ action: "notify" })', 'TEST_FAILED'],
-  ['export default () => ({ status: 400 })', 'TEST_FAILED'],
-  ['export default () => ({ message: "" })', 'TEST_FAILED'],
-  ['export default () => ({ sessionKey: "main" })', 'TEST_FAILED'],
-  ['export default () => ({ wakeMode: "later" })', 'TEST_FAILED'],
-  ['export default () => ({ deliverTo: "slack" })', 'TEST_FAILED'],
-  ['export default () => ({ deliverTo: [{ chanel: "slack" }] })', 'TEST_FAILED'],
-  ['export default () => "x"', 'TEST_FAILED'],
-  ['export default () => 5', 'TEST_FAILED'],
-  ['export default () => true', 'TEST_FAILED'],
-  ['export default () => null', 'TEST_FAILED'],
-  ['export default () => []', 'TEST_FAILED'],
-  ['export default () => [["x"]]', 'TEST_FAILED'],
-  ['export default () => () => ({ message: "x" })', 'TEST_FAILED'],
-  ['export default () => { throw new Error("x") }', 'TEST_FAILED'],
-  ['export default async () => { throw "x" }', 'TEST_FAILED'],
-  ['export default () => ({ message: payload.title })', 'TEST_FAILED'],
-  ['export default (payload) => ({ message: payload.title.toUpperCase() })', 'TEST_FAILED'],
-  ['export default ({ body }) => ({ message: body.title })', 'TEST_FAILED'],
-  ['export default ({ req }) => ({ message: req.body.title })', 'TEST_FAILED'],
-  ['export default ({ payload }) => ({ message: payload.issue.title })', 'TEST_FAILED'],
-  ['export default ({ base }) => { base.message = "x"; return base.nothing.here }', 'TEST_FAILED'],
-  ['export default () => new Promise(() => {})', 'TEST_FAILED'],
-  ['export default () => { for (;;) {} }', 'TEST_FAILED'],
-  ['export default () => process.exit(1)', 'TEST_FAILED'],
-  ['export default () => ({ message: 5n })', 'TEST_FAILED'],
-  ['throw new Error("x")\nexport default () => null', 'TRANSFORM_NOT_LOADED'],
 ]
