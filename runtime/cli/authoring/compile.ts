@@ -48,7 +48,7 @@ async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): 
   const transforms = hostTransforms({ folder, onEvent: (event) => reportOutput(event, io) })
   let host: PluginHost | undefined
   const openHost = async () => {
-    const { pino } = await import('pino')
+    const { default: pino } = await import('pino')
     host = createPluginHost({ log: pino({ level: 'silent' }) })
     return host
   }

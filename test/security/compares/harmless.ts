@@ -17,8 +17,9 @@ export const harmless: readonly Harmless[] = [
     "timingSafeEqual( Buffer.from(hash('sha256', given, 'binary'), 'latin1'), Buffer.from(hash('sha256', right, 'binary'), 'latin1'), )",
   ]),
   ...of('engine/config/rules/rules.ts', 'two configured secrets, compared when they are loaded', [
-    'admin.has(token)',
+    'admin.get(token)',
     'others.get(token)',
+    'tokens.get(token)',
   ]),
   ...of('engine/config/mapping/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
     'openers.get(each.token)',
@@ -99,11 +100,15 @@ export const harmless: readonly Harmless[] = [
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
   ...of('runtime/guard/sent-messages.ts', ofWords, ['sent.get(digest)', 'sent.has(digestOf(fold(node)))']),
   ...of('runtime/store/copying.ts', 'compares a copy with its source', ['from.digest !== to.digest']),
-  ...of('runtime/store/sqlite/records/accepting.ts', 'names a body, whose sender has it', [
-    'row.digest !== bodyDigest',
+  ...of('runtime/store/decisions.ts', 'names a body, whose sender has it', ['digest !== bodyDigest']),
+  ...of('runtime/reload/start.ts', ofContent, ['loaded.configuration.digest === digest']),
+  ...of('engine/reload/reloader.ts', ofContent, ['resting?.digest === digest', 'resting?.digest !== digest']),
+  ...of('engine/reload/unfinished.ts', 'two configured secrets, compared when they are loaded', [
+    'after.secrets.includes(secret)',
   ]),
-  ...of('runtime/store/postgres/accepting.ts', 'names a body, whose sender has it', [
-    'digest !== bodyDigest',
+  ...of('engine/compile/date-pattern.ts', ofGrammar, [
+    "pattern.replaceAll('Z', '').search(dateTokens)",
+    'meant.search(dateTokens)',
   ]),
 ]
 
