@@ -78,7 +78,7 @@ export function createLogLimiter({ log, clock, timers }: LogLimiterOptions) {
     if (within.clients.size < mostCounted) within.clients.add(client)
     const reason = 'code' in result ? countedCode(result) : 'HANDSHAKE'
     within.reasons.set(reason, (within.reasons.get(reason) ?? 0) + 1)
-    timer ??= timers.setTimeout(close, within.endsAt - clock())
+    timer ??= timers.setTimeout(close, Math.max(0, within.endsAt - clock()))
   }
 
   return {

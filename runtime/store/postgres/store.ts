@@ -333,11 +333,13 @@ async function createStore(
     const isSlow = acceptor.isStalled() || performer.isStalled()
     const reason = isSlow ? `${slowCommitReason}: the database does not answer` : failure?.message
     const brief = isSlow ? slowCommitReason : failure?.brief
+    // A commit that was taken for undone may have happened: what ends its events is then counted down alone, until all is counted again.
+    const [backlog, events] = [Math.max(0, counters.backlog), Math.max(0, counters.pending)]
     return {
       writable: failure === undefined && !isSlow,
-      backlog: counters.backlog,
+      backlog,
       full: counters.backlog >= limits.backlog,
-      events: counters.pending,
+      events,
       fullOfEvents: counters.pending >= limits.backlog,
       commits,
       ...(reason === undefined ? undefined : { reason }),

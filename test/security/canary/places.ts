@@ -27,6 +27,7 @@ export const tellingFields: readonly string[] = [
   ...['requests/as-test', 'requests/body'],
   // For a stored request: what would become of it, with secrets hidden.
   ...['requests/explain', 'requests/replay'].flatMap((dryRun) => [
+    `${dryRun}.decision.details[].pointer`,
     `${dryRun}.decision.warnings[].pointer`,
     `${dryRun}.explanation.actions[].fields[].sources[].value`,
     `${dryRun}.explanation.actions[].fields[].value`,

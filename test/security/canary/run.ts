@@ -29,6 +29,8 @@ const everything: Canaries = { ...secrets, ...bodies, ...ids }
 /** Codes that no request can cause by its content. */
 const outOfReach = new Set([
   ...['TRANSFORM_TIMEOUT', 'TRANSFORM_BUSY', 'ENGINE_FAILED', 'INTERNAL', 'REQUEST_TIMEOUT', 'WRONG_STATE'],
+  // Tests of their own send these: no token here lacks a right, and no address or form is of another kind.
+  ...['RIGHT_MISSING', 'INVALID_ADDRESS', 'MULTIPART_BODY'],
   // No sender gets these.
   ...['CROSS_SITE', 'TOO_MANY_STREAMS', 'BODY_NOT_KEPT', 'NOT_REPLAYABLE'],
   ...[
@@ -86,7 +88,17 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
     let pretty = ''
     const stream = createPrettyStream({ write: (text: string) => (pretty += text) }, { colour: false })
     for (const line of lines) stream.write(line)
-    for (const line of [...lines, ...pretty.split('\n')]) assert.deepEqual(found(line, everything), [], line)
+    // An operator's own action is on record with the id that was given, and the test gives this one.
+    const { 'query-note': _, ...withoutGiven } = everything
+    for (const line of [...lines, ...pretty.split('\n')])
+      assert.deepEqual(
+        found(
+          line,
+          /admin-action|cancelRun|replayDelivery|replayRequest/.test(line) ? withoutGiven : everything,
+        ),
+        [],
+        line,
+      )
     assert.ok(lines.length > sent.length, 'the log was read')
   })
   await t.test(
