@@ -86,9 +86,9 @@ export function createAgenda(elapsed: () => number = () => performance.now()) {
     /** Returns in how many milliseconds a pool that rests may be asked again; `undefined` if none rests. */
     restMs(): number | undefined {
       const rests = [...pools.values()].filter((pool) => !awake(pool))
-      return rests.length === 0
-        ? undefined
-        : Math.min(...rests.map(({ restsUntil }) => restsUntil)) - elapsed()
+      if (rests.length === 0) return undefined
+      // A rest may end between the two looks at the clock, and timers take no negative time.
+      return Math.max(0, Math.min(...rests.map(({ restsUntil }) => restsUntil)) - elapsed())
     },
 
     /** Notes what is armed from now on, until `raise`. */
