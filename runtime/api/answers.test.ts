@@ -141,7 +141,12 @@ function askedOf(ids: Readonly<Record<string, string>>): Readonly<Record<string,
     retryRun: [{ path: `/api/runs/${ids['run']}/retry`, method: 'POST', status: 409 }],
     retryRuns: [
       { path: '/api/runs/retry', ...json({ since: '2020-01-01', code: 'exit' }) },
+      { path: '/api/runs/retry', ...json({ all: true, dryRun: true }) },
       { path: '/api/runs/retry', ...json({ since: 'yesterday' }), status: 400 },
+      { path: '/api/runs/retry', method: 'POST', status: 400 },
+      { path: '/api/runs/retry', ...json({ dryRun: true }), status: 400 },
+      { path: '/api/runs/retry', ...json({ all: true, state: 'failed' }), status: 400 },
+      { path: '/api/runs/retry?endpoint=x', ...json({ all: true }), status: 400 },
     ],
     resumeRuns: [
       { path: '/api/runs/resume', method: 'POST' },

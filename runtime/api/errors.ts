@@ -58,6 +58,13 @@ export function detailsOf(errors: readonly ErrorObject[], schema: Schema): reado
   return errors.slice(0, mostDetails).map((error) => detailOf(error, schema))
 }
 
+const unknown = 'is not known here'
+
+/** The faults of fields where none is expected. */
+export function unknownFields(names: readonly string[]): readonly FieldError[] {
+  return names.slice(0, mostDetails).map((name) => ({ pointer: `/${escaped(name)}`, message: unknown }))
+}
+
 export function createFaultHandler(log: AdminOptions['log']) {
   return function replyWithError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
     if (error instanceof StoreError && error.code === 'BAD_CURSOR') return refuseCursor(reply)
@@ -83,7 +90,7 @@ function detailOf({ instancePath, keyword, params, message = '' }: ErrorObject, 
   switch (keyword) {
     case 'additionalProperties':
       // An unknown field is more likely a mistake than meant for a later version.
-      return at('is not known here', params['additionalProperty'])
+      return at(unknown, params['additionalProperty'])
     case 'required':
       return at('is required', params['missingProperty'])
     case 'type':

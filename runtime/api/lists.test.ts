@@ -265,10 +265,11 @@ test('a list says that a body is kept, and a request shows its headers, but neit
   }
 })
 
-test('an unknown or invalid query parameter of a list is refused with a pointer to it', async (t) => {
+test('an unknown or invalid query parameter is refused with a pointer to it', async (t) => {
   const { ask } = await install(t, {})
   const refusals = {
     'runs?colour=red': ['/colour', 'is not known here'],
+    'status?colour=red': ['/colour', 'is not known here'],
     'events?a%2Fb~c=1': ['/a~1b~0c', 'is not known here'],
     'runs?limit=0': ['/limit', 'must be >= 1'],
     'requests?limit=501': ['/limit', 'must be <= 500'],

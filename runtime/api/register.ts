@@ -4,7 +4,7 @@ import type { FieldError } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeWhole } from '../http/body/decode.ts'
 import { RequestError } from '../http/errors.ts'
-import { detailsOf, refuse, refuseQuery } from './errors.ts'
+import { detailsOf, refuse, refuseQuery, unknownFields } from './errors.ts'
 import type { Handlers } from './handlers.ts'
 import type { Need, RouteDeclaration, Routes } from './routes/declaration.ts'
 import { closedObject, type Properties, type Schema } from './routes/schema.ts'
@@ -96,7 +96,8 @@ function addRoute(
     },
     handler: async (request, reply) => {
       const given = request.query as Record<string, unknown>
-      const wrong = query && faultsOfQuery(name, query, querySchema, given)
+      // Nothing is ignored: a filter in the query of a route that reads its body would let an order be about everything.
+      const wrong = query ? faultsOfQuery(name, query, querySchema, given) : unknownParameters(given)
       if (wrong !== undefined) return refuseQuery(reply, wrong)
       const call = { params: paramsOf(request), query: request.query, request, reply }
       return handler(body === undefined ? call : { ...call, body: checkedBody(name, body, request.body) })
@@ -117,6 +118,12 @@ function faultsOfQuery(
   }
   const validate = validatorOf(`${name}_query`, schema)
   return validate(query) ? undefined : detailsOf(validate.errors ?? [], schema)
+}
+
+/** Of a route that has no parameters, for which there is no schema. */
+function unknownParameters(query: Readonly<Record<string, unknown>>): readonly FieldError[] | undefined {
+  const names = Object.keys(query)
+  return names.length === 0 ? undefined : unknownFields(names)
 }
 
 /** A text that stands for no value of the type stays as it is, so that it breaks the schema. */

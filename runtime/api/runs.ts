@@ -42,7 +42,8 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
         (id) => whyNot('resume', id),
       ),
     retryRun: ({ params, reply }) => carryOut('retry', params.id, reply),
-    async retryRuns({ body: { dryRun = false, ...wanted } }) {
+    async retryRuns({ body: { dryRun = false, all = false, ...wanted }, reply }) {
+      if (all === Object.keys(wanted).length > 0) return refuseRetry(reply)
       const since = wanted.since === undefined ? 0 : instantOf(wanted.since, '/since')
       const until = wanted.until === undefined ? Number.POSITIVE_INFINITY : instantOf(wanted.until, '/until')
       if (!dryRun) await options.tryHeldRunners(wanted.runner)
@@ -137,6 +138,14 @@ function timingsOf({ state, createdAt, startedAt, ranAt, summarisedAt, ...run }:
 
 function between(start: number | undefined, end: number | undefined): number | undefined {
   return start === undefined || end === undefined ? undefined : Math.max(0, end - start)
+}
+
+/** An empty body would order something about every run, most likely because its filters went elsewhere. */
+function refuseRetry(reply: FastifyReply) {
+  return refuse(reply, 'INVALID_FIELD', {
+    sentence: 'Name a filter, such as `state`, or order it for all failed runs with `all: true`.',
+    details: [{ pointer: '/all', message: 'must be true without a filter, and absent with one' }],
+  })
 }
 
 /** Whether a value is the one that a filter asks for, if it asks for any. */

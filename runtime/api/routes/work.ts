@@ -106,7 +106,7 @@ export const workRoutes = {
     path: '/runs/retry',
     needs: 'operate',
     summary:
-      'Performs runs that failed or timed out again, the oldest first, each once. Held runners are tried at once.',
+      'Performs runs that failed or timed out again, the oldest first, each once: those of a filter, or `all`. Held runners are tried at once.',
     body: closedObject(
       optional({
         state: oneOf(['failed', 'timed-out']),
@@ -116,6 +116,7 @@ export const workRoutes = {
         endpoint: givenText('Only those of requests to this endpoint.', 1_024),
         mapping: givenText('Only those of this mapping.', 1_024),
         runner: givenText('Only those of this runner.', longestName),
+        all: exactly(true),
         dryRun: flag('Whether nothing is done, and `done` says how many would be retried.'),
       }),
     ),
