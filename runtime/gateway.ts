@@ -654,8 +654,8 @@ function followReloads(
   return { servedLastGood: () => servedLastGood, filesReadAt: () => filesReadAt }
 }
 
-/** An observer that passes everything on to both. */
-function both(one: DispatchObserver, other: DispatchObserver): DispatchObserver {
+/** An observer that passes everything on to both; the type lets none be forgotten. */
+function both(one: DispatchObserver, other: DispatchObserver): Required<DispatchObserver> {
   return {
     runEnded(...end) {
       one.runEnded?.(...end)
@@ -676,6 +676,10 @@ function both(one: DispatchObserver, other: DispatchObserver): DispatchObserver 
     budgetAlarmed(alarm) {
       one.budgetAlarmed?.(alarm)
       other.budgetAlarmed?.(alarm)
+    },
+    runnerChanged(state) {
+      one.runnerChanged?.(state)
+      other.runnerChanged?.(state)
     },
     channelChanged(state) {
       one.channelChanged?.(state)

@@ -87,9 +87,12 @@ export function createDispatch(options: DispatchOptions) {
     appliedRunner = next
   }
 
-  /** Tries held runners at once, all or one. Other nodes find out with their own probes. @throws StoreError */
+  /**
+   * Tries held runners at once, all or one. Other nodes find out with their own probes. Runs may wait for a runner that was held
+   * before the process was started, so whatever waits for its next try is tried, held runner or not. @throws StoreError
+   */
   async function tryHeldRunners(runner?: string): Promise<void> {
-    if (!runners.tryAgain(runner)) return
+    runners.tryAgain(runner)
     let cursor: string | undefined
     do {
       const page = await store.read.runs({
@@ -98,8 +101,8 @@ export function createDispatch(options: DispatchOptions) {
         limit: 500,
         ...(cursor && { cursor }),
       })
-      for (const { id, runner: own } of page.items)
-        if ((runner ?? own) === own) await store.command(expediteRun(id, now()))
+      const meant = page.items.filter(({ runner: own }) => (runner ?? own) === own)
+      await Promise.all(meant.map(({ id }) => store.command(expediteRun(id, now()))))
       cursor = page.next
     } while (cursor !== undefined)
   }

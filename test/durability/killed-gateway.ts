@@ -1,13 +1,14 @@
 /** Provides a gateway in its own process, which tests kill and ask about its runs. */
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, before } from 'node:test'
+import { after, before, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page, RunRecord } from '../../runtime/store/port.ts'
+import type { DeliveryRecord, Page, RunRecord } from '../../runtime/store/port.ts'
 import { ensureBuilt } from '../../tools/build.js'
 import { createGatewayProcess, freePort, type GatewayProcess } from './gateway-process.ts'
 
@@ -40,9 +41,15 @@ export interface ProcessOptions {
   readonly env?: Record<string, string>
   /** Further lines of the configuration. */
   readonly settings?: string
+  /** The value of `agents`. Default: the runner `counting`. */
+  readonly agents?: string
+  /** More plugins. */
+  readonly plugins?: readonly string[]
   /** The data folder. Default: `data` beside the configuration. */
   readonly data?: string
 }
+
+const countingAgents = '{ defaults: { runner: counting }, route: { channel: terminal, to: stdout } }'
 
 /** Declares the gateway of a test file. `hooks` has the lines under `hooks` besides its token. */
 export function useKilledGateways(): (hooks?: string, process?: ProcessOptions) => Promise<KilledGateway> {
@@ -66,7 +73,14 @@ export function useKilledGateways(): (hooks?: string, process?: ProcessOptions) 
 async function install(
   folder: string,
   hooks: string,
-  { node = [], env, settings = '', data = join(folder, 'data') }: ProcessOptions,
+  {
+    node = [],
+    env,
+    settings = '',
+    agents = countingAgents,
+    plugins = [],
+    data = join(folder, 'data'),
+  }: ProcessOptions,
 ): Promise<KilledGateway> {
   const port = await freePort()
   const file = join(folder, 'reveille.yaml')
@@ -81,10 +95,10 @@ hooks:
   enabled: true
   token: ${token}
 ${hooks}
-agents: { defaults: { runner: counting }, route: { channel: terminal, to: stdout } }
+agents: ${agents}
 channels: { terminal: {}, witness: {} }
 ${settings}
-plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
+plugins: ${JSON.stringify([fileURLToPath(new URL('./counting-runner', import.meta.url)), ...plugins])}
 `,
   )
   const witness = join(folder, 'witness')
@@ -118,6 +132,62 @@ plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
       return text.split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)))
     },
   }
+}
+
+/** Runs a command of the operator beside the gateway. */
+export function runCommand(t: TestContext, { file }: KilledGateway, ...words: readonly string[]) {
+  const main = fileURLToPath(new URL('../../build/main.js', import.meta.url))
+  const child = spawn(process.execPath, [main, ...words, '--config', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk))
+  const { promise, resolve } = Promise.withResolvers<{ code: number | null; out: string; err: string }>()
+  child.on('close', (code) => resolve({ code, out, err }))
+  return { child, ended: promise }
+}
+
+/** Kills the gateway, which ends nothing in order, and starts it again. */
+export async function restart(gateway: GatewayProcess): Promise<void> {
+  await gateway.kill('SIGKILL')
+  await gateway.start()
+}
+
+/** Resolves when no run is unfinished and no delivery is pending. */
+export async function everyDeliveryEnded(gateway: KilledGateway): Promise<void> {
+  await gateway.everyRunEnded()
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
+    const pending = await gateway.read<Page<DeliveryRecord>>('/api/deliveries?state=pending&limit=1')
+    if (pending?.items.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('Not every delivery ended.')
+}
+
+/** As vendors do: no answer is a reason to post an event again. A duplicate of one that was committed before a kill is a 200. */
+export async function postUntilAnswered(
+  { url }: GatewayProcess,
+  path: string,
+  body: object,
+  statuses: readonly number[],
+): Promise<void> {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
+    try {
+      const answer = await fetch(url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      await answer.text()
+      if (statuses.includes(answer.status)) return
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  throw new Error(`No gateway answered ${JSON.stringify(body)} with ${statuses.join(' or ')}.`)
 }
 
 /** A process may also be killed while it recovers from the last kill. */

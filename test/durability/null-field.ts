@@ -8,7 +8,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { RequestRecord, RunRecord } from '../../runtime/store/port.ts'
-import { type KilledGateway, seeded, token, useKilledGateways } from './killed-gateway.ts'
+import { postUntilAnswered, restart, seeded, useKilledGateways } from './killed-gateway.ts'
 import { replayWhileKilled } from './replays.ts'
 
 /** `strict`: a field that is absent or null is refused. The event's id keeps a repeated request from counting twice. */
@@ -39,8 +39,10 @@ export function testNullField(events: number, kills: number): void {
     await gateway.start()
 
     let next = 0
+    const post = (n: number) =>
+      postUntilAnswered(gateway, '/hooks/shop', { n, customer: { name: null } }, [400])
     const vendor = async () => {
-      while (next < events) await postUntilAnswered(gateway, next++)
+      while (next < events) await post(next++)
     }
     const posting = Promise.all(Array.from({ length: stride }, vendor))
     for (let kill = 1; kill <= kills; kill += 1) {
@@ -78,27 +80,4 @@ export function testNullField(events: number, kills: number): void {
       `${originals.length - events} events were posted again, as the gateway died before it answered`,
     )
   })
-}
-
-async function restart(gateway: KilledGateway): Promise<void> {
-  await gateway.kill('SIGKILL')
-  await gateway.start()
-}
-
-/** As vendors do: no answer is a reason to try again, and a 400 is none. */
-async function postUntilAnswered({ url }: KilledGateway, n: number): Promise<void> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-    try {
-      const answer = await fetch(`${url}/hooks/shop`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ n, customer: { name: null } }),
-      })
-      await answer.text()
-      if (answer.status === 400) return
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
-  throw new Error(`No gateway answered event ${n}.`)
 }

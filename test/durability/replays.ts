@@ -4,13 +4,20 @@
  */
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import type { DeliveryRecord, Page, ReplayJob, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
-import { dieWhileStarting, type KilledGateway, seeded, token, useKilledGateways } from './killed-gateway.ts'
+import type { Page, ReplayJob, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
+import {
+  dieWhileStarting,
+  everyDeliveryEnded,
+  type KilledGateway,
+  runCommand,
+  seeded,
+  token,
+  useKilledGateways,
+} from './killed-gateway.ts'
 
 const hooks = `  mappings:
     - id: order
@@ -123,29 +130,4 @@ async function checkOnce(gateway: KilledGateway, requests: number): Promise<void
   const runs = [...(await gateway.readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run')
   assert.equal(new Set(runs.map(({ message }) => message)).size, requests)
   assert.equal(runs.length, requests, 'one run of each')
-}
-
-async function everyDeliveryEnded(gateway: KilledGateway): Promise<void> {
-  await gateway.everyRunEnded()
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-    const pending = await gateway.read<Page<DeliveryRecord>>('/api/deliveries?state=pending&limit=1')
-    if (pending?.items.length === 0) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('Not every delivery ended.')
-}
-
-function runCommand(t: TestContext, { file }: KilledGateway, ...words: readonly string[]) {
-  const main = fileURLToPath(new URL('../../build/main.js', import.meta.url))
-  const child = spawn(process.execPath, [main, ...words, '--config', file], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NO_COLOR: '1' },
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk))
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk))
-  const { promise, resolve } = Promise.withResolvers<{ code: number | null; out: string; err: string }>()
-  child.on('close', (code) => resolve({ code, out, err }))
-  return { child, ended: promise }
 }

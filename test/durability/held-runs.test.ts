@@ -1,0 +1,3 @@
+import { testHeldRuns } from './held-runs.ts'
+
+testHeldRuns(20, 1)
