@@ -5,7 +5,8 @@ import type { TransformContext } from '../define.ts'
 import { addUrl } from './openclaw.ts'
 import type { CallData, CallOrder } from './protocol.ts'
 
-const { parse } = JSON as unknown as {
+const { parse, stringify } = JSON as unknown as {
+  stringify(value: unknown): string | undefined
   parse(
     text: string,
     reviver?: (name: string, value: unknown, context: { source?: string }) => unknown,
@@ -37,6 +38,19 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
   }
   addUrl(context, path, query)
   return context
+}
+
+/**
+ * Returns whether the module edited `base`, which has no effect. The others may be edited, as by a sort of a list on the way to
+ * an answer: freezing them would cost every call, and break modules that were written for OpenClaw.
+ */
+export function isBaseEdited({ base }: TransformContext, { data }: CallOrder): boolean {
+  try {
+    return stringify(base) !== stringify((parse(data) as CallData).base)
+  } catch {
+    // Only what a module put there cannot be written as JSON.
+    return true
+  }
 }
 
 /** Freezes plain JSON. */

@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setSourceMapsSupport } from 'node:module'
 import { getHeapStatistics } from 'node:v8'
 import { workerData } from 'node:worker_threads'
-import { createContext } from './context.ts'
+import { createContext, isBaseEdited } from './context.ts'
 import { reportError } from './error-report.ts'
 import { describeExports, findExport, loadModule, type Namespace } from './exports.ts'
 import { createGuards } from './guards.ts'
@@ -87,7 +87,12 @@ function start(data: WorkerData): void {
     if (order.watchesNetwork) network.begin()
     void calls.run({ call, requestId }, async () => {
       try {
-        const result = await findExport(namespace, order.exportName)?.(createContext(order))
+        const context = createContext(order)
+        const result = await findExport(namespace, order.exportName)?.(context)
+        if (result === undefined && isBaseEdited(context, order))
+          throw new BadAnswer(
+            'it changed `base` and returned nothing, which changes nothing; return the fields that change',
+          )
         const answer = writeAnswer(translateResult(result, advise), order.maxAnswerBytes)
         running = undefined
         network.end()
