@@ -64,7 +64,12 @@ test('of twelve seeded failures each is one issue with its cause and its next st
 
 /** The main session gets at most one event about each issue, which shows nothing that a sender sent. */
 async function checkEvents({ read }: Installation, issues: readonly IssueRecord[]): Promise<void> {
-  const { items } = await read<{ items: { text: string; trusted: boolean }[] }>('/api/events?limit=500')
+  // The API shows an issue before it is written with its event.
+  const isWritten = (text: string) => text.includes('(TIMEOUTS, slow)')
+  const { items } = await until(async () => {
+    const page = await read<{ items: { text: string; trusted: boolean }[] }>('/api/events?limit=500')
+    return page.items.some(({ text }) => isWritten(text)) ? page : undefined
+  }, 'the event about the last of the seeds')
   const texts = items.map(({ text }) => text).filter((text) => text.startsWith('An issue is open'))
   assert.equal(items.filter(({ text }) => /loop/.test(text)).length, 1, 'a loop is reported once')
   assert.equal(new Set(texts).size, texts.length)
