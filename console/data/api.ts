@@ -86,6 +86,11 @@ export const get = <Answer>(path: string, query?: Query, signal?: AbortSignal): 
 export const post = <Answer>(path: string, body?: unknown, query?: Query): Promise<Answer> =>
   ask<Answer>('POST', path, { body, query })
 
+/** Asks for something that is saved as it is. @throws ApiError */
+export async function getBlob(path: string): Promise<Blob> {
+  return (await send('GET', path, {})).blob()
+}
+
 /** Asks for something that is shown as text, whatever it holds. Reads no more than `most` bytes. @throws ApiError */
 export async function getText(
   path: string,

@@ -75,8 +75,8 @@ function Live({ live, standing, folder, reload }: LiveProps) {
     <section aria-label="What is live" class="card">
       <p class="lead">
         <Badge state="live" /> <strong>Generation {live.generation}</strong> serves{' '}
-        {counted(live.mappings ?? 0, 'mapping')} since <Time at={live.at} /> (<Ago at={live.at} />
-        ).
+        {counted(live.mappings ?? 0, 'mapping')} since <Time at={live.at} /> (<Ago at={live.at} />)
+        {live.by !== undefined && `, by order of ${live.by}`}.
       </p>
       {live.rolledBack && (
         <p class="edge tone-warn note">
@@ -292,7 +292,7 @@ function Entry({
   readonly folder: string
   readonly reload: () => void
 }) {
-  const { generation, state, at, tookMs, changes, diagnostics } = item
+  const { generation, state, at, by, tookMs, changes, diagnostics } = item
   const name = generation === undefined ? 'A refused change' : `Generation ${generation}`
   return (
     <details class="generation" data-generation={generation ?? 'refused'}>
@@ -300,6 +300,7 @@ function Entry({
         <span class="generation-name">{name}</span> <Badge state={state} />
         <span class="quiet">
           <Time at={at} />
+          {by !== undefined && ` by ${by}`}
         </span>
         <span class="generation-what">
           <Rich text={state === 'rejected' ? refusalText(diagnostics) : changesText(changes)} />

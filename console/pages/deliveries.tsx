@@ -103,6 +103,7 @@ export function Delivery({ params: { id = '' } }: PageProps) {
               ],
               ['run', data.runId && <a href={hrefOf(`/runs/${data.runId}`)}>{data.runId}</a>],
               ['made', <Time key="made" at={data.createdAt} />],
+              [data.runId === undefined ? 'sent by' : 'replayed by', data.by],
               ['tries', String(data.attempts)],
               ['messages sent', data.receipts.length > 0 && String(data.receipts.length)],
               [

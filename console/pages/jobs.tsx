@@ -111,6 +111,7 @@ export function Job({ params: { id = '' } }: PageProps) {
               ['skipped', String(data.skipped)],
               ['filter', <Marked key="filter" text={filterText(data)} />],
               ['begun', <Time key="begun" at={data.createdAt} />],
+              ['begun by', data.by],
               ['ended', data.endedAt !== undefined && <Time at={data.endedAt} />],
             ]}
           />

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { announce } from '../browser/announce.tsx'
 import { hrefOf, type PageProps, setQuery } from '../browser/router.ts'
+import { saveFile } from '../browser/save.ts'
 import type { ApiError } from '../data/api.ts'
 import { asApiError, useLoaded } from '../data/load.ts'
 import type { Answer, Page } from '../data/types.ts'
@@ -191,22 +192,17 @@ function Result({ tried, callOut }: { readonly tried: Tried; readonly callOut: (
         <TextBlock text={test} label="Test" />
         <p class="actions">
           <CopyButton text={test} what="the test" />
-          <button type="button" class="button" onClick={() => download(test)}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => saveFile('test.yaml', new Blob([test], { type: 'application/yaml' }))}
+          >
             Download
           </button>
         </p>
       </details>
     </>
   )
-}
-
-function download(text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'application/yaml' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = 'test.yaml'
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }
 
 /** Loads the request that the address names, once. */

@@ -286,6 +286,7 @@ function Received({ request }: { readonly request: RequestDetail }) {
           ['id', <IdText key="id" id={id} />],
           ['at', <Time key="at" at={receivedAt} />],
           ['replay of', replayOf && <a href={hrefOf(`/requests/${replayOf}`)}>{replayOf}</a>],
+          ['replayed by', request.by],
           ["sender's delivery id", deliveryId && <IdText id={deliveryId} />],
           ['client', client && <a href={hrefOf('/live', { client })}>{<Marked text={client} />}</a>],
           [
@@ -304,6 +305,7 @@ function Received({ request }: { readonly request: RequestDetail }) {
           ['took', spent.join(', ')],
           ['node', node],
           ['forgotten', request.forgottenAt && <Time at={request.forgottenAt} />],
+          ['forgotten by', request.forgottenBy],
         ]}
       />
     </section>

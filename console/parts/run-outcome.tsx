@@ -118,7 +118,7 @@ export function RunOrders({ run: { id, kind, state, cancelRequestedAt }, reload 
 }
 
 function RunFacts({ run }: { readonly run: RunDetail }) {
-  const { timings, usage, coalesce, sessionKey, runner, model, progress } = run
+  const { timings, usage, coalesce, sessionKey, runner, model, progress, orders = [] } = run
   const tokens = usage && [
     usage.inputTokens !== undefined && `${usage.inputTokens.toLocaleString('en')} in`,
     usage.cachedInputTokens !== undefined && `${usage.cachedInputTokens.toLocaleString('en')} of them cached`,
@@ -142,6 +142,12 @@ function RunFacts({ run }: { readonly run: RunDetail }) {
         [
           'requests',
           coalesce?.count !== undefined && coalesce.count > 1 && `${coalesce.count} became this run`,
+        ],
+        [
+          'ordered',
+          orders.length > 0 && (
+            <Marked text={orders.map(({ order, by }) => `${order} by ${by}`).join(', ')} />
+          ),
         ],
         [
           'progress',

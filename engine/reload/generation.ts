@@ -22,6 +22,8 @@ export interface GenerationRecord {
   /** The differences from the generation before. */
   readonly changes: Changes
   readonly diagnostics: readonly Diagnostic[]
+  /** The name of the operator who reloaded or rolled back. Absent: the files changed, or the process began. */
+  readonly by?: string
 }
 
 /** The content that a generation was made from. Secrets in it are references, unless the operator wrote them out. */

@@ -21,13 +21,20 @@ interface ReloadResultsOptions {
   readonly emit: (event: ReloadEvent) => void
   /** Returns the live generation, or undefined if none ever was. */
   readonly serving: () => number | undefined
+  /** Returns who asked for what runs. */
+  readonly actor: () => string | undefined
 }
 
-export function createReloadResults({ now, archive, emit, serving }: ReloadResultsOptions) {
+export function createReloadResults({ now, archive, emit, serving, actor }: ReloadResultsOptions) {
   /** The previous snapshot stays live. */
   function stay(outcome: 'unchanged' | 'rejected', diagnostics: readonly Diagnostic[], begun: number) {
     const ok = outcome === 'unchanged'
     return { outcome, ok, generation: serving(), tookMs: now() - begun, changes: noChanges, diagnostics }
+  }
+
+  function actorOf() {
+    const by = actor()
+    return by === undefined ? {} : { by }
   }
 
   return {
@@ -42,7 +49,17 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
       const rolledBack = swapped.rolledBack ? ({ rolledBack: true } as const) : {}
       const { configuration, bundles } = source
       archive.keep(
-        { generation, digest, state: 'live', at: now(), tookMs, mappings, changes, diagnostics },
+        {
+          generation,
+          digest,
+          state: 'live',
+          at: now(),
+          tookMs,
+          mappings,
+          changes,
+          diagnostics,
+          ...actorOf(),
+        },
         { digest, sources: configuration.sources, bundles },
       )
       const swap = { generation, digest, tookMs, changes }
@@ -68,7 +85,15 @@ export function createReloadResults({ now, archive, emit, serving }: ReloadResul
       const { tookMs } = result
       const known = digest === undefined ? {} : { digest }
       const asked = rollbackTo === undefined ? {} : { rollbackTo }
-      archive.note({ state: 'rejected', ...known, at: now(), tookMs, changes: noChanges, diagnostics })
+      archive.note({
+        state: 'rejected',
+        ...known,
+        at: now(),
+        tookMs,
+        changes: noChanges,
+        diagnostics,
+        ...actorOf(),
+      })
       emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs, ...asked })
       return { ...result, ...known }
     },

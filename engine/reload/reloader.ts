@@ -52,6 +52,12 @@ export interface ReloaderOptions extends CandidateParts {
   readonly boot?: Settings
 }
 
+interface ReloadWanted {
+  readonly endsRollback?: boolean
+  /** Who asks. The record of the generation keeps it. */
+  readonly by?: string
+}
+
 export interface Reloader {
   /** Returns the live snapshot. @throws Error before the first successful load */
   readonly current: CurrentLive
@@ -62,12 +68,12 @@ export interface Reloader {
    * even if they are those that were rolled back from; by default such files wait for a change. @throws Error once
    * closed
    */
-  reload(options?: { readonly endsRollback?: boolean }): Promise<ReloadResult>
+  reload(options?: ReloadWanted): Promise<ReloadResult>
   /**
    * Makes an old generation live again, until the files change or a reload ends it; also after a restart. A generation
    * that is not kept any more is rejected. @throws Error once closed
    */
-  rollback(generation: number): Promise<ReloadResult>
+  rollback(generation: number, by?: string): Promise<ReloadResult>
   /**
    * Builds a candidate of the current files, passes it to `inspect`, and releases it. Nothing goes live. With
    * `generation` the candidate is that of a rollback. @throws Error once closed, or before the first successful load
@@ -121,11 +127,20 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let endsRollback = false
   /** Whether an operator asks for the next reload, who knows that the files are whole. */
   let isAsked = false
+  /** Who asked for the next reload, and for the one that runs. */
+  let askedBy: string | undefined
+  let actor: string | undefined
   /** Files that may be half saved, and whether they have rested since. */
   let resting: { readonly digest: string; isOver: boolean; cancel(): void } | undefined
   /** The number of waiting rollbacks. */
   let rollbacks = 0
-  const results = createReloadResults({ now, archive, emit, serving: () => serving?.live.generation })
+  const results = createReloadResults({
+    now,
+    archive,
+    emit,
+    serving: () => serving?.live.generation,
+    actor: () => actor,
+  })
 
   function current(): Live {
     if (!serving) throw new Error('Nothing is live before the first load went well')
@@ -147,6 +162,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   async function reloadFiles(): Promise<ReloadResult> {
     let rollback = archive.rollback()
     let believes = false
+    actor = undefined
     for (let superseded = 0; ; superseded++) {
       const begun = now()
       // Refused files leave the rollback as it was.
@@ -154,6 +170,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
       endsRollback = false
       believes ||= isAsked
       isAsked = false
+      actor = askedBy ?? actor
+      askedBy = undefined
       const built = await buildCandidate(options, {
         ...contextOf(),
         isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
@@ -225,7 +243,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return goLive(again.candidate, begun, { isRollback: true, warnings: [rolledBack(generation)] })
   }
 
-  async function rollBackTo(generation: number): Promise<ReloadResult> {
+  async function rollBackTo(generation: number, by: string | undefined): Promise<ReloadResult> {
+    actor = by
     const begun = now()
     const kept = await archive.read(generation)
     if (kept === undefined) return results.declined(notKept(generation, archive.list()), begun)
@@ -354,22 +373,23 @@ export function createReloader(options: ReloaderOptions): Reloader {
     if (closed) throw new Error('The reloader is closed')
   }
 
-  async function reload(wanted: { readonly endsRollback?: boolean } = {}): Promise<ReloadResult> {
+  async function reload(wanted: ReloadWanted = {}): Promise<ReloadResult> {
     refuseClosed()
     endsRollback ||= wanted.endsRollback ?? false
     isAsked = true
+    askedBy = wanted.by ?? askedBy
     return queue.reload(reloadFiles)
   }
 
   return {
     current,
     reload,
-    async rollback(generation) {
+    async rollback(generation, by) {
       refuseClosed()
       rollbacks++
       return queue.add(() => {
         rollbacks--
-        return rollBackTo(generation)
+        return rollBackTo(generation, by)
       })
     },
     async dryRun(inspect, generation) {

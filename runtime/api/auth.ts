@@ -174,6 +174,7 @@ export function createAdminAuth({ current, mintId, now, log, issues, dataFolder 
     },
 
     guard: {
+      nameOf: (request) => admissions.get(request)?.name ?? '',
       refuseUnlessAllowed(request, reply, needed) {
         const admission = admissions.get(request)
         // A sign-in has none yet.

@@ -280,7 +280,7 @@ test('on one gateway', async (t) => {
         const answer = await setRoute(body)
         assert.deepEqual([answer.status, answer.body['code']], [400, code], JSON.stringify(body))
       }
-      assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'bob' } })
+      assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'bob' }, by: 'owner' })
       const { body } = await send({ channel: 'last', text: 'hello' })
       assert.equal((await ended(opened, body['deliveryId'])).to, 'bob')
       assert.partialDeepStrictEqual(await line('route-set'), { channel: 'board', to: 'bob', by: 'api' })
@@ -355,7 +355,7 @@ test('while no route is set, `last` is the one channel that has a default recipi
   assert.equal((await ended(opened, body['deliveryId'])).state, 'delivered')
 
   await opened.setRoute({ channel: 'board', to: 'bob' })
-  assert.deepEqual(await opened.read('/api/route'), { route: { channel: 'board', to: 'bob' } })
+  assert.deepEqual(await opened.read('/api/route'), { route: { channel: 'board', to: 'bob' }, by: 'owner' })
 })
 
 test('without a single candidate, `last` has no route', async (t) => {

@@ -18,8 +18,8 @@ type DeliveryHandlers = Pick<
 export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers {
   const { deliveries, store, log } = options
   return {
-    async sendDelivery({ body, reply }) {
-      const sent = await deliveries.send(body)
+    async sendDelivery({ body, by, reply }) {
+      const sent = await deliveries.send(body, by)
       if (!sent.ok) return refuseUnroutable(reply, sent, body.channel, options)
       const { id: deliveryId, channel, to } = sent.delivery
       const bytes = Buffer.byteLength(body.text)
@@ -27,8 +27,8 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
       reply.code(202)
       return { ok: true, deliveryId, channel, to }
     },
-    async replayDelivery({ params: { id }, reply }) {
-      const replayed = await replay(id)
+    async replayDelivery({ params: { id }, by, reply }) {
+      const replayed = await replay(id, by)
       if (!replayed.ok)
         return replayed.sentence === undefined
           ? missing(reply, 'delivery')
@@ -36,22 +36,22 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
       const { state, channel, to } = replayed.delivery
       return { ok: true, deliveryId: id, state, channel, to }
     },
-    replayDeliveries: ({ body: { channel } }) =>
+    replayDeliveries: ({ body: { channel }, by }) =>
       orderAll(
         ['parked'],
         (state, page) => store.read.deliveries({ ...page, state, ...(channel !== undefined && { channel }) }),
         () => true,
         async (id) => {
-          const replayed = await replay(id)
+          const replayed = await replay(id, by)
           return replayed.ok ? undefined : (replayed.sentence ?? 'There is no such delivery.')
         },
       ),
-    async setRoute({ body, reply }) {
+    async setRoute({ body, by, reply }) {
       if (body.channel === 'last') {
         const details = [{ pointer: '/channel', message: `must be ${configuredText(options)}` }]
         return refuse(reply, 'INVALID_FIELD', { sentence: '`last` is what the route says.', details })
       }
-      const set = await deliveries.setRoute(body)
+      const set = await deliveries.setRoute(body, by)
       if (!set.ok) return refuseUnroutable(reply, set, body.channel, options)
       log.info({ event: 'route-set', ...set.route, by: 'api' })
       return { route: set.route }
@@ -61,11 +61,12 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
   /** Says why not in a sentence, or nothing where there is no such delivery. */
   async function replay(
     id: Id,
+    by: string,
   ): Promise<
     | { readonly ok: true; readonly delivery: DeliveryRecord }
     | { readonly ok: false; readonly sentence?: string }
   > {
-    const result = await deliveries.replay(id)
+    const result = await deliveries.replay(id, by)
     if (!result.ok) {
       if (result.why === 'unknown') return { ok: false }
       const reason = (result.reason ?? 'its state does not allow it').replace(/\.$/, '')

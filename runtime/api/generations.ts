@@ -67,17 +67,17 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
       return { from: query.with, to, files: changes }
     },
 
-    async reload({ query: { dryRun: isDry = false, ...ofDryRun }, reply }) {
+    async reload({ query: { dryRun: isDry = false, ...ofDryRun }, by, reply }) {
       const { limit = usualRequests, callOut = false } = ofDryRun
       if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(reply, ofDryRun)
       if (isDraining()) return refuse(reply, 'DRAINING')
-      if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true }))
+      if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true, by }))
       const tried = await dryRun(limit, { callsOut: callOut })
       reply.code(tried.reload.ok ? 200 : 409)
       return tried
     },
 
-    async rollBack({ params, query: { dryRun: isDry = false, ...ofDryRun }, reply }) {
+    async rollBack({ params, query: { dryRun: isDry = false, ...ofDryRun }, by, reply }) {
       const number = numberOf(params)
       const { limit = usualRequests, callOut = false } = ofDryRun
       if (!isDry && Object.keys(ofDryRun).length > 0) return refuseOfDryRun(reply, ofDryRun)
@@ -89,7 +89,7 @@ export function createGenerationHandlers(options: AdminOptions): GenerationHandl
         reply.code(tried.reload.ok ? 200 : 409)
         return tried
       }
-      const result = await reloader.rollback(number)
+      const result = await reloader.rollback(number, by)
       if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(reply, params)
       // The archive is on the disk before the reply, as the gateway may be stopped right after it.
       await archive.saved()

@@ -10,6 +10,8 @@ export interface Call<Of extends RouteDeclaration> {
   readonly params: Readonly<Record<ParameterOf<Of['path']>, string>>
   readonly query: Of extends { readonly query: infer Query extends Properties } ? ObjectOf<Query> : unknown
   readonly body: Of extends { readonly body: infer Body } ? ValueOf<Body> : undefined
+  /** The name of the token that let the request in. Empty for a sign-in. */
+  readonly by: string
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }

@@ -35,10 +35,11 @@ export function createRecordHandlers({ current, store: { read }, mask }: AdminOp
     readSession: async ({ params, reply }) =>
       (await read.session(await sessions.keyOf(params.key))) ?? missing(reply, 'session'),
     async readRoute() {
-      const route = await read.route()
-      return route === undefined
-        ? { route: null, standIn: assumedRoute(current().snapshot.settings.channels) }
-        : { route }
+      const set = await read.route()
+      if (set === undefined)
+        return { route: null, standIn: assumedRoute(current().snapshot.settings.channels) }
+      const { by, ...route } = set
+      return { route, ...(by !== undefined && { by }) }
     },
   }
 }

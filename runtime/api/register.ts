@@ -19,6 +19,8 @@ type AnyHandler = (call: object) => Promise<unknown>
 export interface RouteGuard {
   /** Refuses a request whose token may not do what is needed, before its body is read. */
   refuseUnlessAllowed(request: FastifyRequest, reply: FastifyReply, needed: Need): FastifyReply | undefined
+  /** The name of the token that let a request in. Empty for a sign-in. */
+  nameOf(request: FastifyRequest): string
   /** Called once for each request that changed something, or tried to. */
   noteAction(request: FastifyRequest, reply: FastifyReply, name: string): void
 }
@@ -99,7 +101,8 @@ function addRoute(
       // Nothing is ignored: a filter in the query of a route that reads its body would let an order be about everything.
       const wrong = query ? faultsOfQuery(name, query, querySchema, given) : unknownParameters(given)
       if (wrong !== undefined) return refuseQuery(reply, wrong)
-      const call = { params: paramsOf(request), query: request.query, request, reply }
+      const by = guard.nameOf(request)
+      const call = { params: paramsOf(request), query: request.query, by, request, reply }
       return handler(body === undefined ? call : { ...call, body: checkedBody(name, body, request.body) })
     },
   })

@@ -26,7 +26,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
   const { read } = store
 
   return {
-    async replayRequest({ params: { id }, body, reply }) {
+    async replayRequest({ params: { id }, body, by: asker, reply }) {
       const { dryRun = false, deliverAgain = false, payload, generation, generationDigest, callOut } = body
       if (!dryRun) {
         const details = onlyForDryRuns({ generation, generationDigest, callOut })
@@ -56,7 +56,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         const { ok: _ok, ...answer } = tried
         return answer
       }
-      const answer = await replays.perform(id, { edited, deliverAgain })
+      const answer = await replays.perform(id, { edited, deliverAgain, by: asker })
       if (!answer.ok) return refuseReplay(reply, answer)
       const { requestId, replayOf, outcome, status } = answer
       log.info({
@@ -71,7 +71,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       return answer
     },
 
-    async replayRequests({ body, reply }) {
+    async replayRequests({ body, by, reply }) {
       const { filter: given, dryRun = false, deliverAgain, key } = body
       const filter = storeFilters(given, options, '/filter')
       if (Object.keys(filter).length === 0) return refuseNoFilter(reply)
@@ -79,7 +79,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       if (hasLeft(reply)) return reply
       if (dryRun) return preview(ids)
       const terms = { ...(deliverAgain && { deliverAgain }), ...(key !== undefined && { key }) }
-      const job = await replayJobs.begin(ids, filter, terms)
+      const job = await replayJobs.begin(ids, filter, terms, by)
       const { total = ids.length } = (await read.job(job)) ?? {}
       reply.code(202)
       return { ok: true, job, total }

@@ -42,7 +42,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
         .send(raw ? Buffer.from(body) : maskedBody(body, mask))
     },
 
-    async forgetRequests({ body: { ids, filter: given, dryRun = false }, reply }) {
+    async forgetRequests({ body: { ids, filter: given, dryRun = false }, by, reply }) {
       if ((ids === undefined) === (given === undefined)) {
         const details = [{ pointer: '/ids', message: 'or /filter must be given, and not both' }]
         return refuse(reply, 'INVALID_FIELD', { details })
@@ -60,7 +60,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
         if (dryRun) continue
         for (let from = 0; from < all.length; from += stride) {
           const requests = all.slice(from, from + stride)
-          const result = await store.command({ type: 'forget', requests, at: now() })
+          const result = await store.command({ type: 'forget', requests, at: now(), by })
           forgotten += result.done ?? 0
           refused.push(...(result.refused ?? []))
         }

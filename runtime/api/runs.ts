@@ -32,17 +32,17 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
       const progress = run.state === 'running' ? progressOf(run.id) : undefined
       return { ...(await withOutcome(read, run)), timings: timingsOf(run), ...(progress && { progress }) }
     },
-    cancelRun: ({ params, reply }) => carryOut('cancel', params.id, reply),
-    resumeRun: ({ params, reply }) => carryOut('resume', params.id, reply),
-    resumeRuns: ({ body: { code } }) =>
+    cancelRun: ({ params, by, reply }) => carryOut('cancel', params.id, by, reply),
+    resumeRun: ({ params, by, reply }) => carryOut('resume', params.id, by, reply),
+    resumeRuns: ({ body: { code }, by }) =>
       orderAll(
         ['parked'],
         (state, page) => read.runs({ ...page, state }),
         ({ error }) => code === undefined || error?.code === code,
-        (id) => whyNot('resume', id),
+        (id) => whyNot('resume', id, by),
       ),
-    retryRun: ({ params, reply }) => carryOut('retry', params.id, reply),
-    async retryRuns({ body: { dryRun = false, all = false, ...wanted }, reply }) {
+    retryRun: ({ params, by, reply }) => carryOut('retry', params.id, by, reply),
+    async retryRuns({ body: { dryRun = false, all = false, ...wanted }, by, reply }) {
       if (all === Object.keys(wanted).length > 0) return refuseRetry(reply)
       const since = wanted.since === undefined ? 0 : instantOf(wanted.since, '/since')
       const until = wanted.until === undefined ? Number.POSITIVE_INFINITY : instantOf(wanted.until, '/until')
@@ -62,18 +62,18 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
           isMeant(wanted.runner, runner) &&
           ranAt >= since &&
           ranAt < until,
-        async (id) => (dryRun ? undefined : whyNot('retry', id)),
+        async (id) => (dryRun ? undefined : whyNot('retry', id, by)),
       )
     },
   }
 
-  async function whyNot(type: Order, id: Id): Promise<string | undefined> {
-    const ordered = await order(type, id)
+  async function whyNot(type: Order, id: Id, by: string): Promise<string | undefined> {
+    const ordered = await order(type, id, by)
     return ordered.ok ? undefined : (ordered.sentence ?? 'There is no such run.')
   }
 
-  async function carryOut(type: Order, id: Id, reply: FastifyReply) {
-    const ordered = await order(type, id)
+  async function carryOut(type: Order, id: Id, by: string, reply: FastifyReply) {
+    const ordered = await order(type, id, by)
     if (!ordered.ok)
       return ordered.sentence === undefined
         ? missing(reply, 'run')
@@ -86,12 +86,13 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
   async function order(
     type: Order,
     id: Id,
+    by: string,
   ): Promise<
     { readonly ok: true; readonly run: RunRecord } | { readonly ok: false; readonly sentence?: string }
   > {
     const spent = type === 'resume' ? await spentBudgetOf(id) : undefined
     if (spent !== undefined) return { ok: false, sentence: sentenceOf(type, spent) }
-    const result = await store.command({ type, run: id, at: now() })
+    const result = await store.command({ type, run: id, at: now(), by })
     if (!result.ok)
       return result.why === 'unknown'
         ? { ok: false }

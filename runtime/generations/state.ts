@@ -51,7 +51,7 @@ export function keep(state: ArchiveState, record: NumberedRecord, content: Gener
   // The first generation of a process was compared with nothing, so its earlier changes still count.
   const isRestart = known !== undefined && state.live === undefined
   const entry: KeptGeneration = {
-    record: bounded(isRestart ? { ...record, changes: known.record.changes } : record),
+    record: bounded(isRestart ? { ...record, ...changesOf(known.record) } : record),
     bundles: [...content.bundles.values()].map(({ digest }) => digest),
     content,
   }
@@ -69,6 +69,10 @@ export function note(state: ArchiveState, record: GenerationRecord): ArchiveStat
   const others = last && isRefusedAgain(last.record, record) ? earlier : state.refused
   const refused = [{ number, record: bounded(record) }, ...others]
   return { ...state, refused: refused.slice(0, keptGenerations) }
+}
+
+function changesOf({ changes, by }: NumberedRecord): Pick<GenerationRecord, 'changes' | 'by'> {
+  return { changes, ...(by !== undefined && { by }) }
 }
 
 /** Removes a generation whose files are missing or altered. The live one stays in the list. */

@@ -65,6 +65,8 @@ export interface ReplayTerms {
   readonly dedupe: 'own' | 'apart'
   /** Why replies of its runs are not delivered, as a sentence for the record. Absent: they are, as the mapping says. */
   readonly undelivered?: string | undefined
+  /** The name of the token of the operator who asked for it. */
+  readonly by?: string | undefined
 }
 
 /** An action as the store has it, with the id of its run or event. */

@@ -121,7 +121,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
     // A job whose items are still being added has none to hand out.
     if (items.length === 0) return pause(retryMs)
     const isNew = new Set(mint)
-    const terms: JobTerms = job.options
+    const terms = { ...(job.options as JobTerms), by: job.by }
     const results = await Promise.all(items.map((item) => perform(item, terms, isNew.has(item.replay))))
     const settled = results.filter((result) => result !== undefined)
     await settle(job.id, settled)
@@ -139,7 +139,11 @@ export function createReplayJobs(options: ReplayJobsOptions) {
   }
 
   /** Undefined where the gateway cannot take it now, so that the item stays open. */
-  async function perform(item: Item, terms: JobTerms, isNew: boolean): Promise<Settled | undefined> {
+  async function perform(
+    item: Item,
+    terms: JobTerms & Pick<ReplayJob, 'by'>,
+    isNew: boolean,
+  ): Promise<Settled | undefined> {
     const { request, replay: requestId } = item
     // Whether an item of an earlier process was performed is known by its replay alone.
     const stored = isNew ? undefined : await read.request(requestId)
@@ -178,8 +182,8 @@ export function createReplayJobs(options: ReplayJobsOptions) {
     choose: (filter: RequestFilters, isWanted?: () => boolean) => chosenBy(read, filter, isWanted),
 
     /** Begins a job, or finds the one that was begun with the same key. Its items are on the disk when this resolves. */
-    async begin(ids: readonly Id[], filter: RequestFilters, terms: JobTerms): Promise<Id> {
-      const job = { id: mintId(), filter, options: terms, createdAt: now() }
+    async begin(ids: readonly Id[], filter: RequestFilters, terms: JobTerms, by?: string): Promise<Id> {
+      const job = { id: mintId(), filter, options: terms, createdAt: now(), ...(by !== undefined && { by }) }
       let from = 0
       do {
         const items = ids.slice(from, from + stride)

@@ -22,6 +22,8 @@ export interface ReplayTask {
   readonly deliverAgain?: boolean | undefined
   /** An original without effect is left alone if a replay of it was accepted. */
   readonly onlyUndone?: boolean
+  /** The name of the token of the operator who asked for it. */
+  readonly by?: string | undefined
 }
 
 export interface EditedBody {
@@ -77,7 +79,7 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
   }
 
   async function performInTurn(record: RequestRecord, task: ReplayTask): Promise<ReplayAnswer> {
-    const { requestId = mintId(), edited, deliverAgain = false, onlyUndone = false } = task
+    const { requestId = mintId(), edited, deliverAgain = false, onlyUndone = false, by } = task
     const family = await readFamily(read, record)
     const done = onlyUndone ? replayOfUndone(record, family) : undefined
     if (done !== undefined) return refused('REPLAYED', `it was replayed already, as ${done.id}`)
@@ -88,6 +90,7 @@ export function createReplays({ store: { read }, replay, mintId }: ReplaysOption
       terms: {
         of: family.original,
         dedupe: edited === undefined && !hasEffect(record) && !family.hadEffect ? 'own' : 'apart',
+        ...(by !== undefined && { by }),
         undelivered: deliverAgain ? undefined : await whyUndelivered(read, family),
       },
       requestId,

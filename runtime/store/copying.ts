@@ -83,7 +83,7 @@ export const plainTables = {
   },
   route: {
     table: 'route',
-    columns: { one: 'number', channel: 'text', target: 'text', by_hand: 'flag' },
+    columns: { one: 'number', channel: 'text', target: 'text', set_by: 'text' },
     key: ['one'],
   },
   spent: {

@@ -4,6 +4,7 @@ import {
   type Acceptance,
   type AlertWay,
   type Attempt,
+  type Command,
   type CommandResult,
   type Dedupe,
   type DeliveryRecord,
@@ -101,6 +102,14 @@ export function retriedAt(
   }
 }
 
+/** Adds an order to those that a run had. */
+export function withOrder(
+  { orders = [] }: RunRecord,
+  { type: order, at, by }: Extract<Command, { readonly run: Id }>,
+): Pick<RunRecord, 'orders'> {
+  return by === undefined ? {} : { orders: [...orders, { order, at, by }] }
+}
+
 type Target = { readonly channel: string; readonly to: string }
 
 export function whyNotReplay(delivery: DeliveryRecord, to: Target): string | undefined {
@@ -115,6 +124,7 @@ export function pendingAgain(
   { id, runId, text, receipts, generation, createdAt }: DeliveryRecord,
   { channel, to }: Target,
   at: number,
+  by: string | undefined,
 ): DeliveryRecord {
   return {
     id,
@@ -128,6 +138,7 @@ export function pendingAgain(
     generation,
     createdAt,
     nextAt: at,
+    ...(by !== undefined && { by }),
   }
 }
 
@@ -184,12 +195,19 @@ export function withEnd<Job extends CountedJob>(job: Job, at: number): Job {
   return isOver && job.state === 'running' ? { ...job, state: 'done', ended_at: at } : job
 }
 
+/** The column `options` of a new job, which holds who began it too. */
+export function optionsOfJob({ options, by }: Pick<ReplayJob, 'options' | 'by'>): string {
+  return JSON.stringify({ ...options, by })
+}
+
 export function jobOf(id: Id, row: CountedJob): ReplayJob {
   const { state, total, done, failed, skipped } = row
+  const { by, ...options } = JSON.parse(row.options)
   return {
     id,
     filter: JSON.parse(row.filter),
-    options: JSON.parse(row.options),
+    options,
+    ...(by !== undefined && { by }),
     ...{ state, total, done, failed, skipped },
     createdAt: row.created_at,
     ...(row.ended_at !== null && { endedAt: row.ended_at }),

@@ -22,6 +22,7 @@ import type {
   RunRecord,
   SessionMessage,
   SessionSummary,
+  SetRoute,
   Spent,
   SpentToday,
 } from './records.ts'
@@ -285,8 +286,9 @@ export interface Effects {
   readonly tasks?: readonly NewTask[]
 }
 
+/** `by` of a command is the name of the operator's token. The records that the command changes keep it. */
 export type Command =
-  | { readonly type: 'set-route'; readonly route: Route }
+  | { readonly type: 'set-route'; readonly route: Route; readonly by?: string }
   /** Sets the configured first route, unless an operator has set one. */
   | { readonly type: 'offer-route'; readonly route: Route | undefined }
   /** Schedules a task from outside a claim (the periodic heartbeat). */
@@ -297,11 +299,11 @@ export type Command =
    * Ends a run. A queued or parked run ends at once, as `cancelled` with `CANCELLED`. A running one gets
    * `cancelRequestedAt`, and its claim's cancel signal is aborted. A run whose turn is over is refused.
    */
-  | { readonly type: 'cancel'; readonly run: Id; readonly at: number }
+  | { readonly type: 'cancel'; readonly run: Id; readonly at: number; readonly by?: string }
   /** Queues a parked run again, without its error. */
-  | { readonly type: 'resume'; readonly run: Id; readonly at: number }
+  | { readonly type: 'resume'; readonly run: Id; readonly at: number; readonly by?: string }
   /** Queues a run again that failed or timed out, from its stored prompt, as if it were new except for its `attempts` and `retries`. */
-  | { readonly type: 'retry'; readonly run: Id; readonly at: number }
+  | { readonly type: 'retry'; readonly run: Id; readonly at: number; readonly by?: string }
   /**
    * Commits a delivery that no run makes, with its task. A delivery that is sent again, because the answer was lost, changes
    * nothing. Over the backlog it throws `BACKLOG`, like `accept`.
@@ -317,6 +319,7 @@ export type Command =
       readonly at: number
       readonly to: { readonly channel: string; readonly to: string }
       readonly task: NewTask
+      readonly by?: string
     }
   /**
    * Erases what at most 500 requests brought, and keeps their records with `forgottenAt`: body, head and trace; the texts of their
@@ -324,7 +327,7 @@ export type Command =
    * several requests became is erased as a whole. A request is refused while any of this is queued, under way or unsent. Events
    * that are pending are consumed.
    */
-  | { readonly type: 'forget'; readonly requests: readonly Id[]; readonly at: number }
+  | { readonly type: 'forget'; readonly requests: readonly Id[]; readonly at: number; readonly by?: string }
   /**
    * Begins a replay job or adds at most 1,000 items to it, each request once. While `more` items are to follow none is handed out.
    * If the process ends before the last call, the job is cancelled. Where another job that was not cancelled has the same `key` in its
@@ -332,7 +335,7 @@ export type Command =
    */
   | {
       readonly type: 'job-begin'
-      readonly job: Pick<ReplayJob, 'id' | 'filter' | 'options' | 'createdAt'>
+      readonly job: Pick<ReplayJob, 'id' | 'filter' | 'options' | 'createdAt' | 'by'>
       readonly items: readonly Id[]
       readonly more?: true
     }
@@ -452,7 +455,7 @@ export interface Reader {
   sessions(options?: PageOptions): Promise<Page<SessionSummary>>
   /** Returns how many deliveries are pending and parked, for each channel that has any. */
   openDeliveries(): Promise<readonly OpenDeliveries[]>
-  route(): Promise<Route | undefined>
+  route(): Promise<SetRoute | undefined>
   /** Returns what was spent today (UTC). */
   spent(): Promise<SpentToday>
   /**

@@ -62,8 +62,12 @@ export interface RequestRecord {
   readonly head?: RequestHead
   /** Why the request was decided as it was. It is never in a list. */
   readonly trace?: RequestTrace
+  /** The token whose holder had it replayed. */
+  readonly by?: string
   /** When an operator had its body, head, trace and texts erased. */
   readonly forgottenAt?: number
+  /** The token of that operator. */
+  readonly forgottenBy?: string
 }
 
 /** How each mapping was tried. The store knows no more of it than it needs to bound its size. */
@@ -211,6 +215,14 @@ export interface RunRetry {
   readonly summaryEventId?: Id
 }
 
+/** What an operator ordered about a run. */
+export interface RunOrder {
+  readonly order: 'cancel' | 'resume' | 'retry'
+  readonly at: number
+  /** The name of the token. */
+  readonly by: string
+}
+
 /** One agent turn: a hook's run, or a heartbeat of the main session. */
 export interface RunRecord {
   readonly id: Id
@@ -280,6 +292,8 @@ export interface RunRecord {
   readonly attempts: readonly Attempt[]
   /** How it ended each time before it was retried, oldest first. */
   readonly retries?: readonly RunRetry[]
+  /** Who cancelled, resumed or retried it, oldest first. */
+  readonly orders?: readonly RunOrder[]
   readonly createdAt: number
   readonly startedAt?: number
   readonly ranAt?: number
@@ -324,6 +338,8 @@ export interface DeliveryRecord {
   readonly id: Id
   /** The run whose reply it is. Absent if an operator sent it. */
   readonly runId?: Id
+  /** The token whose holder sent it, or replayed it last. */
+  readonly by?: string
   readonly state: (typeof deliveryStates)[number]
   /** The channel's name, with `last` already resolved. */
   readonly channel: string
@@ -365,6 +381,11 @@ export interface Route {
   readonly to?: string
 }
 
+/** The route as it is kept, with the token of the operator who set it. */
+export interface SetRoute extends Route {
+  readonly by?: string
+}
+
 /** Many requests that are replayed one after the other, each once, however often the process restarts meanwhile. */
 export interface ReplayJob {
   readonly id: Id
@@ -379,6 +400,8 @@ export interface ReplayJob {
   readonly skipped: number
   readonly createdAt: number
   readonly endedAt?: number
+  /** The token whose holder began it. */
+  readonly by?: string
 }
 
 export interface ReplayJobItem {

@@ -2,7 +2,9 @@
 
 import { useState } from 'preact/hooks'
 import { hrefOf } from '../../browser/router.ts'
-import { useText } from '../../data/load.ts'
+import { saveFile } from '../../browser/save.ts'
+import { type ApiError, getBlob, mayDo } from '../../data/api.ts'
+import { asApiError, useText } from '../../data/load.ts'
 import type { RequestDetail } from '../../data/types.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icons.tsx'
@@ -72,16 +74,29 @@ function Headers({ request: { headers, query } }: { readonly request: RequestDet
 function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }) {
   const { text, isCut, error, reload } = useText(`/requests/${id}/body`)
   const [isRaw, setRaw] = useState(false)
+  const [unsaved, setUnsaved] = useState<ApiError>()
   if (error !== undefined) return <Problem error={error} retry={reload} />
   if (text === undefined) return <Loading what="the body" />
   const laidOut = isCut ? undefined : layOut(text)
+
+  async function saveRaw() {
+    try {
+      saveFile(`${id}.body`, await getBlob(`/requests/${id}/body?raw=true`))
+      setUnsaved(undefined)
+    } catch (cause) {
+      setUnsaved(asApiError(cause))
+    }
+  }
+
   return (
     <>
       <div class="toolbar">
         <CopyButton text={text} what="the body" />
-        <a class="button" href={`/api/requests/${id}/body?raw=true`} download={`${id}.body`}>
-          <Icon name="download" /> Raw
-        </a>
+        {mayDo('operate') && (
+          <button type="button" class="button" onClick={saveRaw}>
+            <Icon name="download" /> Raw
+          </button>
+        )}
         <a class="button" href={hrefOf('/playground', { request: id })}>
           Open in the playground
         </a>
@@ -96,6 +111,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
           </label>
         )}
       </div>
+      {unsaved !== undefined && <Problem error={unsaved} retry={saveRaw} />}
       <TextBlock label={`Body of the request to /${endpoint}`} text={isRaw ? text : (laidOut ?? text)} />
       {isCut && <p class="quiet">Only the beginning is shown. The raw file has all of it.</p>}
     </>

@@ -28,6 +28,8 @@ import {
   time,
 } from './schema.ts'
 
+const by = text('The name of the token whose holder did it.')
+
 export const route = named(
   'Route',
   object({ channel: text('The name of a channel.'), ...optional({ to: text('The recipient.') }) }),
@@ -70,7 +72,9 @@ const requestFields = {
     generationDigest: text('The beginning of the digest of the generation.'),
     node: text('The node that accepted it, where there are several.'),
     count: integer('How many requests this record stands for, where refused ones are summed up.'),
+    by: text('Of a replay: the name of the token whose holder asked for it.'),
     forgottenAt,
+    forgottenBy: by,
   }),
 }
 
@@ -176,6 +180,9 @@ const runFields = {
       }),
       { description: 'How it ended each time before it was retried, oldest first.' },
     ),
+    orders: list(object({ order: oneOf(['cancel', 'resume', 'retry']), at: time, by }), {
+      description: 'Who cancelled, resumed or retried it, oldest first.',
+    }),
     forgottenAt,
   }),
 }
@@ -212,6 +219,7 @@ export const delivery = named(
     createdAt: time,
     ...optional({
       runId: id,
+      by: text('The name of the token whose holder sent it, or replayed it last.'),
       to: text(),
       code: text('Why it is parked or skipped, as a stable code.'),
       reason: text(),
@@ -286,6 +294,7 @@ const generationFields = {
   diagnostics: list(diagnostic),
   ...optional({
     generation: integer('Absent for one that was refused.'),
+    by: text('The name of the token whose holder reloaded or rolled back. Absent where the files changed.'),
     digest: text(),
     mappings: integer(),
     rolledBack: flag('Whether it is live in place of the files.'),

@@ -69,7 +69,7 @@ const jobFields = {
   failed: integer('How many failed again.'),
   skipped: integer('How many could not be replayed, or came to nothing again.'),
   createdAt: time,
-  ...optional({ endedAt: time }),
+  ...optional({ endedAt: time, by: text('The name of the token whose holder began it.') }),
 }
 
 const job = named(

@@ -213,7 +213,7 @@ export const workRoutes = {
     answers: {
       200: object({
         route: nullable(route),
-        ...optional({ standIn: route }),
+        ...optional({ standIn: route, by: text('The name of the token whose holder set it.') }),
       }),
     },
   },

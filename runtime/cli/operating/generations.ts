@@ -10,7 +10,7 @@ import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { errorsOf, type GenerationItem } from '../reading/generation-item.ts'
 import { formatTable, shortTime } from '../table.ts'
 
-const header = ['NUMBER', 'STATE', 'TIME', 'MAPPINGS', 'CHANGES']
+const header = ['NUMBER', 'STATE', 'TIME', 'BY', 'MAPPINGS', 'CHANGES']
 
 interface GenerationsOptions extends CommandOptions {
   /** The number of the generation that `asked` is compared with. */
@@ -100,11 +100,12 @@ function patchOf(
 }
 
 function rowOf(item: GenerationItem, io: Io): readonly string[] {
-  const { generation, state, at, mappings, changes } = item
+  const { generation, state, at, by = '', mappings, changes } = item
   return [
     generation === undefined ? '-' : String(generation),
     state,
     shortTime(at, io.now()),
+    by,
     mappings === undefined ? '' : String(mappings),
     state === 'rejected' ? refusalText(item, io) : changesText(changes),
   ]

@@ -1,6 +1,6 @@
 /** Shows one whole record, the most important facts first. */
 
-import type { Attempt, DeliveryRecord, RequestRecord, RunRecord } from '../../store/records.ts'
+import type { Attempt, DeliveryRecord, RequestRecord, RunOrder, RunRecord } from '../../store/records.ts'
 import type { Facts } from '../facts.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -19,7 +19,7 @@ type RequestAnswer = RequestRecord & {
 
 export function factsOfRequest(request: RequestAnswer, io: Io): Facts {
   const { id, outcome, status, code, reason, bodyBytes, bodyKept, headers, query, ...rest } = request
-  const { replayOf, replays, forgottenAt, ...others } = rest
+  const { replayOf, by, replays, forgottenAt, forgottenBy, ...others } = rest
   return {
     id,
     outcome,
@@ -29,8 +29,10 @@ export function factsOfRequest(request: RequestAnswer, io: Io): Facts {
     next: bodyKept ? nextOfRequest(request, io) : undefined,
     ...others,
     replayOf,
+    by,
     replays,
     forgottenAt,
+    forgottenBy,
     bodyBytes,
     bodyKept,
     headers,
@@ -56,7 +58,7 @@ type RunAnswer = RunRecord & {
 /** The summary and the deliveries of a run are shown without their texts, which repeat the reply. */
 export function factsOfRun(run: RunAnswer, io: Io): Facts {
   const { id, state, stage, error, progress, attempts, coalesce, summary, deliveries, ...rest } = run
-  const { summaryEventId, deliveryIds, ...others } = rest
+  const { summaryEventId, deliveryIds, orders, ...others } = rest
   return {
     id,
     state,
@@ -65,6 +67,7 @@ export function factsOfRun(run: RunAnswer, io: Io): Facts {
     error,
     progress,
     attempts: attempts?.map(attemptText),
+    orders: orders?.map(orderText),
     joined: coalesce && coalescedFacts(coalesce, state),
     ...others,
     ...(deliveries === undefined
@@ -89,6 +92,10 @@ function attemptText({ number, startedAt, endedAt, outcome, reason }: Attempt): 
   const start = new Date(startedAt).toISOString()
   const took = endedAt === undefined ? '' : ` after ${endedAt - startedAt} ms`
   return `${number}  ${start}  ${outcome ?? 'under way'}${took}${reason === undefined ? '' : `: ${reason}`}`
+}
+
+function orderText({ order, at, by }: RunOrder): string {
+  return `${order}  ${new Date(at).toISOString()}  by ${by}`
 }
 
 function coalescedFacts(

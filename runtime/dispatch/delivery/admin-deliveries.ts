@@ -56,7 +56,10 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
 
   return {
     /** Sends to a channel's name or `last`. Without `to` it goes where a run's reply would. @throws StoreError `BACKLOG` and others */
-    async send({ channel, to, text }: Route & { readonly text: string }): Promise<Sent | Unroutable> {
+    async send(
+      { channel, to, text }: Route & { readonly text: string },
+      by?: string,
+    ): Promise<Sent | Unroutable> {
       const address = named(to === undefined ? { channel } : { channel, to })
       const destination = resolveDestination(address, await store.read.route(), channels())
       if (!destination.ok) return unroutable(destination)
@@ -72,13 +75,14 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
         generation: current().generation,
         createdAt: at,
         nextAt: at,
+        ...(by !== undefined && { by }),
       }
       await store.command({ type: 'send', delivery, task: taskFor(delivery.id, destination, at) })
       return { ok: true, delivery }
     },
 
     /** Makes a parked delivery pending again. It continues after the parts that have arrived. @throws StoreError */
-    async replay(id: Id): Promise<CommandResult> {
+    async replay(id: Id, by?: string): Promise<CommandResult> {
       const delivery = await store.read.delivery(id)
       if (delivery === undefined) return { ok: false, why: 'unknown' }
       const { state } = delivery
@@ -89,18 +93,22 @@ export function createAdminDeliveries(options: AdminDeliveriesOptions) {
       const { channel, to } = destination
       const at = now()
       const task = taskFor(id, destination, at)
-      return store.command({ type: 'replay-delivery', delivery: id, at, to: { channel, to }, task })
+      const named = by !== undefined && { by }
+      return store.command({ type: 'replay-delivery', delivery: id, at, to: { channel, to }, task, ...named })
     },
 
     /** Sets where `last` goes from now on, whatever `agents.route` says. @throws StoreError */
-    async setRoute(asked: Route): Promise<{ readonly ok: true; readonly route: Route } | Unroutable> {
+    async setRoute(
+      asked: Route,
+      by = '',
+    ): Promise<{ readonly ok: true; readonly route: Route } | Unroutable> {
       const route = named(asked)
       // The last route is left out, because it is what is being set.
       const destination = resolveDestination(route, undefined, channels())
       if (!destination.ok) return unroutable(destination)
       const { channel } = destination
       const known: Route = route.to === undefined ? { channel } : { channel, to: route.to }
-      await store.command({ type: 'set-route', route: known })
+      await store.command({ type: 'set-route', route: known, by })
       return { ok: true, route: known }
     },
   }

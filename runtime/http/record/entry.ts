@@ -119,7 +119,7 @@ export function composeRecord(
     mapping: result.mapping,
     client: context.client,
     ...(context.deliveryId !== undefined && { deliveryId: cut(context.deliveryId, longestDeliveryId) }),
-    ...(replay !== undefined && { replayOf: replay.of }),
+    ...(replay !== undefined && { replayOf: replay.of, ...(replay.by && { by: replay.by }) }),
     ...(context.authenticatedBy && { authenticatedBy: context.authenticatedBy }),
     generationDigest: live.snapshot.digest.slice(0, shownOfDigest),
     ...(context.node !== undefined && { node: context.node }),

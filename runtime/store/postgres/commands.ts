@@ -10,6 +10,7 @@ import {
   whyNotReplay,
   whyNotResume,
   whyNotRetry,
+  withOrder,
   wrongState,
 } from '../decisions.ts'
 import { isId } from '../id.ts'
@@ -39,7 +40,8 @@ const done: CommandResult = { ok: true }
 
 /** Rows are locked in the order tasks, runs, deliveries, as in every other transaction. */
 const commands: Commands = {
-  async cancel({ run: id, at }, changing) {
+  async cancel(command, changing) {
+    const { run: id, at } = command
     const { query, schedule } = changing
     const [named] = isId(id) ? await query<RunRow>('SELECT id, kind FROM runs WHERE id = $1', [id]) : []
     if (named === undefined) return unknown('run')
@@ -50,21 +52,22 @@ const commands: Commands = {
     const run = runOf(row)
     const reason = whyNotCancel(run)
     if (reason !== undefined) return wrongState(reason)
+    const order = withOrder(run, command)
     if (run.state !== 'parked' && state === 'claimed') {
-      writeRun(changing, row, { id, cancelRequestedAt: run.cancelRequestedAt ?? at })
+      writeRun(changing, row, { id, cancelRequestedAt: run.cancelRequestedAt ?? at, ...order })
       changing.cancelled(task)
       return done
     }
     if (run.kind === 'run' && state === 'open') await schedule.remove(task)
-    writeRun(changing, row, cancelledAt(run, at))
+    writeRun(changing, row, { ...cancelledAt(run, at), ...order })
     return done
   },
 
-  resume: ({ run: id, at }, changing) =>
-    queueAgain(changing, id, at, whyNotResume, () => ({ state: 'queued', error: undefined })),
+  resume: (command, changing) =>
+    queueAgain(changing, command, whyNotResume, () => ({ state: 'queued', error: undefined })),
 
-  retry: ({ run: id, at }, changing) =>
-    queueAgain(changing, id, at, whyNotRetry, (run) => retriedAt(run, at)),
+  retry: (command, changing) =>
+    queueAgain(changing, command, whyNotRetry, (run) => retriedAt(run, command.at)),
 
   /** @throws StoreError `BACKLOG` */
   async send({ delivery, task }, changing) {
@@ -86,23 +89,23 @@ const commands: Commands = {
     return done
   },
 
-  async 'replay-delivery'({ delivery: id, at, to, task }, changing) {
+  async 'replay-delivery'({ delivery: id, at, to, task, by }, changing) {
     const delivery = isId(id) ? await lockDelivery(changing, id) : undefined
     if (delivery === undefined) return unknown('delivery')
     const reason = whyNotReplay(delivery, to)
     if (reason !== undefined) return wrongState(reason)
-    writeDelivery(changing, pendingAgain(delivery, to, at))
+    writeDelivery(changing, pendingAgain(delivery, to, at, by))
     await changing.schedule.add([task])
     return done
   },
 
-  'set-route': ({ route }, changing) => writeRoute(changing, route, true),
+  'set-route': ({ route, by = '' }, changing) => writeRoute(changing, route, by),
 
   async 'offer-route'({ route }, changing) {
-    const [current] = await changing.query<{ by_hand: boolean }>('SELECT by_hand FROM route FOR UPDATE')
-    if (current?.by_hand) return { ok: false, reason: 'the route was set by hand' }
-    if (route !== undefined) return writeRoute(changing, route, false)
-    if (current !== undefined) changing.send('DELETE FROM route WHERE NOT by_hand')
+    const [current] = await changing.query<{ set_by: string | null }>('SELECT set_by FROM route FOR UPDATE')
+    if (typeof current?.set_by === 'string') return { ok: false, reason: 'the route was set by hand' }
+    if (route !== undefined) return writeRoute(changing, route, null)
+    if (current !== undefined) changing.send('DELETE FROM route WHERE set_by IS NULL')
     return done
   },
 
@@ -133,11 +136,11 @@ export function runCommand(command: Command, changing: Changing): Promise<Comman
 
 async function queueAgain(
   changing: Changing,
-  id: Id,
-  at: number,
+  command: Extract<Command, { readonly run: Id }>,
   whyNot: (run: RunRecord) => string | undefined,
   changesOf: (run: RunRecord) => Partial<RunRecord>,
 ): Promise<CommandResult> {
+  const { run: id, at } = command
   const { send, schedule } = changing
   const row = isId(id) ? await lockRun(changing, id) : undefined
   if (row === undefined) return unknown('run')
@@ -146,7 +149,7 @@ async function queueAgain(
   if (reason !== undefined) return wrongState(reason)
   const { sessionKey, pool } = run
   const hasLane = firstRunOf(sessionKey) !== id || (await schedule.isOccupied(laneOf(sessionKey)))
-  writeRun(changing, row, { id, ...changesOf(run) })
+  writeRun(changing, row, { id, ...changesOf(run), ...withOrder(run, command) })
   await schedule.add([runTask({ id, sessionKey, lane: hasLane, dueAt: at, pool })])
   // The new task was never claimed, so requests could join the run again; it has read those that joined before.
   send('UPDATE coalesced SET deadline = NULL WHERE run = $1', [id])
@@ -157,12 +160,12 @@ async function queueAgain(
 async function writeRoute(
   { send }: Changing,
   { channel, to }: Route,
-  byHand: boolean,
+  setBy: string | null,
 ): Promise<CommandResult> {
   send(
-    `INSERT INTO route AS old (one, channel, target, by_hand) VALUES (1, $1, $2, $3)
-     ON CONFLICT (one) DO UPDATE SET channel = $1, target = $2, by_hand = $3 WHERE $3 OR NOT old.by_hand`,
-    [columnOfText(channel), to === undefined ? null : columnOfText(to), byHand],
+    `INSERT INTO route AS old (one, channel, target, set_by) VALUES (1, $1, $2, $3)
+     ON CONFLICT (one) DO UPDATE SET channel = $1, target = $2, set_by = $3 WHERE $3 IS NOT NULL OR old.set_by IS NULL`,
+    [columnOfText(channel), to === undefined ? null : columnOfText(to), setBy && columnOfText(setBy)],
   )
   return done
 }

@@ -51,7 +51,7 @@ interface Erased {
 }
 
 export async function forgetRequests(
-  { requests: ids, at }: Command & { readonly type: 'forget' },
+  { requests: ids, at, by }: Command & { readonly type: 'forget' },
   changing: Changing,
 ): Promise<CommandResult> {
   refuseOverMostForgotten(ids.length)
@@ -83,7 +83,7 @@ export async function forgetRequests(
   eraseEvents(changing, erased, at)
   await eraseRuns(changing, erased, at)
   eraseDeliveries(changing, erased, found.deliveries, at)
-  await eraseRequests(changing, erased, at)
+  await eraseRequests(changing, erased, { forgottenAt: at, forgottenBy: by })
   return doneBut(ids.length, refused)
 }
 
@@ -175,11 +175,11 @@ async function load(
 async function eraseRequests(
   { query, send, changed, counted }: Changing,
   { requests }: Erased,
-  at: number,
+  marks: Pick<RequestRecord, 'forgottenAt' | 'forgottenBy'>,
 ): Promise<void> {
   const rows = [...requests.values()]
   const ids = rows.map(({ id }) => id)
-  const more = rows.map((row) => JSON.stringify({ forgottenAt: at, ...JSON.parse(row.more) }))
+  const more = rows.map((row) => JSON.stringify({ ...marks, ...JSON.parse(row.more) }))
   send(
     `UPDATE requests SET more = forgotten.more FROM unnest($1::uuid[], $2::text[]) AS forgotten (id, more)
      WHERE requests.id = forgotten.id`,

@@ -8,6 +8,7 @@ import {
   jobOf,
   jobWithKey,
   keyOfOptions,
+  optionsOfJob,
   refuseOverMostItems,
   unknown,
   withEnd,
@@ -43,7 +44,7 @@ export async function beginJob(
   await query(
     `INSERT INTO jobs (id, filter, options, state, whole, total, done, failed, skipped, created_at, node)
      VALUES ($1, $2, $3, 'running', 0, 0, 0, 0, 0, $4, $5) ON CONFLICT (id) DO NOTHING`,
-    [job.id, JSON.stringify(job.filter), JSON.stringify(job.options), job.createdAt, node],
+    [job.id, JSON.stringify(job.filter), optionsOfJob(job), job.createdAt, node],
   )
   const row = (await lockJob(query, job.id)) as JobRow
   if (row.state !== 'running') return ended(row)

@@ -111,7 +111,7 @@ export const migrations: readonly string[] = [
 
   CREATE TABLE route (
     one int PRIMARY KEY DEFAULT 1 CHECK (one = 1), channel text COLLATE "C" NOT NULL, target text COLLATE "C",
-    by_hand boolean NOT NULL
+    set_by text COLLATE "C"
   );
   CREATE TABLE spent (
     day text COLLATE "C" NOT NULL, scope text COLLATE "C" NOT NULL, slice smallint NOT NULL, runs bigint NOT NULL,

@@ -389,10 +389,16 @@ export async function readTurns(
 }
 
 export async function readRoute(query: Query) {
-  const [row] = await query<{ channel: string; target: string | null }>('SELECT channel, target FROM route')
+  const [row] = await query<{ channel: string; target: string | null; set_by: string | null }>(
+    'SELECT channel, target, set_by FROM route',
+  )
   if (row === undefined) return undefined
-  const channel = textOfColumn(row.channel)
-  return row.target === null ? { channel } : { channel, to: textOfColumn(row.target) }
+  const { channel, target, set_by: by } = row
+  return {
+    channel: textOfColumn(channel),
+    ...(target !== null && { to: textOfColumn(target) }),
+    ...(by && { by: textOfColumn(by) }),
+  }
 }
 
 function smaller(a: string | undefined, b: string | undefined): string | undefined {

@@ -11,6 +11,7 @@ import {
   whyNotReplay,
   whyNotResume,
   whyNotRetry,
+  withOrder,
   wrongState,
 } from '../decisions.ts'
 import type { Command, CommandResult, Id, Route, RunRecord } from '../port.ts'
@@ -29,29 +30,29 @@ const done: Result = { ok: true }
 
 export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => Result {
   const { db, counters, schedule, runs, deliveries, coalescing, limits } = parts
-  const selectByHand = db.prepare('SELECT by_hand FROM route')
+  const selectSetBy = db.prepare('SELECT set_by FROM route')
   const upsertRoute = db.prepare('INSERT OR REPLACE INTO route VALUES (1, ?, ?, ?)')
   const deleteRoute = db.prepare('DELETE FROM route')
 
   /** Writes the last route of the main session: one that an operator set wins over the configured one. */
-  function writeRoute({ channel, to }: Route, byHand: boolean): Result {
-    upsertRoute.run(channel, to ?? null, byHand ? 1 : 0)
+  function writeRoute({ channel, to }: Route, setBy: string | null): Result {
+    upsertRoute.run(channel, to ?? null, setBy)
     return done
   }
 
   function queueAgain(
-    id: Id,
-    at: number,
+    command: Extract<Command, { readonly run: Id }>,
     whyNot: (run: RunRecord) => string | undefined,
     changesOf: (run: RunRecord) => Partial<RunRecord>,
   ): Result {
+    const { run: id, at } = command
     const run = runs.find(id)
     if (run === undefined) return unknown('run')
     const reason = whyNot(run)
     if (reason !== undefined) return wrongState(reason)
     const { sessionKey, pool } = run
     const lane = firstRunOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
-    runs.change({ id, ...changesOf(run) })
+    runs.change({ id, ...changesOf(run), ...withOrder(run, command) })
     schedule.add(runTask({ id, sessionKey, lane, dueAt: at, pool }))
     // The new task was never claimed, so requests could join the run again; it has read those that joined before.
     coalescing.end(id)
@@ -59,28 +60,30 @@ export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => 
   }
 
   const commands: Commands = {
-    cancel({ run: id, at }) {
+    cancel(command) {
+      const { run: id, at } = command
       const run = runs.find(id)
       if (run === undefined) return unknown('run')
       const reason = whyNotCancel(run)
       if (reason !== undefined) return wrongState(reason)
       const task = taskOf(run)
+      const order = withOrder(run, command)
       const isClaimed = run.state !== 'parked' && schedule.stateOf(task) === 'claimed'
       if (isClaimed) {
-        runs.change({ id, cancelRequestedAt: run.cancelRequestedAt ?? at })
+        runs.change({ id, cancelRequestedAt: run.cancelRequestedAt ?? at, ...order })
         return { ok: true, claimed: task }
       }
       if (run.kind === 'run' && schedule.stateOf(task) === 'open') schedule.remove(task)
-      runs.change(cancelledAt(run, at))
+      runs.change({ ...cancelledAt(run, at), ...order })
       return done
     },
 
-    resume({ run: id, at }) {
-      return queueAgain(id, at, whyNotResume, () => ({ state: 'queued', error: undefined }))
+    resume(command) {
+      return queueAgain(command, whyNotResume, () => ({ state: 'queued', error: undefined }))
     },
 
-    retry({ run: id, at }) {
-      return queueAgain(id, at, whyNotRetry, (run) => retriedAt(run, at))
+    retry(command) {
+      return queueAgain(command, whyNotRetry, (run) => retriedAt(run, command.at))
     },
 
     /** @throws StoreError `BACKLOG` */
@@ -93,22 +96,22 @@ export function createCommands(parts: Parts, jobs: Jobs): (command: Command) => 
       return done
     },
 
-    'replay-delivery'({ delivery: id, at, to, task }) {
+    'replay-delivery'({ delivery: id, at, to, task, by }) {
       const delivery = deliveries.find(id)
       if (delivery === undefined) return unknown('delivery')
       const reason = whyNotReplay(delivery, to)
       if (reason !== undefined) return wrongState(reason)
-      deliveries.update(pendingAgain(delivery, to, at))
+      deliveries.update(pendingAgain(delivery, to, at, by))
       schedule.add(task)
       return done
     },
 
-    'set-route': ({ route }) => writeRoute(route, true),
+    'set-route': ({ route, by = '' }) => writeRoute(route, by),
 
     'offer-route'({ route }) {
-      const current = selectByHand.get() as { by_hand: number } | undefined
-      if (current?.by_hand === 1) return { ok: false, reason: 'the route was set by hand' }
-      if (route !== undefined) return writeRoute(route, false)
+      const current = selectSetBy.get() as { set_by: string | null } | undefined
+      if (typeof current?.set_by === 'string') return { ok: false, reason: 'the route was set by hand' }
+      if (route !== undefined) return writeRoute(route, null)
       deleteRoute.run()
       return done
     },

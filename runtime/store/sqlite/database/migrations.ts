@@ -78,7 +78,7 @@ export const migrations: readonly Migration[] = [
     lane TEXT NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (lane, seq)
   ) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE route (one INTEGER PRIMARY KEY CHECK (one = 1), channel TEXT NOT NULL, target TEXT, by_hand INTEGER NOT NULL) STRICT;
+  CREATE TABLE route (one INTEGER PRIMARY KEY CHECK (one = 1), channel TEXT NOT NULL, target TEXT, set_by TEXT) STRICT;
   CREATE TABLE pulse (one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL, sequence INTEGER NOT NULL) STRICT;
   INSERT INTO pulse VALUES (1, 0, 0);
   CREATE TABLE probe (weight BLOB) STRICT;

@@ -34,10 +34,12 @@ type FoundEvent = Pick<EventRow, 'pending' | 'urgency' | 'consumed_by'> & {
   readonly place: number
 } & ShownEvent
 
+type Forget = Command & { readonly type: 'forget' }
+
 export function createForgetting(parts: Parts) {
   let erasure: ReturnType<typeof prepareErasure> | undefined
 
-  return ({ requests, at }: Command & { readonly type: 'forget' }): CommandResult => {
+  return ({ requests, at, by }: Forget): CommandResult => {
     refuseOverMostForgotten(requests.length)
     erasure ??= prepareErasure(parts)
     const refused: { id: Id; reason: string }[] = []
@@ -46,7 +48,7 @@ export function createForgetting(parts: Parts) {
     parts.db.exec('PRAGMA secure_delete = ON')
     try {
       for (const id of requests) {
-        const reason = erasure.forget(id, at, showedBy)
+        const reason = erasure.forget(id, { at, by }, showedBy)
         if (reason !== undefined) refused.push({ id, reason })
       }
       erasure.wipeFreePages()
@@ -77,7 +79,7 @@ function prepareErasure({
   ])
   const findEvent = createRowFinder<FoundEvent>(db, 'events', ['place', 'pending', 'urgency', 'consumed_by'])
   const markRequest = db.prepare(
-    `UPDATE requests SET more = json_insert(coalesce(more, '{}'), '$.forgottenAt', ?) WHERE place = ?`,
+    `UPDATE requests SET more = json_patch(?, coalesce(more, '{}')) WHERE place = ?`,
   )
   // With the second condition SQLite uses the partial index, so that the succeeded runs are not walked through.
   const selectHeartbeats = db.prepare(
@@ -123,7 +125,7 @@ function prepareErasure({
     },
 
     /** Returns why a request was not forgotten. */
-    forget(id: Id, at: number, showedBy: ShowedBy): string | undefined {
+    forget(id: Id, { at, by }: Pick<Forget, 'at' | 'by'>, showedBy: ShowedBy): string | undefined {
       const request = isId(id) ? findRequest(blobOfId(id)) : undefined
       if (request === undefined) return 'there is no such request on disk'
       const { place, bytes, outcome } = request
@@ -134,7 +136,7 @@ function prepareErasure({
       for (const run of found.runs.values()) eraseRun(run, at)
       for (const [event, row] of found.events) events.forget(event, row, at)
       bounds.forget(place, bytes)
-      markRequest.run(at, place)
+      markRequest.run(JSON.stringify({ forgottenAt: at, forgottenBy: by }), place)
       changed('request', id, outcome)
       return undefined
     },

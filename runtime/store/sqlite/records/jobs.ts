@@ -9,6 +9,7 @@ import {
   jobOf,
   jobWithKey,
   keyOfOptions,
+  optionsOfJob,
   refuseOverMostItems,
   unknown,
   withEnd,
@@ -62,7 +63,7 @@ export function createJobs(db: DatabaseSync) {
         const key = keyOfOptions(job.options)
         const same = key === undefined ? undefined : jobWithKey(keyedJobs(), key)
         if (same !== undefined) return { ok: true, done: 0, job: idOfBlob(same.id) }
-        insert.run(blobOfId(job.id), JSON.stringify(job.filter), JSON.stringify(job.options), job.createdAt)
+        insert.run(blobOfId(job.id), JSON.stringify(job.filter), optionsOfJob(job), job.createdAt)
       }
       const row = find(job.id) as JobRow
       if (row.state !== 'running') return ended(row)

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { takeRows } from '../../bounded-rows.ts'
-import type { DeliveryRecord, Id, NewTask, Route, RunRecord, Work } from '../../port.ts'
+import type { DeliveryRecord, Id, NewTask, RunRecord, SetRoute, Work } from '../../port.ts'
 import { blobOfId, createRowFinder } from '../database/ids.ts'
 import type { Parts } from '../parts.ts'
 import { createJoinedReader } from './coalescing.ts'
@@ -102,11 +102,12 @@ function budgetOf(draft: string): string | undefined {
   return draft.includes('"budget":') ? (JSON.parse(draft) as RunRecord).budget : undefined
 }
 
-export function createRouteReader(db: DatabaseSync): () => Route | undefined {
-  const select = db.prepare('SELECT channel, target FROM route')
+export function createRouteReader(db: DatabaseSync): () => SetRoute | undefined {
+  const select = db.prepare('SELECT channel, target, set_by FROM route')
   return () => {
-    const row = select.get() as { channel: string; target: string | null } | undefined
+    const row = select.get() as { channel: string; target: string | null; set_by: string | null } | undefined
     if (row === undefined) return undefined
-    return row.target === null ? { channel: row.channel } : { channel: row.channel, to: row.target }
+    const { channel, target, set_by: by } = row
+    return { channel, ...(target !== null && { to: target }), ...(by && { by }) }
   }
 }

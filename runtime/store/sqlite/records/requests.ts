@@ -129,10 +129,10 @@ function actionsText(actions: RequestRecord['actions']): string | null {
 }
 
 function moreText(request: RequestRecord): string | null {
-  const { reason, failure, count, forgottenAt, authenticatedBy } = request
-  return (reason ?? failure ?? count ?? forgottenAt ?? authenticatedBy) === undefined
+  const { reason, failure, count, forgottenAt, forgottenBy, authenticatedBy, by } = request
+  return (reason ?? failure ?? count ?? forgottenAt ?? authenticatedBy ?? by) === undefined
     ? null
-    : JSON.stringify({ reason, failure, count, forgottenAt, authenticatedBy })
+    : JSON.stringify({ reason, failure, count, forgottenAt, forgottenBy, authenticatedBy, by })
 }
 
 function withoutNulls<Fields extends Record<string, unknown>>(
