@@ -4,7 +4,7 @@
 export type Seeded = readonly (readonly [lines: string, code: string])[]
 
 /** Every mapping is judged beside a test that has this body. */
-export const sample = `{ id: 7, action: opened, title: Dim the lamp, draft: false, n: 5, zip: "01234", status: "200", created_at: "2026-01-02T03:04:05Z", seconds: 1767323045, url: "https://x.example/1", assignee: null, labels: [{ name: bug }, { name: ui }], tags: [red, blue], items: [{ sku: a, qty: 1 }, { sku: b, qty: 2 }], sender: { login: ada, type: User }, repository: { full_name: acme/site }, payload: { x: 2 } }`
+export const sample = `{ id: 7, action: opened, title: Dim the lamp, draft: false, n: 5, zip: "01234", status: "200", created_at: "2026-01-02T03:04:05Z", seconds: 1767323045, url: "https://x.example/1", assignee: null, labels: [{ name: bug }, { name: ui }], tags: [red, blue], items: [{ sku: a, qty: 1 }, { sku: b, qty: 2 }], sender: { login: ada, type: User }, repository: { full_name: acme/site }, payload: { x: 2, id: 3 } }`
 
 const message = (text: string) => `message: ${JSON.stringify(text)}`
 const body = (text: string) => `match: { path: a, body: ${text} }\nmessage: x`
@@ -82,6 +82,7 @@ const inTemplates: Seeded = [
   [message('{{now "YYYY"}}'), 'TEMPLATE_SYNTAX'],
   [message('{{formatDate created_at}}'), 'TEMPLATE_SYNTAX'],
   [message('{{payload.x}}'), 'UNKNOWN_FIELD'],
+  [message('{{payload.id}}'), 'OTHER_PAYLOAD'],
   [message('{{headers.X_GitHub_Event}}'), 'TEST_FAILED'],
   [message('{{header.x-github-event}}'), 'UNKNOWN_FIELD'],
   [message('{{vars.repo}}'), 'UNKNOWN_FIELD'],

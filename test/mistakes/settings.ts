@@ -48,6 +48,11 @@ function alone(
 }
 
 export const settings: readonly SeededMistake[] = [
+  inHooks(
+    'a challenge that is never answered',
+    'endpoints: { a: { auth: none, verify: { challenge: { method: POST, field: challenge } } } }',
+    'CHALLENGE_UNANSWERED',
+  ),
   // Types, units and ranges.
   beside('a port as a word', 'gateway: { port: http }', 'INVALID_VALUE'),
   beside('a port out of range', 'gateway: { port: 87870 }', 'INVALID_VALUE'),
