@@ -77,7 +77,7 @@ async function stored(
 }
 
 test('why a request was ignored is stored with it, and outlives the gateway', limit, async (t) => {
-  const installed = await setUp(t, { 'reveille.yaml': settings.replace('history: { bodies: all }\n', '') })
+  const installed = await setUp(t, { 'reveille.yaml': settings.replace('bodies: all', 'bodies: none') })
   const id = await stored(installed, 'notes', { kind: 'calm', token: 'secret-of-payload' })
   const { body } = await installed.ask(`/api/requests/${id}/explain`)
   const clause = { path: 'match.body.kind', expected: '"urgent"', actual: '"calm"', isOnly: true }
