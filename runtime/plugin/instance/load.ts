@@ -1,9 +1,12 @@
 /** Imports the code of a plugin, and words the problems of importing it and setting it up. */
 
 import { execFile } from 'node:child_process'
-import { registerHooks } from 'node:module'
+import { existsSync } from 'node:fs'
+import { type LoadHookSync, type ResolveHookSync, registerHooks, setSourceMapsSupport } from 'node:module'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { oneLine, type Plugin, type Redact } from '@reveille/kit'
+import type { BuildOptions, buildSync, Message } from 'esbuild'
 import { keyOf } from '../configuration/configuration.ts'
 import { contentParameter, type PluginPackage } from '../configuration/package.ts'
 import { type PluginProblem, PluginSetupError } from '../configuration/setup-error.ts'
@@ -12,6 +15,7 @@ import { redactError } from './redaction.ts'
 
 async function loadPlugin(from: PluginPackage): Promise<Plugin> {
   provideKit()
+  if (from.entry.searchParams.has(contentParameter)) await provideSyntax()
   const module: { readonly default?: Plugin } = await import(from.entry.href)
   if (typeof module.default?.setup === 'function') return module.default
   throw new Error(`${withoutContent(from.entry.href)} has no default export made by definePlugin`)
@@ -48,8 +52,16 @@ async function importProblem(
 ): Promise<PluginProblem> {
   const message = 'needs a plugin that cannot be imported'
   if (!(error instanceof Error)) return { key, message }
-  const why = placedText(error, error instanceof SyntaxError ? await placeInEntry(from) : undefined)
+  const why =
+    compileText(error) ?? placedText(error, error instanceof SyntaxError && (await placeInEntry(from)))
   return { key, message: `${message}: ${redact(why)}` }
+}
+
+/** What esbuild says of a module that does not compile. */
+function compileText({ errors }: Error & { readonly errors?: unknown }): string | undefined {
+  if (!Array.isArray(errors)) return undefined
+  const [{ text, location } = {}]: Partial<Message>[] = errors
+  return location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text
 }
 
 /** An import does not say where a module fails to parse, and `node --check` does. Returns undefined if the entry is good. */
@@ -65,7 +77,7 @@ async function placeInEntry({ entry }: PluginPackage): Promise<string | undefine
 }
 
 /** The place is the first line of the stack where an import names something that is missing, and else in its first frame. */
-function placedText(error: Error, known?: string): string {
+function placedText(error: Error, known: string | false | undefined): string {
   const { name } = error
   const [message, stack] = [withoutContent(error.message), withoutContent(error.stack ?? '')]
   const what = asPaths(oneLine(name === 'Error' ? message : `${name}: ${message}`, longestMessage)).replace(
@@ -73,8 +85,8 @@ function placedText(error: Error, known?: string): string {
     '',
   )
   const [, parsed] = /^(\S.*:\d+)\n/.exec(stack) ?? []
-  const [, thrown] = /^ +at .*?\(?(file:\S+:\d+:\d+)\)?$/m.exec(stack) ?? []
-  const place = known ?? parsed ?? thrown
+  const [, thrown] = /^ +at (?:.*? \()?((?:file:|\/|[A-Z]:\\).*?:\d+:\d+)\)?$/m.exec(stack) ?? []
+  const place = known || parsed || thrown
   const hasNoPlace = place === undefined || place.startsWith(import.meta.url)
   return hasNoPlace ? what : `${asPaths(place)}: ${what}`
 }
@@ -137,4 +149,53 @@ function provideKit(): void {
       }
     },
   })
+}
+
+let build: typeof buildSync | undefined
+
+/** Gives the plugins of folders the syntax of transforms, from the compiler of transforms. Node.js itself only removes types. */
+async function provideSyntax(): Promise<void> {
+  if (build !== undefined) return
+  build = (await import('esbuild')).buildSync
+  // A stack trace names the lines that the author wrote.
+  setSourceMapsSupport(true)
+  registerHooks({ resolve: resolveWithoutExtension, load: loadCompiled })
+}
+
+const extensions = ['.ts', '.mts', '.js', '.mjs', '.json', '/index.ts', '/index.js']
+
+/** Finds `./word.ts` as `./word` and as `./word.js`, as transforms do. */
+const resolveWithoutExtension: ResolveHookSync = (specifier, context, next) => {
+  try {
+    return next(specifier, context)
+  } catch (error) {
+    if (!/^\.\.?\//.test(specifier) || !isOfFolder(context.parentURL)) throw error
+    const bare = specifier.replace(/\.js$/, '')
+    const file = extensions.find((each) => existsSync(new URL(bare + each, context.parentURL)))
+    if (file === undefined) throw error
+    return next(bare + file, context)
+  }
+}
+
+const compileOptions = {
+  bundle: false,
+  write: false,
+  format: 'esm',
+  target: 'node24',
+  sourcemap: 'inline',
+  logLevel: 'silent',
+  absPaths: ['log'],
+} as const satisfies BuildOptions
+
+const loadCompiled: LoadHookSync = (url, context, next) => {
+  const isJson = url.includes('.json?') && context.importAttributes['type'] !== 'json'
+  const isTypeScript = /\.m?ts\?/.test(url) && !context.format?.startsWith('commonjs')
+  if (build === undefined || !isOfFolder(url) || !(isJson || isTypeScript)) return next(url, context)
+  const file = fileURLToPath(url)
+  const built = build({ ...compileOptions, entryPoints: [file], outdir: dirname(file) })
+  return { format: 'module', source: built.outputFiles[0]?.text ?? '', shortCircuit: true }
+}
+
+function isOfFolder(url: string | undefined): boolean {
+  return url !== undefined && URL.parse(url)?.searchParams.has(contentParameter) === true
 }
