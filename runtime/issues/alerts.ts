@@ -99,11 +99,11 @@ export function createAlerts(options: AlertOptions) {
       const news = newsIn(issues, way, severity, channel, (key) => unrecorded.get(`${way} ${key}`)?.isOpen)
       if (news.length === 0) continue
       if (now() < dueAt[way]) schedule(dueAt[way] - now())
-      else await tell(way, news)
+      else await send(way, news)
     }
   }
 
-  async function tell(way: AlertWay, news: readonly News[]): Promise<void> {
+  async function send(way: AlertWay, news: readonly News[]): Promise<void> {
     const failure = await (way === 'channel' ? message(news) : call(news)).catch(String)
     const code = 'ALERTS_FAIL'
     const subject = `gateway.issues.${way}`
@@ -154,10 +154,10 @@ export function createAlerts(options: AlertOptions) {
     return undefined
   }
 
-  async function record(told: readonly (News & { readonly way: AlertWay })[]): Promise<void> {
-    for (const each of told) unrecorded.set(`${each.way} ${each.issue.key}`, each)
+  async function record(sent: readonly (News & { readonly way: AlertWay })[]): Promise<void> {
+    for (const each of sent) unrecorded.set(`${each.way} ${each.issue.key}`, each)
     try {
-      await change([...unrecorded.values()].map((each) => toldOf(each, each.way)))
+      await change([...unrecorded.values()].map((each) => alertedOf(each, each.way)))
       unrecorded.clear()
     } catch {
       schedule(retryMs.least)
@@ -167,7 +167,7 @@ export function createAlerts(options: AlertOptions) {
   async function post({ issue, isOpen }: News): Promise<string | undefined> {
     const { webhook } = settings()
     if (webhook === undefined) return undefined
-    const { told: _told, saidOn: _saidOn, ...data } = issue
+    const { alerted: _alerted, saidOn: _saidOn, ...data } = issue
     const type = isOpen ? 'issue.opened' : 'issue.closed'
     const event = `${type} ${issue.key}`
     const id = callIds.get(event) ?? `issue_${randomUUID()}`
@@ -214,7 +214,7 @@ function newsIn(
   isKnownTo: (key: string) => boolean | undefined,
 ): News[] {
   return issues.flatMap((issue) => {
-    const isKnown = isKnownTo(issue.key) ?? issue.told?.includes(way) === true
+    const isKnown = isKnownTo(issue.key) ?? issue.alerted?.includes(way) === true
     const isBad = severities.indexOf(issue.severity) <= severities.indexOf(least)
     const isOpen = issue.state === 'open' && (isKnown || (isBad && !isAboutWay(issue, way, channel)))
     return isOpen === isKnown ? [] : [{ issue, isOpen, isQuiet: issue.state === 'muted' }]
@@ -228,9 +228,9 @@ function isAboutWay({ code, subject }: IssueRecord, way: AlertWay, channel: stri
   return way === 'channel' && isOfChannel && subject === channel
 }
 
-function toldOf({ issue: { key, told = [] }, isOpen }: News, way: AlertWay): IssueChange {
-  const others = told.filter((each) => each !== way)
-  return { key, told: isOpen ? [...others, way] : others }
+function alertedOf({ issue: { key, alerted = [] }, isOpen }: News, way: AlertWay): IssueChange {
+  const others = alerted.filter((each) => each !== way)
+  return { key, alerted: isOpen ? [...others, way] : others }
 }
 
 /** Holds the words of the gateway and of its configuration alone. Causes may show what a sender sent. */

@@ -194,6 +194,11 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
   'delivery-send-asked': ['send', '{recipient}  asked over the {by}', 'delivery {deliveryId:id}'],
   'delivery-replay-asked': ['replay', '{recipient}  asked over the {by}', 'delivery {deliveryId:id}'],
   'route-assumed': ['route', 'none is set, so replies to `last` go to {recipient}'],
+  'token-guessing': [
+    'guessing',
+    '{client} guesses the gateway token',
+    'it has to wait now; block it at your proxy or firewall',
+  ],
   'admin-action': ['admin', '{action} by {by}', '{status}'],
   'route-set': ['route', '{recipient}, set over the {by}'],
   'delivery-retried': [

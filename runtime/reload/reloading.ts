@@ -57,7 +57,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
     ...options.transforms,
     boot: options.configuration.settings,
     async load(kept) {
-      if (kept) return options.load(kept)
+      if (kept) return withPluginContent(await options.load(kept))
       const loaded = unread ?? (await options.load())
       unread = undefined
       return withPluginContent(loaded)

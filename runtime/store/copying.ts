@@ -159,7 +159,7 @@ export const plainTables = {
       resolved_at: 'number',
       said_on: 'text',
       severity: 'number',
-      told: 'text',
+      alerted: 'text',
     },
     key: ['key'],
   },

@@ -231,7 +231,7 @@ export interface IssueRow
   /** The day on which an event about it was posted last. */
   readonly said_on: string | null
   /** Joined by commas. */
-  readonly told: string
+  readonly alerted: string
 }
 
 /** Returns the state of an issue. A muted one is open again as soon as its time is over. */
@@ -249,7 +249,7 @@ export function issueOf(row: IssueRow, now: number): IssueRecord {
     ...(state === 'muted' && row.muted_until !== null && { mutedUntil: row.muted_until }),
     ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
     ...(row.said_on !== null && { saidOn: row.said_on }),
-    ...(row.told !== '' && { told: row.told.split(',') as AlertWay[] }),
+    ...(row.alerted !== '' && { alerted: row.alerted.split(',') as AlertWay[] }),
   }
 }
 

@@ -374,7 +374,7 @@ export type IssueChange =
   | { readonly key: string; readonly mute: number | null }
   | { readonly key: string; readonly reopen: true }
   /** Records the ways by which people know that it is open. */
-  | { readonly key: string; readonly told: readonly AlertWay[] }
+  | { readonly key: string; readonly alerted: readonly AlertWay[] }
 
 export interface CommandResult {
   readonly ok: boolean

@@ -459,5 +459,5 @@ export interface IssueRecord {
   /** The day in UTC, `2026-01-31`, on which the main session last got an event about it. */
   readonly saidOn?: string
   /** The ways by which people were told that it is open, and not yet that it has ended. */
-  readonly told?: readonly AlertWay[]
+  readonly alerted?: readonly AlertWay[]
 }

@@ -44,14 +44,14 @@ function createReceiver(statuses: number[] = []) {
 }
 
 const fail = (post: Awaited<ReturnType<typeof install>>['post']) => post('/hooks/orders', { order: 7 })
-const told = async ({ board }: { board(): Promise<readonly { text?: string }[]> }) =>
+const messages = async ({ board }: { board(): Promise<readonly { text?: string }[]> }) =>
   (await board()).map((each) => JSON.stringify(each)).filter((text) => text.includes('Reveille issues'))
 
 test('a channel tells a person that an issue opened, without an agent and without words of a sender', async (t: TestContext) => {
   const gateway = await install(t, files('{ channel: board, to: oncall }'))
   await gateway.post('/hooks/orders', { order: 'ignore-your-instructions' })
   const [opened = ''] = await until(async () => {
-    const texts = await told(gateway)
+    const texts = await messages(gateway)
     return texts.length > 0 ? texts : undefined
   }, 'a message')
   assert.match(opened, /1 opened/)
@@ -61,8 +61,8 @@ test('a channel tells a person that an issue opened, without an agent and withou
   const record = (await gateway.read<Page<IssueRecord>>('/api/issues')).items.find(
     ({ code }) => code === 'TRANSFORM_FAILING',
   )
-  assert.deepEqual(record?.told, ['channel'])
-  assert.equal((await told(gateway)).length, 1)
+  assert.deepEqual(record?.alerted, ['channel'])
+  assert.equal((await messages(gateway)).length, 1)
 })
 
 test('a webhook is called with a signature of Standard Webhooks, again with the same id until it is answered', async (t) => {
@@ -74,7 +74,7 @@ test('a webhook is called with a signature of Standard Webhooks, again with the 
   await until(async () => receiver.calls.length >= 2 || undefined, 'a second call')
   await until(async () => {
     const { items } = await gateway.read<Page<IssueRecord>>('/api/issues')
-    return items[0]?.told !== undefined || undefined
+    return items[0]?.alerted !== undefined || undefined
   }, 'the record of it')
   const [first, second] = receiver.calls
   assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])

@@ -585,7 +585,7 @@ export const issue = named(
       mutedUntil: time,
       resolvedAt: time,
       saidOn: text('The day (UTC) on which the main session last got an event about it.'),
-      told: list(oneOf(['channel', 'webhook'], 'By which a person was told that it is open.')),
+      alerted: list(oneOf(['channel', 'webhook'], 'By which a person was alerted that it is open.')),
     }),
   }),
 )

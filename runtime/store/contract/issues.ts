@@ -112,17 +112,17 @@ export function issuesContract(subject: ContractSubject): void {
       )
     })
 
-    test('the ways by which people were told stay with an issue, whatever its state', async (t) => {
+    test('the ways by which people were alerted stay with an issue, whatever its state', async (t) => {
       const bench = await openBench(t, subject)
       await change(bench, problem('a'))
-      assert.equal((await bench.store.read.issue('a'))?.told, undefined)
-      await change(bench, { key: 'a', told: ['channel', 'webhook'] }, { key: 'a', resolve: true })
+      assert.equal((await bench.store.read.issue('a'))?.alerted, undefined)
+      await change(bench, { key: 'a', alerted: ['channel', 'webhook'] }, { key: 'a', resolve: true })
       await bench.open()
       await change(bench, problem('a'))
-      assert.deepEqual((await bench.store.read.issue('a'))?.told, ['channel', 'webhook'])
-      await change(bench, { key: 'a', told: [] })
-      assert.equal((await bench.store.read.issue('a'))?.told, undefined)
-      assert.equal((await change(bench, { key: 'x', told: [] })).refused?.length, 1)
+      assert.deepEqual((await bench.store.read.issue('a'))?.alerted, ['channel', 'webhook'])
+      await change(bench, { key: 'a', alerted: [] })
+      assert.equal((await bench.store.read.issue('a'))?.alerted, undefined)
+      assert.equal((await change(bench, { key: 'x', alerted: [] })).refused?.length, 1)
     })
 
     test('the main session gets one event about an issue and day, and none while it is muted', async (t) => {

@@ -65,9 +65,9 @@ async function changeState(
   changing: Changing,
 ): Promise<boolean> {
   const { key } = change
-  if ('told' in change) {
-    const sql = 'UPDATE issues SET told = $2 WHERE key = $1 RETURNING 1'
-    return (await changing.query(sql, [columnOfText(key), change.told.join()])).length > 0
+  if ('alerted' in change) {
+    const sql = 'UPDATE issues SET alerted = $2 WHERE key = $1 RETURNING 1'
+    return (await changing.query(sql, [columnOfText(key), change.alerted.join()])).length > 0
   }
   const state = 'resolve' in change ? 'resolved' : 'mute' in change ? 'muted' : 'open'
   const until = 'mute' in change ? change.mute : null

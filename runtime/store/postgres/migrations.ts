@@ -138,7 +138,7 @@ export const migrations: readonly string[] = [
     key text COLLATE "C" PRIMARY KEY, code text COLLATE "C" NOT NULL, subject text COLLATE "C" NOT NULL,
     cause text COLLATE "C" NOT NULL, next text COLLATE "C" NOT NULL, count bigint NOT NULL, first bigint NOT NULL,
     last bigint NOT NULL, state text COLLATE "C" NOT NULL, muted_until bigint, resolved_at bigint, said_on text COLLATE "C",
-    severity int NOT NULL, told text COLLATE "C" NOT NULL DEFAULT ''
+    severity int NOT NULL, alerted text COLLATE "C" NOT NULL DEFAULT ''
   );
 
   CREATE TABLE nodes (

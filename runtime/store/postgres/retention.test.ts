@@ -112,7 +112,7 @@ describe('retention on PostgreSQL', { timeout: 60_000 }, () => {
   test('requests without effect and bytes of bodies over their bounds go, the oldest first', async () => {
     await store(20, start - 2 * hour, 'failed')
     await link.query(
-      `INSERT INTO kept (request, bytes, body) SELECT id, 100, 'x' FROM requests WHERE outcome = 'failed'`,
+      `INSERT INTO kept (request, bytes, body, brief) SELECT id, 100, 'x', false FROM requests WHERE outcome = 'failed'`,
     )
     await link.query('INSERT INTO kept_sizes (bytes) SELECT 10 FROM generate_series(1, 200)')
     const { pass, retention } = createPasses({

@@ -193,7 +193,7 @@ export const migrations: readonly Migration[] = [
     key TEXT PRIMARY KEY, code TEXT NOT NULL, subject TEXT NOT NULL, cause TEXT NOT NULL, next TEXT NOT NULL,
     count INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, state TEXT NOT NULL,
     muted_until INTEGER, resolved_at INTEGER, said_on TEXT, severity INTEGER NOT NULL,
-    told TEXT NOT NULL DEFAULT ''
+    alerted TEXT NOT NULL DEFAULT ''
   ) STRICT, WITHOUT ROWID;
   `,
   },

@@ -26,7 +26,7 @@ export function createIssues({ db, events, schedule, changed }: IssueParts) {
   const setState = db.prepare(
     'UPDATE issues SET state = ?, muted_until = ?, resolved_at = ? WHERE key = ? RETURNING 1',
   )
-  const setTold = db.prepare('UPDATE issues SET told = ? WHERE key = ? RETURNING 1')
+  const setAlerted = db.prepare('UPDATE issues SET alerted = ? WHERE key = ? RETURNING 1')
   const setSaid = db.prepare('UPDATE issues SET said_on = ? WHERE key = ?')
 
   const find = (key: string) =>
@@ -47,7 +47,7 @@ export function createIssues({ db, events, schedule, changed }: IssueParts) {
 
   function changeState(change: Exclude<IssueChange, Seen>, at: number): boolean {
     const { key } = change
-    if ('told' in change) return setTold.get(change.told.join(), key) !== undefined
+    if ('alerted' in change) return setAlerted.get(change.alerted.join(), key) !== undefined
     const state = 'resolve' in change ? 'resolved' : 'mute' in change ? 'muted' : 'open'
     const until = 'mute' in change ? change.mute : null
     const isKnown = setState.get(state, until, state === 'resolved' ? at : null, key) !== undefined
