@@ -145,10 +145,10 @@ const others: Readonly<Record<string, unknown>> = {
   'gateway.limits.backlog': 5,
   'gateway.issues.notify': false,
   'gateway.issues.severity': 'degraded',
-  'gateway.issues.channel': 'slack',
+  'gateway.issues.channel': 'terminal',
   'gateway.issues.to': '#canary',
   'gateway.issues.webhook.url': 'https://canary.example.com/issues',
-  'gateway.issues.webhook.secret': 'whsec_Y2FuYXJ5LWNhbmFyeS1jYW5hcnk=',
+  'gateway.issues.webhook.secret': 'whsec_Y2FuYXJ5LWNhbmFyeS1jYW5hcnktY2FuYXJ5LTMyYnk=',
   'hooks.enabled': true,
   'hooks.token': ['hook-canary-one', 'hook-canary-two'],
   'hooks.path': '/in',
@@ -247,8 +247,17 @@ test('a changed setting is reported by the key that the operator wrote, without 
 
 /** The keys that the others need to be valid. */
 const base = {
+  gateway: {
+    issues: {
+      ...{ channel: 'slack', to: '#first' },
+      webhook: {
+        url: 'https://first.example.com/issues',
+        secret: 'whsec_Zmlyc3QtZmlyc3QtZmlyc3QtZmlyc3QtZmlyc3QtMzI=',
+      },
+    },
+  },
   hooks: { token: 'first' },
-  channels: { slack: {} },
+  channels: { slack: {}, terminal: {} },
   agents: { runners: {}, defaults: {} },
 }
 
@@ -261,6 +270,9 @@ function withKey(map: object, [name = '', ...rest]: readonly string[], value: un
 function isBelow(name: string, key: string): boolean {
   // The token also stands in the prompt, which changes with it.
   if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
+  // A token is listed with its holder.
+  if (key === 'gateway.auth.token' && name === 'gateway.auth.tokens') return true
+  if (key === 'gateway.auth.tokens' && name === 'gateway.auth.token') return true
   return (
     name === key ||
     (/^(channels|sources|agents\.(runners|providers|prices)|hooks\.transforms\.modules)$/.test(key) &&

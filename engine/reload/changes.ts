@@ -140,6 +140,7 @@ const keyNames: Readonly<Record<string, string>> = {
   'hooks.reload.debounceMs': 'hooks.reload.debounce',
   'hooks.reload.restMs': 'hooks.reload.rest',
   'history.keepMs': 'history.keep',
+  'history.ignoredMs': 'history.ignored',
   'deliveries.retryForMs': 'deliveries.retryFor',
   'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',
   'agents.defaults.retry.firstMs': 'agents.defaults.retry.backoff',

@@ -72,7 +72,10 @@ async function stored(
 ): Promise<string> {
   const answer = await post(`/hooks/${endpoint}`, body, headers)
   const id = String(answer.headers['x-request-id'])
-  await until(async () => (await read<RequestRecord>(`/api/requests/${id}`)).id, 'the record')
+  // It is found by its id at once, and listed once it is committed.
+  const isListed = async () =>
+    (await read<{ items: RequestRecord[] }>('/api/requests?limit=500')).items.some((each) => each.id === id)
+  await until(async () => (await isListed()) || undefined, 'the record')
   return id
 }
 
