@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { atEnd } from '../../test/at-end.ts'
+import { errorFrom } from './errors.ts'
 import {
   type CaptureServer,
   openStream,
@@ -341,6 +342,18 @@ test('an address without a server is a network failure', async () => {
   const error = await failureOf(run(createRunner(`http://127.0.0.1:${port}`), turnTo(openai)))
   assert.deepEqual([error.code, error.retryable], ['network', true])
   assert.match(error.message, /ECONNREFUSED/)
+})
+
+test('a package that is not installed is named with the command that installs it, and holds the runner', async () => {
+  const wanted: string = '@ai-sdk/not-there/v1'
+  const missing = await import(wanted).catch((error: unknown) => error)
+  const provider = { name: 'openai', kind: 'openai', baseUrl: 'https://api.openai.com/v1' } as const
+  const { code, retryable, wholeService, message } = errorFrom(missing, { provider, now: 0 })
+  assert.deepEqual([code, retryable, wholeService], ['not-installed', false, true])
+  assert.match(
+    message,
+    /^openai cannot be asked, .*: run `npm install @ai-sdk\/not-there` beside reveille\.yaml\.$/,
+  )
 })
 
 test('an error is short and shows no key, header or part of the request', async (t) => {

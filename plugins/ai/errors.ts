@@ -51,6 +51,8 @@ export function errorFrom(error: unknown, options: ErrorOptions): PluginError {
   if (isCall || names[0] === 'AI_StreamProviderError' || !(error instanceof Error)) {
     return refusal(error, options)
   }
+  const missing = chain.find(isMissingModule)
+  if (missing !== undefined) return notInstalled(provider, missing)
   if (chain.some(hasSystemCode))
     return answerType === undefined ? unreachable(provider, chain) : unfinished(options)
   // Once an answer has begun, the only remaining reason is that the SDK could not read it.
@@ -92,6 +94,14 @@ function unreachable(provider: Provider, chain: readonly unknown[]): PluginError
   return problem(provider, text, { code: 'network', retryable: true })
 }
 
+/** A package that the provider needs is not there, which no second attempt repairs. */
+function notInstalled(provider: Provider, { message }: Error): PluginError {
+  const name = /^Cannot find package '([^']+)'/.exec(message)?.[1]
+  const step = name === undefined ? 'install @reveille/plugin-ai again' : `run \`npm install ${name}\``
+  const text = `${provider.name} cannot be asked, because ${name ?? 'a module'} is not installed: ${step} beside reveille.yaml`
+  return problem(provider, text, { code: 'not-installed', retryable: false, wholeService: true })
+}
+
 /** Creates an error with a sentence of one line, without credentials. */
 export function problem(provider: Provider, text: string, facts: PluginErrorOptions): PluginError {
   const { name, apiKey, headers = {} } = provider
@@ -119,6 +129,11 @@ function nameOf(error: unknown): string {
 /** Whether the OpenAI-compatible provider threw this because a stream ended without a reason; other such errors hold data. */
 function isUnfinished(error: unknown): boolean {
   return nameOf(error) === 'AI_InvalidResponseDataError' && (error as { data?: unknown }).data === undefined
+}
+
+/** https://nodejs.org/api/errors.html#err_module_not_found */
+function isMissingModule(error: unknown): error is Error {
+  return error instanceof Error && (error as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND'
 }
 
 /** Whether the error has a code of the system or of undici, such as `ECONNRESET` or `UND_ERR_SOCKET`. */
