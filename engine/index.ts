@@ -47,6 +47,7 @@ export { type CatchUpProvider, isCatchUpProvider } from './config/mapping/catch-
 export { nearestName } from './config/nearest.ts'
 export { loadPasted } from './config/pasted.ts'
 export { writePath } from './config/path.ts'
+export { coversPath } from './config/path-overlap.ts'
 export { costOf, listedPrices, type Price, priceOf, pricePages, pricesOf } from './config/prices.ts'
 export type { Rate } from './config/rate.ts'
 export { isOfGmailPreset, type Right, rights } from './config/schema/configuration-schema.ts'
@@ -129,7 +130,7 @@ export { type RefusalCode, RefusalError, refusalCodes } from './resolve/refusal.
 export { backgroundTimers, realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'
-export { createMask, type Mask } from './transform/host/mask.ts'
+export { createMask, type Mask, redacted } from './transform/host/mask.ts'
 export {
   type Bundle,
   type Bundler,

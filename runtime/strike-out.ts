@@ -1,8 +1,5 @@
 /** Strikes known secrets out of what is shown, wherever a text has them. */
 
-/** What stands in the place of a secret. */
-export const struck = '[redacted]'
-
 /** Returns a copy of plain data. `mask` returns a text without secrets. */
 export function strikeOut<Value>(value: Value, mask: (text: string) => string): Value {
   return strikeIn(value, mask) as Value

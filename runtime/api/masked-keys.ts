@@ -3,12 +3,12 @@
  * hold words of senders, and the cursors of their lists hold such a key.
  */
 
+import { redacted } from '@reveille/engine'
 import type { Page } from '../store/port.ts'
-import { struck } from '../strike-out.ts'
 import type { AdminOptions } from './options.ts'
 
 /** The records that are looked through for one key. */
-const mostLookedAt = 5_000
+const maxLookedAt = 5_000
 const stride = 500
 
 type List<Query, Item> = (query: Query & { limit?: number; cursor?: string }) => Promise<Page<Item>>
@@ -21,9 +21,9 @@ export function createMaskedKeys<Query extends object, Item extends { readonly k
 ) {
   /** Returns the key itself, or that of the newest record which is shown under it; `among` are the times that it may have. */
   async function keyOf(shown: string, among?: readonly unknown[]): Promise<string> {
-    if (!shown.includes(struck)) return shown
+    if (!shown.includes(redacted)) return shown
     let cursor: string | undefined
-    for (let looked = 0; looked < mostLookedAt; looked += stride) {
+    for (let looked = 0; looked < maxLookedAt; looked += stride) {
       const page = await list({ limit: stride, ...(cursor !== undefined && { cursor }) } as Query)
       const found = page.items.find(
         (item) => text(item.key) === shown && (among === undefined || among.includes(timeOf(item))),

@@ -1,10 +1,9 @@
 /** Handles the routes that do requests again: one at once, or many by a job. */
 
-import type { FieldError } from '@reveille/engine'
+import { type FieldError, redacted } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import type { Unreplayable } from '../replay/index.ts'
 import type { Id, RequestRecord } from '../store/port.ts'
-import { struck } from '../strike-out.ts'
 import { refuseUnkept, refuseUntried } from './dry-runs.ts'
 import { missing, refuse } from './errors.ts'
 import { type Handlers, hasLeft } from './handlers.ts'
@@ -38,9 +37,11 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         return refuse(reply, 'INVALID_FIELD', { details })
       }
       if (edited !== undefined && (await lacksSecret(id, edited.bytes))) {
-        const details = [{ pointer: '/payload', message: `must not have ${struck} in the place of a secret` }]
+        const details = [
+          { pointer: '/payload', message: `must not have ${redacted} in the place of a secret` },
+        ]
         const sentence =
-          `Secrets are shown as ${struck}, and this payload has that where the original has one: ` +
+          `Secrets are shown as ${redacted}, and this payload has that where the original has one: ` +
           'write the secret, or edit the body as it came, which `?raw=true` and `--raw` give.'
         return refuse(reply, 'INVALID_FIELD', { sentence, details })
       }
@@ -104,7 +105,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
 
   /** Whether an edited body was made of one that is shown without its secrets, and still lacks one. */
   async function lacksSecret(id: Id, edited: Buffer): Promise<boolean> {
-    if (!edited.includes(struck)) return false
+    if (!edited.includes(redacted)) return false
     const body = (await read.request(id))?.body
     if (body === undefined || body.byteLength > mostStruckBytes) return false
     return !maskedBody(body, mask).equals(body)

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { writeWhole } from '../write-whole.ts'
 
 /** A sign-out needs a sign-in, so that nobody makes these many without a token; the oldest are forgotten first. */
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 export function createSignOuts({ folder, now }: { readonly folder: string; readonly now: () => number }) {
   const file = path.join(folder, 'sign-outs.json')
@@ -21,7 +21,7 @@ export function createSignOuts({ folder, now }: { readonly folder: string; reado
     has: (signIn: string) => ended().has(signIn),
     async add(signIn: string, until: number): Promise<void> {
       const all = ended()
-      for (const [id, at] of all) if (at <= now() || all.size >= mostRemembered) all.delete(id)
+      for (const [id, at] of all) if (at <= now() || all.size >= maxRemembered) all.delete(id)
       all.set(signIn, until)
       await writeWhole(file, JSON.stringify([...all]))
     },

@@ -7,6 +7,7 @@
 
 import { createHmac, randomUUID } from 'node:crypto'
 import type { Settings, Timers } from '@reveille/engine'
+import { backoffMs } from '@reveille/kit'
 import {
   type AlertWay,
   type IssueChange,
@@ -41,13 +42,15 @@ export interface AlertOptions {
 /** What happens within this time is one message. */
 const gatherMs = 2000
 /** Between two messages of a channel, while they do not cease. */
-const messageGapMs = { least: 10_000, most: 600_000 }
-const restMs = 3_600_000
-const retryMs = { least: 5000, most: 600_000 }
+const messageGapMs = { min: 10_000, max: 600_000 }
+/** After this time without a message the gap is the shortest again. */
+const quietMs = 3_600_000
+/** Without jitter: one process alerts. */
+const backoff = { firstMs: 5000, mostMs: 600_000, jitter: [1, 1] } as const
 const webhookTimeoutMs = 10_000
 /** A call that fails once is a matter of seconds; so many are an issue. */
-const leastFailures = 3
-const mostListed = 20
+const minFailures = 3
+const maxListed = 20
 
 export function createAlerts(options: AlertOptions) {
   const { change, settings, now, timers, log, leads, ledger } = options
@@ -58,7 +61,7 @@ export function createAlerts(options: AlertOptions) {
   const unrecorded = new Map<string, News & { readonly way: AlertWay }>()
   const failures: Record<AlertWay, number> = { channel: 0, webhook: 0 }
   const dueAt: Record<AlertWay, number> = { channel: 0, webhook: 0 }
-  let gapMs = messageGapMs.least
+  let gapMs: number = messageGapMs.min
   let messagedAt = Number.NEGATIVE_INFINITY
   let timer: unknown
   let looking: Promise<void> | undefined
@@ -79,7 +82,7 @@ export function createAlerts(options: AlertOptions) {
     looking = lookOnce()
       .catch((error) => {
         log.warn({ event: 'issues-not-read', err: error }, 'alerts will be sent later')
-        schedule(retryMs.least)
+        schedule(backoff.firstMs)
       })
       .finally(() => {
         looking = undefined
@@ -113,12 +116,12 @@ export function createAlerts(options: AlertOptions) {
       return
     }
     failures[way] += 1
-    const waitMs = Math.min(retryMs.most, retryMs.least * 2 ** (failures[way] - 1))
+    const waitMs = backoffMs(failures[way], backoff, () => 1)
     dueAt[way] = now() + waitMs
     schedule(waitMs)
     const reason = options.mask(failure)
     log.warn({ event: 'alert-not-sent', way, reason, waitMs }, 'a person could not be told of an issue')
-    if (failures[way] < leastFailures) return
+    if (failures[way] < minFailures) return
     ledger.note({
       code,
       subject,
@@ -136,7 +139,7 @@ export function createAlerts(options: AlertOptions) {
       const text = options.mask(textOf(loud))
       const refusal = await options.send({ channel, ...(to !== undefined && { to }), text })
       if (refusal !== undefined) return refusal
-      gapMs = now() - messagedAt > restMs ? messageGapMs.least : Math.min(messageGapMs.most, gapMs * 2)
+      gapMs = now() - messagedAt > quietMs ? messageGapMs.min : Math.min(messageGapMs.max, gapMs * 2)
       messagedAt = now()
       dueAt.channel = messagedAt + gapMs
     }
@@ -160,7 +163,7 @@ export function createAlerts(options: AlertOptions) {
       await change([...unrecorded.values()].map((each) => alertedOf(each, each.way)))
       unrecorded.clear()
     } catch {
-      schedule(retryMs.least)
+      schedule(backoff.firstMs)
     }
   }
 
@@ -239,12 +242,12 @@ function textOf(news: readonly News[]): string {
   const closed = news.filter(({ isOpen }) => !isOpen).map(({ issue }) => issue)
   const lines = [
     ...opened
-      .slice(0, mostListed)
+      .slice(0, maxListed)
       .map(
         ({ severity, code, subject, next }) =>
           `- ${severity}: ${titleOf(code)} (${code} \`${subject}\`). ${next.label}.`,
       ),
-    ...closed.slice(0, mostListed).map(({ code, subject }) => `- closed: ${code} \`${subject}\``),
+    ...closed.slice(0, maxListed).map(({ code, subject }) => `- closed: ${code} \`${subject}\``),
   ]
   const left = news.length - lines.length
   const counts = [

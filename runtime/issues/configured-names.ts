@@ -1,12 +1,11 @@
 /** Names endpoints as the configuration does, because a sender chooses the rest of an address that a pattern or a catch-all covers. */
 
-import type { Snapshot } from '@reveille/engine'
+import { coversPath, type Snapshot } from '@reveille/engine'
 import { onceForEach } from '../once-for-each.ts'
 
 interface Names {
   readonly exact: ReadonlySet<string>
-  /** Split at their slashes. */
-  readonly patterns: readonly (readonly string[])[]
+  readonly patterns: readonly string[]
 }
 
 const namesIn = onceForEach(({ endpoints, mappings }: Snapshot): Names => {
@@ -14,7 +13,7 @@ const namesIn = onceForEach(({ endpoints, mappings }: Snapshot): Names => {
   const isPattern = (name: string) => name.split('/').some((segment) => segment.startsWith(':'))
   return {
     exact: new Set(['wake', 'agent', ...[...all].filter((name) => !isPattern(name))]),
-    patterns: [...all].filter(isPattern).map((name) => name.split('/')),
+    patterns: [...all].filter(isPattern),
   }
 })
 
@@ -24,20 +23,12 @@ const namesIn = onceForEach(({ endpoints, mappings }: Snapshot): Names => {
  */
 export function configuredName(snapshot: Snapshot, endpoint = ''): string | undefined {
   const { exact, patterns } = namesIn(snapshot)
-  if (exact.has(endpoint)) return endpoint
-  if (patterns.length === 0) return undefined
-  const given = endpoint.split('/')
-  const found = patterns.find(
-    (pattern) =>
-      pattern.length === given.length &&
-      pattern.every((segment, index) => segment.startsWith(':') || segment === given[index]),
-  )
-  return found?.join('/')
+  return exact.has(endpoint) ? endpoint : patterns.find((pattern) => coversPath(pattern, endpoint))
 }
 
 export function isConfiguredName(snapshot: Snapshot, name: string): boolean {
   const { exact, patterns } = namesIn(snapshot)
-  return exact.has(name) || patterns.some((pattern) => pattern.join('/') === name)
+  return exact.has(name) || patterns.includes(name)
 }
 
 /** The option of a command that lists the requests of an endpoint. Lists know no patterns. */

@@ -13,12 +13,12 @@ export interface RefusalWatchOptions {
 /** How many requests are read at a time. */
 const stride = 500
 /** Of so many replays of one request, the newest, one was done or none. */
-const mostReplays = 20
+const maxReplays = 20
 /** A transform that refuses does what its author wants. */
 const isWanted = (code: string | undefined) => code === 'TRANSFORM_REFUSED'
 
 /** So many duplicates with other bodies in an hour are no retries that merely count their attempts. */
-const leastDiffering = 5
+const minDiffering = 5
 const hourMs = 3_600_000
 
 export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
@@ -65,7 +65,7 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
       known !== undefined && receivedAt - known.beganAt < hourMs ? known : { beganAt: receivedAt, count: 0 }
     differing.set(mapping, hour)
     hour.count += 1
-    if (hour.count < leastDiffering) return
+    if (hour.count < minDiffering) return
     ledger.note({
       code: 'DEDUPE_TOO_COARSE',
       subject: mapping,
@@ -101,7 +101,7 @@ export function createRefusalWatch({ ledger, read }: RefusalWatchOptions) {
   }
 
   async function wasReplayed({ id }: RequestRecord): Promise<boolean> {
-    const { items } = await read.requests({ replayOf: id, limit: mostReplays })
+    const { items } = await read.requests({ replayOf: id, limit: maxReplays })
     return items.some(({ outcome }) => outcome !== 'refused' && outcome !== 'failed')
   }
 

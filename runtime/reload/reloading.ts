@@ -57,10 +57,9 @@ export function createReloading(options: ReloadingOptions): Reloader {
     ...options.transforms,
     boot: options.configuration.settings,
     async load(kept) {
-      if (kept) return withPluginContent(await options.load(kept))
-      const loaded = unread ?? (await options.load())
-      unread = undefined
-      return withPluginContent(loaded)
+      const first = kept ? undefined : unread
+      if (!kept) unread = undefined
+      return withPluginContent(first ?? (await options.load(kept)))
     },
     compile(configuration, transforms) {
       candidate = configuration

@@ -66,7 +66,7 @@ async function loadRested(
   pause: (ms: number) => Promise<unknown>,
 ): Promise<Loaded> {
   let loaded = await loader.load()
-  for (let rest = 0; rest < mostRests && loaded.ok; rest++) {
+  for (let rest = 0; rest < maxRests && loaded.ok; rest++) {
     const { settings, sources, digest } = loaded.configuration
     const last = await readLastSources(options, settings.gateway.dataDir)
     if (last === undefined || !textsMayBeUnfinished(last, sources)) break
@@ -78,7 +78,7 @@ async function loadRested(
 }
 
 /** A start does not wait any longer for files that change constantly. */
-const mostRests = 10
+const maxRests = 10
 
 async function loadLastGood(
   first: Extract<Loaded, { ok: false }>,

@@ -3,7 +3,7 @@
 import type { Id, RequestRecord } from './port.ts'
 
 /** How many bytes of bodies may wait for their commit; further requests are noted without theirs. */
-const mostWaitingBytes = 33_554_432
+const maxWaitingBytes = 33_554_432
 
 export function createNotedRequests(most: number) {
   /** In the order in which they were handed in, which is that of their commits. */
@@ -15,7 +15,7 @@ export function createNotedRequests(most: number) {
     add(request: RequestRecord): RequestRecord | undefined {
       if (waiting.size >= most) return undefined
       const { body, head: _head, ...bare } = request
-      const kept: RequestRecord = bytes + (body?.length ?? 0) > mostWaitingBytes ? bare : request
+      const kept: RequestRecord = bytes + (body?.length ?? 0) > maxWaitingBytes ? bare : request
       bytes += kept.body?.length ?? 0
       waiting.set(request.id, kept)
       return kept

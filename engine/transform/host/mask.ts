@@ -19,9 +19,10 @@ export interface Mask {
   message(message: FromWorker): FromWorker
 }
 
-const hidden = '[redacted]'
+/** What is shown in the place of a secret. */
+export const redacted = '[redacted]'
 /** The number of secrets that are kept; the oldest are forgotten first. */
-const mostSecrets = 2_000
+const maxSecrets = 2_000
 
 export function createMask(): Mask {
   const known = new Set<string>()
@@ -33,14 +34,14 @@ export function createMask(): Mask {
     const before = known.size
     for (const secret of secrets) if (secret.length >= shortestHidden) known.add(secret)
     if (known.size === before) return
-    for (const secret of known) if (known.size > mostSecrets) known.delete(secret)
+    for (const secret of known) if (known.size > maxSecrets) known.delete(secret)
     const forms = new Set([...known].flatMap(formsOf))
     searchText = compileSearch(forms)
     searchJson = compileSearch(new Set([...forms].map(escaped)))
   }
 
   function text(original: string): string {
-    return replace(original, searchText(original), () => hidden)
+    return replace(original, searchText(original), () => redacted)
   }
 
   function error({ text: line, stack, stoppedAt, ...rest }: ErrorReport): ErrorReport {
@@ -93,7 +94,7 @@ function replaceInJson(json: string, found: readonly Span[]): string {
     const isWhole = /[[{:,\s]/.test(json[start - 1] ?? ' ') && /[\]},\s]/.test(json[end] ?? ' ')
     // The place moves beyond `start` where an escape begins before it.
     if (at > start || (!isInside && !isWhole)) return json.slice(start, end)
-    return isInside ? hidden : `"${hidden}"`
+    return isInside ? redacted : `"${redacted}"`
   })
 }
 

@@ -1,6 +1,6 @@
 /** Checks the work of a gateway: what arrives, what waits, and what cannot be sent. */
 
-import type { Configuration, Snapshot } from '@reveille/engine'
+import { type Configuration, coversPath, type Snapshot } from '@reveille/engine'
 import type { SourceState } from '../../../sources/index.ts'
 import type { RequestRecord } from '../../../store/port.ts'
 import { counted, listed } from '../../counted.ts'
@@ -73,20 +73,10 @@ function endpointsOf(good: {
 
 /** Returns the names that no requested endpoint matches. A name may have `:param` segments. */
 function unseen(names: readonly string[], requested: ReadonlySet<string>): readonly string[] {
-  const open = names.filter((name) => !requested.has(name))
-  if (!open.some((name) => name.includes(':'))) return open
-  const asked = [...requested].map((endpoint) => endpoint.split('/'))
-  return open.filter((name) => {
-    if (!name.includes(':')) return true
-    const segments = name.split('/')
-    return !asked.some((endpoint) => matches(endpoint, segments))
-  })
-}
-
-function matches(endpoint: readonly string[], segments: readonly string[]): boolean {
-  return (
-    endpoint.length === segments.length &&
-    segments.every((segment, index) => segment.startsWith(':') || segment === endpoint[index])
+  const asked = [...requested]
+  return names.filter(
+    (name) =>
+      !requested.has(name) && !(name.includes(':') && asked.some((endpoint) => coversPath(name, endpoint))),
   )
 }
 

@@ -77,9 +77,9 @@ function openAnchor(file: string) {
 }
 
 /** A checkpoint runs when as many pages of the log are not in the database yet: 16 MiB. */
-const mostLoggedPages = 4_000
+const maxLoggedPages = 4_000
 /** Before SQLite 3.51 counting them is a whole checkpoint, so it is done with every so many commits. */
-const mostCommits = 200
+const maxCommits = 200
 const countsLog = !/^3\.(?:4\d|50)\./.test(process.versions['sqlite'] ?? '')
 
 function prepareConnection(
@@ -138,9 +138,9 @@ function prepareConnection(
     /** Copies the log into the database when it is long. It costs two fsyncs, and a microsecond while the log is short. */
     checkpoint() {
       commitsSinceCheckpoint += 1
-      if (!countsLog && commitsSinceCheckpoint < mostCommits) return
+      if (!countsLog && commitsSinceCheckpoint < maxCommits) return
       const { log, checkpointed } = countLog.get() as { log: number; checkpointed: number }
-      if (log - checkpointed >= mostLoggedPages) checkpoint.get()
+      if (log - checkpointed >= maxLoggedPages) checkpoint.get()
       commitsSinceCheckpoint = 0
     },
     /**
