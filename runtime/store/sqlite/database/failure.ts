@@ -3,8 +3,8 @@
 import { StoreError } from '../../port.ts'
 
 export const SQLITE_BUSY = 5
-export const SQLITE_IOERR = 10
-export const SQLITE_FULL = 13
+const SQLITE_IOERR = 10
+const SQLITE_FULL = 13
 
 /** Busy, locked, out of memory, read-only, interrupted, I/O, corrupt, full, cannot open, protocol, no database. */
 const diskResults = new Set([SQLITE_BUSY, 6, 7, 8, 9, SQLITE_IOERR, 11, SQLITE_FULL, 14, 15, 26])
