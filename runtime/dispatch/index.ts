@@ -82,7 +82,11 @@ export function createDispatch(options: DispatchOptions) {
     const { model, thinking } = agents.defaults
     const next = [runner, model, thinking, agents.runners, agents.providers]
     if (isNewLead || (appliedRunner !== undefined && !isDeepStrictEqual(appliedRunner, next)))
-      await Promise.all([store.command(expediteHeartbeat(now())), tryHeldRunners()])
+      // Without a backlog nothing waits, and a start without work starts no thread to read with.
+      await Promise.all([
+        store.command(expediteHeartbeat(now())),
+        store.health().backlog > 0 && tryHeldRunners(),
+      ])
     isNewLead = false
     appliedRunner = next
   }
