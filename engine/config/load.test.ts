@@ -74,7 +74,7 @@ test('absent keys have their documented defaults', async (context) => {
         store: 'sqlite',
         log: { level: 'info' },
         limits: { backlog: 1_000_000 },
-        issues: { notify: true },
+        issues: { notify: true, severity: 'failing' },
       },
       hooks: {
         enabled: false,
