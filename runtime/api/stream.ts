@@ -50,7 +50,7 @@ const keepAliveMs = 15_000
 const lingerMs = 30_000
 const mostClients = 100
 /** Of one sign-in, or of one token. */
-const mostOfHolder = 40
+const maxOfHolder = 40
 /** Of requests. */
 const mostRows = 50
 /** Of runs, events and deliveries each. */
@@ -217,7 +217,7 @@ export function createStream(options: StreamOptions) {
         if (options.isDraining()) return refuse(reply, 'DRAINING')
         const holder = options.holderOf(request)
         const own = [...clients].filter((client) => client.holder === holder).length
-        if (clients.size >= mostClients || own >= mostOfHolder) return refuse(reply, 'TOO_MANY_STREAMS')
+        if (clients.size >= mostClients || own >= maxOfHolder) return refuse(reply, 'TOO_MANY_STREAMS')
         // A proxy must not wait for the end of the answer.
         reply.header('x-accel-buffering', 'no').hijack()
         const response = reply.raw

@@ -11,7 +11,7 @@ const shownCandidates = 50
 /** How many requests may wait to be explained; each holds its body. */
 const mostWaiting = 8
 /** How many requests may be explained before their commit at one time; further ones are stored without a trace. */
-const mostAwaited = 16
+const maxAwaited = 16
 /** How many requests may be expected whose record has not come. There are none, unless a reply fails. */
 const mostExpected = 64
 
@@ -96,7 +96,7 @@ export function createTracedNotes({ store, mask, onExplained }: TracedNotesOptio
     const found = expected.size === 0 ? undefined : expected.get(entry.request.id)
     if (found === undefined || entry.actions.length > 0) return store.accept(entry)
     expected.delete(entry.request.id)
-    if (awaited >= mostAwaited) return store.accept(entry)
+    if (awaited >= maxAwaited) return store.accept(entry)
     awaited += 1
     const trace = await explain(found, mask)
     awaited -= 1

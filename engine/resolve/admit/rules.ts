@@ -124,7 +124,7 @@ export function checkChannel(value: unknown, deliver: boolean, rules: Rules): Ch
   return name
 }
 
-const longestModel = 200
+const maxModelLength = 200
 
 /** Returns the model in place of an alias. */
 export function checkModel(value: unknown, rules: Rules): Checked<string> {
@@ -136,8 +136,8 @@ export function checkModel(value: unknown, rules: Rules): Checked<string> {
     return { code: 'MODEL_NOT_ALLOWED', message: `must be <provider>/<model>${orAlias(rules.models)}` }
   }
   // A sender may choose it, and it is shown where no boundary is.
-  if (name.value.length > longestModel || !/^[!-~]+$/.test(name.value)) {
-    const message = `must be at most ${longestModel} printable ASCII characters`
+  if (name.value.length > maxModelLength || !/^[!-~]+$/.test(name.value)) {
+    const message = `must be at most ${maxModelLength} printable ASCII characters`
     return { code: 'MODEL_NOT_ALLOWED', message }
   }
   if (rules.models === undefined || rules.models.allowed.includes(name.value)) return name

@@ -36,7 +36,7 @@ interface StartedWriter extends Pick<Store, 'newestAt' | 'leftOpen'> {
 const probePause = 1_000
 /** Milliseconds between two tries to put the store into a new file. They double with each. */
 const rescuePause = 1_000
-const longestRescuePause = 30_000
+const maxRescuePause = 30_000
 /** Milliseconds between two checks that commits end and that the files are in place. */
 const watchPause = 1_000
 
@@ -157,7 +157,7 @@ function createStore(
     }
     const { pause } = rescue
     rescue.cancel()
-    rescue = { pause: Math.min(2 * pause, longestRescuePause), cancel: setTimer(askForRescue, pause) }
+    rescue = { pause: Math.min(2 * pause, maxRescuePause), cancel: setTimer(askForRescue, pause) }
   }
 
   function askForRescue(): void {
