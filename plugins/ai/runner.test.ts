@@ -41,10 +41,29 @@ runnerConformance({
             error: { message: `No key ${apiKey}, secret-of-a-header.`, code: 'invalid_api_key' },
           }),
         ),
+      outages: {
+        'expired key': () => server.play(refusal(401, 'invalid_api_key')),
+        'key without the right': () => server.play(refusal(403, 'permission_denied')),
+        'quota used up': () => server.play(refusal(429, 'insufficient_quota')),
+        'bill not paid': () => server.play(refusal(402, 'payment_required')),
+        'provider down': () => server.play(refusal(503, 'server_error')),
+        'proxy’s page': () => server.play(refuse(502, '<html>Bad gateway</html>')),
+        'network down': () => server.play((response) => response.destroy()),
+      },
+      ownFailures: {
+        'prompt too long': () => server.play(refusal(400, 'context_length_exceeded')),
+        'prompt refused': () => server.play(refusal(400, 'content_filter')),
+        'wrong value': () => server.play(refusal(400, 'invalid_value')),
+        'model unknown': () => server.play(refusal(404, 'model_not_found')),
+      },
       close: server.close,
     }
   },
 })
+
+function refusal(status: number, code: string) {
+  return refuse(status, { error: { message: `It said ${code}.`, code } })
+}
 
 async function open(t: TestContext, protocol: Protocol): Promise<CaptureServer> {
   const server = await startCaptureServer(repeat(protocol))

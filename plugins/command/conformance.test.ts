@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import command from './index.ts'
 const secret = 'sk-a-key-of-the-program'
 
 /** A shell starts twenty times as fast as Node.js, and the suite waits only briefly. */
-const program = `
+const program = `#!/bin/sh
 case "$(cat mode)" in
   stall) sleep 1000 ;;
   midway) echo begun; touch begun; sleep 1000 ;;
@@ -23,12 +23,16 @@ async function create(): Promise<RunnerFixture> {
   const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-command-')))
   const play = (mode: string) => writeFileSync(path.join(cwd, 'mode'), mode)
   play('answer')
-  writeFileSync(path.join(cwd, 'program'), program)
+  const file = path.join(cwd, 'program')
+  writeFileSync(file, program, { mode: 0o700 })
   const abort = new AbortController()
   const provided = await command.setup({
     config: {
-      command: '/bin/sh',
-      args: [path.join(cwd, 'program'), ['--model', '{model}'], ['--thinking', '{thinking}']],
+      command: file,
+      args: [
+        ['--model', '{model}'],
+        ['--thinking', '{thinking}'],
+      ],
       session: 'ours',
       env: { KEY: secret },
       cwd,
@@ -49,6 +53,15 @@ async function create(): Promise<RunnerFixture> {
       while (!existsSync(path.join(cwd, 'begun'))) await wait(5)
     },
     fail: () => play('fail'),
+    outages: {
+      'program missing': () => rm(file),
+      'program not executable': () => chmod(file, 0o600),
+      'folder that is a file': async () => {
+        await rm(cwd, { recursive: true })
+        await writeFile(cwd, '')
+      },
+    },
+    ownFailures: { 'program fails': () => play('fail') },
     async close() {
       abort.abort()
       await provided.close?.()

@@ -47,6 +47,12 @@ export function isPluginError(value: unknown): value is PluginError {
 
 type ErrorFacts = Omit<PluginErrorOptions, 'code' | 'retryable'>
 
+/**
+ * The codes of a service that cannot be reached. Retryable errors with one of them hold back the channel or the runner once nothing
+ * else has been answered for a few calls, since a single call does not prove an outage.
+ */
+export const outageCodes: ReadonlySet<string> = new Set(['network', 'timeout', 'unavailable'])
+
 /** Creates an error that lasts until a person changes something. */
 export function permanentError(code: string, message: string, facts: ErrorFacts = {}): PluginError {
   return new PluginError(message, { ...facts, code, retryable: false })

@@ -22,6 +22,18 @@ runnerConformance({
       stall: fakeServer.stall,
       stallMidway: fakeServer.stallMidway,
       fail: () => fakeServer.answer(() => json(500, { ok: false, error: `Error: no model for ${token}` })),
+      outages: {
+        'token refused': () => fakeServer.answer(() => plain(401, 'Unauthorized')),
+        'hooks turned off': () => fakeServer.answer(() => plain(404, 'Not Found')),
+        'service down': () => fakeServer.answer(() => json(503, { ok: false })),
+        'proxy’s page': () => fakeServer.answer(() => page(502)),
+        'network down': fakeServer.close,
+      },
+      ownFailures: {
+        'prompt too long': () =>
+          fakeServer.answer(() => json(413, { ok: false, error: 'payload too large' })),
+        'request refused': () => fakeServer.answer(() => json(400, { ok: false, error: 'message required' })),
+      },
       handed: () => fakeServer.taken.map(textOf),
       close: fakeServer.close,
     }

@@ -1,6 +1,6 @@
 /** Decides what a failure means for the channel, beside its meaning for the delivery that met it. */
 
-import { longestRetryAfterMs } from '@reveille/kit'
+import { longestRetryAfterMs, outageCodes } from '@reveille/kit'
 import type { Failure } from '../agent/failure.ts'
 
 /**
@@ -12,8 +12,6 @@ export type FailureScope = 'refused' | 'limited' | 'down' | 'answered' | 'unclea
 
 /** The host's own code for a call that it had to end. */
 export const outOfTime = 'TIMEOUT'
-
-const downCodes = new Set(['network', 'timeout', 'unavailable', outOfTime])
 
 /** The host's own code for a plugin that threw an unexpected error, or returned nonsense. */
 export const ownFault = 'CHANNEL_FAILED'
@@ -31,7 +29,7 @@ export function failureScopeOf({ code, retryable, wholeService, retryAfterMs = 0
   if (wholeService) return retryAfterMs > 0 ? 'limited' : 'refused'
   if (code === ownFault) return 'unclear'
   if (!retryable || code === 'rate-limited') return 'answered'
-  return downCodes.has(code) ? 'down' : 'unclear'
+  return code === outOfTime || outageCodes.has(code) ? 'down' : 'unclear'
 }
 
 /** Returns whether a failure says nothing against the delivery: it is no attempt, and does not by itself end the delivery. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
-import { isPluginError, type PluginError } from '../plugin-error.ts'
+import { isPluginError, outageCodes, type PluginError } from '../plugin-error.ts'
 
 /** Asserts that the promise is rejected with a well-formed PluginError that shows none of the secrets. */
 export async function assertPluginError(
@@ -43,4 +43,9 @@ export function assertNoSecret(text: string, secrets: readonly string[]): void {
     const isShown = text.includes(secret) || text.includes(encodeURIComponent(secret))
     assert.ok(!isShown, `secret ${index + 1} is not shown`)
   }
+}
+
+/** Whether an error says, to the host, that the service fails for every call and not for this one. */
+export function isOutage({ code, retryable, wholeService }: PluginError): boolean {
+  return code === 'bad-credential' || wholeService || (retryable && outageCodes.has(code))
 }

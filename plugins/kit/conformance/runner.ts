@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Progress, Runner, Turn, TurnResult } from '../runner.ts'
-import { assertPluginError, assertSentence, assertStorable } from './assertions.ts'
+import { assertPluginError, assertSentence, assertStorable, isOutage } from './assertions.ts'
 import { within } from './deadline.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
@@ -31,6 +31,13 @@ export interface RunnerFixture {
   stallMidway?(): Promise<void>
   /** Lets the service behind the runner fail every turn. Absent if there is no service. */
   fail?(): void
+  /**
+   * Ways in which every turn fails, such as `expired key` or `network down`, by name. Each lets the service fail like that.
+   * Absent if there is no service.
+   */
+  readonly outages?: Breakages
+  /** Ways in which only this turn fails, such as `prompt too long`, by name. Absent if no turn fails for its own sake. */
+  readonly ownFailures?: Breakages
   /** Returns the texts that were handed over to that service. Absent if the runner hands no turns over. */
   handed?(): readonly string[]
   /** Whether a program is started, which may open files that its prompt names as `@path`. Default: false. */
@@ -40,6 +47,8 @@ export interface RunnerFixture {
   /** Releases what `create` has acquired: the runner and the fake of its service. */
   close?(): Promise<void> | void
 }
+
+export type Breakages = Readonly<Record<string, () => Promise<void> | void>>
 
 export interface RunnerConformance {
   /** The name of the suite in the report. */
@@ -216,6 +225,14 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       if (error) assertSentence((error as Error).message, 'the error’s message')
     })
 
+    test('holds its runs back while its service fails every turn', async (t) => {
+      await assertScopes('outages', true, t)
+    })
+
+    test('holds no other run back when a turn fails for its own sake', async (t) => {
+      await assertScopes('ownFailures', false, t)
+    })
+
     test('always says in a short sentence why it does not take a model', async (t) => {
       await using used = await use(create)
       const { runner } = used.fixture
@@ -255,6 +272,22 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
 
     test('does nothing on import', () => assertInertPlugin(plugin))
   })
+
+  /** Asserts for each of the fixture's breakages whether the host takes its error for one of the whole service. */
+  async function assertScopes(kind: 'outages' | 'ownFailures', expected: boolean, t: TestContext) {
+    await using first = await use(create)
+    const names = Object.keys(first.fixture[kind] ?? {})
+    if (names.length === 0) return t.skip(`the fixture has no ${kind}`)
+    for (const name of names) {
+      await using used = await use(create)
+      const { runner, [kind]: breakages = {} } = used.fixture
+      await breakages[name]?.()
+      const turn = runner.run(turnOf(1), { signal: new AbortController().signal })
+      const error = await within(assertPluginError(turn, secrets), 'a failed turn ends')
+      const facts = `${name}: ${error.code}, retryable ${error.retryable}, wholeService ${error.wholeService}`
+      assert.equal(isOutage(error), expected, facts)
+    }
+  }
 }
 
 /** Waits for some rounds of the event loop, so that pending events of this process arrive. */

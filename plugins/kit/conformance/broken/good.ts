@@ -1,7 +1,7 @@
 /** A runner and a channel that keep every promise, which the broken ones modify. */
 
 import type { Channel } from '../../channel.ts'
-import { PluginError } from '../../plugin-error.ts'
+import { PluginError, permanentError } from '../../plugin-error.ts'
 import type { Runner } from '../../runner.ts'
 import { splitMarkdown } from '../../split.ts'
 import type { ChannelFixture } from '../channel.ts'
@@ -11,7 +11,7 @@ export const secret = 'hunter2-hunter2'
 
 /** A service behind a plugin: it answers, stalls or fails as the suite asks. */
 function createService() {
-  let mood: 'well' | 'stalled' | 'failing' = 'well'
+  let mood: 'well' | 'stalled' | 'failing' | 'refusing' | 'picky' = 'well'
   const begun = Promise.withResolvers<void>()
   return {
     stallMidway() {
@@ -24,9 +24,19 @@ function createService() {
     fail() {
       mood = 'failing'
     },
+    /** Refuses everybody's key. */
+    expire() {
+      mood = 'refusing'
+    },
+    /** Refuses this turn. */
+    object() {
+      mood = 'picky'
+    },
     async call(signal: AbortSignal) {
       if (signal.aborted) throw aborted()
       if (mood === 'failing') throw new PluginError('It failed.', { code: 'unavailable', retryable: true })
+      if (mood === 'refusing') throw permanentError('expired', 'The key has expired.', { wholeService: true })
+      if (mood === 'picky') throw permanentError('too-long', 'The prompt is too long.')
       if (mood === 'stalled') {
         begun.resolve()
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(aborted())))
@@ -40,7 +50,7 @@ export function aborted(): PluginError {
 }
 
 export function createGoodRunner(): RunnerFixture {
-  const { call, stall, stallMidway, fail } = createService()
+  const { call, stall, stallMidway, fail, expire, object } = createService()
   const runner: Runner = {
     id: 'good',
     checkModel: (model) => (model.includes('/') ? 'It takes no models of vendors.' : undefined),
@@ -51,7 +61,9 @@ export function createGoodRunner(): RunnerFixture {
       return { reply: prompt, usage: undefined, state, warnings }
     },
   }
-  return { runner, stall, stallMidway, fail, remembers: true }
+  const outages = { 'expired key': expire, 'service down': fail }
+  const ownFailures = { 'prompt too long': object }
+  return { runner, stall, stallMidway, fail, outages, ownFailures, remembers: true }
 }
 
 /** Creates a runner that hands its turns over. */

@@ -136,6 +136,22 @@ suite(
     })
   }),
 )
+suite(
+  'holds its runs back while its service fails every turn',
+  spoil((answer) => async (turn, call) => {
+    return answer(turn, call).catch(({ message, code }: PluginError) => {
+      throw new PluginError(message, { code, retryable: false })
+    })
+  }),
+)
+suite(
+  'holds no other run back when a turn fails for its own sake',
+  spoil((answer) => async (turn, call) => {
+    return answer(turn, call).catch(({ message, code }: PluginError) => {
+      throw new PluginError(message, { code, retryable: false, wholeService: true })
+    })
+  }),
+)
 suite('always says in a short sentence why it does not take a model', () => {
   const fixture = createGoodRunner()
   let times = 0
