@@ -73,7 +73,11 @@ export function errorFrom(answer: VendorAnswer, { token, delivers = true }: Erro
   }
   if (status >= 500) {
     const maybeDelivered = delivers && !unprocessed.has(status)
-    return channelError('unavailable', `Discord cannot take it now (${quoted}).`, { maybeDelivered })
+    const retryAfter = readRetryAfter(answer.headers.get('retry-after'), Date.now())
+    return channelError('unavailable', `Discord cannot take it now (${quoted}).`, {
+      maybeDelivered,
+      retryAfter,
+    })
   }
   if (body === undefined || status < 300) return foreignAnswer(answer, { vendor: "Discord's API", delivers })
   const meaning = meanings[numberOf(body['code']) ?? -1]

@@ -9,6 +9,7 @@ import {
   numberOf,
   oneLine,
   type PluginError,
+  readRetryAfter,
   recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
@@ -26,7 +27,7 @@ const longestQuote = 160
  * `packages/server/src/server/api/http/api/v1/responses` of BlueBubblesApp/bluebubbles-server, 1.9.9.
  */
 export function errorFrom(answer: VendorAnswer, { delivers, hidden, now }: ErrorOptions): PluginError {
-  const { status, json } = answer
+  const { status, headers, json } = answer
   const { error, data } = recordOf(json) ?? {}
   const { type, message } = recordOf(error) ?? {}
   if (type === undefined) return foreignAnswer(answer, { vendor: 'BlueBubbles', delivers, now })
@@ -53,8 +54,10 @@ export function errorFrom(answer: VendorAnswer, { delivers, hidden, now }: Error
     const which = number === undefined ? '' : ` (error ${number})`
     return channelError('bad-request', `Messages did not send it${which}${words}.`)
   }
-  if (hasDoneNothing(status))
-    return channelError('unavailable', `BlueBubbles cannot take it now (503)${words}.`)
+  if (hasDoneNothing(status)) {
+    const retryAfter = readRetryAfter(headers.get('retry-after'), now)
+    return channelError('unavailable', `BlueBubbles cannot take it now (503)${words}.`, { retryAfter })
+  }
   if (status >= 500) return unsure(`BlueBubbles failed (${status})${words}.`)
   return channelError('bad-request', `BlueBubbles refuses the message (${status})${words}.`)
 }

@@ -5,6 +5,7 @@ import {
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
+  hasDoneNothing,
   type PluginError,
   readRetryAfter,
   recordOf,
@@ -59,8 +60,9 @@ export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall)
     return foreignAnswer(answer, { vendor, delivers, now })
   }
   if (status >= 500) {
-    const maybeDelivered = delivers && status !== 503 && !unsaved.has(id)
-    return channelError('unavailable', `${said}.`, { maybeDelivered })
+    const maybeDelivered = delivers && !hasDoneNothing(status) && !unsaved.has(id)
+    const retryAfter = readRetryAfter(headers.get('retry-after'), now)
+    return channelError('unavailable', `${said}.`, { maybeDelivered, retryAfter })
   }
   if (status === 403) return channelError('forbidden', `${said}: the bot may not do this.`)
   if (status === 404) return channelError('bad-target', `${said}: there is no such place.`)

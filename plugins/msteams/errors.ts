@@ -4,6 +4,7 @@ import {
   type AnsweredCall,
   channelError,
   foreignAnswer,
+  hasDoneNothing,
   type PluginError,
   readRetryAfter,
   recordOf,
@@ -34,16 +35,13 @@ export function errorFrom(answer: VendorAnswer, { now, delivers }: AnsweredCall)
     const fix = 'check `appId`, `tenantId` and that the bot is registered'
     return channelError('bad-credential', `${said}: the bot’s token is refused; ${fix}.`)
   }
-  if (status === 429) {
-    // The connector has one code for the limits of a conversation and of the app; the former is reached far sooner.
-    return channelError('rate-limited', sentence, {
-      retryAfter: readRetryAfter(headers.get('retry-after'), now),
-    })
-  }
+  const retryAfter = readRetryAfter(headers.get('retry-after'), now)
+  // The connector has one code for the limits of a conversation and of the app; the former is reached far sooner.
+  if (status === 429) return channelError('rate-limited', sentence, { retryAfter })
   // "Precondition failed, please try again" means that another call was using the conversation and this one did nothing.
-  if (status === 412 || status === 503) return channelError('unavailable', sentence)
+  if (status === 412 || hasDoneNothing(status)) return channelError('unavailable', sentence, { retryAfter })
   if (status === 502 && code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })
-  if (status >= 500) return channelError('unavailable', sentence, { maybeDelivered: delivers })
+  if (status >= 500) return channelError('unavailable', sentence, { maybeDelivered: delivers, retryAfter })
   if (status === 413) return channelError('too-long', `${said}: the message is larger than Teams takes.`)
   if (code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })
   // The only other call opens a chat with a user.
@@ -76,7 +74,10 @@ export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: num
     const facts = { retryAfter: readRetryAfter(headers.get('retry-after'), now), wholeService: true }
     return channelError('rate-limited', `${said}: too many requests for tokens.`, facts)
   }
-  if (status >= 500) return channelError('unavailable', `${said}.`, { wholeService: true })
+  if (status >= 500) {
+    const facts = { retryAfter: readRetryAfter(headers.get('retry-after'), now), wholeService: true }
+    return channelError('unavailable', `${said}.`, facts)
+  }
   if (typeof word !== 'string') {
     const text = `What answers at \`authority\` is not Microsoft Entra (${status}): mend the address.`
     return channelError('unavailable', text, { wholeService: true })

@@ -8,6 +8,7 @@ import {
   oneLine,
   type PluginError,
   type PluginErrorOptions,
+  readRetryAfter,
   recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
@@ -163,7 +164,7 @@ export function notTheDaemon(answer: VendorAnswer, now: number, delivers = true)
 
 /** Returns the error for an answer of signal-cli-rest-api, whose refusals all have an `error`. */
 export function restErrorFrom(answer: VendorAnswer, now: number, delivers = true): PluginError {
-  const { status, json } = answer
+  const { status, headers, json } = answer
   const { error, challenge_tokens: tokens } = recordOf(json) ?? {}
   if (typeof error !== 'string') {
     return foreignAnswer(answer, { vendor: 'signal-cli-rest-api', delivers, now })
@@ -171,7 +172,8 @@ export function restErrorFrom(answer: VendorAnswer, now: number, delivers = true
   const words = oneLine(error, 200).replace(/\.$/, '')
   const token = Array.isArray(tokens) ? tokens[0] : undefined
   const said = `signal-cli-rest-api answers ${status}${words === '' ? '' : `: ${words}`}.`
-  return errorOf(said, restMeaningOf(status, words, token))
+  const retryAfter = readRetryAfter(headers.get('retry-after'), now)
+  return errorOf(said, { retryAfter, ...restMeaningOf(status, words, token) })
 }
 
 function restMeaningOf(status: number, words: string, token: unknown): Meaning {

@@ -56,11 +56,9 @@ export function errorFrom(answer: VendorAnswer, { redact, now }: ErrorOptions): 
   const { code, hint } = meaningOf(status, words)
   const said = words === '' ? `Telegram answers ${status}` : `Telegram answers ${status}: ${words}`
   const sentence = `${said.replace(/\.$/, '')}.${hint === undefined ? '' : ` ${hint}`}`
-  if (code === 'rate-limited') {
-    const retryAfter = parameters.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
-    return channelError(code, sentence, { retryAfter })
-  }
-  return channelError(code, sentence, { maybeDelivered: code === 'unavailable' && !hasDoneNothing(status) })
+  const retryAfter = parameters.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
+  const maybeDelivered = code === 'unavailable' && !hasDoneNothing(status)
+  return channelError(code, sentence, { retryAfter, maybeDelivered })
 }
 
 /** The words decide only codes and hints. The host acts on the status: every 400 and 403 is final. */

@@ -1,50 +1,80 @@
-/** Tests that a vendor which answers 503 in its own words is tried again, since it has done nothing, and that after a 500 a message may have arrived. */
+/**
+ * Tests what each channel makes of a vendor that cannot take a message now: it is tried again, with a pause that the vendor may name, and
+ * only after an answer that may follow the message's acceptance it may have arrived.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { VendorAnswer } from '@reveille/kit'
-import { errorFrom as imessage } from '../../plugins/imessage/errors.ts'
-import { errorFrom as slack } from '../../plugins/slack/errors.ts'
-import { errorFrom as telegram } from '../../plugins/telegram/errors.ts'
+import { setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
+import type { FakeServerAnswer, FakeVendor } from '../../plugins/kit/fake-server/index.ts'
+import { pluginOf, vendors } from './vendors.ts'
 
-const answer = (status: number, json: object): VendorAnswer => ({
+type Facts = readonly [code: string, maybeDelivered: boolean, retryAfter?: number]
+type Break = (vendor: FakeVendor, ownWords: (status: number) => object) => Promise<void> | void
+
+const page = (status: number): FakeServerAnswer => ({
   status,
-  headers: new Headers(),
-  text: JSON.stringify(json),
-  json,
+  headers: { 'content-type': 'text/html', 'retry-after': '7' },
+  body: `<html><h1>${status}</h1></html>`,
 })
-
-const vendors = {
-  telegram: (status: number) =>
-    telegram(answer(status, { ok: false, error_code: status, description: 'no' }), {
-      redact: (text: string) => text,
-      now: 0,
-    }),
-  slack: (status: number) =>
-    slack(answer(status, { ok: false, error: 'internal_error' }), {
-      delivers: true,
-      botToken: 'xoxb-1',
-      now: 0,
-    }),
-  imessage: (status: number) =>
-    imessage(answer(status, { status, error: { type: 'Server Error', message: 'no' } }), {
-      delivers: true,
-      hidden: [],
-      now: 0,
-    }),
+const answer = (vendor: FakeVendor, answered: FakeServerAnswer) =>
+  vendor.always({ kind: 'answer', answer: answered })
+const own = (status: number, headers = {}): Break => {
+  return (vendor, ownWords) => answer(vendor, { status, headers, body: ownWords(status) })
+}
+const pageOf = (status: number): Break => {
+  return (vendor) => answer(vendor, page(status))
 }
 
-for (const [name, errorOf] of Object.entries(vendors)) {
-  test(`${name}: 503 is tried again, and after 500 the message may have arrived`, () => {
-    for (const [status, maybeDelivered] of [
-      [503, false],
-      [500, true],
-    ] as const) {
-      const error = errorOf(status)
-      assert.deepEqual(
-        [error.code, error.retryable, error.maybeDelivered],
-        ['unavailable', true, maybeDelivered],
-      )
+const cases: readonly (readonly [name: string, break_: Break, facts: Facts])[] = [
+  ['503 in its own words', own(503), ['unavailable', false]],
+  ['503 in its own words with Retry-After', own(503, { 'retry-after': '7' }), ['unavailable', false, 7]],
+  ['500 in its own words', own(500), ['unavailable', true]],
+  ['503 of a proxy', pageOf(503), ['unavailable', false, 7]],
+  ['502 of a proxy', pageOf(502), ['unavailable', false, 7]],
+  ['504 of a proxy', pageOf(504), ['unavailable', true, 7]],
+  ['429 of a proxy', pageOf(429), ['rate-limited', false, 7]],
+  ['its own limit', (vendor) => answer(vendor, vendor.refusals.rateLimited(7)), ['rate-limited', false, 7]],
+  ['a cut connection', (vendor) => vendor.always({ kind: 'cut-before' }), ['network', true]],
+  ['a refused connection', (vendor) => vendor.close(), ['network', false]],
+]
+
+/** A failure of a vendor in the form of its API. */
+const words: Readonly<Record<string, (status: number) => object>> = {
+  telegram: (status) => ({ ok: false, error_code: status, description: 'no' }),
+  discord: () => ({ code: 0, message: 'no' }),
+  slack: () => ({ ok: false, error: 'internal_error' }),
+  mattermost: (status) => ({ id: 'app.post.other.app_error', message: 'no', status_code: status }),
+  whatsapp: () => ({ error: { code: 2, message: 'Service temporarily unavailable', is_transient: true } }),
+  signal: () => ({ error: 'no' }),
+  imessage: (status) => ({ status, error: { type: 'Server Error', message: 'no' } }),
+  msteams: () => ({ error: { code: 'ServiceError', message: 'no' } }),
+}
+
+/** Where a vendor differs, with the reason. */
+const differs: Readonly<Record<string, Facts>> = {
+  // Graph's code 2 says that the message was not taken, whatever the status is.
+  'whatsapp 500 in its own words': ['unavailable', false],
+  // Meta names no pause for its limits of one person, and allows one message in 6 s.
+  'whatsapp its own limit': ['rate-limited', false, 6],
+  // signal-cli-rest-api names no pause either.
+  'signal (REST) its own limit': ['rate-limited', false],
+}
+
+for (const vendor of vendors) {
+  const { name, ways } = vendor
+  for (const [way, open] of Object.entries(ways)) {
+    for (const [what, break_, facts] of cases) {
+      test(`${name} (${way}): ${what}`, async () => {
+        await using used = await setUp({ plugin: pluginOf(vendor), open })
+        await break_(used.vendor, words[name] ?? (() => ({})))
+        const { code, retryable, maybeDelivered, retryAfter } = await used.failure()
+        const expected = differs[`${name} ${what}`] ?? differs[`${name} (${way}) ${what}`] ?? facts
+        assert.deepEqual(
+          [code, retryable, maybeDelivered, retryAfter],
+          [expected[0], true, expected[1], expected[2]],
+        )
+      })
     }
-  })
+  }
 }
