@@ -75,6 +75,7 @@ test('the metrics of a source are its state, its times in seconds and its counts
         database: async () => ({ version: '18.4', oldestTransaction: { ageMs: 90_500, by: 'psql' } }),
       },
     },
+    issues: { list: async () => ({ items: [] }) },
     heartbeat: () => ({ failures: 0 }),
     channels: () => [],
     files: () => ({ watched: true, readAt: 0 }),

@@ -7,7 +7,14 @@ import type { Budget } from '@reveille/engine'
 import type { ChannelState, HeartbeatState } from '../dispatch/index.ts'
 import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
-import type { DatabaseState, NodeRecord, OpenDeliveries, Spent } from '../store/port.ts'
+import {
+  type DatabaseState,
+  type NodeRecord,
+  type OpenDeliveries,
+  type Severity,
+  type Spent,
+  severities,
+} from '../store/port.ts'
 import type { AdminOptions, FilesStatus } from './options.ts'
 
 /** `unconfigured`: deliveries wait for a channel that is not configured. */
@@ -35,6 +42,8 @@ export interface GatewayStatus {
   readonly budgets: readonly BudgetStatus[]
   /** Queued runs and unsent deliveries, and how many of them there may be. */
   readonly backlog: { readonly waiting: number; readonly limit: number }
+  /** Open issues by severity, the worst first. */
+  readonly issues: Readonly<Record<Severity, number>>
   /** The configured channels in their order, and then those that deliveries wait for and that are not configured. */
   readonly channels: readonly ChannelStatus[]
   /** The configured sources. */
@@ -78,9 +87,10 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
   const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines, publicUrl } =
     options
   const { settings } = current().snapshot
-  const [spent, open, nodes, database] = await Promise.all([
+  const [spent, open, issues, nodes, database] = await Promise.all([
     readBudgets(options),
     store.read.openDeliveries(),
+    options.issues.list({ state: 'open', limit: maxIssues }),
     store.cluster.nodes(),
     store.cluster.database(),
   ])
@@ -88,6 +98,7 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
     heartbeat: heartbeat(),
     ...spent,
     backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
+    issues: countsOf(issues.items),
     channels: withCounts(channels(), open),
     sources: sources(),
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
@@ -98,6 +109,14 @@ export async function readStatus(options: AdminOptions): Promise<GatewayStatus> 
     database: database ?? null,
     log: { droppedLines: droppedLogLines() },
   }
+}
+
+/** There are a few dozen kinds of issues. */
+const maxIssues = 500
+
+function countsOf(issues: readonly { readonly severity: Severity }[]) {
+  const counts = severities.map((each) => [each, issues.filter(({ severity }) => severity === each).length])
+  return Object.fromEntries(counts) as Record<Severity, number>
 }
 
 function withCounts(

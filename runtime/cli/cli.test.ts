@@ -41,6 +41,7 @@ async function createFakeGateway(t: TestContext, answers: Record<string, unknown
     '/api/requests': { items: [] },
     '/api/events': { items: [] },
     '/api/deliveries': { items: [] },
+    '/api/issues': { items: [] },
     '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
     '/api/generations': { items: [] },
     '/api/status': { heartbeat: { state: 'idle', failures: 0 }, day: '2026-01-01', budgets: [] },
@@ -192,6 +193,29 @@ test('status shows readiness, the route and what waits', async (t) => {
   assert.match(out, /^runs +2\+ queued, 2\+ running, 2\+ parked$/m)
   assert.match(out, /^parked +`reveille runs --state parked` says why/m)
   assert.match(out, /^latest +no request yet$/m)
+})
+
+test('status begins with the worst open issue and counts them by severity, within 80 columns', async (t) => {
+  const key = `TRANSFORM_FAILING:${'order-'.repeat(20)}`
+  const counts = { 'losing-events': 12, failing: 345, degraded: 67, suspicious: 8 }
+  const status = { heartbeat: null, day: '2026-01-01', budgets: [], issues: counts }
+  const { run } = await createFakeGateway(t, {
+    '/api/status': status,
+    '/api/issues': { items: [{ key, severity: 'losing-events' }] },
+  })
+  const { out } = await run('status')
+  const [first = '', second = ''] = out.split('\n')
+  assert.match(first, /^worst +losing-events: TRANSFORM_FAILING:order-[\w-]+…$/)
+  assert.match(
+    second,
+    /^issues +12 losing-events, 345 failing, 67 degraded, 8 suspicious$/,
+  )
+  assert.ok(Math.max(first.length, second.length) <= 80, `${first.length}, ${second.length}`)
+  const { issues } = JSON.parse((await run('status', '--json')).out)
+  assert.deepEqual(issues, { open: counts, worst: { key, severity: 'losing-events' } })
+  const none = { 'losing-events': 0, failing: 0, degraded: 0, suspicious: 0 }
+  const well = await createFakeGateway(t, { '/api/status': { ...status, issues: none } })
+  assert.match((await well.run('status')).out, /^issues +none open\ngateway/)
 })
 
 test('status says that hooks are off and that log lines were dropped, and is silent where all is well', async (t) => {

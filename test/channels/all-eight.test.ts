@@ -9,7 +9,14 @@ import type { DeliveryRecord, RunRecord } from '../../runtime/store/port.ts'
 import { startModelServer } from '../agents/model-server.ts'
 import { gatewayToken, hookToken, type Installation, install, until } from '../installation.ts'
 import { octokitSamples } from '../sample-data.ts'
-import { openVendors, recognisesRepeats, type VendorName, type Vendors, vendorNames } from './eight.ts'
+import {
+  failureWords,
+  openVendors,
+  recognisesRepeats,
+  type VendorName,
+  type Vendors,
+  vendorNames,
+} from './eight.ts'
 
 const review = `## Review of the tests
 
@@ -167,6 +174,20 @@ test('in one gateway', async (t) => {
       const { state, attempts } = await ended(runId, name)
       assert.deepEqual([state, attempts], ['delivered', 1], name)
       assert.equal(vendors.of[name].messages.length, 2, `${name} has one message more`)
+    }
+  })
+
+  await t.test('a vendor that answers 503 once gets the reply later, without an operator', async () => {
+    for (const name of vendorNames) {
+      const body = failureWords[name](503)
+      const answer = { status: 503, headers: { 'retry-after': '1' }, body }
+      vendors.of[name].script({ kind: 'answer', answer })
+    }
+    const runId = await send()
+    for (const name of vendorNames) {
+      const { state, attempts } = await ended(runId, name)
+      assert.deepEqual([state, attempts], ['delivered', 2], name)
+      assert.equal(vendors.of[name].messages.length, 3, `${name} has one message more`)
     }
   })
 })

@@ -19,6 +19,18 @@ export type VendorName = (typeof vendorNames)[number]
 /** The vendors whose service gives one message for a key that is sent twice. */
 export const recognisesRepeats: ReadonlySet<VendorName> = new Set(['discord', 'mattermost'])
 
+/** A failure that each vendor reports with this status, in the form of its API. */
+export const failureWords: Readonly<Record<VendorName, (status: number) => object>> = {
+  telegram: (status) => ({ ok: false, error_code: status, description: 'no' }),
+  discord: () => ({ code: 0, message: 'no' }),
+  slack: () => ({ ok: false, error: 'internal_error' }),
+  mattermost: (status) => ({ id: 'app.post.other.app_error', message: 'no', status_code: status }),
+  whatsapp: () => ({ error: { code: 2, message: 'Service temporarily unavailable', is_transient: true } }),
+  signal: () => ({ error: 'no' }),
+  imessage: (status) => ({ status, error: { type: 'Server Error', message: 'no' } }),
+  msteams: () => ({ error: { code: 'ServiceError', message: 'no' } }),
+}
+
 export interface Vendors {
   readonly of: Readonly<Record<VendorName, FakeVendor>>
   /** The value of `channels:` as JSON, which is also YAML. */

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
 import type { FakeServerAnswer, FakeVendor } from '../../plugins/kit/fake-server/index.ts'
+import { failureWords, type VendorName } from './eight.ts'
 import { pluginOf, vendors } from './vendors.ts'
 
 type Facts = readonly [code: string, maybeDelivered: boolean, retryAfter?: number]
@@ -39,18 +40,6 @@ const cases: readonly (readonly [name: string, break_: Break, facts: Facts])[] =
   ['a refused connection', (vendor) => vendor.close(), ['network', false]],
 ]
 
-/** A failure of a vendor in the form of its API. */
-const words: Readonly<Record<string, (status: number) => object>> = {
-  telegram: (status) => ({ ok: false, error_code: status, description: 'no' }),
-  discord: () => ({ code: 0, message: 'no' }),
-  slack: () => ({ ok: false, error: 'internal_error' }),
-  mattermost: (status) => ({ id: 'app.post.other.app_error', message: 'no', status_code: status }),
-  whatsapp: () => ({ error: { code: 2, message: 'Service temporarily unavailable', is_transient: true } }),
-  signal: () => ({ error: 'no' }),
-  imessage: (status) => ({ status, error: { type: 'Server Error', message: 'no' } }),
-  msteams: () => ({ error: { code: 'ServiceError', message: 'no' } }),
-}
-
 /** Where a vendor differs, with the reason. */
 const differs: Readonly<Record<string, Facts>> = {
   // Graph's code 2 says that the message was not taken, whatever the status is.
@@ -67,7 +56,7 @@ for (const vendor of vendors) {
     for (const [what, break_, facts] of cases) {
       test(`${name} (${way}): ${what}`, async () => {
         await using used = await setUp({ plugin: pluginOf(vendor), open })
-        await break_(used.vendor, words[name] ?? (() => ({})))
+        await break_(used.vendor, failureWords[name as VendorName])
         const { code, retryable, maybeDelivered, retryAfter } = await used.failure()
         const expected = differs[`${name} ${what}`] ?? differs[`${name} (${way}) ${what}`] ?? facts
         assert.deepEqual(

@@ -445,6 +445,13 @@ export const status = named(
     day: text('UTC: `2026-01-31`.'),
     budgets: list(budget),
     backlog: object({ waiting: integer(), limit: integer() }),
+    issues: object(
+      Object.fromEntries(severities.map((each) => [each, integer()])) as Record<
+        (typeof severities)[number],
+        ReturnType<typeof integer>
+      >,
+      { description: 'Open issues by severity, the worst first.' },
+    ),
     channels: list(
       object({
         channel: text(),

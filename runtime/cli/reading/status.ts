@@ -1,7 +1,8 @@
 /** `reveille status`: shows whether a running gateway can accept requests, and what waits in it. */
 
 import type { BudgetStatus, GatewayStatus } from '../../api/index.ts'
-import type { Health, Page, RequestRecord } from '../../store/port.ts'
+import { cut } from '../../cut.ts'
+import type { Health, IssueRecord, Page, RequestRecord } from '../../store/port.ts'
 import { counted } from '../counted.ts'
 import { addressText } from '../delivering/delivery-text.ts'
 import type { RouteAnswer } from '../delivering/route.ts'
@@ -31,8 +32,9 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
   const reason = (probe.body as { reason?: string } | undefined)?.reason
   const isReadable = ready || (await admin.statusOf('/api/status')) !== 503
   if (!isReadable) return reportUnreadable(admin, reason, options, io)
-  const [main, generations, latest, route, runs, events, deliveries] = await Promise.all([
+  const [main, worst, generations, latest, route, runs, events, deliveries] = await Promise.all([
     admin.get('/api/status') as Promise<GatewayStatus>,
+    worstIssueOf(admin),
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
     admin.get('/api/requests', { limit: 1 }) as Promise<Page<RequestRecord>>,
     admin.get('/api/route') as Promise<RouteAnswer>,
@@ -53,6 +55,7 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
       address: admin.address,
       ready,
       reason,
+      issues: { open: main.issues ?? null, worst: worst ?? null },
       generation: live ? withoutLists(live) : null,
       refused: refused ? withoutLists(refused) : null,
       route: route.route,
@@ -77,6 +80,8 @@ export async function status(options: CommandOptions, io: Io): Promise<number> {
   } else {
     io.out(
       formatFacts({
+        worst: worst && worstText(worst),
+        issues: main.issues && issuesText(main.issues, io),
         gateway: admin.address,
         ready: ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`,
         generation: live && generationText(live, io.now()),
@@ -120,9 +125,36 @@ async function reportUnreadable(
   const { address } = admin
   const reason = ((await admin.get('/api/health')) as Health).reason ?? readiness
   const ready = `no: ${reason ?? 'its store cannot be read'}`
-  if (json) io.out(`${JSON.stringify({ address, ready: false, reason }, null, 2)}\n`)
-  else io.out(formatFacts({ gateway: address, ready, records: 'cannot be read' }))
+  // Issues that could not be written are in memory.
+  const worst = await worstIssueOf(admin).catch(() => undefined)
+  if (json)
+    io.out(
+      `${JSON.stringify({ address, ready: false, reason, issues: { open: null, worst: worst ?? null } }, null, 2)}\n`,
+    )
+  else
+    io.out(
+      formatFacts({ worst: worst && worstText(worst), gateway: address, ready, records: 'cannot be read' }),
+    )
   return 1
+}
+
+/** Returns the worst open issue; lists show it first. */
+async function worstIssueOf(admin: Admin): Promise<IssueRecord | undefined> {
+  const { items } = (await admin.get('/api/issues', { state: 'open', limit: 1 })) as Page<IssueRecord>
+  return items[0]
+}
+
+/** A line of 80 columns: subjects are names of the configuration, of any length. */
+function worstText({ severity, key }: IssueRecord): string {
+  return `${severity}: ${cut(key, 48)}${key.length > 48 ? '…' : ''}`
+}
+
+/** `1 failing, 2 degraded`. */
+function issuesText(counts: GatewayStatus['issues'], io: Io): string {
+  const found = Object.entries(counts).filter(([, count]) => count > 0)
+  if (found.length === 0) return 'none open'
+  const parts = found.map(([severity, count]) => `${count} ${severity}`)
+  return `${parts.join(', ')}${found.length < 4 ? `: ${pasted('issues', io)}` : ''}`
 }
 
 function routeText({ route, standIn }: RouteAnswer): string {
