@@ -206,10 +206,7 @@ test('status begins with the worst open issue and counts them by severity, withi
   const { out } = await run('status')
   const [first = '', second = ''] = out.split('\n')
   assert.match(first, /^worst +losing-events: TRANSFORM_FAILING:order-[\w-]+…$/)
-  assert.match(
-    second,
-    /^issues +12 losing-events, 345 failing, 67 degraded, 8 suspicious$/,
-  )
+  assert.match(second, /^issues +12 losing-events, 345 failing, 67 degraded, 8 suspicious$/)
   assert.ok(Math.max(first.length, second.length) <= 80, `${first.length}, ${second.length}`)
   const { issues } = JSON.parse((await run('status', '--json')).out)
   assert.deepEqual(issues, { open: counts, worst: { key, severity: 'losing-events' } })

@@ -11,7 +11,7 @@ import { failureWords, type VendorName } from './eight.ts'
 import { pluginOf, vendors } from './vendors.ts'
 
 type Facts = readonly [code: string, maybeDelivered: boolean, retryAfter?: number]
-type Break = (vendor: FakeVendor, ownWords: (status: number) => object) => Promise<void> | void
+type Break = (vendor: FakeVendor, failureOf: (status: number) => object) => Promise<void> | void
 
 const page = (status: number): FakeServerAnswer => ({
   status,
@@ -21,7 +21,7 @@ const page = (status: number): FakeServerAnswer => ({
 const answer = (vendor: FakeVendor, answered: FakeServerAnswer) =>
   vendor.always({ kind: 'answer', answer: answered })
 const own = (status: number, headers = {}): Break => {
-  return (vendor, ownWords) => answer(vendor, { status, headers, body: ownWords(status) })
+  return (vendor, failureOf) => answer(vendor, { status, headers, body: failureOf(status) })
 }
 const pageOf = (status: number): Break => {
   return (vendor) => answer(vendor, page(status))

@@ -101,6 +101,20 @@ test('a node that was taken for dead loses its claims before it starts anything,
   assert.deepEqual(new Set(ids), new Set([idOf(run), idOf(other)]))
 })
 
+test('a node that performs what another one accepted shows no negative counts', async (t) => {
+  const { nodes } = await openNodes(t, quick, quick)
+  const [accepting, performing] = nodes as [Store, Store]
+  const worker = startManualWorker(performing, ['run'])
+  for (let number = 0; number < 5; number += 1) {
+    await accepting.accept(sample.entry(sample.runAction(), sample.eventAction()))
+    const claim = await worker.next()
+    claim.settle({ done: true, effects: { run: { id: claim.task.subject, state: 'succeeded' } } })
+    await settled(performing)
+    const { backlog, events } = performing.health()
+    assert.ok(backlog >= 0 && events >= 0, `backlog ${backlog}, events ${events}`)
+  }
+})
+
 test('a node that closes does not join again, whatever it still reports', async (t) => {
   const { nodes, join, query, takeovers } = await openNodes(t, quick)
   for (let round = 0; round < 5; round += 1) {

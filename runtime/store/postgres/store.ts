@@ -333,7 +333,7 @@ async function createStore(
     const isSlow = acceptor.isStalled() || performer.isStalled()
     const reason = isSlow ? `${slowCommitReason}: the database does not answer` : failure?.message
     const brief = isSlow ? slowCommitReason : failure?.brief
-    // A commit that was taken for undone may have happened: what ends its events is then counted down alone, until all is counted again.
+    // What another node accepted, or a commit that was taken for undone, is only counted down here until all is counted again.
     const [backlog, events] = [Math.max(0, counters.backlog), Math.max(0, counters.pending)]
     return {
       writable: failure === undefined && !isSlow,
