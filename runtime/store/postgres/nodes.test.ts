@@ -108,7 +108,7 @@ test('a node that performs what another one accepted shows no negative counts', 
   for (let number = 0; number < 5; number += 1) {
     await accepting.accept(sample.entry(sample.runAction(), sample.eventAction()))
     const claim = await worker.next()
-    claim.settle({ done: true, effects: { run: { id: claim.task.subject, state: 'succeeded' } } })
+    claim.settle({ done: true, effects: { run: { id: String(claim.task.subject), state: 'succeeded' } } })
     await settled(performing)
     const { backlog, events } = performing.health()
     assert.ok(backlog >= 0 && events >= 0, `backlog ${backlog}, events ${events}`)
