@@ -534,6 +534,14 @@ message: 'Alert {{title}}'`,
       hint: Write \${REVEILLE_HOOK_TOKEN}.`,
   },
   {
+    name: 'a reference without quotes between braces',
+    config: `hooks: { token: \${REVEILLE_HOOK_TOKEN} }
+`,
+    text: `
+      error: This does not belong here [YAML_SYNTAX]
+      hint: A reference between braces needs quotes around it, as in { token: "\${NAME}" }.`,
+  },
+  {
     name: 'a variable as in GitHub Actions',
     config: `hooks: { token: '\${{ secrets.HOOK_TOKEN }}' }
 `,
