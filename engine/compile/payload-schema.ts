@@ -91,6 +91,8 @@ function createAjv(dialect: Dialect, searches: Searches): Ajv {
     meta: false,
     validateSchema: false,
     strict: false,
+    // JSON has no infinity: `1e999` is none that a `number` may be.
+    strictNumbers: true,
     // A payload has its own fields, and none of its prototype.
     ownProperties: true,
     formats,

@@ -47,10 +47,11 @@ test('a form field named payload that holds JSON is unwrapped; any other stays a
   const wrapped = new URLSearchParams({ payload: '{"action":"opened"}' }).toString()
   const decoded = { payload: { action: 'opened' }, unwrapped: '{"action":"opened"}' }
   assert.deepEqual(decodePayload(Buffer.from(wrapped), form), decoded)
-  for (const text of ['payload=hello', 'payload=5', 'payload=%7Bbroken']) {
+  for (const text of ['payload=hello', 'payload=5', 'payload=%7Bbroken&more=1']) {
     const { payload } = decodePayload(Buffer.from(text), form)
     assert.ok(Object.hasOwn(payload as object, 'payload'), text)
   }
+  assert.throws(() => decodePayload(Buffer.from('payload=%7Bbroken'), form), refusal('INVALID_JSON'))
 })
 
 /** Content type, body, the fields that it gives. */
@@ -118,11 +119,18 @@ test('invalid UTF-8 is refused, and an escaped half of a surrogate pair is not',
   assert.deepEqual(decodeJson(Buffer.from('"\\ud800"')), { payload: '\ud800' })
 })
 
-test('broken JSON is refused with a message that does not quote it', () => {
-  for (const text of ['{"canary":', 'canary', '', "{'canary':1}"]) {
+test('broken JSON is refused with a message that says where, and does not quote it', () => {
+  for (const [text, where] of [
+    ['{"canary":', ': it ends too early'],
+    ['canary', ''],
+    ['', ': it ends too early'],
+    ["{'canary':1}", ': it is wrong at line 1, column 2'],
+    ['canary=1', ': it is a form, whose content type has to be application/x-www-form-urlencoded'],
+    ['<canary>', ': it begins as XML or HTML does; choose JSON at the sender'],
+  ] as const) {
     assert.throws(
       () => decodeJson(Buffer.from(text)),
-      (error: Error) => error.message === 'The body is not valid JSON.' && error.cause === undefined,
+      (error: Error) => error.message === `The body is not valid JSON${where}.` && error.cause === undefined,
       text,
     )
   }

@@ -32,7 +32,7 @@ export function decodePayload(endpoint: string, body: Uint8Array, contentType: s
   // JSON is UTF-8 whatever is declared, and senders that declare Latin-1 for it out of habit are common (RFC 8259).
   const isUtf8 = charset === undefined || (!isForm && decodeText(body) !== undefined)
   const text = decodeText(body, isUtf8 ? undefined : charset)
-  if (text === undefined) throw new RefusalError('INVALID_TEXT')
+  if (text === undefined) throw new RefusalError('INVALID_TEXT', explainBytes(body))
   if (endpoint === 'wake' || endpoint === 'agent') return decodedJson(text, isUtf8)
   if (!/\S/.test(text)) return { payload: {} }
   if (isMultipart(contentType) && !isMislabelled(text)) throw new RefusalError('MULTIPART_BODY')
@@ -45,13 +45,32 @@ function decodedJson(text: string, isUtf8: boolean): Decoded {
   return isUtf8 ? { payload: parseJson(text) } : { payload: parseJson(text), unwrapped: text }
 }
 
-/** Drops the parser's own message, because it quotes the body. */
-function parseJson(text: string): unknown {
+function parseJson(text: string, what = 'The body'): unknown {
   try {
     return JSON.parse(text)
-  } catch {
-    throw new RefusalError('INVALID_JSON')
+  } catch (error) {
+    throw new RefusalError('INVALID_JSON', `${what} is not valid JSON${explainJson(text, String(error))}.`)
   }
+}
+
+/** Says what the text is instead, or where it is wrong. Of the parser's own message only the place is used: it quotes the body. */
+function explainJson(text: string, message: string): string {
+  if (text.slice(0, 2).includes('\0')) return ': it is UTF-16, and has to be UTF-8'
+  if (/^\s*</.test(text)) return ': it begins as XML or HTML does; choose JSON at the sender'
+  if (/^[\w.[\]-]{1,100}=/.test(text))
+    return ': it is a form, whose content type has to be application/x-www-form-urlencoded'
+  const [, position, line, column] = /position (\d+) \(line (\d+) column (\d+)\)/.exec(message) ?? []
+  if (/unexpected end|unterminated/i.test(message) || Number(position) >= text.length)
+    return ': it ends too early'
+  return line === undefined ? '' : `: it is wrong at line ${line}, column ${column}`
+}
+
+/** Returns undefined where nothing is known of the bytes. */
+function explainBytes([first, second]: Uint8Array): string | undefined {
+  if (first === 0x1f && second === 0x8b)
+    return 'The body is compressed with gzip, and its header content-encoding does not say so.'
+  const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+  return isUtf16 ? 'The body is UTF-16, and has to be UTF-8.' : undefined
 }
 
 /** `curl -d '{…}'` labels JSON as a form. No real form begins with an unescaped brace or bracket. */
@@ -59,7 +78,7 @@ function isMislabelled(text: string): boolean {
   return /^\s*[[{]/.test(text)
 }
 
-/** GitHub and Slack can put their whole JSON into a form field named `payload`. */
+/** GitHub and Slack can put their whole JSON into a form field named `payload`. Where it stands alone and begins as JSON does, it has to be JSON. */
 function decodeForm(sent: string, charset: string | undefined): Decoded {
   if (hasTooManyFields(sent)) throw new RefusalError('TOO_MANY_FIELDS')
   const text = inUtf8(sent, charset)
@@ -70,7 +89,11 @@ function decodeForm(sent: string, charset: string | undefined): Decoded {
   const wrapped = field.replace(/^\ufeff/, '')
   if (wrapped.length > harmlessLength && nestsDeeper(Buffer.from(wrapped), deepest))
     throw new RefusalError('NESTED_TOO_DEEP')
-  const payload = parseObject(wrapped)
+  const isAlone = Object.keys(fields).length === 1
+  const payload =
+    isAlone && isMislabelled(wrapped)
+      ? (parseJson(wrapped, 'The field `payload` of the form') as object)
+      : parseObject(wrapped)
   return payload === undefined ? { payload: fields, isForm: true } : { payload, unwrapped: wrapped }
 }
 

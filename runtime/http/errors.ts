@@ -102,13 +102,17 @@ function escaped(sentence: string): string {
   return sentence.replace(/[<|]/g, '\\$&')
 }
 
-/** Thrown where a step of the request pipeline refuses a request. It carries nothing of what was sent. */
+/** Thrown where a step of the request pipeline refuses a request. It quotes nothing of what was sent. */
 export class RequestError extends Error {
   readonly code: ErrorCode
   readonly details: readonly FieldError[]
 
-  constructor(code: ErrorCode, options?: ErrorOptions & { readonly details?: readonly FieldError[] }) {
-    super(errorTable[code].sentence, options)
+  /** `sentence` is that of the code by default. */
+  constructor(
+    code: ErrorCode,
+    options?: ErrorOptions & { readonly details?: readonly FieldError[]; readonly sentence?: string },
+  ) {
+    super(options?.sentence ?? errorTable[code].sentence, options)
     this.name = 'RequestError'
     this.code = code
     this.details = options?.details ?? []

@@ -140,6 +140,7 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
     if (auth.token) warnOfToken(context, auth.token)
     // Whether a signature is good is only known once the body is read, and its request counts then.
     const isSigned = auth.kind === 'signature'
+    if (!isSigned) context.isAuthenticated = true
     const counted = isSigned ? undefined : overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
     const limited = counted && (await counted)
     if (limited) return limited
@@ -154,6 +155,7 @@ export function createRequestPipeline(options: RequestPipelineOptions): RequestP
         (await verifySignature(context, verify, sent)) ??
         (await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate))
       if (refusal) return refusal
+      context.isAuthenticated = true
     }
     const encoding = headers['content-encoding']
     const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)

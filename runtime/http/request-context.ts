@@ -40,6 +40,8 @@ export interface RequestFacts {
   body?: Buffer
   /** The SHA-256 of the body; present where the sender gave an idempotency key, or the mapping has a `dedupe.key`. */
   bodyDigest?: string
+  /** Set once the token or the signature was found right, or where the endpoint asks for none. */
+  isAuthenticated?: true
   /** The id that the sender gave the delivery, where the endpoint's provider names one. */
   deliveryId?: string | undefined
 }

@@ -349,7 +349,8 @@ function isProbe({ endpoint }: RequestContext, result: RequestOutcome): boolean 
 /** How an error in the pipeline ends the request; undefined if there is no sender left to reply to. */
 function outcomeOfError(error: unknown): RequestOutcome | undefined {
   if (error instanceof SenderGone) return undefined
-  if (error instanceof RequestError) return { ...refused(error.code), details: error.details }
+  if (error instanceof RequestError)
+    return { ...refused(error.code), sentence: error.message, details: error.details }
   if (error instanceof UnavailableError) return { ...refused('VERIFIER_UNAVAILABLE'), fault: error }
   if (error instanceof StoreError && isErrorCode(error.code)) {
     const isExpected = error.code === 'BACKLOG' || error.code === 'DRAINING'

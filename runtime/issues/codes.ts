@@ -51,6 +51,13 @@ export const issueCodes = {
     title: 'requests are refused, because their token is wrong or missing',
     ends: 'with the next authenticated request to the endpoint',
   },
+  BODY_REFUSED: {
+    ...counted,
+    severity: 'losing-events',
+    about: 'endpoint',
+    title: 'requests of a sender that showed who it is are refused, because their body cannot be read',
+    ends: 'with the next request to the endpoint whose body can be read',
+  },
   TOKEN_GUESSING: {
     ...counted,
     ...ofAnyone,

@@ -103,6 +103,7 @@ test('what goes well ends what is open, and only then', () => {
   const { resolved, request } = createFixture(true)
   request('orders', accepted)
   assert.deepEqual(resolved.sort(), [
+    'BODY_REFUSED:orders',
     'FILTER_NEAR_MISS:order',
     'SIGNATURE_REFUSED:orders',
     'TOKEN_REFUSED:orders',

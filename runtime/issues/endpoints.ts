@@ -51,6 +51,17 @@ const ofStrangers: ReadonlySet<string> = new Set([
 ])
 /** Why a sender without a signature was refused. */
 const unsigned: ReadonlySet<string> = new Set(['TOKEN_MISSING', 'TOKEN_WRONG', 'NOT_LOCAL'])
+/** Refusals of a body, which come after the check of the token or the signature; of a body that is too large, of the token alone. */
+const ofBodies: ReadonlySet<string> = new Set([
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_ENCODING',
+  'BAD_ENCODING',
+  'INVALID_TEXT',
+  'INVALID_JSON',
+  'NESTED_TOO_DEEP',
+  'TOO_MANY_FIELDS',
+  'MULTIPART_BODY',
+])
 const ofTransforms: ReadonlySet<string> = new Set(['TRANSFORM_FAILED', 'TRANSFORM_TIMEOUT'])
 
 export interface EndpointWatchOptions {
@@ -97,7 +108,10 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
 
   function judgeSender(context: RequestFacts, name: string, result: RequestOutcome, ms: number): void {
     // Such a refusal may precede the check of the signature.
-    if (result.outcome === 'refused' && !isRefusedByConfiguration(result)) return
+    if (result.outcome === 'refused' && !isRefusedByConfiguration(result)) {
+      noteBody(context, name, result)
+      return
+    }
     const { snapshot } = context.live
     const at = context.receivedAt
     const endpoint = endpointOf(name, at)
@@ -110,6 +124,7 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
     if (ledger.hasOpen() && !context.isInternal) {
       ledger.resolve('SIGNATURE_REFUSED', name)
       ledger.resolve('TOKEN_REFUSED', name)
+      ledger.resolve('BODY_REFUSED', name)
     }
     if ('code' in result) {
       if (statusOfOutcome(result) >= 500) hour.errors += 1
@@ -151,6 +166,28 @@ export function createEndpointWatch({ ledger, onMatched, onExpected }: EndpointW
         result.failure === 'TIMESTAMP_OUTSIDE'
           ? describeClock(subject, reason)
           : describe(snapshot, subject, reason),
+    })
+  }
+
+  function noteBody(
+    { isInternal, isAuthenticated }: RequestFacts,
+    subject: string,
+    result: Extract<RequestOutcome, { code: string }>,
+  ): void {
+    if (!ofBodies.has(result.code) || !isAuthenticated || isInternal || subject === elsewhere) return
+    ledger.note({
+      code: 'BODY_REFUSED',
+      subject,
+      describe: () => ({
+        cause: `Requests to /${subject} are refused with ${result.code}: ${withoutStop(reasonOf(result))}.`,
+        next: {
+          label:
+            result.code === 'BODY_TOO_LARGE'
+              ? `Raise \`maxBodyBytes\` of /${subject}, or let the sender send less`
+              : 'Let the sender send JSON, or a form',
+          command: `reveille requests${endpointOption(subject)} --outcome refused`,
+        },
+      }),
     })
   }
 

@@ -23,7 +23,11 @@ export function authenticate(
 ): AuthResult {
   if (auth === 'signature') return explainTokenInstead(findSignature(headers, verify), presented)
   if (auth === 'none' && isLocal()) return { kind: 'open' }
-  if (presented === undefined) return failed(auth === 'none' ? 'NOT_LOCAL' : 'TOKEN_MISSING')
+  if (presented === undefined && auth === 'none') return failed('NOT_LOCAL')
+  if (presented === undefined)
+    return headers.authorization === undefined
+      ? failed('TOKEN_MISSING')
+      : { ...failed('TOKEN_MISSING'), reason: withoutBearer }
   const token = findToken(presented.token)
   if (token === undefined) return failed('TOKEN_WRONG')
   return auth === 'both' ? findSignature(headers, verify, token) : { kind: 'token', token }
@@ -47,10 +51,11 @@ function explainTokenInstead(result: AuthResult, presented: PresentedToken | und
   return sentTokenOnly ? { ...result, reason: tokenInstead } : result
 }
 
+const withoutBearer = 'no token came: the header authorization is not `Bearer` and a token'
 const tokenInstead = 'no signature came; a token did, which this endpoint does not ask for'
 
-function failed(failure: AuthFailureCode): AuthResult {
-  return { kind: 'failed', failure }
+function failed(failure: AuthFailureCode) {
+  return { kind: 'failed', failure } as const
 }
 
 /**

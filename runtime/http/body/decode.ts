@@ -21,7 +21,7 @@ export function decodeWhole(endpoint: string, body: Buffer, contentType: string 
   try {
     return decodePayload(endpoint, body, contentType)
   } catch (error) {
-    throw error instanceof RefusalError ? new RequestError(error.code) : error
+    throw error instanceof RefusalError ? new RequestError(error.code, { sentence: error.message }) : error
   }
 }
 

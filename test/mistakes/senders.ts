@@ -1,0 +1,570 @@
+/** Lists mistakes of senders: what was posted to a gateway with usual mappings, and where somebody sees that it was wrong. */
+
+import { gzipSync } from 'node:zlib'
+import { configuration, type Files, gatewayToken, hookToken } from '../installation.ts'
+import { signedByGitHub, signedByStripe } from '../signed.ts'
+
+interface Sent {
+  /** What was sent, in a few words. It names the test. */
+  readonly name: string
+  /** Default: POST. */
+  readonly method?: 'GET' | 'PUT'
+  /** Below `/hooks/`. */
+  readonly path: string
+  /** They replace the token. A content type of JSON is there by default. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Buffer
+}
+
+export interface SendersMistake extends Sent {
+  /** The answer's status, with its code or its outcome. */
+  readonly answer: readonly [status: number, code: string]
+  /** A part of what the sender reads. */
+  readonly says?: string
+  /** A part of what the operator reads in the record of the request: the reason, or the clause that failed. */
+  readonly record?: string
+  /** The key of an issue that is open afterwards, and a part of its cause. */
+  readonly issue?: readonly [key: string, cause: string]
+}
+
+/** What is read as it was meant, or is silently something else for a reason. */
+export interface Accepted extends Sent {
+  /** What the agent reads. */
+  readonly message: string
+}
+
+const secret = '5f0c7f0e4f4b3b1a9d2c8e6a7b5d4c3f'
+
+export const files: Files = {
+  'reveille.yaml': configuration.replace(
+    `token: ${hookToken} }`,
+    `token: ${hookToken}, maxBodyBytes: 20000, endpoints: { github: { verify: { provider: github, secret: ${secret} } }, stripe: { verify: { provider: stripe, secret: ${secret} } } } }`,
+  ),
+  'mappings/all.yaml': `mappings:
+  - id: orders
+    match: { path: orders }
+    schema: { type: object, required: [id, total], properties: { id: { type: integer }, total: { type: number }, status: { type: string } } }
+    message: 'Order {{id}}: {{total}} {{status}}'
+  - { id: once, match: { path: once }, dedupe: { key: id }, message: 'Order {{id}}: {{total}}' }
+  - { id: notes, match: { path: notes }, message: 'A note: {{text}}' }
+  - { id: strict, match: { path: strict }, strict: true, message: 'A note: {{text}}' }
+  - { id: alerts, match: { path: alerts }, forEach: alerts, message: 'Alert {{item.name}}' }
+  - { id: opened, match: { path: github, headers: { x-github-event: issues }, body: { action: opened } }, message: '{{issue.title}}' }
+  - { id: paid, match: { path: stripe, body: { type: invoice.paid } }, message: '{{data.object.id}}' }
+`,
+}
+
+const token = { authorization: `Bearer ${hookToken}` }
+const typed = (type: string) => ({ ...token, 'content-type': type })
+const form = typed('application/x-www-form-urlencoded')
+const encoded = (how: string) => ({ ...token, 'content-encoding': how })
+
+export const order = '{"id":7,"total":12.5,"status":"paid"}'
+const issue = '{"action":"opened","issue":{"title":"Dim the lamp"}}'
+const event = '{"type":"invoice.paid","data":{"object":{"id":"in_1"}}}'
+const signature = signedByGitHub(issue, secret)['x-hub-signature-256']
+const ofGitHub = (body: string, event = 'issues') => ({
+  'x-github-event': event,
+  ...signedByGitHub(body, secret),
+})
+
+type More = Partial<SendersMistake>
+const refused = (
+  name: string,
+  path: string,
+  body: string | Buffer,
+  answer: SendersMistake['answer'],
+  says: string,
+  more: More = {},
+): SendersMistake => ({ name, path, body, answer, says, ...more })
+
+/** The sender reads the sentence, and the operator the issue. */
+const unreadable = (
+  name: string,
+  body: string | Buffer,
+  code: string,
+  says: string,
+  headers: Sent['headers'] = token,
+  status = 400,
+): SendersMistake =>
+  refused(name, 'orders', body, [status, code], says, { headers, issue: ['BODY_REFUSED:orders', code] })
+const noJson = (name: string, body: string | Buffer, says: string, headers = token) =>
+  unreadable(name, body, 'INVALID_JSON', `The body is not valid JSON${says}.`, headers)
+
+const againstSchema = (name: string, body: string, says: string, headers: Sent['headers'] = token) =>
+  refused(name, 'orders', body, [400, 'PAYLOAD_SCHEMA'], says, {
+    headers,
+    issue: ['MAPPING_REFUSES:orders', 'PAYLOAD_SCHEMA'],
+  })
+
+/** The sender reads no reason, because it may be anybody. */
+const stranger = (name: string, headers: Sent['headers'], record: string) =>
+  refused(name, 'orders', order, [401, 'UNAUTHORIZED'], 'The token or the signature is missing or wrong.', {
+    headers: headers ?? {},
+    record,
+    issue: ['TOKEN_REFUSED:orders', ''],
+  })
+const wronglySigned = (name: string, path: string, body: string, headers: Sent['headers'], record: string) =>
+  refused(name, path, body, [401, 'UNAUTHORIZED'], 'The token or the signature is missing or wrong.', {
+    headers: headers ?? {},
+    record,
+    issue: [`SIGNATURE_REFUSED:${path}`, ''],
+  })
+
+/** It is right to ignore what no mapping wants, and the record says which value it was. */
+const ignored = (
+  name: string,
+  path: string,
+  body: string,
+  headers: Sent['headers'],
+  record: string,
+  more = {},
+) =>
+  refused(name, path, body, [200, 'ignored'], `no mapping of endpoint "${path}" matched (1 tried)`, {
+    headers: headers ?? {},
+    record,
+    ...more,
+  })
+const nearMiss = { issue: ['FILTER_NEAR_MISS:opened', 'opened'] } as const
+const notFound = (name: string, path: string) =>
+  refused(name, path, order, [404, 'NOT_FOUND'], 'There is nothing at this address.', { record: 'NOT_FOUND' })
+const toAgent = (name: string, body: string, code: string, says: string) =>
+  refused(name, 'agent', body, [400, code], says)
+
+const bodies: readonly SendersMistake[] = [
+  noJson('words', 'the order 7 was paid', ''),
+  noJson('a body that was cut', order.slice(0, 20), ': it ends too early'),
+  noJson('a body that was cut inside a text', order.slice(0, 30), ': it ends too early'),
+  noJson('a comma before the end', '{"id":7,"total":12.5,}', ': it is wrong at line 1, column 22'),
+  noJson('single quotes', "{\n'id':7}", ': it is wrong at line 2, column 1'),
+  noJson('names without quotes', '{id:7}', ': it is wrong at line 1, column 2'),
+  noJson('a comment', '{"id":7,/* net */"total":1}', ': it is wrong at line 1, column 9'),
+  noJson('NaN', '{"id":7,"total":NaN}', ''),
+  noJson('the None of Python', '{"id":7,"status":None}', ''),
+  noJson('a line break within a text', '{"status":"a\nb"}', ': it is wrong at line 1, column 13'),
+  noJson('a NUL within a text', '{"status":"a\0b"}', ': it is wrong at line 1, column 13'),
+  noJson('a line of JSON for each event', `${order}\n${order}\n`, ': it is wrong at line 2, column 1'),
+  noJson('XML', '<order id="7"/>', ': it begins as XML or HTML does; choose JSON at the sender'),
+  noJson(
+    'a form that calls itself JSON',
+    'id=7&total=12.5',
+    ': it is a form, whose content type has to be application/x-www-form-urlencoded',
+  ),
+  noJson('brackets without end', `{"id":${'['.repeat(5000)}`, ': it ends too early'),
+  noJson('UTF-16 without a mark', Buffer.from(order, 'utf16le'), ': it is UTF-16, and has to be UTF-8'),
+  unreadable(
+    'UTF-16 with its mark',
+    Buffer.from(`\ufeff${order}`, 'utf16le'),
+    'INVALID_TEXT',
+    'The body is UTF-16, and has to be UTF-8.',
+  ),
+  unreadable(
+    'Latin-1 that calls itself UTF-8',
+    Buffer.from('{"status":"Müller"}', 'latin1'),
+    'INVALID_TEXT',
+    'not valid in the charset of its content type, which is UTF-8 by default',
+  ),
+  unreadable(
+    'an unknown charset over Latin-1',
+    Buffer.from('{"status":"Müller"}', 'latin1'),
+    'INVALID_TEXT',
+    'not valid in the charset of its content type',
+    typed('application/json; charset=latin-0'),
+  ),
+  unreadable(
+    'gzip that nothing announces',
+    gzipSync(order),
+    'INVALID_TEXT',
+    'compressed with gzip, and its header content-encoding does not say so',
+  ),
+  unreadable(
+    'plain JSON that is announced as gzip',
+    order,
+    'BAD_ENCODING',
+    'cannot be decoded as its content encoding says',
+    encoded('gzip'),
+  ),
+  unreadable(
+    'gzip that was cut',
+    gzipSync(order).subarray(0, 30),
+    'BAD_ENCODING',
+    'cannot be decoded as its content encoding says',
+    encoded('gzip'),
+  ),
+  unreadable(
+    'an encoding that is not taken',
+    order,
+    'UNSUPPORTED_ENCODING',
+    'none of gzip, deflate, br and identity',
+    encoded('zstd'),
+    415,
+  ),
+  unreadable(
+    'gzip that grows beyond the limit',
+    gzipSync(`{"status":"${'x'.repeat(30_000)}"}`),
+    'BODY_TOO_LARGE',
+    'The body is over the size limit.',
+    encoded('gzip'),
+    413,
+  ),
+  unreadable(
+    'a body beyond the limit',
+    `{"status":"${'x'.repeat(30_000)}"}`,
+    'BODY_TOO_LARGE',
+    'The body is over the size limit.',
+    token,
+    413,
+  ),
+  unreadable(
+    'the parts of a browser form',
+    '--x\r\nContent-Disposition: form-data; name="id"\r\n\r\n7\r\n--x--\r\n',
+    'MULTIPART_BODY',
+    'choose JSON or application/x-www-form-urlencoded at the sender',
+    typed('multipart/form-data; boundary=x'),
+    415,
+  ),
+  unreadable(
+    'a form of too many fields',
+    'a=1&'.repeat(1100),
+    'TOO_MANY_FIELDS',
+    'The form has more than 1,000 fields.',
+    form,
+  ),
+  unreadable(
+    'a form whose escapes are Latin-1',
+    'id=7&status=M%FCller',
+    'INVALID_TEXT',
+    'not valid in the charset of its content type',
+    form,
+  ),
+  unreadable(
+    'a form whose payload was cut',
+    `payload=${encodeURIComponent(order.slice(0, 20))}`,
+    'INVALID_JSON',
+    'The field `payload` of the form is not valid JSON: it ends too early.',
+    form,
+  ),
+]
+
+const fields: readonly SendersMistake[] = [
+  againstSchema('a form, in which numbers are texts', 'id=7&total=12.5', '/id must be integer', form),
+  againstSchema(
+    'the JSON in another field of a form',
+    `data=${encodeURIComponent(order)}`,
+    '/id is required',
+    form,
+  ),
+  againstSchema('a list of events', `[${order}]`, 'the payload must be object'),
+  againstSchema('JSON within JSON', JSON.stringify(order), 'the payload must be object'),
+  againstSchema('null', 'null', 'the payload must be object'),
+  againstSchema('no body', '', '/id is required'),
+  againstSchema('spaces alone', '  \n', '/id is required'),
+  againstSchema('an empty object', '{}', '/id is required'),
+  againstSchema('the event below another name', `{"data":${order}}`, '/id is required'),
+  againstSchema('a field under another name', '{"orderId":7,"total":1}', '/id is required'),
+  againstSchema('a field in capitals', '{"ID":7,"total":1}', '/id is required'),
+  againstSchema('a field that is null', '{"id":7,"total":null}', '/total must be number'),
+  againstSchema('a number in quotes', '{"id":7,"total":"12.5"}', '/total must be number'),
+  againstSchema('a number beyond all numbers', '{"id":7,"total":1e999}', '/total must be number'),
+  againstSchema('a broken id', '{"id":7.5,"total":1}', '/id must be integer'),
+  againstSchema('a number for a text', '{"id":7,"total":1,"status":200}', '/status must be string'),
+  againstSchema(
+    'an object for a text',
+    '{"id":7,"total":1,"status":{"code":"paid"}}',
+    '/status must be string',
+  ),
+  refused(
+    'a field that a strict mapping misses',
+    'strict',
+    '{"txt":"hello"}',
+    [400, 'ABSENT_FIELD'],
+    'names text, which is absent',
+    { issue: ['MAPPING_REFUSES:strict', '/message'] },
+  ),
+  refused(
+    'a null that a strict mapping misses',
+    'strict',
+    '{"text":null}',
+    [400, 'ABSENT_FIELD'],
+    'names text, which is absent',
+    { issue: ['MAPPING_REFUSES:strict', '/message'] },
+  ),
+  refused(
+    'an empty list',
+    'alerts',
+    '{"alerts":[]}',
+    [200, 'skipped'],
+    'forEach of "alerts" gave no elements',
+    { record: 'gave no elements' },
+  ),
+  refused('no list', 'alerts', '{}', [200, 'skipped'], 'forEach of "alerts" gave no elements', {
+    record: 'gave no elements',
+  }),
+  refused(
+    'a list that is too long',
+    'alerts',
+    `{"alerts":[${Array(200).fill('{"name":"a"}')}]}`,
+    [400, 'TOO_MANY_ACTIONS'],
+    'more than 100 actions',
+    { issue: ['MAPPING_REFUSES:alerts', 'TOO_MANY_ACTIONS'] },
+  ),
+  ignored(
+    'no event header',
+    'github',
+    issue,
+    signedByGitHub(issue, secret),
+    'match.headers.x-github-event',
+    nearMiss,
+  ),
+  ignored('an event that nobody wants', 'github', '{"zen":"x"}', ofGitHub('{"zen":"x"}', 'ping'), '"ping"'),
+  ignored('an event that there is not', 'github', issue, ofGitHub(issue, 'issue'), '"issue"', nearMiss),
+  ignored('an event in capitals', 'github', issue, ofGitHub(issue, 'Issues'), '(case-sensitive)', nearMiss),
+  ignored(
+    'a type that there is not',
+    'stripe',
+    '{"type":"invoice.payed"}',
+    signedByStripe('{"type":"invoice.payed"}', secret),
+    'invoice.payed',
+    { issue: ['FILTER_NEAR_MISS:paid', 'invoice.payed'] },
+  ),
+  toAgent(
+    'the message under another name',
+    '{"text":"hello"}',
+    'BLANK_TEXT',
+    'has no effect: the field is called `message` here',
+  ),
+  toAgent('a blank message', '{"message":" "}', 'BLANK_TEXT', 'message must not be blank'),
+  toAgent(
+    'a switch in quotes',
+    '{"message":"x","deliver":"false"}',
+    'INVALID_FIELD',
+    'deliver must be true or false',
+  ),
+  toAgent(
+    'a duration in quotes',
+    '{"message":"x","timeoutSeconds":"60"}',
+    'INVALID_FIELD',
+    'a whole number of seconds',
+  ),
+  toAgent(
+    'a channel that there is not',
+    '{"message":"x","channel":"slak"}',
+    'UNKNOWN_CHANNEL',
+    'must be "last" or one of',
+  ),
+  toAgent(
+    'a model without a provider',
+    '{"message":"x","model":"gpt-5"}',
+    'MODEL_NOT_ALLOWED',
+    'must be <provider>/<model>',
+  ),
+  toAgent('a list for the body', '[{"message":"x"}]', 'INVALID_BODY', 'the body must be a JSON object'),
+  refused(
+    'a field that has no effect',
+    'agent',
+    '{"message":"x","session_key":"hook:a"}',
+    [202, ''],
+    'did you mean `sessionKey`?',
+  ),
+  refused(
+    'a mode that there is not',
+    'wake',
+    '{"text":"x","mode":"later"}',
+    [400, 'INVALID_FIELD'],
+    'mode must be',
+  ),
+]
+
+const addresses: readonly SendersMistake[] = [
+  refused('GET', 'orders', '', [405, 'METHOD_NOT_ALLOWED'], 'choose POST at the sender', {
+    method: 'GET',
+    record: 'METHOD_NOT_ALLOWED',
+  }),
+  refused('PUT', 'orders', order, [405, 'METHOD_NOT_ALLOWED'], 'choose POST at the sender', {
+    method: 'PUT',
+    record: 'METHOD_NOT_ALLOWED',
+  }),
+  notFound('a name in the singular', 'order'),
+  notFound('a name in capitals', 'Orders'),
+  notFound('two slashes', '/orders'),
+  notFound('`hooks` twice', 'hooks/orders'),
+  notFound('a space after the name', 'orders%20'),
+  notFound('an endpoint below `agent`', 'agent/orders'),
+  refused('a query in Latin-1', 'orders?name=M%FCller', order, [400, 'INVALID_ADDRESS'], 'not valid UTF-8', {
+    record: 'INVALID_ADDRESS',
+  }),
+  stranger('no token', {}, 'no token came'),
+  stranger(
+    'another token',
+    { authorization: 'Bearer nonsense-0123456789' },
+    'none of those that are configured',
+  ),
+  stranger(
+    'the token of the gateway',
+    { authorization: `Bearer ${gatewayToken}` },
+    'none of those that are configured',
+  ),
+  stranger(
+    'the token without `Bearer`',
+    { authorization: hookToken },
+    'the header authorization is not `Bearer` and a token',
+  ),
+  stranger(
+    '`Token` for `Bearer`',
+    { authorization: `Token ${hookToken}` },
+    'the header authorization is not `Bearer` and a token',
+  ),
+  stranger(
+    'the token as a password',
+    { authorization: `Basic ${btoa(`hook:${hookToken}`)}` },
+    'the header authorization is not `Bearer` and a token',
+  ),
+  stranger(
+    'the token in quotes',
+    { authorization: `Bearer "${hookToken}"` },
+    'none of those that are configured',
+  ),
+  stranger(
+    'an escaped line break after the token',
+    { authorization: `Bearer ${hookToken}\\n` },
+    'none of those that are configured',
+  ),
+  stranger(
+    'a variable that nobody replaced',
+    { authorization: 'Bearer $REVEILLE_HOOK_TOKEN' },
+    'none of those that are configured',
+  ),
+  stranger('the token in another header', { 'x-api-key': hookToken }, 'no token came'),
+  wronglySigned(
+    'a signature by another secret',
+    'github',
+    issue,
+    { ...ofGitHub(issue), ...signedByGitHub(issue, 'another') },
+    'the secret is another one, or the body was changed',
+  ),
+  wronglySigned(
+    'a line break after the secret',
+    'github',
+    issue,
+    { ...ofGitHub(issue), ...signedByGitHub(issue, `${secret}\n`) },
+    'the secret is another one, or the body was changed',
+  ),
+  wronglySigned(
+    'a body that was written anew',
+    'github',
+    JSON.stringify(JSON.parse(issue), null, 2),
+    ofGitHub(issue),
+    'the secret is another one, or the body was changed',
+  ),
+  wronglySigned('no signature', 'github', issue, { 'x-github-event': 'issues' }, 'no signature came'),
+  wronglySigned(
+    'a token for a signature',
+    'github',
+    issue,
+    token,
+    'a token did, which this endpoint does not ask for',
+  ),
+  wronglySigned(
+    'the older signature alone',
+    'github',
+    issue,
+    { 'x-hub-signature': 'sha1=0123' },
+    'only a weaker signature came',
+  ),
+  wronglySigned(
+    'a signature without `sha256=`',
+    'github',
+    issue,
+    { 'x-hub-signature-256': signature.slice(7) },
+    'not written as the provider writes it',
+  ),
+  wronglySigned(
+    'a time long ago',
+    'stripe',
+    event,
+    signedByStripe(event, secret, 1_700_000_000),
+    's in the past',
+  ),
+  wronglySigned(
+    'a time in milliseconds',
+    'stripe',
+    event,
+    signedByStripe(event, secret, Date.now()),
+    's in the future',
+  ),
+  wronglySigned(
+    'a signature without its time',
+    'stripe',
+    event,
+    { 'stripe-signature': `v1=${'0'.repeat(64)}` },
+    'the time of the signature is missing',
+  ),
+]
+
+export const mistakes: readonly SendersMistake[] = [...bodies, ...fields, ...addresses]
+
+const paid = 'Order 7: 12.5 paid'
+const inOrder = (
+  name: string,
+  body: string | Buffer,
+  headers?: Record<string, string>,
+  message = paid,
+): Accepted => ({
+  name,
+  path: 'orders',
+  body,
+  message,
+  ...(headers && { headers }),
+})
+const inNote = (name: string, body: string, message: string): Accepted => ({
+  name,
+  path: 'notes',
+  body,
+  message,
+})
+
+/** What is no mistake here: it is read as it was meant. */
+export const understood: readonly Accepted[] = [
+  inOrder('a byte order mark', `\ufeff${order}`),
+  inOrder('no content type', order, { ...token, 'content-type': '' }),
+  inOrder('JSON that calls itself text', order, typed('text/plain')),
+  inOrder('JSON that calls itself a form', order, form),
+  inOrder('JSON in UTF-8 that calls itself something else', order, typed('application/json; charset=utf-9')),
+  inOrder(
+    'JSON in Latin-1 that says so',
+    Buffer.from(order.replace('paid', 'für'), 'latin1'),
+    typed('application/json; charset=iso-8859-1'),
+    'Order 7: 12.5 für',
+  ),
+  inOrder('the JSON in the field payload of a form', `payload=${encodeURIComponent(order)}`, form),
+  { ...inOrder('a slash at the end', order), path: 'orders/' },
+  { ...inOrder('the token in the address', order, {}), path: `orders?token=${hookToken}` },
+  inOrder('an id beyond 2^53', '{"id":9007199254740993,"total":1}', token, 'Order 9007199254740993: 1 '),
+  inNote('a text that holds a NUL', '{"text":"a\\u0000b"}', 'A note: a\0b'),
+  { name: 'one object for a list', path: 'alerts', body: '{"alerts":{"name":"a"}}', message: 'Alert a' },
+]
+
+const blank =
+  'a mapping that is not `strict` leaves a blank; lint names the field where there is a sample, and DRIFT once it stops coming'
+
+/** What differs from what the author meant, and nothing says so. */
+export const silent: readonly (Accepted & { readonly why: string })[] = [
+  { ...inNote('a field under another name', '{"txt":"hello"}', 'A note: '), why: blank },
+  { ...inNote('a field that is null', '{"text":null}', 'A note: '), why: blank },
+  { ...inNote('a list of events', '[{"text":"hello"}]', 'A note: '), why: blank },
+  { ...inNote('a text alone', '"hello"', 'A note: '), why: blank },
+  { ...inNote('no body', '', 'A note: '), why: blank },
+  { name: 'a list of texts', path: 'alerts', body: '{"alerts":["a"]}', message: 'Alert ', why: blank },
+  {
+    ...inNote('an object for a text', '{"text":{"a":1}}', 'A note: {"a":1}'),
+    why: 'it is printed as JSON, which everybody sees',
+  },
+  {
+    ...inNote('a number beyond all numbers', '{"text":1e999}', 'A note: Infinity'),
+    why: 'JSON has no limit, and a `schema` refuses it',
+  },
+  {
+    ...inOrder('a key twice', '{"id":7,"id":8,"total":1}', token, 'Order 8: 1 '),
+    why: 'parsers agree on the last one, and the kept body shows both',
+  },
+]
