@@ -111,10 +111,11 @@ test('what waits for an operator is over when nothing of it is parked any more',
   parked(run, { code: 'BUDGET', message: spent }, 'agents.budget')
   parked(run, { code: 'LOOP', message: 'more than 60 runs' })
   parked({ ...run, model: 'x/y' }, { code: 'NO_PRICE', message: 'the model x/y has no price' })
-  observer.deliveryEnded?.({ id: 'd1', channel: 'slack', to: 'C1' } as never, 'parked', {
-    code: 'gone',
-    reason: 'Gone.',
-  })
+  for (const to of ['C1', 'C2'])
+    observer.deliveryEnded?.({ id: 'd1', channel: 'slack', to } as never, 'parked', {
+      code: 'gone',
+      reason: `No channel ${to}.`,
+    })
   const all = ['BUDGET_SPENT:agents.budget', 'LOOP:review', 'NO_PRICE:codex', 'DELIVERIES_PARKED:slack']
   assert.deepEqual(keys(), all)
   const actionOf = (key: string) => open.get(key)?.describe().next.action
@@ -125,6 +126,9 @@ test('what waits for an operator is over when nothing of it is parked any more',
     'while the budget is spent it could only fail',
   )
   assert.deepEqual(actionOf('NO_PRICE:codex'), { ...resume, body: { code: 'NO_PRICE' } })
+  const { cause = '', next } = open.get('DELIVERIES_PARKED:slack')?.describe() ?? {}
+  assert.equal(cause, 'Replies to slack are parked. The newest, to C2: gone: No channel C2.')
+  assert.match(next?.label ?? '', /`reveille deliveries --state parked --channel slack`/)
   assert.deepEqual(actionOf('DELIVERIES_PARKED:slack'), {
     method: 'POST',
     path: '/api/deliveries/replay',

@@ -160,14 +160,14 @@ export function createWorkWatch({
       if (state === 'delivered') {
         if (ledger.hasOpen()) ledger.resolve('CHANNEL_REFUSES', channel)
       } else if (state === 'parked' && reason !== undefined) {
-        const target = to === undefined ? channel : `${channel} (${to})`
+        const address = to === undefined ? '' : `, to ${to}`
         ledger.note({
           code: 'DELIVERIES_PARKED',
           subject: channel,
           // Its own replies go nowhere either.
           isSilent: reason.code === 'NO_ROUTE',
           describe: () => ({
-            cause: `A reply to ${target} is parked: ${reason.code}: ${withoutStop(reason.reason)}.`,
+            cause: `Replies to ${channel} are parked. The newest${address}: ${reason.code}: ${withoutStop(reason.reason)}.`,
             next:
               reason.code === 'NO_ROUTE'
                 ? {
@@ -175,7 +175,7 @@ export function createWorkWatch({
                     command: 'reveille route',
                   }
                 : {
-                    label: 'Fix the cause, then send the parked replies',
+                    label: `Fix the causes (\`reveille deliveries --state parked --channel ${channel}\`), then send the parked replies`,
                     command: `reveille replay --parked --channel ${channel}`,
                     action: { method: 'POST', path: '/api/deliveries/replay', body: { channel } },
                   },

@@ -22,14 +22,14 @@ import type { Logger } from 'pino'
 import type { PluginConfiguration } from '../configuration/configuration.ts'
 import type { ProvidedKind } from '../configuration/directory.ts'
 import type { Specification } from '../configuration/specify.ts'
-import { importPlugin, setupProblem, setupRefusal } from './load.ts'
+import { defaultSetupTimeoutMs, importPlugin, inTime, setupProblem, setupRefusal } from './load.ts'
 import { createPluginLog, redactError } from './redaction.ts'
 import { shapeProblem } from './shapes.ts'
 
 export interface InstanceOptions {
   readonly log: Logger
   readonly fetch: typeof fetch
-  /** How long the plugin's `setup` may take. Milliseconds; default 30,000. */
+  /** How long the plugin's import may take, and then its `setup`. Milliseconds; default 30,000. */
   readonly setupTimeoutMs?: number
   /** How long the plugin's `close` may take. Milliseconds; default 10,000. */
   readonly closeTimeoutMs?: number
@@ -62,7 +62,7 @@ export async function startInstance(
   const { id, key, kind, name } = specification
   const plugin = specification.package.name
   const redact = compileRedaction(secrets)
-  const { log, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
+  const { log, setupTimeoutMs = defaultSetupTimeoutMs, closeTimeoutMs = 10_000 } = options
   const owner = { plugin, [kind]: name }
   const abort = new AbortController()
 
@@ -70,7 +70,7 @@ export async function startInstance(
     abort.abort(new Error(`The ${kind} ${name} is closed.`))
     try {
       const closing = (async () => brought?.close?.())()
-      await inTime(closing, closeTimeoutMs, 'close took too long')
+      await inTime(closing, closeTimeoutMs, 'close')
       log.debug({ event: 'plugin-closed', ...owner })
     } catch (error) {
       log.warn({ event: 'plugin-close-failed', ...owner, err: redactError(error, redact) })
@@ -89,7 +89,7 @@ export async function startInstance(
       return loaded.setup(context)
     })()
     try {
-      return await inTime(setting, setupTimeoutMs, 'setup took too long', options.closing)
+      return await inTime(setting, setupTimeoutMs, `setup of the plugin ${plugin}`, options.closing)
     } catch (error) {
       // A setup that was too slow may still bring something that has to be closed.
       setting.then(shutDown, () => {})
@@ -98,7 +98,7 @@ export async function startInstance(
     }
   }
 
-  const brought = await setUp(await importPlugin(specification, redact))
+  const brought = await setUp(await importPlugin(specification, redact, options))
   const wrong = offerProblem(brought)
   const provided =
     wrong === undefined ? offersOf(brought, kind)?.find((offer) => offer?.id === id) : undefined
@@ -153,23 +153,4 @@ function offerProblem(brought: Provided | undefined): string | undefined {
 function offersOf(brought: Provided | undefined, kind: ProvidedKind) {
   const offers = { channel: brought?.channels, runner: brought?.runners, source: brought?.sources }
   return offers[kind] as readonly Instance['provided'][] | undefined
-}
-
-async function inTime<Value>(
-  promise: Promise<Value>,
-  ms: number,
-  failure: string,
-  signal?: AbortSignal,
-): Promise<Value> {
-  const late = Promise.withResolvers<never>()
-  const abort = () => late.reject(signal?.reason)
-  const timer = setTimeout(() => late.reject(new Error(`${failure} (over ${ms} ms)`)), ms)
-  signal?.addEventListener('abort', abort)
-  if (signal?.aborted) abort()
-  try {
-    return await Promise.race([promise, late.promise])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
 }

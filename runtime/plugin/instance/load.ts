@@ -21,12 +21,47 @@ async function loadPlugin(from: PluginPackage): Promise<Plugin> {
   throw new Error(`${withoutContent(from.entry.href)} has no default export made by definePlugin`)
 }
 
+/** Milliseconds. */
+export const defaultSetupTimeoutMs = 30_000
+
+export interface ImportOptions {
+  /** How long the import may take, whose modules may await at their top level. Milliseconds; default 30,000. */
+  readonly setupTimeoutMs?: number
+  /** Ends the wait. */
+  readonly closing?: AbortSignal
+}
+
 /** Imports the code of a plugin and runs none of its functions. @throws PluginSetupError */
-export async function importPlugin(wanted: Specification, redact: Redact): Promise<Plugin> {
+export async function importPlugin(
+  wanted: Specification,
+  redact: Redact,
+  { setupTimeoutMs = defaultSetupTimeoutMs, closing }: ImportOptions = {},
+): Promise<Plugin> {
+  const { name } = wanted.package
   try {
-    return await loadPlugin(wanted.package)
+    return await inTime(loadPlugin(wanted.package), setupTimeoutMs, `import of the plugin ${name}`, closing)
   } catch (error) {
     throw setupRefusal(wanted, await importProblem(error, wanted, redact), redact, error)
+  }
+}
+
+/** Waits for a promise, for a limited time and until the signal is aborted. `what` names it in the error. */
+export async function inTime<Value>(
+  promise: Promise<Value>,
+  ms: number,
+  what: string,
+  signal?: AbortSignal,
+): Promise<Value> {
+  const late = Promise.withResolvers<never>()
+  const abort = () => late.reject(signal?.reason)
+  const timer = setTimeout(() => late.reject(new Error(`${what} did not end within ${ms / 1000} s`)), ms)
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
   }
 }
 
