@@ -12,6 +12,7 @@ const canaries = <Name extends string>(...names: readonly Name[]) =>
 export const configured = {
   ...canaries(
     'gateway-token',
+    'reader-token',
     'metrics-token',
     'hook-token',
     'old-hook-token',

@@ -7,7 +7,7 @@ import { payload } from './requests.ts'
 
 export const publicUrl = `https://hooks.example.com/hooks/twilio?key=${secret['public-url-query']}`
 
-const configuration = `gateway: { port: 0, auth: { token: "\${GATEWAY_TOKEN}" }, metrics: { token: "\${METRICS_TOKEN}" }, log: { level: trace, format: json } }
+const configuration = `gateway: { port: 0, auth: { token: "\${GATEWAY_TOKEN}", tokens: [{ name: reader, token: "\${READER_TOKEN}", may: read }] }, metrics: { token: "\${METRICS_TOKEN}" }, log: { level: trace, format: json } }
 hooks:
   enabled: true
   token: ["\${HOOK_TOKEN}", ${secret['old-hook-token']}]
@@ -37,6 +37,7 @@ agents:
 `
 
 const environment = `GATEWAY_TOKEN=${secret['gateway-token']}
+READER_TOKEN=${secret['reader-token']}
 METRICS_TOKEN=${secret['metrics-token']}
 HOOK_TOKEN=${secret['hook-token']}
 ENDPOINT_TOKEN=${secret['endpoint-token']}

@@ -38,6 +38,10 @@ export async function readApi(address: string): Promise<Output[]> {
       await ask(`/api/${list}/${encodeURIComponent(String(id))}`)
     }
   }
+  const { items: ended } = JSON.parse((await ask('/api/runs?state=succeeded&limit=1')).text) as {
+    items: { id: string }[]
+  }
+  for (const { id } of ended) await ask(`/api/runs/${id}/cancel`, 'POST')
   await askAboutRequests(ask)
   await askDryRuns(ask)
   outputs.push(await readFrame(address))
@@ -85,6 +89,7 @@ export async function readApi(address: string): Promise<Output[]> {
   await ask('/api/runs/resume', 'POST', { code: note })
   await ask('/api/deliveries/replay', 'POST', { channel: note })
   await ask('/api/requests/forget', 'POST', { filter: { client: note }, dryRun: true })
+  outputs.push(...(await readStrangers(address)))
   for (const path of [
     `runs/${note}/cancel`,
     `deliveries/${note}/replay`,
@@ -93,6 +98,25 @@ export async function readApi(address: string): Promise<Output[]> {
   ])
     await ask(`/api/${path}`, 'POST')
   return outputs
+}
+
+/** Says what those are told that may not do what they ask for: a token without the right, and pages of another site. */
+async function readStrangers(address: string): Promise<Output[]> {
+  const json = { 'content-type': 'application/json' }
+  const foreign = { ...json, origin: 'https://example.org', cookie: `reveille_session=${credentials.cookie}` }
+  const reader = { ...json, authorization: `Bearer ${configured['reader-token']}`, 'x-note': heads.header }
+  const asked: [from: string, path: string, headers: Record<string, string>][] = [
+    ['without the right', '/api/reload', reader],
+    ['from another site', '/api/session', foreign],
+    ['with half of a sign-in', '/api/reload', foreign],
+  ]
+  return Promise.all(
+    asked.map(async ([from, path, headers]) => {
+      const body = JSON.stringify({ token: credentials['wrong-token'] })
+      const answer = await fetch(address + path, { method: 'POST', headers, body })
+      return { from: `POST ${path} ${from}`, text: await answer.text() }
+    }),
+  )
 }
 
 /** Asks everything about the newest request of each endpoint, outcome and code, and does the failed ones again. */
@@ -168,10 +192,13 @@ export async function readCommands(
     await run(line, ...args, '--json')
   }
 
-  for (const list of ['requests', 'runs', 'events', 'deliveries', 'sessions', 'generations']) {
+  await both(online, 'generations')
+  for (const list of ['requests', 'runs', 'events', 'deliveries', 'sessions']) {
     await run(online, list)
-    const { items } = JSON.parse(await run(online, list, '--json')) as { items: Record<string, string>[] }
-    if (list === 'generations') continue
+    // Of each kind the oldest is asked for, which no request added here displaces.
+    const { items } = JSON.parse(await run(online, list, '--json', '--limit', '500')) as {
+      items: Record<string, string>[]
+    }
     // One request of each outcome.
     const kinds = new Map(items.map((item) => [`${item['outcome']} ${item['state']}`, item]))
     for (const item of kinds.values()) {

@@ -23,6 +23,7 @@ export const tellingFields: readonly string[] = [
   'requests.headers.x-github-delivery',
   // For a request: why a mapping did not match it, shortened, with secrets hidden.
   'requests.trace.candidates[].clause.actual',
+  ...['explain.trace.candidates[].clause.actual', 'requests'],
   // What is made of a stored body, and the body itself.
   ...['requests/as-test', 'requests/body'],
   // For a stored request: what would become of it, with secrets hidden.

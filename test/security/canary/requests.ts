@@ -133,6 +133,17 @@ export async function sendAll(address: string, tunnel: string): Promise<Sent[]> 
   )
   await send('wrongly compressed', 'plain', { ...right, 'content-encoding': 'gzip' })
   await send('unknown encoding', 'plain', { ...right, 'content-encoding': heads.header })
+  await send(
+    'the parts of a browser form',
+    'plain',
+    { ...right, 'content-type': `multipart/form-data; boundary=${heads.header}` },
+    `--${heads.header}\r\nContent-Disposition: form-data; name="${bodies.key}"\r\n\r\n${bodies.form}\r\n`,
+  )
+  for (const where of [
+    `plain?${heads['query-name']}=%ff${heads['query-note']}`,
+    `plain/${heads['query-note']}%ff?a=1`,
+  ])
+    await send('an address that is not UTF-8', where)
   await send('another method', 'plain', right, payload, 'PUT')
 
   await send('through a tunnel', 'open', right, payload, 'POST', tunnel)
@@ -196,6 +207,6 @@ const raw: Heads = {
   'a body that never ends': `${head}Content-Length: 100\r\n\r\n${bodies.malformed}`,
 }
 
-function codeIn(text: string): string {
+export function codeIn(text: string): string {
   return /"(?:code|outcome)":"([^"]*)"/.exec(text)?.[1] ?? ''
 }
