@@ -90,7 +90,7 @@ test('a text is sent to the given recipient of a channel, or to its default', as
     [...cases.map(([, to]) => to), 'everyone'].map((to) => ({ to, text: `for **${to}**` })),
   )
   const line = await opened.line('delivery-send-asked')
-  assert.partialDeepStrictEqual(line, { channel: 'board', to: 'ada', bytes: 11, by: 'api' })
+  assert.partialDeepStrictEqual(line, { channel: 'board', to: 'ada', bytes: 11, by: 'owner' })
   assert.doesNotMatch(opened.log(), /for \*\*/, 'no text reaches the log')
 })
 
@@ -222,7 +222,7 @@ test('a parked delivery can be replayed after the problem is fixed, and then its
     runId: run.id,
     channel: 'board',
     to: 'team',
-    by: 'api',
+    by: 'owner',
   })
 })
 
@@ -283,7 +283,7 @@ test('on one gateway', async (t) => {
       assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'bob' }, by: 'owner' })
       const { body } = await send({ channel: 'last', text: 'hello' })
       assert.equal((await ended(opened, body['deliveryId'])).to, 'bob')
-      assert.partialDeepStrictEqual(await line('route-set'), { channel: 'board', to: 'bob', by: 'api' })
+      assert.partialDeepStrictEqual(await line('route-set'), { channel: 'board', to: 'bob', by: 'owner' })
     },
   )
 

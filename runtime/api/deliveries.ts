@@ -23,7 +23,7 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
       if (!sent.ok) return refuseUnroutable(reply, sent, body.channel, options)
       const { id: deliveryId, channel, to } = sent.delivery
       const bytes = Buffer.byteLength(body.text)
-      log.info({ event: 'delivery-send-asked', deliveryId, channel, to, bytes, by: 'api' })
+      log.info({ event: 'delivery-send-asked', deliveryId, channel, to, bytes, by })
       reply.code(202)
       return { ok: true, deliveryId, channel, to }
     },
@@ -53,7 +53,7 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
       }
       const set = await deliveries.setRoute(body, by)
       if (!set.ok) return refuseUnroutable(reply, set, body.channel, options)
-      log.info({ event: 'route-set', ...set.route, by: 'api' })
+      log.info({ event: 'route-set', ...set.route, by })
       return { route: set.route }
     },
   }
@@ -75,7 +75,7 @@ export function createDeliveryHandlers(options: AdminOptions): DeliveryHandlers 
     const delivery = await store.read.delivery(id)
     if (delivery === undefined) return { ok: false }
     const { channel, to, runId } = delivery
-    log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by: 'api' })
+    log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by })
     return { ok: true, delivery }
   }
 }

@@ -19,22 +19,22 @@ export function createIssueHandlers({
   async function change(
     shown: string,
     event: string,
-    by: (key: string) => Promise<CommandResult>,
-    reply: FastifyReply,
+    perform: (key: string) => Promise<CommandResult>,
+    { by, reply }: { readonly by: string; readonly reply: FastifyReply },
   ) {
     const key = await keys.keyOf(shown)
-    const { ok } = await by(key)
+    const { ok } = await perform(key)
     const issue = ok ? await store.read.issue(key) : undefined
     if (issue === undefined) return missing(reply, 'issue')
-    log.info({ event, code: issue.code, subject: issue.subject, by: 'api' })
+    log.info({ event, code: issue.code, subject: issue.subject, by })
     return issue
   }
 
   return {
     listIssues: ({ query }) => keys.page(query),
-    resolveIssue: ({ body: { key }, reply }) => change(key, 'issue-resolved', issues.resolve, reply),
-    muteIssue: ({ body: { key, until = null }, reply }) =>
-      change(key, 'issue-muted', (found) => issues.mute(found, until), reply),
-    reopenIssue: ({ body: { key }, reply }) => change(key, 'issue-reopened', issues.reopen, reply),
+    resolveIssue: ({ body: { key }, ...call }) => change(key, 'issue-resolved', issues.resolve, call),
+    muteIssue: ({ body: { key, until = null }, ...call }) =>
+      change(key, 'issue-muted', (found) => issues.mute(found, until), call),
+    reopenIssue: ({ body: { key }, ...call }) => change(key, 'issue-reopened', issues.reopen, call),
   }
 }

@@ -67,7 +67,7 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
         outcome,
         status,
         deliverAgain,
-        by: 'api',
+        by: asker,
       })
       return answer
     },
@@ -92,13 +92,13 @@ export function createReplayHandlers(options: AdminOptions): ReplayHandlers {
       return (await jobOf(id)) ?? missing(reply, 'job')
     },
 
-    async cancelJob({ params: { id }, reply }) {
+    async cancelJob({ params: { id }, by, reply }) {
       const result = await store.command({ type: 'job-cancel', job: id, at: now() })
       if (!result.ok) {
         if (result.why === 'unknown') return missing(reply, 'job')
         return refuse(reply, 'WRONG_STATE', { sentence: `The job cannot be cancelled: ${result.reason}.` })
       }
-      log.info({ event: 'replay-job-cancelled', jobId: id, by: 'api' })
+      log.info({ event: 'replay-job-cancelled', jobId: id, by })
       return (await jobOf(id)) ?? missing(reply, 'job')
     },
   }

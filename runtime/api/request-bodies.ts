@@ -21,7 +21,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
   const { read } = store
 
   return {
-    async readRequestBody({ params: { id }, query: { raw = false }, reply }) {
+    async readRequestBody({ params: { id }, query: { raw = false }, by, reply }) {
       const record = await read.request(id)
       if (record === undefined) return missing(reply, 'request')
       const { body, endpoint } = record
@@ -32,8 +32,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
             `The body has ${body.length} bytes, and secrets are struck out of at most ${mostStruckBytes}: ` +
             'ask for it as it came, by `?raw=true` or `--raw`.',
         })
-      if (raw)
-        log.info({ event: 'request-body-read', requestId: id, endpoint, bytes: body.length, by: 'api' })
+      if (raw) log.info({ event: 'request-body-read', requestId: id, endpoint, bytes: body.length, by })
       // The type that the sender gave, or one that a browser guesses, could make a page of it.
       return reply
         .type('application/octet-stream')
@@ -66,7 +65,7 @@ export function createRequestBodyHandlers(options: AdminOptions): BodyHandlers {
         }
       }
       if (dryRun) return { ok: true, total }
-      log.info({ event: 'requests-forgotten', count: forgotten, refused: refused.length, by: 'api' })
+      log.info({ event: 'requests-forgotten', count: forgotten, refused: refused.length, by })
       return { ok: true, forgotten, refused: refused.slice(0, stride) }
     },
   }

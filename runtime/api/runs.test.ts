@@ -84,7 +84,7 @@ test('a running run is cancelled: its turn is stopped, it is summarised as an er
   assert.match(String(again.body['error']), /^The run cannot be cancelled: .*cancelled\.$/)
   assert.deepEqual(await read<object>(`/api/runs/${runId}`), run, 'nothing has changed')
   const line = await opened.line('run-cancel-asked')
-  assert.deepEqual([line['runId'], line['by']], [runId, 'api'])
+  assert.deepEqual([line['runId'], line['by']], [runId, 'owner'])
 })
 
 test('a queued run is cancelled at once, and a sender that waits for it is answered', async (t) => {

@@ -100,7 +100,7 @@ export function createRunHandlers(options: AdminOptions): RunHandlers {
     const run = await read.run(id)
     if (run === undefined) return { ok: false }
     const { sessionKey, state } = run
-    log.info({ event: orders[type].event, runId: id, sessionKey, state, by: 'api' })
+    log.info({ event: orders[type].event, runId: id, sessionKey, state, by })
     return { ok: true, run }
   }
 

@@ -211,20 +211,20 @@ test('each event with a message is laid out in one line', () => {
       'run parked  hook:pr:42  BUDGET  The budget is spent.  run b88539',
     ],
     [
-      { ...delivery, event: 'delivery-send-asked', bytes: 5, by: 'api' },
-      'send        slack:C01  asked over the api  delivery b88539',
+      { ...delivery, event: 'delivery-send-asked', bytes: 5, by: 'ada' },
+      'send        slack:C01  asked by ada  delivery b88539',
     ],
     [
-      { ...delivery, event: 'delivery-replay-asked', by: 'api' },
-      'replay      slack:C01  asked over the api  delivery b88539',
+      { ...delivery, event: 'delivery-replay-asked', by: 'ada' },
+      'replay      slack:C01  asked by ada  delivery b88539',
     ],
     [
       { event: 'route-assumed', channel: 'slack', to: 'C1' },
       'route       none is set, so replies to `last` go to slack:C1',
     ],
-    [{ event: 'route-set', channel: 'slack', by: 'api' }, 'route       slack, set over the api'],
-    [{ event: 'run-cancel-asked', runId, by: 'api' }, 'cancel      asked over the api  run b88539'],
-    [{ event: 'run-resume-asked', runId, by: 'api' }, 'resume      asked over the api  run b88539'],
+    [{ event: 'route-set', channel: 'slack', by: 'ada' }, 'route       slack, set by ada'],
+    [{ event: 'run-cancel-asked', runId, by: 'ada' }, 'cancel      asked by ada  run b88539'],
+    [{ event: 'run-resume-asked', runId, by: 'ada' }, 'resume      asked by ada  run b88539'],
     [{ runId, event: 'heartbeat-cancelled' }, 'heartbeat   cancelled  run b88539'],
     [
       { event: 'heartbeat-postponed', reason: 'quiet hours', inMs: 9 * 3_600_000 },

@@ -192,7 +192,7 @@ export function createReplayJobs(options: ReplayJobsOptions) {
         const { job: same } = await store.command({ type: 'job-begin', job, items, ...more })
         if (same !== undefined) return same
       } while (from < ids.length)
-      log.info({ event: 'replay-job-begun', jobId: job.id, total: ids.length, by: 'api' })
+      log.info({ event: 'replay-job-begun', jobId: job.id, total: ids.length, by })
       wake()
       return job.id
     },
