@@ -120,6 +120,7 @@ function Issue({ issue, reload }: { readonly issue: IssueRecord; readonly reload
 /** What the buttons of next steps say, by the address that they ask. */
 const actionLabels: readonly (readonly [path: RegExp, label: string, done: string])[] = [
   [/^\/deliveries\/replay$/, 'Send them again', 'What could be sent is on its way.'],
+  [/^\/runs\/retry$/, 'Retry the runs', 'What could be retried is queued.'],
   [/^\/runs\/resume$/, 'Perform the parked runs', 'What could be resumed is queued.'],
   [/^\/requests\/replay$/, 'Replay them', 'The replay has begun.'],
   [/^\/requests\/[^/]+\/replay$/, 'Replay it', 'It is replayed.'],

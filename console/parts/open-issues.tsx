@@ -20,9 +20,12 @@ export function OpenIssues() {
       <ul>
         {issues.map(({ key, severity, cause, next }) => (
           <li key={key}>
-            <a href={hrefOf('/issues')}>
-              <Badge state={severity} /> <Marked text={cause} />
-            </a>
+            <div>
+              <Badge state={severity} />{' '}
+              <a href={hrefOf('/issues')}>
+                <Marked text={cause} />
+              </a>
+            </div>
             <span>
               <span class="next-label">Next</span>
               <Marked text={next.label} />

@@ -20,8 +20,10 @@ export function notStarted(
     case 'ENOENT':
       return permanentError(
         'not-found',
-        `The program ${command} was not found. Looked for on this PATH: ${path || 'none is set'}. ` +
-          'Install it there, or name its absolute path as command.',
+        command.includes('/')
+          ? `The program ${command} was not found: install it there, or name another as \`command\`.`
+          : `The program ${command} was not found: install it, or name its absolute path as \`command\`. ` +
+              `The PATH of the gateway: ${path || 'none is set'}.`,
         { wholeService: true },
       )
     case 'EACCES':

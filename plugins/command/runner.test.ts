@@ -214,7 +214,7 @@ test('a missing program or folder is named with what to do', posix, async (t) =>
   const { folder, runner } = await open(t, '', { command: 'no-such-agent', env: { PATH: '/nowhere' } })
   const missing = await failureOf(runner.run(turnOf('Look.'), openCall()))
   assert.deepEqual([missing.code, missing.retryable], ['not-found', false])
-  assert.match(missing.message, /no-such-agent was not found.*PATH: \/nowhere/)
+  assert.match(missing.message, /no-such-agent was not found.*PATH of the gateway: \/nowhere/)
   const file = setUp(t, { command: path.join(folder, 'program.mjs'), cwd: folder })
   const unfit = await failureOf(file.runner.run(turnOf('Look.'), openCall()))
   assert.deepEqual([unfit.code, unfit.retryable], ['not-found', false])

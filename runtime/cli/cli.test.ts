@@ -390,7 +390,7 @@ test('check refuses and reports what a start does: budgets, plugins that cannot 
     [
       base.replace('BUDGET', '').replace('RUNNER', 'butler').replace('CMD', 'no-such-butler'),
       0,
-      /agents\.runners\.butler cannot run: The program no-such-butler was not found\./,
+      /agents\.runners\.butler cannot run: The program no-such-butler was not found: install/,
     ],
   ] as const
   for (const [text, code, expected] of cases) {

@@ -193,9 +193,9 @@ export function createWorkWatch({
         subject: runner,
         isSilent: isOfMain(runner),
         describe: () => ({
-          cause: `The runner "${runner}" can answer nobody: ${code}: ${withoutStop(reason)}. Its runs wait in their order, and none is lost.`,
+          cause: `Runs of the runner "${runner}" wait, and none is lost, as it can answer nobody: ${code}: ${withoutStop(reason)}.`,
           next: {
-            label: 'Fix that; one run probes it regularly, and this command tries at once',
+            label: 'Fix that. One run tries again from time to time, and this command at once',
             command: `reveille runs retry --runner ${runner} --since 7d`,
             action: {
               method: 'POST',

@@ -119,7 +119,7 @@ for (const operator of [pointer, keyboard]) {
     assert.match(await field.inputValue(), /"A-18"/)
     await becomesTrue(page, `document.activeElement?.textContent === 'Edit and replay'`)
     assert.match(await field.inputValue(), /"note": "\[redacted\]"/)
-    await operator.use(page, page.getByRole('button', { name: 'Edit it as it came' }))
+    await operator.use(page, page.getByRole('button', { name: 'Edit raw payload' }))
     await becomesTrue(page, `document.activeElement?.value?.includes('${hookToken}')`)
     const mended = '{"order":{"id":"A-18","customer":"Ada"}}'
     if (operator === keyboard) await reachAndReplace(page, field, mended)

@@ -107,7 +107,7 @@ function Body({ request: { id, endpoint } }: { readonly request: RequestDetail }
               checked={isRaw}
               onChange={(event) => setRaw(event.currentTarget.checked)}
             />
-            as it came
+            unformatted
           </label>
         )}
       </div>

@@ -103,7 +103,7 @@ export function Replay({ request: { id, endpoint }, isEdited, close }: Props) {
                       setTried(undefined)
                     }}
                   >
-                    Edit it as it came
+                    Edit raw payload
                   </button>{' '}
                   <span class="quiet">which is logged</span>
                 </p>
