@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import type { IssueRecord, Page } from '../../runtime/store/port.ts'
+import type { DeliveryRecord, IssueRecord, Page } from '../../runtime/store/port.ts'
+import { testPostgres } from '../../runtime/store/postgres/test-server.ts'
+import { atEnd } from '../at-end.ts'
 import { gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`
@@ -142,4 +144,62 @@ test('an issue of less severity is not told, and a wrong way to tell is refused 
       assert.match(`${error.message} ${JSON.stringify(error.diagnostics)}`, place)
       return true
     })
+})
+
+test('of two nodes on one database one alerts, and the other one goes on where it ended', async (t) => {
+  const { url: database, drop } = await testPostgres()
+  atEnd(t, drop)
+  const receiver = createReceiver()
+  const leases = { renewMs: 200, expireMs: 2000, holdMs: 1500 }
+  const start = async (node: string) => {
+    const written = files(`{ webhook: { url: "${url}", secret: ${secret} } }`)
+    return install(
+      t,
+      {
+        ...written,
+        'reveille.yaml': written['reveille.yaml'].replace('port: 0', 'port: 0\n  store: "${DATABASE}"'),
+      },
+      { fetch: receiver.fetch, env: { DATABASE: database }, cluster: { node, role: 'all', leases } },
+    )
+  }
+  const [first, second] = [await start('first'), await start('second')]
+  for (const node of [first, second]) await fail(node.post)
+  await until(async () => {
+    const { items } = await second.read<Page<IssueRecord>>('/api/issues?state=open')
+    return items.some(({ alerted }) => alerted?.includes('webhook')) || undefined
+  }, 'the record of it')
+  await first.gateway.close({ graceMs: 0 })
+  await fail(second.post)
+  const ended = await second.ask('/api/issues/resolve', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' },
+    payload: JSON.stringify({ key: 'TRANSFORM_FAILING:order' }),
+  })
+  assert.equal(ended.status, 200, ended.text)
+  await until(async () => receiver.types().includes('issue.closed') || undefined, 'the call about its end')
+  const told = receiver.calls.map(({ body }) => JSON.parse(body))
+  assert.deepEqual(
+    told.filter(({ data }) => data.code === 'TRANSFORM_FAILING').map(({ type }) => type),
+    ['issue.opened', 'issue.closed'],
+  )
+})
+
+test('an alert to a channel that sends nothing waits there like a reply, and the webhook tells of the channel', async (t) => {
+  const receiver = createReceiver()
+  const gateway = await install(
+    t,
+    files(`{ channel: board, to: gone, webhook: { url: "${url}", secret: ${secret} } }`),
+    { fetch: receiver.fetch },
+  )
+  await fail(gateway.post)
+  const parked = await until(async () => {
+    const { items } = await gateway.read<Page<DeliveryRecord>>('/api/deliveries?state=parked')
+    return items.find(({ text }) => text.startsWith('Reveille issues: 1 opened'))
+  }, 'the parked alert')
+  assert.deepEqual([parked.channel, parked.to, parked.code], ['board', 'gone', 'gone'])
+  await until(
+    async () =>
+      receiver.calls.some(({ body }) => JSON.parse(body).data.code === 'DELIVERIES_PARKED') || undefined,
+    'the call about the channel',
+  )
 })
