@@ -200,8 +200,8 @@ test('issues that do not cease make few messages, each with all that is new', as
     await changed(10_000)
   }
   assert.ok(messages.length < 15, `${messages.length} messages in an hour`)
-  const told = messages.map(({ text }) => Number(/: (\d+) opened/.exec(text)?.[1]))
-  assert.ok(told.reduce((sum, count) => sum + count) > 250)
+  const reported = messages.map(({ text }) => Number(/: (\d+) opened/.exec(text)?.[1]))
+  assert.ok(reported.reduce((sum, count) => sum + count) > 250)
 })
 
 for (const [way, fail, mend] of [

@@ -177,9 +177,9 @@ test('of two nodes on one database one alerts, and the other one goes on where i
   })
   assert.equal(ended.status, 200, ended.text)
   await until(async () => receiver.types().includes('issue.closed') || undefined, 'the call about its end')
-  const told = receiver.calls.map(({ body }) => JSON.parse(body))
+  const reported = receiver.calls.map(({ body }) => JSON.parse(body))
   assert.deepEqual(
-    told.filter(({ data }) => data.code === 'TRANSFORM_FAILING').map(({ type }) => type),
+    reported.filter(({ data }) => data.code === 'TRANSFORM_FAILING').map(({ type }) => type),
     ['issue.opened', 'issue.closed'],
   )
 })
