@@ -6,17 +6,16 @@
 import { testPackages } from './pack.ts'
 import { installPacked } from './packed-installation.ts'
 
-const short = [
-  'a YAML author follows the tour of mappings',
-  'a transform has a package, JSON, `with` and a secret, and is edited live',
-  'a channel passes the conformance suite, and delivers',
-  'github-review-to-slack',
-]
-
 testPackages(
   async (folder, names, packages) => {
     await installPacked(folder, names, packages)
     return undefined
   },
-  (walk) => short.includes(walk),
+  [
+    // The other tours are followed in this clone, by tours.test.ts.
+    'a YAML author follows the tour of mappings',
+    'a transform has a package, JSON, `with` and a secret, and is edited live',
+    'a channel passes the conformance suite, and delivers for a TypeScript plugin that is edited live',
+    'github-review-to-slack',
+  ],
 )

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { globSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -10,19 +9,14 @@ import path from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { type Packed, packWorkspaces } from '../tools/pack.ts'
+import { packWorkspaces } from '../tools/pack.ts'
 import { createGatewayProcess, freePort } from './durability/gateway-process.ts'
 import { until } from './installation.ts'
-import { recipePages } from './recipe.ts'
-import { tourSkip } from './tour.ts'
-import { followRecipe, type Installed, walks } from './walk.ts'
+import { type Tarball, unpackAll } from './packed-installation.ts'
+import { type Installed, testWalks, walkOptions, walks } from './walk.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
-const recipes = globSync('*.md', { cwd: recipePages })
-  .map((page) => path.basename(page, '.md'))
-  .filter((name) => name !== 'README')
-  .sort()
 
 /** `node` is the one that runs this test, as for a user who has installed it. */
 export const env = {
@@ -37,32 +31,27 @@ export const env = {
 export type Installer = (
   folder: string,
   names: readonly string[],
-  packages: readonly Packed[],
+  packages: readonly Tarball[],
 ) => Promise<string | undefined>
 
-/** Whether a walk is part of a run. The others are part of the soak. */
-export type Chosen = (walk: string) => boolean
-
-export function testPackages(install: Installer, chosen: Chosen = () => true): void {
+/** `short` names the walks of a run that leaves the others, and what takes long, to the soak. */
+export function testPackages(install: Installer, short?: readonly string[]): void {
   let folder = ''
-  let packages: readonly Packed[] = []
+  let packages: readonly Tarball[] = []
   let installing: Promise<string | undefined> | undefined
 
   before(async () => {
     folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-pack-')))
-    packages = await packWorkspaces(root, path.join(folder, 'packages'))
+    const packed = await packWorkspaces(root, path.join(folder, 'packages'))
+    packages = await unpackAll(packed, path.join(folder, 'unpacked'))
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
   test('the tarballs contain what was staged: JavaScript and declarations, no TypeScript and no test', async () => {
     assert.ok(packages.some(({ name }) => name === 'reveille'))
-    for (const { name, file } of packages) {
-      const { stdout } = await run('tar', ['-tzf', file])
-      const packed = stdout
-        .trim()
-        .split(/\r?\n/)
-        .map((entry) => entry.replace(/^package\//, ''))
-      assert.deepEqual(packed.sort(), await stagedFiles(folder, name), name)
+    for (const { name, unpacked } of packages) {
+      const packed = await filesIn(unpacked)
+      assert.deepEqual(packed, await filesIn(path.join(folder, 'packages', path.basename(name))), name)
       assert.ok(packed.includes('LICENSE'), `${name} has a licence`)
       const isData = name === '@reveille/mappings'
       const besidesPresets = packed.filter((each) => !each.endsWith('.yaml'))
@@ -82,13 +71,9 @@ export function testPackages(install: Installer, chosen: Chosen = () => true): v
   })
 
   test('a package imports only its own files and its dependencies', async () => {
-    for (const { name, file } of packages) {
-      const unpacked = path.join(folder, 'unpacked', name)
-      await mkdir(unpacked, { recursive: true })
-      await run('tar', ['-xzf', file, '-C', unpacked, '--strip-components=1'])
+    for (const { name, unpacked } of packages) {
       const { dependencies = {} } = JSON.parse(await readFile(path.join(unpacked, 'package.json'), 'utf8'))
-      const contents = await stagedFiles(folder, name)
-      const modules = contents.filter((each) => each.endsWith('.js'))
+      const modules = (await filesIn(unpacked)).filter((each) => each.endsWith('.js'))
       const all = modules.map((each, index) => `export * as m${index} from './${each}'`).join('\n')
       // This fails if a file is missing.
       const { metafile } = await build({
@@ -193,17 +178,14 @@ export function testPackages(install: Installer, chosen: Chosen = () => true): v
     },
   })
 
-  for (const [name, walk] of Object.entries(walks).filter(([each]) => chosen(each)))
-    test(`from packages: ${name}`, walkOptions, async (t) => {
+  testWalks(
+    'packages',
+    async (t) => {
       const home = await homeOf(t)
-      if (home !== undefined) await walk(t, installed(home))
-    })
-
-  for (const recipe of recipes.filter(chosen))
-    test(`from packages: the recipe ${recipe}`, walkOptions, async (t) => {
-      const home = await homeOf(t)
-      if (home !== undefined) await followRecipe(t, installed(home), recipe)
-    })
+      return home === undefined ? undefined : installed(home)
+    },
+    (walk) => short?.includes(walk) ?? true,
+  )
 
   test('a walk fails where the packages miss one file that it needs', walkOptions, async (t) => {
     const home = await homeOf(t)
@@ -245,6 +227,8 @@ definePlugin({ name: 'mine' })
       target: 'es2024',
       module: 'nodenext',
       types: ['node'],
+      // Checking our declarations means checking those of all libraries, which takes ten times as long.
+      skipLibCheck: short !== undefined,
       typeRoots: [path.join(root, 'node_modules', '@types')],
     }
     const project = path.join(home, 'tsconfig.json')
@@ -275,8 +259,6 @@ definePlugin({ name: 'mine' })
   }
 }
 
-const walkOptions = { timeout: 240_000, skip: tourSkip }
-
 /** A file of each kind that nothing imports by its name, with a walk that needs it. */
 const neededFiles: readonly (readonly [string, keyof typeof walks])[] = [
   [
@@ -289,7 +271,7 @@ const neededFiles: readonly (readonly [string, keyof typeof walks])[] = [
   ],
   [
     'reveille/scaffold/plugin/channel/config.schema.json.txt',
-    'a channel passes the conformance suite, and delivers',
+    'a channel passes the conformance suite, and delivers for a TypeScript plugin that is edited live',
   ],
 ]
 
@@ -299,10 +281,9 @@ function isAllowed(imported: string, dependencies: readonly string[]): boolean {
   )
 }
 
-/** The files that were staged for a package, by their paths in it. */
-async function stagedFiles(folder: string, name: string): Promise<readonly string[]> {
-  const staged = path.join(folder, 'packages', path.basename(name))
-  const entries = await readdir(staged, { recursive: true, withFileTypes: true })
+/** The files of a folder, by their paths in it, in order. */
+async function filesIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile())
-  return files.map((entry) => path.relative(staged, path.join(entry.parentPath, entry.name))).sort()
+  return files.map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name))).sort()
 }

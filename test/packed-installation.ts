@@ -1,17 +1,35 @@
 /**
- * Installs packed workspaces into folders as npm does: each package in its own folder, with the dependencies that package-lock.json names
- * copied from this clone, so that nothing leads back into it. It needs no registry; `pack.soak.ts` has npm do it.
+ * Installs packed workspaces into folders as npm does: each package in its own folder, with the dependencies that package-lock.json names.
+ * Files are hard links to what was unpacked and to what this clone has installed, so that no path leads back there. It needs no registry;
+ * `pack.soak.ts` has npm do it.
  */
 
 import { execFile } from 'node:child_process'
-import { constants, existsSync } from 'node:fs'
-import { cp, mkdir, readFile } from 'node:fs/promises'
+import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Packed } from '../tools/pack.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
+
+export interface Tarball extends Packed {
+  /** The folder of its content; absolute. */
+  readonly unpacked: string
+}
+
+/** Unpacks each tarball into a folder of its own below a folder. */
+export async function unpackAll(packages: readonly Packed[], folder: string): Promise<readonly Tarball[]> {
+  return Promise.all(
+    packages.map(async (each) => {
+      const unpacked = path.join(folder, each.name)
+      await mkdir(unpacked, { recursive: true })
+      await run('tar', ['-xzf', each.file, '-C', unpacked, '--strip-components=1'])
+      return { ...each, unpacked }
+    }),
+  )
+}
 
 interface Locked {
   readonly link?: true
@@ -27,7 +45,7 @@ interface Locked {
 export async function installPacked(
   folder: string,
   names: readonly string[],
-  packages: readonly Packed[],
+  packages: readonly Tarball[],
 ): Promise<void> {
   const lock = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'))
   const locked: Readonly<Record<string, Locked>> = lock.packages
@@ -37,8 +55,10 @@ export async function installPacked(
     const { link, resolved: workspace = '' } = locked[place] ?? {}
     const target = path.join(folder, targetOf(place, locked))
     if (existsSync(path.join(target, 'package.json'))) continue
-    if (link) await unpack(packages, place.slice('node_modules/'.length), target)
-    else await copyPackage(path.join(root, place), target)
+    linkFolder(
+      link ? unpackedOf(packages, place.slice('node_modules/'.length)) : path.join(root, place),
+      target,
+    )
     const source = link ? workspace : place
     // What is published depends on what is bundled into it too.
     const manifest = JSON.parse(await readFile(path.join(target, 'package.json'), 'utf8')) as Locked
@@ -71,14 +91,28 @@ function targetOf(place: string, locked: Readonly<Record<string, Locked>>): stri
   return [owner ?? folder, ...rest].join('')
 }
 
-async function unpack(packages: readonly Packed[], name: string, target: string): Promise<void> {
+function unpackedOf(packages: readonly Tarball[], name: string): string {
   const packed = packages.find((each) => each.name === name)
   if (packed === undefined) throw new Error(`${name} was not packed`)
-  await mkdir(target, { recursive: true })
-  await run('tar', ['-xzf', packed.file, '-C', target, '--strip-components=1'])
+  return packed.unpacked
 }
 
-async function copyPackage(source: string, target: string): Promise<void> {
-  const filter = (file: string) => path.relative(source, file) !== 'node_modules'
-  await cp(source, target, { recursive: true, mode: constants.COPYFILE_FICLONE, filter })
+/** Gives the files of a package a second name, without those that are installed below it. Copies them where that is impossible. */
+function linkFolder(source: string, target: string, isNested = false): void {
+  mkdirSync(target, { recursive: true })
+  for (const entry of readdirSync(source, { withFileTypes: true })) {
+    const [from, to] = [path.join(source, entry.name), path.join(target, entry.name)]
+    if (!entry.isDirectory()) linkOrCopy(from, to)
+    else if (isNested || entry.name !== 'node_modules') linkFolder(from, to, true)
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP'].includes(code)) throw error
+    copyFileSync(from, to)
+  }
 }

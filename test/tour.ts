@@ -28,6 +28,8 @@ export interface Reader {
   reveille(...words: readonly string[]): Promise<Answer>
   /** The module that Node.js runs for a gateway. Default: the bundle of the clone. */
   readonly entry?: string
+  /** Who runs the commands. Default: the user of the test. */
+  readonly user?: { readonly uid: number; readonly gid: number }
 }
 
 /** How long a loaded machine may take for one step. Milliseconds. */
@@ -61,7 +63,7 @@ export async function followTour(t: TestContext, page: string, given: Reader, mo
   }
 }
 
-function createReader(t: TestContext, { cwd, reveille, entry }: Reader, mostCode: number) {
+function createReader(t: TestContext, { cwd, reveille, entry, user }: Reader, mostCode: number) {
   const write = (name: string, content: string) => writeInto(cwd, name, content)
   /** The ids of this run, by those that the page shows. */
   const ids = new Map<string, string>()
@@ -83,7 +85,8 @@ function createReader(t: TestContext, { cwd, reveille, entry }: Reader, mostCode
     }
     // Other tests may have taken the debugger's usual port.
     const words = options.map((option) => (option === '--inspect' ? '--inspect=0' : option))
-    gateway = await spawnReveille(t, ['start', '--port', '0', ...words], { cwd, ...(entry && { entry }) })
+    const started = { cwd, ...(entry && { entry }), ...(user && { user }) }
+    gateway = await spawnReveille(t, ['start', '--port', '0', ...words], started)
     const listening = await until(() => /listening +(\S+)/.exec(log())?.[1], 'the gateway to listen', slowMs)
     address = listening
   }
@@ -129,7 +132,7 @@ function createReader(t: TestContext, { cwd, reveille, entry }: Reader, mostCode
     if (words.startsWith('export ')) exports += `${words}\n`
     const script = `${exports}${words.replaceAll('http://127.0.0.1:8787', address)}`
     const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
-    const { stdout, stderr } = await run('sh', ['-c', script], { cwd, env: { PATH } })
+    const { stdout, stderr } = await run('sh', ['-c', script], { cwd, env: { PATH }, ...user })
     return stdout + stderr
   }
 

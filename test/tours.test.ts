@@ -1,4 +1,7 @@
-/** Follows each tour of docs/tours/ and SKILL.md, with commands in this process and a gateway from the bundle of this clone. */
+/**
+ * Follows tours of docs/tours/ and SKILL.md, with commands in this process and a gateway from the bundle of this clone. The tour of mappings
+ * is followed with the packed packages, by pack.test.ts.
+ */
 
 import { type TestContext, test } from 'node:test'
 import { createCommandLine } from '../runtime/cli/io-fixture.ts'
@@ -6,7 +9,7 @@ import { followTour, tourSkip } from './tour.ts'
 
 const options = { timeout: 120_000, skip: tourSkip }
 
-for (const tour of ['mapping', 'transform', 'change'])
+for (const tour of ['transform', 'change'])
   test(`the tour ${tour}.md works as it is written`, options, (t) => follow(t, `docs/tours/${tour}.md`))
 
 test('SKILL.md works as it is written, and no command of it fails', options, (t) => follow(t, 'SKILL.md', 0))

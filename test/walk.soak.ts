@@ -1,9 +1,7 @@
 /** Walks with the sources of this clone as each kind of user; `pack.soak.ts` does so with the packed packages. */
 
 import path from 'node:path'
-import { test } from 'node:test'
-import { tourSkip } from './tour.ts'
-import { walks } from './walk.ts'
+import { testWalks } from './walk.ts'
 
 const installed = {
   command: path.join(import.meta.dirname, '..', 'runtime', 'bin', 'reveille.js'),
@@ -11,5 +9,4 @@ const installed = {
   add: async () => {},
 }
 
-for (const [name, walk] of Object.entries(walks))
-  test(`from the sources: ${name}`, { timeout: 240_000, skip: tourSkip }, (t) => walk(t, installed))
+testWalks('the sources', async () => installed)

@@ -1,30 +1,33 @@
 /**
- * What each kind of user does with an installation, in a folder that has no path into this clone. `pack.ts` walks with packed packages, and
- * `walk.soak.ts` with the sources.
+ * What each kind of user does with an installation, in a folder that has no path into this clone. `pack.ts` walks with packed packages,
+ * `image.soak.ts` with the files of the image, and `walk.soak.ts` with the sources.
  */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { testPostgres } from '../runtime/store/postgres/test-server.ts'
 import { atEnd } from './at-end.ts'
 import { openFakeGitHub } from './connect/github.ts'
+import { attachDebugger } from './debugger.ts'
 import { createFakeGoogle } from './google/index.ts'
 import { until, writeInto } from './installation.ts'
 import { runOwnTests } from './page-plugin.ts'
 import { runReveille, spawnReveille } from './process/reveille-process.ts'
-import { adapted, openModels, openOutside, readRecipe, redirects, runShell } from './recipe.ts'
-import { followTour } from './tour.ts'
+import { adapted, expected, openModels, openOutside, readRecipe, redirects, runShell } from './recipe.ts'
+import { followTour, tourSkip } from './tour.ts'
 
 export interface Installed {
   /** The file of the command `reveille`, which Node.js runs; absolute. */
   readonly command: string
-  /** Installs packages beside a configuration, as `npm install --prefix . NAME` does. */
+  /** Runs the command. Default: the user of the test. Only root can run it as another user. */
+  readonly user?: { readonly uid: number; readonly gid: number }
+  /** Installs packages beside a configuration, as `npm install --prefix . NAME` does. Rejects where the installation has no npm and not the package. */
   add(folder: string, names: readonly string[]): Promise<void>
 }
 
@@ -34,28 +37,54 @@ type Walk = (t: TestContext, installed: Installed) => Promise<void>
 export const walks = {
   'a YAML author follows the tour of mappings': (t, installed) => tour(t, installed, 'mapping'),
   'a transform developer follows the tour of transforms': (t, installed) => tour(t, installed, 'transform'),
-  'an admin follows the tour of changes': (t, installed) => tour(t, installed, 'change'),
+  'an admin follows the tour of changes, and asks doctor': administer,
   'a transform has a package, JSON, `with` and a secret, and is edited live': develop,
-  'a channel passes the conformance suite, and delivers': extend,
+  'a debugger stops in a transform': debug,
+  'a channel passes the conformance suite, and delivers for a TypeScript plugin that is edited live': extend,
   'a webhook of GitHub is connected': connectGitHub,
-  'the gateway runs on PostgreSQL, and doctor and backup read it': runOnPostgres,
+  'the gateway runs on PostgreSQL, doctor reads it, and backup names its command': runOnPostgres,
   'a mailbox of Gmail is connected, and its mail arrives': connectGmail,
 } as const satisfies Readonly<Record<string, Walk>>
+
+export const walkOptions = { timeout: 240_000, skip: tourSkip }
+
+/**
+ * Tests walks and recipes, by their names. `open` returns the installation, or undefined if it has skipped the test. `chosen` says which
+ * are part of a run, by default all.
+ */
+export function testWalks(
+  place: string,
+  open: (t: TestContext) => Promise<Installed | undefined>,
+  chosen: (walk: string) => boolean = () => true,
+): void {
+  const recipes = Object.keys(expected).map((name): [string, Walk] => [
+    name,
+    (t, installed) => followRecipe(t, installed, name),
+  ])
+  for (const [name, walk] of [...Object.entries(walks), ...recipes].filter(([each]) => chosen(each)))
+    test(`from ${place}: ${name}`, walkOptions, async (t) => {
+      const installed = await open(t)
+      if (installed !== undefined) await walk(t, installed)
+    })
+}
 
 /** A folder of a user, outside of this clone, with the commands in it. */
 async function createUser(
   t: TestContext,
-  { command }: Installed,
+  { command, user }: Installed,
   { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
 ) {
   const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-walk-')))
   atEnd(t, () => rm(cwd, { recursive: true, force: true }))
-  const options = { cwd, entry: command, env: { npm_command: 'exec', ...env } }
+  if (user !== undefined) await chown(cwd, user.uid, user.gid)
+  const options = { cwd, entry: command, env: { npm_command: 'exec', ...env }, ...(user && { user }) }
   const reveille = (...words: readonly string[]) => runReveille(t, words, options)
   return {
-    cwd,
-    entry: command,
+    ...options,
     write: (name: string, text: string) => writeInto(cwd, name, text),
+    /** Starts a command, with variables of its own. */
+    spawn: (words: readonly string[], own: Readonly<Record<string, string>> = {}) =>
+      spawnReveille(t, words, { ...options, env: { ...options.env, ...own } }),
     async reveille(...words: readonly string[]) {
       const { code, ...output } = await reveille(...words)
       return { code: code ?? 1, ...output }
@@ -66,8 +95,8 @@ async function createUser(
       assert.equal(code, 0, `reveille ${words.join(' ')}:\n${out}${err}`)
       return out
     },
-    async start() {
-      const gateway = await spawnReveille(t, ['start', '--port', '0'], options)
+    async start(...more: readonly string[]) {
+      const gateway = await spawnReveille(t, ['start', '--port', '0', ...more], options)
       const { address } = await gateway.line('gateway-listening')
       const secrets = await readFile(path.join(cwd, '.env'), 'utf8')
       const token = /^REVEILLE_HOOK_TOKEN=(.+)$/m.exec(secrets)?.[1]
@@ -93,6 +122,13 @@ async function createUser(
 
 async function tour(t: TestContext, installed: Installed, name: string): Promise<void> {
   await followTour(t, `docs/tours/${name}.md`, await createUser(t, installed))
+}
+
+async function administer(t: TestContext, installed: Installed): Promise<void> {
+  const user = await createUser(t, installed)
+  await followTour(t, 'docs/tours/change.md', user)
+  const { counts } = JSON.parse(await user.succeeds('doctor', '--json'))
+  assert.equal(counts.problem, 0)
 }
 
 const transform = (greeting: string) => `import { defineTransform, prompt } from '@reveille/engine/transform'
@@ -157,6 +193,49 @@ tests:
   await gateway.stop()
 }
 
+async function debug(t: TestContext, installed: Installed): Promise<void> {
+  const user = await createUser(t, installed)
+  await user.succeeds('init')
+  await user.write(
+    'transforms/ships.ts',
+    `import type { TransformContext } from '@reveille/engine/transform'
+
+export default ({ payload }: TransformContext<{ ship: string }>) => {
+  debugger
+  return { message: payload.ship }
+}
+`,
+  )
+  await user.write(
+    'mappings/ships.yaml',
+    'mappings: [{ id: ships, match: { path: ships }, transform: { module: ships.ts } }]\n',
+  )
+  const gateway = await user.start('--inspect=0')
+  const [address = ''] = /ws:\S+/.exec(gateway.both()) ?? []
+  const attached = await attachDebugger(t, address)
+  const answer = gateway.post('ships', { ship: 'Ada' })
+  assert.deepEqual(await attached.sources(), [path.join(user.cwd, 'transforms', 'ships.ts')])
+  attached.resume()
+  assert.equal((await answer).status, 202)
+  await gateway.stop()
+}
+
+/** A runner in the syntax of transforms, beside `ports.json`. */
+const parrot = (greeting: string) => `import { definePlugin, type Runner } from '@reveille/kit'
+import ports from './ports.json'
+
+enum Tone { Warm, Cold }
+
+class Parrot implements Runner {
+  readonly id = 'parrot'
+  constructor(private readonly greeting: string) {}
+  async run() {
+    return { reply: \`\${this.greeting} at \${ports.main}, \${Tone[0]}\` }
+  }
+}
+export default definePlugin({ name: 'parrot', setup: () => ({ runners: [new Parrot('${greeting}')] }) })
+`
+
 async function extend(t: TestContext, installed: Installed): Promise<void> {
   const user = await createUser(t, installed)
   await user.succeeds('init')
@@ -175,24 +254,43 @@ async function extend(t: TestContext, installed: Installed): Promise<void> {
   const { port } = service.address() as { readonly port: number }
   const file = path.join(user.cwd, 'reveille.yaml')
   const text = await readFile(file, 'utf8')
-  const channel = `plugins: [./bell]
+  await user.write('parrot/config.schema.json', '{ "type": "object" }')
+  await user.write('parrot/ports.json', '{ "main": "Pier 4" }')
+  await user.write('parrot/index.ts', parrot('Hello'))
+  await user.write(
+    'parrot/package.json',
+    `{
+  "name": "parrot",
+  "type": "module",
+  "exports": "./index.ts",
+  "reveille": { "kit": 1, "runners": ["parrot"], "configSchema": "./config.schema.json" }
+}
+`,
+  )
+  const plugins = `plugins: [./bell, ./parrot]
 channels:
   bell: { token: "\${BELL_TOKEN}", baseUrl: "http://127.0.0.1:${port}", defaultTo: "room:team" }
   terminal: {}
 `
-  await writeFile(file, `${text.replace(/^channels:\n( .*\n)+/m, '')}${channel}`)
+  const others = text.replace(/^channels:\n( .*\n)+/m, '').replace('runner: echo', 'runner: parrot')
+  await writeFile(file, others + plugins)
   const env = path.join(user.cwd, '.env')
   await writeFile(env, `${await readFile(env, 'utf8')}BELL_TOKEN=a-token-0123456789\n`, { mode: 0o600 })
   await user.succeeds('check')
   const gateway = await user.start()
-  const answer = await gateway.post('agent', {
-    message: 'Ring',
-    channel: 'bell',
-    to: 'room:team',
-    deliver: true,
-  })
-  assert.equal(answer.status, 200, answer.text)
-  await until(() => taken.some((body) => body.includes('Ring')) || undefined, 'the message at the service')
+  const replies = async (reply: string) =>
+    until(async () => {
+      const answer = await gateway.post('agent', { message: 'Ring' })
+      assert.equal(answer.status, 200, answer.text)
+      return answer.text.includes(reply) || undefined
+    }, `the reply ${reply}`)
+  await replies('Hello at Pier 4, Warm')
+  await user.write('parrot/ports.json', '{ "main": "Pier 5" }')
+  await replies('Hello at Pier 5, Warm')
+  await user.write('parrot/index.ts', parrot('Ahoy'))
+  await replies('Ahoy at Pier 5, Warm')
+  await gateway.post('agent', { message: 'Ring', channel: 'bell', to: 'room:team', deliver: true })
+  await until(() => taken.some((body) => body.includes('Ahoy')) || undefined, 'the message at the service')
   await gateway.stop()
 }
 
@@ -235,6 +333,8 @@ async function runOnPostgres(t: TestContext, installed: Installed): Promise<void
   assert.equal(JSON.parse(await user.succeeds('runs', '--json')).items[0].state, 'succeeded')
   const doctor = await user.reveille('doctor', '--json')
   assert.doesNotMatch(doctor.out, /"state": ?"problem"/)
+  const backup = await user.reveille('store', 'backup', 'reveille.db')
+  assert.match(backup.out + backup.err, /pg_dump/)
   await gateway.stop()
 }
 
@@ -249,11 +349,8 @@ async function connectGmail(t: TestContext, installed: Installed): Promise<void>
   const settings = `hooks:\n  gmail: { baseUrls: ${JSON.stringify(google.baseUrls)} }`
   await writeFile(file, text.replace(/^hooks:$/m, settings))
   await user.write('client.json', JSON.stringify(google.clientFile))
-  const setup = await spawnReveille(
-    t,
-    ['webhooks', 'gmail', 'setup', '--client-file', 'client.json', '--account', 'ada@example.com', '--json'],
-    { cwd: user.cwd, entry: user.entry },
-  )
+  const client = ['--client-file', 'client.json', '--account', 'ada@example.com']
+  const setup = await user.spawn(['webhooks', 'gmail', 'setup', ...client, '--json'])
   const consent = await until(() => /^http\S+\/auth\?\S+$/m.exec(setup.both())?.[0], 'the page of consent')
   await google.consent(consent)
   assert.equal((await setup.ended).code, 0, setup.both())
@@ -278,7 +375,7 @@ globalThis.fetch = (input, init) => {
 `
 
 /** A reader follows a recipe. */
-export async function followRecipe(t: TestContext, installed: Installed, name: string): Promise<void> {
+async function followRecipe(t: TestContext, installed: Installed, name: string): Promise<void> {
   const { files, variables, installs, attempt, shown } = readRecipe(name)
   const models = await openModels(() => shown)
   atEnd(t, () => models.close())
@@ -299,13 +396,9 @@ export async function followRecipe(t: TestContext, installed: Installed, name: s
   for (const command of ['check', 'test', 'lint']) await user.succeeds(command)
 
   await user.write('redirect.mjs', redirectModule)
-  const gateway = await spawnReveille(t, ['start'], {
-    cwd: user.cwd,
-    entry: user.entry,
-    env: {
-      NODE_OPTIONS: `--import=${pathToFileURL(path.join(user.cwd, 'redirect.mjs'))}`,
-      WALK_REDIRECTS: JSON.stringify([...redirects]),
-    },
+  const gateway = await user.spawn(['start'], {
+    NODE_OPTIONS: `--import=${pathToFileURL(path.join(user.cwd, 'redirect.mjs'))}`,
+    WALK_REDIRECTS: JSON.stringify([...redirects]),
   })
   printed = gateway.stdout
   const { address } = await gateway.line('gateway-listening')

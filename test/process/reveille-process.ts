@@ -27,6 +27,8 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The module that Node.js runs. Default: the bundle. */
   readonly entry?: string
+  /** Default: the user of the test. Only root can name another. */
+  readonly user?: { readonly uid: number; readonly gid: number }
 }
 
 const timeoutMs = 20_000
@@ -43,12 +45,13 @@ export async function build(): Promise<string> {
 export async function spawnReveille(
   t: TestContext,
   args: readonly string[],
-  { cwd, env = {}, entry }: SpawnOptions,
+  { cwd, env = {}, entry, user }: SpawnOptions,
 ): Promise<ReveilleProcess> {
   const child = spawn(process.execPath, [entry ?? (await build()), ...args], {
     cwd,
     env: { ...withoutReveille(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...user,
   })
   let [out, err, both] = ['', '', '']
   child.stdout.setEncoding('utf8').on('data', (chunk) => {
