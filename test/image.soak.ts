@@ -1,9 +1,12 @@
-/** Builds the image by the steps of the Dockerfile, and runs it as a container would, without Docker. It installs from npm, and takes minutes. */
+/**
+ * Builds the image by the steps of the Dockerfile, and runs it as a container would, without Docker, and so does each kind of user. It installs
+ * from npm, and takes minutes.
+ */
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream, globSync } from 'node:fs'
+import { createReadStream, existsSync, globSync } from 'node:fs'
 import {
   chmod,
   chown,
@@ -20,13 +23,14 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { atEnd } from './at-end.ts'
 import { buildImage, type Image, parseDockerfile } from './dockerfile.ts'
 import { freePort } from './durability/gateway-process.ts'
 import { until } from './installation.ts'
+import { type Installed, testWalks } from './walk.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
@@ -35,14 +39,19 @@ const mostBytes = 120 * 1024 * 1024
 
 const skip = process.platform === 'win32' && 'the steps are those of a Linux image'
 
+let folder = ''
+let walked: Image | undefined
+
+after(async () => {
+  if (folder === '') return
+  await run('chmod', ['-R', 'u+w', folder])
+  await rm(folder, { recursive: true, force: true })
+})
+
 test('the steps of the Dockerfile give an image that starts, answers and drains as a user without rights', {
   skip,
 }, async (t) => {
-  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-image-')))
-  atEnd(t, async () => {
-    await run('chmod', ['-R', 'u+w', folder])
-    await rm(folder, { recursive: true, force: true })
-  })
+  folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-image-')))
   // The user of the container has to get there.
   await chmod(folder, 0o755)
   const [steps, ignored] = [
@@ -108,7 +117,31 @@ test('the steps of the Dockerfile give an image that starts, answers and drains 
 
   gateway.kill('SIGTERM')
   await over
+  walked = image
 })
+
+testWalks('the image', async (t) => {
+  if (skip) t.skip(skip)
+  else return installedIn(walked)
+  return undefined
+})
+
+/** The image is read-only, has no npm, and brings all packages of this repository. */
+function installedIn(image: Image | undefined): Installed {
+  if (image === undefined) throw new Error('The image was not built, or does not start.')
+  const [command = ''] = image.entrypoint.slice(1)
+  return {
+    command,
+    // Only root can become another user.
+    ...(process.getuid?.() === 0 && { user: image.user }),
+    async add(_folder, names) {
+      const modules = path.join(image.root, 'app', 'node_modules')
+      const missing = names.filter((name) => !existsSync(path.join(modules, name, 'package.json')))
+      if (missing.length > 0)
+        throw new Error(`The image has no ${missing.join(', ')}, and no npm to install it.`)
+    },
+  }
+}
 
 /** What a machine gives to a build: npm's settings, and no secrets of whoever runs this. */
 function machineEnv(): Record<string, string | undefined> {

@@ -1,6 +1,6 @@
 /** Fills the folder from which a workspace is packed with what users will find in `node_modules`. */
 
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { renameImports } from './compile.ts'
@@ -12,7 +12,7 @@ import { findShippedSources } from './sources.ts'
 /** Absolute folders. */
 export interface Places {
   readonly root: string
-  /** The compiled project. */
+  /** The compiled project, whose files are moved. */
   readonly compiled: string
   /** The folder of the staged package, which is created. */
   readonly target: string
@@ -28,7 +28,7 @@ export async function stage({ folder, description }: Workspace, places: Places):
   await mkdir(target, { recursive: true })
   for (const source of sources) {
     if (source.endsWith('.ts'))
-      await copyCompiled(source.slice(0, -'.ts'.length), path.join(compiled, folder), target)
+      moveCompiled(source.slice(0, -'.ts'.length), path.join(compiled, folder), target)
     // JavaScript is copied: it is written for Node.js versions that read nothing newer.
     else await cp(path.join(from, source), path.join(target, source))
   }
@@ -65,9 +65,10 @@ async function stageReadme(from: string, name: string, { target, included }: Pla
   await writeFile(path.join(target, 'README.md'), publishedReadme(await readFile(usual, 'utf8'), subject))
 }
 
-async function copyCompiled(name: string, from: string, target: string): Promise<void> {
-  await mkdir(path.dirname(path.join(target, name)), { recursive: true })
-  await cp(path.join(from, `${name}.js`), path.join(target, `${name}.js`))
-  const declarations = await readFile(path.join(from, `${name}.d.ts`), 'utf8')
-  await writeFile(path.join(target, `${name}.d.ts`), renameImports(declarations))
+/** Thousands of small files take a third of the time without a promise for each. */
+function moveCompiled(name: string, from: string, target: string): void {
+  mkdirSync(path.dirname(path.join(target, name)), { recursive: true })
+  renameSync(path.join(from, `${name}.js`), path.join(target, `${name}.js`))
+  const declarations = readFileSync(path.join(from, `${name}.d.ts`), 'utf8')
+  writeFileSync(path.join(target, `${name}.d.ts`), renameImports(declarations))
 }
