@@ -58,5 +58,7 @@ export async function attachDebugger(t: TestContext, address: string) {
       return sources.map((source) => path.resolve(path.dirname(map), source))
     },
     resume: () => sendTo(stop?.worker ?? '', 'Debugger.resume'),
+    /** Node.js ends only after its debuggers have left. */
+    leave: () => socket.close(),
   }
 }

@@ -217,6 +217,7 @@ export default ({ payload }: TransformContext<{ ship: string }>) => {
   assert.deepEqual(await attached.sources(), [path.join(user.cwd, 'transforms', 'ships.ts')])
   attached.resume()
   assert.equal((await answer).status, 202)
+  attached.leave()
   await gateway.stop()
 }
 
