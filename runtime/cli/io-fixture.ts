@@ -40,7 +40,8 @@ export async function createCommandLine(
   overrides: Partial<Io> = {},
 ): Promise<CommandLine> {
   const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-cli-')))
-  t.after(() => rm(cwd, { recursive: true, force: true }))
+  // A process that a test has started may still write here.
+  t.after(() => rm(cwd, { recursive: true, force: true, maxRetries: 5 }))
 
   async function write(name: string, content: string): Promise<void> {
     await mkdir(path.dirname(path.join(cwd, name)), { recursive: true })
