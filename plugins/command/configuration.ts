@@ -49,6 +49,7 @@ export interface Recipe {
   readonly session?: 'ours' | 'theirs' | 'none'
   readonly lost?: readonly string[]
   readonly taken?: readonly string[]
+  readonly outage?: readonly string[]
   readonly modelPattern?: string
 }
 

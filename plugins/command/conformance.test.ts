@@ -14,6 +14,7 @@ const program = `#!/bin/sh
 case "$(cat mode)" in
   stall) sleep 1000 ;;
   midway) echo begun; touch begun; sleep 1000 ;;
+  refused) echo "Key refused." >&2; exit 1 ;;
   fail) echo "The key $KEY is refused." >&2; exit 3 ;;
 esac
 exec cat
@@ -34,6 +35,7 @@ async function create(): Promise<RunnerFixture> {
         ['--thinking', '{thinking}'],
       ],
       session: 'ours',
+      outage: ['^key refused'],
       env: { KEY: secret },
       cwd,
     },
@@ -54,6 +56,7 @@ async function create(): Promise<RunnerFixture> {
     },
     fail: () => play('fail'),
     outages: {
+      'key refused': () => play('refused'),
       'program missing': () => rm(file),
       'program not executable': () => chmod(file, 0o600),
       'folder that is a file': async () => {

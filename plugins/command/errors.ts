@@ -1,6 +1,6 @@
 /** Creates the errors of a turn, with their codes and what the operator can do. */
 
-import { PluginError, permanentError, transientError } from '@reveille/kit'
+import { PluginError, type PluginErrorOptions, permanentError, transientError } from '@reveille/kit'
 import type { ProgramEnd } from './process/program.ts'
 
 /** The most characters of a message. The end of the program's own words is kept, since it gives the reason. */
@@ -64,15 +64,15 @@ export type Exit = Omit<Extract<ProgramEnd, { kind: 'exited' }>, 'kind'> & {
 export function exited(
   command: string,
   { code, signal, error, stderr }: Exit,
-  retryable: boolean,
+  facts: Pick<PluginErrorOptions, 'retryable' | 'wholeService'>,
 ): PluginError {
   const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with code ${code}`
   const why = [error, stderr].filter(Boolean).join('\n')
-  return new PluginError(within(`${command} ${how}`, why), { code: 'exit', retryable })
+  return new PluginError(within(`${command} ${how}`, why), { ...facts, code: 'exit' })
 }
 
-export function failed(command: string, error: string): PluginError {
-  return permanentError('failed', within(`${command} says that it failed`, error))
+export function failed(command: string, error: string, wholeService: boolean): PluginError {
+  return permanentError('failed', within(`${command} says that it failed`, error), { wholeService })
 }
 
 export function unreadable(command: string, head: string): PluginError {

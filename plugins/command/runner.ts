@@ -126,8 +126,12 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     warnings: readonly string[],
   ): TurnResult {
     const error = reading.error === undefined ? undefined : redact(reading.error)
-    if (end.code !== 0) throw exited(command, { ...end, error }, isRetryable(end.code))
-    if (error !== undefined) throw failed(command, error)
+    // The program's words begin each of these, so that a pattern can tell them from what they quote.
+    const wholeService = [reading.error, end.stderr].some((words) => settings.isOutage(words?.trim() ?? ''))
+    if (end.code !== 0) {
+      throw exited(command, { ...end, error }, { retryable: isRetryable(end.code), wholeService })
+    }
+    if (error !== undefined) throw failed(command, error, wholeService)
     if (reading.unreadable !== undefined) throw unreadable(command, redact(reading.unreadable))
 
     const before = tried.isResumed ? known.totals : undefined

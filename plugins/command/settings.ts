@@ -15,7 +15,7 @@ import { recipes } from './recipes/recipes.ts'
 
 const defaults: Omit<
   Required<CommandConfiguration>,
-  'preset' | 'command' | 'resume' | 'lost' | 'taken' | 'history' | 'cwd'
+  'preset' | 'command' | 'resume' | 'lost' | 'taken' | 'outage' | 'history' | 'cwd'
 > = {
   args: [],
   extraArgs: [],
@@ -80,6 +80,8 @@ export function compileSettings(
     /** Recognises a lost conversation. Undefined if any failure of a continued conversation means that it is lost. */
     lost: whole.lost && compilePatterns(whole.lost, 'lost'),
     taken: compilePatterns(whole.taken ?? [], 'taken'),
+    /** Recognises a failure that every other turn would meet too, such as a refused key. */
+    isOutage: compilePatterns(whole.outage ?? [], 'outage'),
     history: whole.history ?? session === 'none',
     disarm: whole.disarm,
     isModel: (name: string) => model.test(name),

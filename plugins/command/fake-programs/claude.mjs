@@ -48,8 +48,8 @@ const prompt = readPrompt()
 say(`${id}-begun`, prompt)
 print({ type: 'system', subtype: 'init', model })
 await play()
-if (mode === 'fail') {
-  end('API Error: 529 overloaded', true)
+if (mode.startsWith('fail')) {
+  end(mode.slice('fail '.length) || 'API Error: 529 overloaded', true)
   process.exit(1)
 }
 const said = say(id, prompt)

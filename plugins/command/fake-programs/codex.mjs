@@ -30,8 +30,9 @@ print({ type: 'thread.started', thread_id: id })
 print({ type: 'turn.started' })
 print({ type: 'error', message: 'Reconnecting... 1/5' })
 await play()
-if (mode === 'fail') {
-  print({ type: 'turn.failed', error: { message: 'stream disconnected before completion' } })
+if (mode.startsWith('fail')) {
+  const message = mode.slice('fail '.length) || 'stream disconnected before completion'
+  print({ type: 'turn.failed', error: { message } })
   process.exit(1)
 }
 const thinking = config.get('model_reasoning_effort') ?? 'its-default'

@@ -15,7 +15,7 @@ export type Preset = NonNullable<CommandConfiguration['preset']>
 export interface FakeProgram {
   readonly runner: Runner
   /** Sets what the program does from now on. */
-  play(mode: 'fail' | 'hang' | 'linger' | ''): void
+  play(mode: 'fail' | `fail ${string}` | 'hang' | 'linger' | ''): void
   /** Deletes every conversation. */
   forget(): Promise<void>
   /** Returns the ids of the program and of its child once both run. @throws if the turn ends before */

@@ -1,6 +1,6 @@
 /**
  * Shares the behaviour of all fake programs. Their conversations are files in `FAKE_PROGRAM_FOLDER`, where a test also sets
- * their behaviour in the file `mode`: `fail`, `hang` (it ignores TERM, as does its child) or `linger` (a child keeps standard
+ * their behaviour in the file `mode`: `fail`, `fail <words>`, `hang` (it ignores TERM, as does its child) or `linger` (a child keeps standard
  * output open).
  */
 

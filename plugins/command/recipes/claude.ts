@@ -9,6 +9,8 @@
  *   request ends with code 1 and `is_error`, its reason in `result`.
  * - Levels of `--effort` are low, medium, high, xhigh and max; any other only earns a warning on standard error.
  * - Input tokens come without those read from and written to the cache.
+ * - A key that is refused is "Invalid API key", one without credit "Credit balance is too low"
+ *   (github.com/anthropics/claude-code/issues/4208), at the beginning of `result`.
  * - Tools that need a permission are denied when no one can grant it, so they want `--permission-mode` or `--allowed-tools`.
  */
 
@@ -55,5 +57,11 @@ export const claude: Recipe = {
   session: 'ours',
   lost: ['no conversation found'],
   taken: ['session id \\S+ is already in use'],
+  outage: [
+    '^invalid api key',
+    '^credit balance is too low',
+    '^(failed to authenticate.*)?api error: 401',
+    '^oauth token has expired',
+  ],
   modelPattern: '(anthropic/)?[A-Za-z0-9][A-Za-z0-9._:@-]*(\\[[a-z0-9]+\\])?',
 }

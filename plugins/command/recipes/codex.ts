@@ -7,6 +7,8 @@
  * - Lines of type `error` may be passing ("Reconnecting …"), and an item of type `error` a warning; what counts is
  *   `turn.failed`, with code 1.
  * - The usage of `turn.completed` counts the whole thread, resumed turns included.
+ * - A refused key is "unexpected status 401", or "exceeded retry limit, last status: 401" (github.com/openai/codex/issues/7362); a quota
+ *   that is used up is "You've hit your usage limit" (issues/28208) or "Quota exceeded" (issues/8987).
  * - There is no flag for a system prompt, so it goes before the first prompt of a thread.
  */
 
@@ -46,5 +48,11 @@ export const codex: Recipe = {
   },
   session: 'theirs',
   lost: ['no rollout found', 'no saved session found'],
+  outage: [
+    '^unexpected status 401',
+    '^exceeded retry limit, last status: 401',
+    "^you've hit your usage limit",
+    '^quota exceeded',
+  ],
   modelPattern: '(openai/)?[A-Za-z0-9][A-Za-z0-9._:-]*',
 }

@@ -165,6 +165,24 @@ for (const [name, expected] of Object.entries(expectations)) {
   })
 }
 
+for (const [preset, words, isOutage] of [
+  ['claude', 'Invalid API key · Please run /login', true],
+  ['claude', 'Credit balance is too low', true],
+  ['claude', 'API Error: 401 {"type":"error","error":{"type":"authentication_error"}}', true],
+  ['claude', 'API Error: 529 overloaded', false],
+  ['claude', 'API Error: 400 messages.0: "Invalid API key"', false],
+  ['codex', 'unexpected status 401 Unauthorized: Missing bearer', true],
+  ['codex', "You've hit your usage limit. Try again at 2:57 PM.", true],
+  ['codex', 'stream disconnected before completion', false],
+  ['codex', 'The prompt says: unexpected status 401', false],
+] as const)
+  test(`${preset} ${isOutage ? 'holds the runner' : 'fails the run'}: ${words}`, posix, async (t) => {
+    const fakeProgram = await open(t, preset)
+    fakeProgram.play(`fail ${words}`)
+    const error = await failureOf(fakeProgram.runner.run(turnOf('Look.'), openCall()))
+    assert.deepEqual([error.code, error.wholeService], ['exit', isOutage], error.message)
+  })
+
 test('claude continues a conversation whose id was not stored', posix, async (t) => {
   const { runner } = await open(t, 'claude')
   await runner.run(turnOf('One.'), openCall())
