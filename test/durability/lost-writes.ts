@@ -76,7 +76,7 @@ export function testLostWrites(seeds: readonly number[], create = createDisk) {
 }
 
 /** A real file system where this machine allows it. */
-function createDisk(): FailingDisk | undefined {
+export function createDisk(): FailingDisk | undefined {
   return createThinDisk() ?? createDroppingDisk()
 }
 
@@ -151,7 +151,7 @@ function assertNotReady(statuses: readonly number[]): void {
     )
 }
 
-async function untilReady(gateway: KilledGateway): Promise<void> {
+export async function untilReady(gateway: KilledGateway): Promise<void> {
   for (const end = performance.now() + 12_000; ; ) {
     if ((await fetch(`${gateway.url}/readyz`)).ok) return
     assert.ok(
@@ -166,7 +166,7 @@ async function untilReady(gateway: KilledGateway): Promise<void> {
   }
 }
 
-async function assertKept(
+export async function assertKept(
   gateway: KilledGateway,
   acknowledged: readonly { readonly requestId: string; readonly runId: string }[],
 ): Promise<void> {
