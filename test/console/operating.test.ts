@@ -276,6 +276,8 @@ test('any id that is pasted into the search opens its record', inBrowser, async 
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     await heading.waitFor({ state: 'hidden' })
+    // A new page takes the focus once it is drawn, and would take it from the search.
+    await becomesTrue(page, "document.activeElement?.id === 'main'")
   }
   await page.keyboard.press('?')
   await page.getByRole('dialog').waitFor()
