@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { test } from 'node:test'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
-import type { IssueRecord } from '../../runtime/store/port.ts'
+import { type IssueRecord, severities } from '../../runtime/store/port.ts'
 import { gatewayToken, type Installation, install, until } from '../installation.ts'
 import { seededFiles, seedFailures, seeds } from './seeds.ts'
 
@@ -42,6 +42,11 @@ test('of twelve seeded failures each is one issue with its cause and its next st
     assert.ok(folded.includes(key), `${what}: ${key} is not in ${printed}`)
     assert.match(folded, new RegExp(cause.source.replace(/\$$/, '')), what)
   }
+  const opened = items.filter(({ state }) => state === 'open')
+  const counts = severities.map((each) => [each, opened.filter(({ severity }) => severity === each).length])
+  const { issues } = await gateway.read<{ issues: object }>('/api/status')
+  assert.deepEqual(issues, Object.fromEntries(counts))
+  assert.match((await run('status')).out, new RegExp(`^worst +${items[0]?.severity}: ${items[0]?.key}\n`))
   // Nothing else is wrong with this gateway.
   // A wake without its field is refused, too, so that the drift has two issues.
   const expected = [...Object.values(seeds).map(({ key }) => key), 'MAPPING_REFUSES:sensor']
