@@ -51,7 +51,8 @@ function compileText(text: string, path: Path, report: Report, shared: SharedPar
   const expression = unwrapExpression(text)
   if (expression !== undefined) {
     const { evaluate, choices } = compileSource(expression, path, report, shared)
-    return { field: { kind: 'expression', evaluate }, placeholder: text.indexOf('{%'), prefix: '', choices }
+    const field: Field = { kind: 'expression', evaluate, ...(choices && { choices }) }
+    return { field, placeholder: text.indexOf('{%'), prefix: '', choices }
   }
   if (!text.includes('{{')) return { field: { kind: 'literal', value: text }, prefix: text }
   const { render, placeholder, prefix, names } = shared.template(text)

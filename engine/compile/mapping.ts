@@ -7,6 +7,7 @@
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
 import type { Path } from '../config/path.ts'
+import { isSecretKey } from '../config/secret.ts'
 import type { Field, Program } from '../resolve/program.ts'
 import type { ScopeNames } from '../resolve/scope.ts'
 import type { Transforms } from '../transform/port.ts'
@@ -92,10 +93,7 @@ function compileWithNames(
       source.forEach === undefined
         ? undefined
         : compileWhole(source.forEach, ['forEach'], report, beforeElements)?.evaluate,
-    vars: Object.entries(source.vars ?? {}).flatMap(([name, text]) => {
-      const compiled = compileWhole(text, ['vars', name], report, shared)
-      return compiled === undefined ? [] : [{ name, evaluate: compiled.evaluate }]
-    }),
+    ...compileVars(source.vars, report, shared),
     fields,
     deliverTo: action === 'agent' ? compileTargets(source.deliverTo, compile) : undefined,
     strict: source.strict === true,
@@ -107,6 +105,21 @@ function compileWithNames(
     trusted: source.allowUnsafeExternalContent === true,
   }
   return { parts, pendingChecks, findings }
+}
+
+function compileVars(
+  vars: MappingSource['vars'],
+  report: Report,
+  shared: SharedParts,
+): Pick<Program, 'vars' | 'ownTexts'> {
+  const ownTexts = new Map<string, readonly string[]>()
+  const compiled = Object.entries(vars ?? {}).flatMap(([name, text]) => {
+    const expression = compileWhole(text, ['vars', name], report, shared)
+    // What shows how a message came about hides a secret by the name of its value.
+    if (expression?.choices !== undefined && !isSecretKey(name)) ownTexts.set(name, expression.choices)
+    return expression === undefined ? [] : [{ name, evaluate: expression.evaluate }]
+  })
+  return { vars: compiled, ...(ownTexts.size > 0 && { ownTexts }) }
 }
 
 function compileCoalesce(

@@ -23,7 +23,7 @@ export async function evaluateAt(path: Path, expression: Expression, scope: Scop
  */
 export async function withVars(program: Program, scope: Scope, recorder?: Recorder): Promise<Scope> {
   const values: Record<string, unknown> = Object.create(null)
-  const inner: Scope = { ...scope, vars: values }
+  const inner: Scope = { ...scope, vars: values, ownTexts: program.ownTexts }
   for (const { name, evaluate } of program.vars) {
     const value = await evaluateAt(['vars', name], evaluate, inner)
     values[name] = value

@@ -61,7 +61,8 @@ export interface Matcher {
 export type Field =
   | { readonly kind: 'literal'; readonly value: unknown }
   | { readonly kind: 'template'; readonly render: Template }
-  | { readonly kind: 'expression'; readonly evaluate: Expression }
+  /** `choices` are the texts of the mapping between which it chooses, if it does nothing else. */
+  | { readonly kind: 'expression'; readonly evaluate: Expression; readonly choices?: readonly string[] }
 
 /** A field that is rendered for each action. */
 export type KeyField = Exclude<Field, { kind: 'literal' }>
@@ -82,6 +83,8 @@ export interface Program {
   readonly forEach: Expression | undefined
   /** The variables in the order in which they are computed. */
   readonly vars: readonly { readonly name: string; readonly evaluate: Expression }[]
+  /** The texts of the mapping between which variables choose that do nothing else, by the variable's name. */
+  readonly ownTexts?: ReadonlyMap<string, readonly string[]>
   readonly fields: readonly { readonly name: FieldName; readonly field: Field }[]
   /** Replaces `channel` and `to`. */
   readonly deliverTo: readonly { readonly channel: Field; readonly to: Field | undefined }[] | undefined

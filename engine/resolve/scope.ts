@@ -17,6 +17,8 @@ export interface Scope {
   readonly index: number | undefined
   /** The variables that are computed so far. */
   readonly vars: Readonly<Record<string, unknown>> | undefined
+  /** Those of the program, once its variables are computed. */
+  readonly ownTexts?: ReadonlyMap<string, readonly string[]> | undefined
   readonly memory: Memory
   /** The containment of the thread that resolves the request. */
   readonly containment: Containment

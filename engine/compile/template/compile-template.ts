@@ -117,7 +117,15 @@ function compileContent(node: Content): Step | undefined {
 function compileMustache(node: Mustache, environment: Environment): Step {
   if (isPlain(node)) {
     const { read, name } = compilePath(asPath(node.path), environment)
-    return (frame, output) => emitValue(output, read(frame, output), name(frame))
+    const own = variableIn(asPath(node.path), environment)
+    if (own === undefined) return (frame, output) => emitValue(output, read(frame, output), name(frame))
+    return (frame, output) => {
+      const value = read(frame, output)
+      const isOwn =
+        typeof value === 'string' && value !== '' && frame.scope.ownTexts?.get(own)?.includes(value)
+      if (isOwn) emitLiteral(output, { literal: value }, Buffer.byteLength(value))
+      else emitValue(output, value, name(frame))
+    }
   }
   const { read, name, subject } = compileCall(node, environment)
   // A literal text in the template (`default x "nobody"`) is the operator's own.
@@ -139,6 +147,14 @@ function compileMustache(node: Mustache, environment: Environment): Step {
 /** A name alone is a field, even if a helper has that name, so that a payload's `date` stays reachable. */
 function isPlain(node: Mustache | Call): boolean {
   return node.params.length === 0 && (node.hash?.pairs.length ?? 0) === 0
+}
+
+/** The name of the variable that a path reads for certain: within {{#each}} and {{#with}} a payload may have `vars` of its own. */
+function variableIn({ data, depth, parts }: Path, { blocks, top }: Environment): string | undefined {
+  const [first, name, ...more] = parts
+  const isVariable =
+    !data && depth === 0 && blocks.length === 0 && first === 'vars' && top.names.ours.has('vars')
+  return isVariable && more.length === 0 ? name : undefined
 }
 
 /** `{{"full name"}}` and `{{0}}` are fields too. */

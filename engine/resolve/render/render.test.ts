@@ -33,6 +33,40 @@ test('the result of an expression is fenced as a whole', async () => {
   assert.match(action.prompt, /^<outside-data id="id1">\nA text made by the mapping "m", from outside\./)
 })
 
+const tones = 'urgent ? "Answer at once, and in German." : "Answer when you have read all of it."'
+
+test('a text of the mapping is not fenced where a variable or an expression only chooses it', async () => {
+  for (const [vars, message, prompt] of [
+    [{ tone: tones }, '{{vars.tone}} It is #{{n}}.', 'Answer at once, and in German. It is #5.'],
+    [{ tone: '"Be brief, and say what to do."' }, '{{vars.tone}}', 'Be brief, and say what to do.'],
+    [
+      { tone: '($n := 1; "Be brief, and say what to do.")' },
+      '{{#if n}}{{vars.tone}}{{/if}}',
+      'Be brief, and say what to do.',
+    ],
+    [{}, `{% ${tones} %}`, 'Answer at once, and in German.'],
+  ] as const)
+    assert.equal((await agentOf({ vars, message }, { urgent: true, n: 5 })).prompt, prompt, message)
+})
+
+test('what a variable makes of the payload is fenced, even where it equals a text of the mapping', async () => {
+  const text = 'Answer at once, and in German.'
+  const payload = { urgent: false, title: text, list: [{ vars: { tone: text } }], vars: { tone: text } }
+  for (const [vars, message] of [
+    [{ tone: tones, title: 'title' }, 'Read {{vars.title}}'],
+    [{ tone: '"Answer " & title' }, 'Read {{vars.tone}}'],
+    [{ tone: 'urgent ? "Be brief, and say what to do." : title' }, 'Read {{vars.tone}}'],
+    [{ tone: tones }, 'Read {{#each list}}{{vars.tone}}{{/each}}'],
+    [{ tone: tones }, 'Read {{#with payload}}{{vars.tone}}{{/with}}'],
+    [{ tone: tones }, 'Read {{payload.vars.tone}}'],
+    [{}, 'Read {{vars.tone}}'],
+  ] as const) {
+    const { prompt } = await agentOf({ vars, message }, payload)
+    const [sentence = '', fenced] = prompt.split('<outside-data')
+    assert.ok(!sentence.includes(text) && fenced?.includes(text), `${message}: ${prompt}`)
+  }
+})
+
 test('a wake mapping renders its text and mode', async () => {
   const action = await wakeOf({ text: 'Build {{id}}', mode: '{{m}}' }, { id: 5, m: 'next-heartbeat' })
   assert.deepEqual(

@@ -56,7 +56,11 @@ async function renderFields(rendering: Rendering): Promise<Draft> {
   }))
   for (const { name, field } of program.fields) {
     if (field.kind !== 'expression') continue
-    fields[name] = await evaluateField(name, [name], field.evaluate, rendering)
+    const value = await evaluateField(name, [name], field.evaluate, rendering)
+    fields[name] = value
+    // It is the operator's, though the payload may have chosen it.
+    if (name === contentName && typeof value === 'string' && field.choices?.includes(value))
+      content = [{ literal: value }]
   }
   for (const [index, target] of targets?.entries() ?? []) {
     for (const key of ['channel', 'to'] as const) {
