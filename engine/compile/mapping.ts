@@ -7,7 +7,7 @@
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
 import type { Path } from '../config/path.ts'
-import { isSecretKey } from '../config/secret.ts'
+import { isCalledSecret } from '../config/secret.ts'
 import type { Field, Program } from '../resolve/program.ts'
 import type { ScopeNames } from '../resolve/scope.ts'
 import type { Transforms } from '../transform/port.ts'
@@ -116,7 +116,7 @@ function compileVars(
   const compiled = Object.entries(vars ?? {}).flatMap(([name, text]) => {
     const expression = compileWhole(text, ['vars', name], report, shared)
     // What shows how a message came about hides a secret by the name of its value.
-    if (expression?.choices !== undefined && !isSecretKey(name)) ownTexts.set(name, expression.choices)
+    if (expression?.choices !== undefined && !isCalledSecret(name)) ownTexts.set(name, expression.choices)
     return expression === undefined ? [] : [{ name, evaluate: expression.evaluate }]
   })
   return { vars: compiled, ...(ownTexts.size > 0 && { ownTexts }) }
