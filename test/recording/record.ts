@@ -1,6 +1,6 @@
 /**
  * Records what a checkout of Reveille does, seen from outside: one line for each fact, `key`, a tab and JSON. A rebuilt room has to give
- * the recording that the old one gave, but for differences that somebody wanted.
+ * the recording that the old one gave, but for differences that somebody wanted; README.md says how they are accepted.
  */
 
 import { readFile, writeFile } from 'node:fs/promises'

@@ -105,7 +105,7 @@ export async function runCommand(
 /** That of this process, without what would change a gateway. */
 function environment(): NodeJS.ProcessEnv {
   const names = Object.keys(process.env).filter(
-    (name) => !/^(REVEILLE_|NODE_TEST_CONTEXT|FORCE_COLOR)/.test(name),
+    (name) => !/^(REVEILLE_|npm_|NODE_TEST_CONTEXT|FORCE_COLOR)/.test(name),
   )
   return { ...Object.fromEntries(names.map((name) => [name, process.env[name]])), TZ: 'UTC', NO_COLOR: '1' }
 }
