@@ -59,8 +59,10 @@ function sortedEntries(value: object): [string, unknown][] {
   return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
 }
 
-/** The names and types of a JSON value, those of a list's elements once. */
+/** The names and types of a JSON value, those of a list's elements once. A list with gaps in time is one of numbers. */
 export function shapeOf(value: unknown): unknown {
+  const isSeries = Array.isArray(value) && value.every((each) => each === null || typeof each === 'number')
+  if (isSeries && value.length > 0) return ['number']
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])]
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
   return Object.fromEntries(sortedEntries(value).map(([key, each]) => [key, shapeOf(each)]))
