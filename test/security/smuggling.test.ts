@@ -23,11 +23,14 @@ test('two servers never see different requests in the same bytes, even if Node.j
   const port = Number(new URL(address).port)
   let lastKnown = ''
 
-  /** Returns the texts of the events since the last call, newest first. */
+  /** Returns the texts of the events that requests have posted since the last call, newest first. An issue posts its own. */
   async function news(): Promise<string[]> {
     const headers = { authorization: `Bearer ${gatewayToken}` }
     const answer = await fetch(`${address}/api/events?limit=5`, { headers })
-    const { items } = (await answer.json()) as { items: { id: string; text: string }[] }
+    const page = (await answer.json()) as {
+      items: { id: string; text: string; origin: { requestId?: string } }[]
+    }
+    const items = page.items.filter(({ origin }) => origin.requestId !== undefined)
     const known = items.findIndex(({ id }) => id === lastKnown)
     lastKnown = items[0]?.id ?? ''
     return (known === -1 ? items : items.slice(0, known)).map(({ text }) => text)

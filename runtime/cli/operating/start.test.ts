@@ -127,7 +127,7 @@ test('without a command an empty folder gets a configuration, on a chosen port, 
   const address = /listens on (\S+)/.exec(out)?.[1]
   assert.doesNotMatch(address ?? '', /:8787$/)
   const status = await promisify(execFile)(process.execPath, [await build(), 'status'], { cwd, env })
-  assert.match(status.stdout, new RegExp(`^gateway +${address}\n`))
+  assert.match(status.stdout, new RegExp(`^gateway +${address}$`, 'm'))
   assert.equal(status.stderr, '')
 })
 
