@@ -61,6 +61,7 @@ import {
   createSources,
   sourcesFolder,
 } from './sources/index.ts'
+import { isDatabase, openDriverStore, storeDiagnostic } from './store/driver-package.ts'
 import { createIdMinter } from './store/id.ts'
 import {
   type Health,
@@ -69,10 +70,10 @@ import {
   type NodeRole,
   type Store,
   StoreError,
+  type StoreErrorCode,
   type StoreOptions,
 } from './store/port.ts'
 import { highestGenerationIn, lockDataFolder, openSqliteStore } from './store/sqlite/index.ts'
-import { createMigrationReporter } from './store-migration.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
 import { createTrust } from './trust/index.ts'
 import { clientHeaderOf, createTunnel, type Tunnel, type TunnelOptions } from './tunnel.ts'
@@ -102,11 +103,6 @@ export interface GatewayOptions {
   readonly clock?: SourceClock
   /** Where log lines go. Default: standard error. */
   readonly logStream?: LogOptions['stream']
-  /**
-   * Whether 503 is answered at the gateway's address, before `listen` is called, while the store of an older version is migrated.
-   * Default: false.
-   */
-  readonly answerEarly?: boolean
   /** Whether files are watched for changes. Default: true. */
   readonly watch?: boolean
   /**
@@ -175,7 +171,7 @@ async function assemble(
   const { now = Date.now, watch = true, fetch = globalThis.fetch, role = 'all' } = options
   const { settings } = configuration
   const node = { name: options.node ?? hostname(), version: packageVersion(), role }
-  const isCluster = settings.gateway.store !== 'sqlite'
+  const isCluster = isDatabase(settings.gateway.store)
   const { dataDir } = settings.gateway
   const mintId = createIdMinter(now)
   const randomId = createRandomIds()
@@ -224,12 +220,10 @@ async function assemble(
     port: options.port ?? settings.gateway.port,
   }
   let storeChanged: (health: Health) => void = () => undefined
-  const migration = createMigrationReporter({ log, ...(options.answerEarly && { address }) })
   const { store, failed } = await openStore({
     configuration,
     log,
     now,
-    migration,
     node,
     parts,
     leases: options.leases,
@@ -516,7 +510,7 @@ function openArchive({ file, gateway: { dataDir, store } }: Settings, log: Log) 
   return openGenerationArchive({
     folder: join(dataDir, 'generations'),
     configFile: file,
-    highestElsewhere: () => (store === 'sqlite' ? highestGenerationIn(dataDir) : 0),
+    highestElsewhere: () => (isDatabase(store) ? 0 : highestGenerationIn(dataDir)),
     onDamaged: (found) => log.warn({ event: 'generations-damaged', found }),
     onFailed: (error) => log.error({ event: 'generations-not-kept', err: error }),
   })
@@ -526,7 +520,6 @@ interface StoreParts {
   readonly configuration: Configuration
   readonly log: Log
   readonly now: () => number
-  readonly migration: ReturnType<typeof createMigrationReporter>
   readonly node: StoreOptions['node']
   readonly parts: Parts
   readonly leases: StoreOptions['leases']
@@ -534,22 +527,20 @@ interface StoreParts {
 }
 
 /** @throws ConfigurationError where the database that the configuration names cannot be used */
-async function openStore({ configuration, log, now, migration, node, parts, leases, onHealth }: StoreParts) {
+async function openStore({ configuration, log, now, node, parts, leases, onHealth }: StoreParts) {
   const failed = Promise.withResolvers<StoreError>()
   const { settings } = configuration
   const { store, dataDir } = settings.gateway
-  const isEmbedded = store === 'sqlite'
+  const isEmbedded = !isDatabase(store)
   // The store of a server locks no folder, and two processes must not share one.
   if (!isEmbedded) parts.add(lockDataFolder(dataDir))
-  const open = isEmbedded ? openSqliteStore : (await import('./store/postgres/index.ts')).openPostgresStore
-  const opening = open({
+  const options: StoreOptions = {
     location: isEmbedded ? dataDir : store,
     node,
     ...(leases && { leases }),
     now,
     ...storeSettings(settings),
     historyMessages,
-    onMigration: migration.note,
     onHealth(health) {
       const { writable, reason } = health
       onHealth(health)
@@ -564,22 +555,24 @@ async function openStore({ configuration, log, now, migration, node, parts, leas
       log.fatal({ event: 'store-stopped', err: error }, 'the store stopped; nothing can be kept any more')
       failed.resolve(error)
     },
-  })
-  const opened = opening.then(
-    () => true,
-    () => false,
-  )
-  await migration.end(await opened)
+  }
   try {
+    const opening = isEmbedded
+      ? openSqliteStore(options)
+      : openDriverStore({ ...options, configFile: settings.file })
     return { store: await opening, failed: failed.promise }
   } catch (error) {
-    if (isEmbedded || !(error instanceof StoreError) || error.code !== 'STORE_UNAVAILABLE') throw error
-    const message = `\`gateway.store\`: ${error.message}`
-    const place = configuration.locate(['gateway', 'store'])
-    const { code, fix: hint } = error
-    throw new ConfigurationError([{ severity: 'error', code, message, place, ...(hint && { hint }) }])
+    if (isEmbedded || !(error instanceof StoreError) || !isAboutDatabase.has(error.code)) throw error
+    throw new ConfigurationError([storeDiagnostic(error, configuration.locate(['gateway', 'store']))])
   }
 }
+
+/** Errors that are shown at the address of the database. */
+const isAboutDatabase: ReadonlySet<StoreErrorCode> = new Set([
+  'STORE_UNAVAILABLE',
+  'PLUGIN_MISSING',
+  'PLUGIN_KIT',
+])
 
 /** Shows the other nodes what is live here. */
 function reportLive({ cluster }: Store, reloader: Reloader): void {

@@ -60,6 +60,11 @@ const keepers = [
     room: 'plugins/gmail/mail/html/',
     rule: 'plugins/gmail/mail/html alone knows who makes text of HTML',
   },
+  {
+    of: /^pg$/,
+    room: 'plugins/postgres/',
+    rule: 'plugins/postgres alone knows the client of PostgreSQL',
+  },
 ] as const
 
 /** What the files of one room must not reach, over however many files. */
@@ -118,7 +123,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['agent/', 'generations/', 'guard/', 'observe/', 'plugin/'],
     ['session/'],
     ['http/'],
-    ['dispatch/', 'reload/', 'replay/', 'sources/', 'store-migration.ts', 'trust/', 'tunnel.ts'],
+    ['dispatch/', 'reload/', 'replay/', 'sources/', 'trust/', 'tunnel.ts'],
     ['issues/'],
     ['api/'],
     ['gateway.ts'],
@@ -134,14 +139,14 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
 }
 
-/** Returns one sentence for each broken rule. Tests and tools may import anything. */
+/** Returns one sentence for each broken rule. Tests, what they test alike, and tools may import anything. */
 export function findViolations(imports: readonly Import[]): string[] {
   const ours = imports.filter(({ from }) => !isFree(from))
   return [...breaches(ours), ...leaks(ours), ...crossings(ours), ...upwardImports(ours), ...circles(imports)]
 }
 
 function isFree(file: string): boolean {
-  return /\.test\.ts$|^(test|tools)\//.test(file)
+  return /(\.test|\.soak|-subject)\.ts$|^(test|tools)\//.test(file)
 }
 
 function breaches(imports: readonly Import[]): string[] {

@@ -16,6 +16,7 @@ testPackages(
     'a YAML author follows the tour of mappings',
     'a transform has a package, JSON, `with` and a secret, and is edited live',
     'a channel passes the conformance suite, and delivers for a TypeScript plugin that is edited live',
+    'the gateway runs on PostgreSQL, doctor reads it, and backup names its command',
     'github-review-to-slack',
   ],
 )

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { testPostgres } from '../runtime/store/postgres/test-server.ts'
+import { testPostgres } from '../plugins/postgres/test-server/index.ts'
 import { atEnd } from './at-end.ts'
 import { openFakeGitHub } from './connect/github.ts'
 import { attachDebugger } from './debugger.ts'
@@ -327,7 +327,15 @@ async function runOnPostgres(t: TestContext, installed: Installed): Promise<void
   const file = path.join(user.cwd, 'reveille.yaml')
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace(/^gateway:$/m, '$&\n  store: "${STORE_URL}"'))
-  await user.succeeds('check')
+  const { code, err } = await user.reveille('check')
+  // The image brings the driver along.
+  if (code !== 0) {
+    const command = `npm install --prefix ${user.cwd} @reveille/plugin-postgres`
+    assert.match(err, /reveille\.yaml:\d+:\d+: .*the package @reveille\/plugin-postgres is not installed/)
+    assert.ok(err.includes(command), err)
+    await installed.add(user.cwd, ['@reveille/plugin-postgres'])
+    await user.succeeds('check')
+  }
   const gateway = await user.start()
   const answer = await gateway.post('agent', { message: 'Count the ships' })
   assert.equal(answer.status, 200, answer.text)

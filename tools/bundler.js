@@ -9,8 +9,8 @@ import { replaceFile } from './replace-file.js'
 
 /** The programs of threads that need nothing beside them. */
 const threads = {
-  'sqlite-writer': 'runtime/store/sqlite/writer/sqlite-writer.ts',
-  'sqlite-reader': 'runtime/store/sqlite/reader/sqlite-reader.ts',
+  'sqlite-writer': 'runtime/store/sqlite/sqlite-writer.ts',
+  'sqlite-reader': 'runtime/store/sqlite/sqlite-reader.ts',
   'transform-worker': 'engine/transform/worker/transform-worker.ts',
   'parse-thread': 'engine/config/file/parse-thread.ts',
   'evaluator-thread': 'engine/evaluator/evaluator-thread.ts',

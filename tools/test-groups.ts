@@ -13,7 +13,7 @@ const long: ReadonlyMap<string, number> = new Map([
   ['test/durability', 1],
   ['test/cluster', 1],
   ['runtime/store/sqlite/store.test.ts', 1],
-  ['runtime/store/postgres/store.test.ts', 1],
+  ['runtime/store/server.test.ts', 1],
   ['test/pack.test.ts', 1],
   ['test/gmail/arrivals.test.ts', 1],
   ['test/reload/storm.test.ts', 1],

@@ -54,10 +54,10 @@ for (const shell of ['bash', 'zsh', 'fish'] as const) {
     }
     assert.deepEqual(offered('reveille', 'requ'), ['requests'])
     assert.ok(['status', 'tail', 'completion'].every((name) => offered('reveille', '').includes(name)))
-    assert.deepEqual(
-      offered('reveille', 'store', ''),
-      shell === 'fish' ? ['backup', 'copy', 'help'] : ['backup', 'copy', 'help', '--help', '-h'],
-    )
+    assert.deepEqual(offered('reveille', 'store', ''), [
+      ...['backup', 'export', 'import', 'help'],
+      ...(shell === 'fish' ? [] : ['--help', '-h']),
+    ])
     assert.ok(offered('reveille', 'requests', '--out').includes('--outcome'))
     const outcomes = offered('reveille', 'requests', '--outcome', '')
     assert.ok(outcomes.includes('ignored') && !outcomes.includes('--json'), String(outcomes))

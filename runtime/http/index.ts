@@ -15,7 +15,6 @@ export {
   type RequestOutcome,
   reasonOf,
 } from './request-context.ts'
-export { answerNotReady } from './server/not-ready.ts'
 export {
   createApp,
   ListenError,

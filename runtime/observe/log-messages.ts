@@ -41,13 +41,6 @@ export const logMessages: Record<string, Line | ((facts: Facts) => Line) | undef
     'the other nodes took this one for dead, and have its {tasks:count task}',
     'it goes on as a new one',
   ],
-  'store-migrating': [
-    'migrating',
-    'the store is brought from schema {from} to schema {to}; requests are answered 503 meanwhile',
-    'the old one is kept in {backup}',
-  ],
-  'store-migration': ['', '{percent} % of the store is migrated'],
-  'store-migrated': ['migrated', 'the store has the schema of this version', '{tookMs:took}'],
   'store-stopped': ['failed', 'the store stopped, so the gateway does: start it again'],
   'log-lines-dropped': ['warning', '{lines:count log line} dropped, as nothing took them'],
   'gateway-stopped': ['stopped', 'what was accepted is kept for the next start'],

@@ -374,6 +374,12 @@ test('a package is refused, with its key, when its manifest does not hold', asyn
   const cases: [string, Record<string, unknown>, string, string][] = [
     ['no-manifest', { reveille: undefined }, 'PLUGIN_MANIFEST', 'without a `reveille` key'],
     [
+      'driver',
+      { reveille: { kit: 1, driver: 'radio' } },
+      'PLUGIN_MANIFEST',
+      'names a driver of databases; it needs no entry',
+    ],
+    [
       'misspelt',
       { reveille: { kit: 1, chanels: ['radio'] } },
       'PLUGIN_MANIFEST',

@@ -2,6 +2,7 @@
 
 import { acceptingContract } from './contract/accepting.ts'
 import { adminSendContract } from './contract/admin-send.ts'
+import { agingContract } from './contract/aging.ts'
 import type { ContractSubject } from './contract/bench/bench.ts'
 import { boundsContract } from './contract/bounds.ts'
 import { busyContract } from './contract/busy.ts'
@@ -22,6 +23,7 @@ import { replayJobsContract } from './contract/replay-jobs.ts'
 import { retentionContract } from './contract/retention.ts'
 import { sessionsContract } from './contract/sessions.ts'
 import { spendingContract } from './contract/spending.ts'
+import { togetherContract } from './contract/together.ts'
 
 export type { ContractFault, ContractSubject, OpenedStore, Place } from './contract/bench/bench.ts'
 
@@ -42,9 +44,11 @@ export function storeContract(subject: ContractSubject): void {
   findingContract(subject)
   changesContract(subject)
   retentionContract(subject)
+  agingContract(subject)
   idleSessionsContract(subject)
   forgettingContract(subject)
   replayJobsContract(subject)
   issuesContract(subject)
   failingContract(subject)
+  togetherContract(subject)
 }

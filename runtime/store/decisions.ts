@@ -11,7 +11,6 @@ import {
   type Id,
   type IssueRecord,
   type ReplayJob,
-  type RequestRecord,
   type RunError,
   type RunRecord,
   type RunRetry,
@@ -170,14 +169,6 @@ export function keyOfOptions(options: object): string | undefined {
   return typeof key === 'string' ? key : undefined
 }
 
-/** Finds the job with the key among those that were not cancelled. They are few. */
-export function jobWithKey<Row extends { readonly options: string }>(
-  rows: Iterable<Row>,
-  key: string,
-): Row | undefined {
-  return Iterator.from(rows).find(({ options }) => keyOfOptions(JSON.parse(options)) === key)
-}
-
 /** A job as its row has it. */
 export interface CountedJob extends Pick<ReplayJob, 'state' | 'total' | 'done' | 'failed' | 'skipped'> {
   /** JSON. */
@@ -284,46 +275,6 @@ export interface Consequences<FoundEvent> {
 export interface ShownEvent {
   readonly isPending: boolean
   readonly consumedBy: Id | undefined
-}
-
-/** Where what a request caused is found. */
-export interface Traces<FoundEvent extends ShownEvent> {
-  readonly run: (id: Id) => RunRecord | undefined
-  readonly event: (id: Id) => FoundEvent | undefined
-  readonly showedBy: ShowedBy
-}
-
-/** Follows a request to everything that shows something of it. */
-export function follow<FoundEvent extends ShownEvent>(
-  actions: RequestRecord['actions'],
-  traces: Traces<FoundEvent>,
-): Consequences<FoundEvent> {
-  const found: Consequences<FoundEvent> = { runs: new Map(), events: new Map() }
-
-  function followRun(id: Id): void {
-    const run = found.runs.has(id) ? undefined : traces.run(id)
-    if (run === undefined) return
-    found.runs.set(id, run)
-    for (const { summaryEventId } of [run, ...(run.retries ?? [])])
-      if (summaryEventId !== undefined) followEvent(summaryEventId)
-  }
-
-  /** The heartbeat that consumed an event has shown its text, and so has one that failed before. */
-  function followEvent(id: Id): void {
-    const event = found.events.has(id) ? undefined : traces.event(id)
-    if (event === undefined) return
-    found.events.set(id, event)
-    if (event.consumedBy !== undefined) followRun(event.consumedBy)
-    for (const heartbeat of traces.showedBy.get(id) ?? []) followRun(heartbeat)
-  }
-
-  for (const { kind, id, duplicateOf } of actions) {
-    // What a duplicate names belongs to an earlier request.
-    if (duplicateOf !== undefined) continue
-    if (kind === 'agent') followRun(id)
-    else followEvent(id)
-  }
-  return found
 }
 
 /** Returns why what became of a request cannot be erased now. */

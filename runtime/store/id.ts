@@ -69,8 +69,8 @@ function at(bytes: Uint8Array, index: number): number {
 
 const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The last time of an id, in 2089: up to it the embedded store can number the ids of each millisecond in one exact integer. */
-export const lastTime = Date.UTC(2020) + Number.MAX_SAFE_INTEGER / 4096 - 1
+/** The last time of an id, in 2089. */
+const lastTime = Date.UTC(2020) + Number.MAX_SAFE_INTEGER / 4096 - 1
 const firstTooLate = (Math.floor(lastTime) + 1).toString(16).padStart(12, '0').replace(/^.{8}/, '$&-')
 
 /** Returns whether a text is an id that a record could have: other UUIDs, such as random ones, are nearly all too late. */

@@ -20,15 +20,10 @@ export function createNotedRequests(most: number) {
       waiting.set(request.id, kept)
       return kept
     },
-    /** So many of the oldest are on the disk, or are given up. */
-    settled(count: number): void {
-      let left = count
-      for (const [id, { body }] of waiting) {
-        if (left === 0) return
-        left -= 1
-        waiting.delete(id)
-        bytes -= body?.length ?? 0
-      }
+    /** The request is on the disk, or is given up. */
+    done(id: Id): void {
+      bytes -= waiting.get(id)?.body?.length ?? 0
+      waiting.delete(id)
     },
     get: (id: Id): RequestRecord | undefined => waiting.get(id),
   }

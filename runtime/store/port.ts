@@ -570,6 +570,8 @@ export interface Lead {
 export interface Cluster {
   /** The id of this node. */
   readonly node: Id
+  /** Whether other nodes may work on the same data. */
+  readonly isShared: boolean
   /** Lists all nodes that are alive, the oldest first. */
   nodes(): Promise<readonly NodeRecord[]>
   /** Shows the others what is live on this node. */
@@ -649,6 +651,8 @@ export interface StoreOptions extends StoreLimits {
    * long after it said so it may begin what must not happen twice. Milliseconds. Default: 5,000, 15,000 and 10,000.
    */
   readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
+  /** How far this process's clock is ahead of the database's, in milliseconds. Default: the database is asked. */
+  readonly skewMs?: () => number
   /** What the others read about this node. Default: no name, role `all`. */
   readonly node?: Pick<NodeRecord, 'name' | 'version' | 'role'>
   /** Milliseconds since the Unix epoch. */
@@ -662,8 +666,6 @@ export interface StoreOptions extends StoreLimits {
   readonly onHealth?: (health: Health) => void
   /** Called when this node has taken over from one that is dead, and when the others have taken this one for dead. */
   readonly onTakeover?: (takeover: Takeover) => void
-  /** Called while the data of an older version is brought into the form of this one, before the store is open. */
-  readonly onMigration?: (migration: Migration) => void
   /** The timer for due times. Default: `setTimeout`, in a way that does not keep the process alive. */
   readonly setTimer?: SetTimer
   /**
@@ -688,17 +690,6 @@ export interface Takeover {
   readonly tasks: number
 }
 
-/** How far the migration of a store is. */
-export interface Migration {
-  readonly from: number
-  readonly to: number
-  /** The copy of the old data, which an older version can be started on. */
-  readonly backup: string
-  /** Rows that were copied, and all rows; both 0 while the backup is written. */
-  readonly done: number
-  readonly total: number
-}
-
 /** Calls `run` once, `ms` milliseconds from now, unless the returned function is called before. */
 export type SetTimer = (run: () => void, ms: number) => () => void
 
@@ -719,6 +710,9 @@ export type StoreErrorCode =
   /** Other files show that there was a store whose database is missing. No empty one is created in its place. */
   | 'STORE_MISSING'
   | 'LOCKED'
+  /** The package with the database's driver is not installed, or is for another version of the kit. */
+  | 'PLUGIN_MISSING'
+  | 'PLUGIN_KIT'
 
 export class StoreError extends Error {
   readonly code: StoreErrorCode

@@ -3,7 +3,6 @@
  * settlement cannot be written, or the pool drains.
  */
 
-import type { GivenClaim } from './claims.ts'
 import {
   type Claim,
   type Effects,
@@ -13,36 +12,32 @@ import {
   type Work,
   type WorkOptions,
 } from './port.ts'
+import type { LoadedClaim } from './queue/claims.ts'
 
 type PoolOptions = Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>
 
-/** What a worker pool orders of the store, which carries it out as part of a batch. */
-export type ClaimOrder =
+/** What a worker pool asks of the core. */
+export type ClaimAction =
   | ({ readonly type: 'register'; readonly workerPool: number } & PoolOptions)
   | ({ readonly type: 'resize'; readonly workerPool: number } & Pick<PoolOptions, 'concurrency' | 'pools'>)
   | { readonly type: 'pause'; readonly workerPool: number }
+  /** Other nodes may perform what this one has owned. */
+  | { readonly type: 'give-up'; readonly workerPool: number }
   | { readonly type: 'load'; readonly claim: number }
   | { readonly type: 'checkpoint'; readonly claim: number; readonly effects: Effects }
   | { readonly type: 'settle'; readonly claim: number; readonly settlement: Settlement }
-
-/** A claim with what its task works with, as of the commit that gave it, in the store's own form. */
-export interface LoadedClaim extends GivenClaim {
-  readonly work?: unknown
-}
 
 export interface WorkerPoolParts {
   readonly id: number
   readonly options: WorkOptions
   readonly client: {
     /** Resolves when the order is committed. */
-    call(order: ClaimOrder): Promise<unknown>
+    call(order: ClaimAction): Promise<unknown>
     /** Returns whether a commit takes so long that no caller waits for it any more. */
     isStalled(): boolean
     /** Resolves as soon as a commit has stalled. */
     whenStalled(): Promise<void>
   }
-  /** Makes the work of what a claim brings, or of what a load returns. */
-  readonly workOf: (loaded: unknown) => Work
   /** Resolves when no other node can have taken over what this one holds. Default: at once, as there is no other node. */
   readonly hold?: () => Promise<void>
   readonly now: () => number
@@ -56,7 +51,7 @@ interface Lease {
   readonly abort: AbortController
   readonly cancel: AbortController
   /** What came with the claim, until `perform` has been called. */
-  work?: unknown
+  work?: Work
   /** What `perform` returned, until it is written. */
   settlement?: Settlement
 }
@@ -70,7 +65,6 @@ export function createWorkerPool({
   id,
   options,
   client,
-  workOf,
   hold = async () => undefined,
   now,
   setTimer,
@@ -85,7 +79,12 @@ export function createWorkerPool({
   })
 
   async function performOne(given: LoadedClaim): Promise<void> {
-    const lease: Lease = { abort: new AbortController(), cancel: new AbortController(), work: given.work }
+    const { work } = given
+    const lease: Lease = {
+      abort: new AbortController(),
+      cancel: new AbortController(),
+      ...(work && { work }),
+    }
     leases.set(given.claim, lease)
     const settlement = await settlementOf(given, lease)
     if (!lease.abort.signal.aborted) await settle(given, lease, settlement)
@@ -96,7 +95,7 @@ export function createWorkerPool({
     try {
       const performed = options.perform(claimOf(given, lease))
       // From now on time may have passed, and a checkpoint may have changed the work.
-      lease.work = undefined
+      delete lease.work
       return await performed
     } catch (error) {
       if (!lease.abort.signal.aborted) options.onFault?.(error, given.task)
@@ -110,14 +109,17 @@ export function createWorkerPool({
       lease: lease.abort.signal,
       cancel: lease.cancel.signal,
       async load() {
-        return workOf(lease.work ?? (await client.call({ type: 'load', claim })))
+        return lease.work ?? ((await client.call({ type: 'load', claim })) as Work)
       },
       async hold() {
         await hold()
         if (lease.abort.signal.aborted) throw lease.abort.signal.reason
       },
       async checkpoint(effects) {
-        await client.call({ type: 'checkpoint', claim, effects })
+        await client.call({ type: 'checkpoint', claim, effects }).catch((error) => {
+          if (error instanceof StoreError && error.code === 'LEASE_LOST') lose(claim)
+          throw error
+        })
       },
     }
   }
@@ -153,6 +155,15 @@ export function createWorkerPool({
     lookWhetherIdle()
   }
 
+  /** Aborts the claim's lease: another node has taken it over. */
+  function lose(claim: number): void {
+    const lease = leases.get(claim)
+    if (lease === undefined) return
+    leases.delete(claim)
+    lease.abort.abort(new StoreError('LEASE_LOST', 'another node has taken this claim over'))
+    lookWhetherIdle()
+  }
+
   /** While a commit hangs, a drain does not wait for claims that only wait to be written. */
   function isIdle(): boolean {
     return client.isStalled()
@@ -185,14 +196,7 @@ export function createWorkerPool({
     cancel(claim: number) {
       leases.get(claim)?.cancel.abort(new Error('the run was cancelled'))
     },
-    /** Aborts the claim's lease: another node has taken it over. */
-    lose(claim: number) {
-      const lease = leases.get(claim)
-      if (lease === undefined) return
-      leases.delete(claim)
-      lease.abort.abort(new StoreError('LEASE_LOST', 'another node has taken this claim over'))
-      lookWhetherIdle()
-    },
+    lose,
     async resize(concurrency: number, pools?: WorkOptions['pools']): Promise<void> {
       // The writer remembers the limits before it writes anything. A refusal is about the batch they came in.
       await client
@@ -213,6 +217,7 @@ export function createWorkerPool({
         })
       }
       await takeBack()
+      if (owned) await client.call({ type: 'give-up', workerPool: id }).catch(() => undefined)
     },
   }
 }

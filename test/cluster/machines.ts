@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import {
+  type EmbeddedServer,
+  startEmbeddedServer,
+} from '../../plugins/postgres/test-server/embedded-server.ts'
 import type { NodeRole, Page } from '../../runtime/store/port.ts'
-import { type EmbeddedServer, startEmbeddedServer } from '../../runtime/store/postgres/embedded-server.ts'
 import { writePrograms } from '../../tools/bundler.js'
 import { freePort } from '../durability/gateway-process.ts'
 import { createBalancer } from './balancer.ts'

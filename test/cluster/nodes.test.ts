@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
 import type { GatewayStatus } from '../../runtime/api/index.ts'
 import type { Page, RequestRecord } from '../../runtime/store/port.ts'
-import { testPostgres } from '../../runtime/store/postgres/test-server.ts'
 import { atEnd } from '../at-end.ts'
 import { createFolder, type Installation, install, configuration as usual } from '../installation.ts'
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import type { RunRecord } from '../../runtime/store/port.ts'
-import { createDatabase } from '../../runtime/store/postgres/connection.ts'
 import { ensureBuilt } from '../../tools/build.js'
 import { startMachines } from './machines.ts'
 import { createSenders, everythingEnded } from './storm.ts'
@@ -42,9 +42,10 @@ test('nodes are replaced by those of the next version under load, one may even g
   for (const { text, runId } of senders.accepted)
     if (runId !== undefined) assert.equal(runs.get(runId)?.state, 'succeeded', text)
 
-  const database = await createDatabase({ location: machines.database.url })
-  await database.link('test').query('UPDATE reveille.meta SET schema = schema + 1')
-  await database.close()
+  const operator = new pg.Client({ connectionString: machines.database.url })
+  await operator.connect()
+  await operator.query('UPDATE reveille.meta SET version = version + 1')
+  await operator.end()
   await second?.kill('SIGTERM')
   await assert.rejects(second?.start() ?? Promise.resolve(), /start the newer version/)
 })

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
 import type { RouteDeclaration } from '../../runtime/api/routes/declaration.ts'
 import { routes } from '../../runtime/api/routes/index.ts'
-import { testPostgres } from '../../runtime/store/postgres/test-server.ts'
 import { atEnd } from '../at-end.ts'
 import { configuration, install } from '../installation.ts'
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
 import type { DeliveryRecord, IssueRecord, Page } from '../../runtime/store/port.ts'
-import { testPostgres } from '../../runtime/store/postgres/test-server.ts'
 import { atEnd } from '../at-end.ts'
 import { gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'
 

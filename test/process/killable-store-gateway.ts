@@ -6,8 +6,8 @@ import { runCli } from '../../runtime/cli/cli.ts'
 const { postMessage } = Worker.prototype
 let writer: Worker | undefined
 Worker.prototype.postMessage = function (...message) {
-  // Commands go to the writer alone.
-  if ('orders' in message[0]) writer ??= this
+  // Posts go to the writer alone.
+  if (message[0].type === 'post') writer ??= this
   postMessage.apply(this, message)
 }
 process.once('SIGUSR2', () => void writer?.terminate())

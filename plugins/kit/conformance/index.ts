@@ -1,6 +1,13 @@
-/** The suites that every runner, channel and source passes. Call one at the top of a `node:test` file. */
+/** The suites that every runner, channel, source and driver passes. Call one at the top of a `node:test` file. */
 
 export { type ChannelConformance, type ChannelFixture, channelConformance } from './channel.ts'
+export {
+  type DriverConformance,
+  type DriverSetup,
+  driverConformance,
+  driverTests,
+  sharedDriverTests,
+} from './driver.ts'
 export { type RunnerConformance, type RunnerFixture, runnerConformance } from './runner.ts'
 export {
   type SourceConformance,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   buildCandidate,
+  CandidateError,
   type Configuration,
   compileSnapshot,
   type Diagnostic,
@@ -23,7 +24,9 @@ import {
   withPluginContent,
 } from '../../plugin/index.ts'
 import { createRandomIds } from '../../random-id.ts'
+import { findDriver, isDatabase, storeDiagnostic } from '../../store/driver-package.ts'
 import { createIdMinter } from '../../store/id.ts'
+import { StoreError } from '../../store/port.ts'
 import { hostTransforms } from '../../transforms.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, load, reportUnset } from '../configuration.ts'
@@ -66,6 +69,7 @@ async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): 
       compile: (configuration, bound) =>
         located(configuration, async () => {
           const catalog = checkPlugins(configuration.settings)
+          checkDriver(configuration)
           current = configuration
           return compileSnapshot(configuration, catalog, randomness, bound)
         }),
@@ -87,6 +91,18 @@ async function compile(loaded: Loaded, io: Io, { startsPlugins = false } = {}): 
   }
   await close()
   return { ok: false, diagnostics: built.outcome === 'rejected' ? built.diagnostics : [], watched }
+}
+
+/** @throws CandidateError where the package for the database of `gateway.store` is missing */
+function checkDriver({ settings, locate }: Configuration): void {
+  const { file: configFile } = settings
+  const { store: location } = settings.gateway
+  try {
+    if (isDatabase(location)) findDriver({ location, configFile })
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw new CandidateError([storeDiagnostic(error, locate(['gateway', 'store']))], { cause: error })
+  }
 }
 
 /** Returns what `use` makes of the snapshot or the errors. `startsPlugins`: as a start does, but reaching nobody. */

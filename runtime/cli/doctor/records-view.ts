@@ -30,7 +30,7 @@ export function createRecordsView(settings: Settings, gateway: GatewayView) {
         'STORE_UNREADABLE',
         'no gateway answers, which alone reads what is in the database',
       )
-    summary = openSummary(dataDir)
+    summary = await openSummary(dataDir)
     return fromStore(summary, settings.gateway.limits.backlog)
   }
 
@@ -44,9 +44,9 @@ export function createRecordsView(settings: Settings, gateway: GatewayView) {
   }
 }
 
-function openSummary(location: string): StoreSummary {
+async function openSummary(location: string): Promise<StoreSummary> {
   try {
-    return readStoreSummary(location)
+    return await readStoreSummary(location)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     throw new NotChecked('STORE_UNREADABLE', `no gateway answers, and ${error.message}`)
@@ -89,7 +89,7 @@ function fromStore(summary: StoreSummary, limit: number): RecordsView {
     source: 'its store',
     requests: async () => summary.requests(mostRequests),
     openDeliveries: async () => summary.openDeliveries(),
-    parkedRuns: async () => ({ count: summary.parkedRuns(), more: false }),
-    backlog: async () => ({ waiting: summary.backlog(), limit }),
+    parkedRuns: async () => ({ count: await summary.parkedRuns(), more: false }),
+    backlog: async () => ({ waiting: await summary.backlog(), limit }),
   }
 }

@@ -137,11 +137,14 @@ const backupHelp = `
 What sources keep, such as consents and how far they have read, is in plain files
 of the data folder, in sources/: copy those as they are.`
 
-const copyHelp = `
-No gateway may use either store meanwhile. All is written in one transaction, read
-again and compared by counts and digests: the target has all of it or nothing. The
-password of a database can be given in PGPASSWORD or ~/.pgpass. What sources keep
-goes along; generations stay in the data folders.`
+const exportHelp = `
+No gateway may use the store meanwhile. The file has one line of JSON for each row,
+and fits any database: with another \`gateway.store\`, \`reveille store import\` reads
+it. What sources keep goes along; generations stay in the data folder.`
+
+const importHelp = `
+The store that the configuration names must be empty, and no gateway may use it. All
+of the file is imported, in one transaction, or nothing.`
 
 export function addStoreCommands(program: CliCommand, run: Run): void {
   const store = program.command('store').description('look after the data of a gateway')
@@ -156,15 +159,22 @@ export function addStoreCommands(program: CliCommand, run: Run): void {
     .action(run(async () => (await import('./store-backup.ts')).storeBackup))
 
   store
-    .command('copy')
-    .description('copy a store into an empty one: from a data folder to PostgreSQL, or the other way')
-    .requiredOption('--from <store>', 'a data folder, or postgres://user@host/database')
-    .requiredOption('--to <store>', 'likewise; it must be empty, and is made if it is missing')
-    .option('--json', 'answer as JSON: {from, to, kinds: [{kind, count, digest}]}')
-    .addHelpText('after', copyHelp)
-    .examples(
-      'reveille store copy --from ~/.reveille --to postgres://reveille@db.example.com/reveille',
-      'reveille store copy --from postgres://reveille@db.example.com/reveille --to /var/lib/reveille',
-    )
-    .action(run(async () => (await import('./store-copy.ts')).storeCopy))
+    .command('export')
+    .description('write the store to a file of lines of JSON, to move it to another database')
+    .argument('<file>', 'the file; must not exist. `-` is standard output')
+    .addOption(configOption())
+    .option('--json', 'answer as JSON: {file, counts}')
+    .addHelpText('after', exportHelp)
+    .examples('reveille store export reveille.ndjson', 'reveille store export - | gzip > reveille.ndjson.gz')
+    .action(run(async () => (await import('./store-transfer.ts')).storeExport))
+
+  store
+    .command('import')
+    .description('read what `reveille store export` wrote into an empty store')
+    .argument('<file>', 'the file. `-` is standard input')
+    .addOption(configOption())
+    .option('--json', 'answer as JSON: {file, counts}')
+    .addHelpText('after', importHelp)
+    .examples('reveille store import reveille.ndjson', 'zcat reveille.ndjson.gz | reveille store import -')
+    .action(run(async () => (await import('./store-transfer.ts')).storeImport))
 }

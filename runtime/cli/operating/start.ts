@@ -250,7 +250,6 @@ async function openGateway(
       poll,
       watch,
       lastGood,
-      answerEarly: true,
       ...(role && { role }),
       node: node ?? (io.env['REVEILLE_NODE'] || undefined),
       ...(host !== undefined && { host }),

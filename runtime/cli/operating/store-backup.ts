@@ -1,13 +1,13 @@
 /** `reveille store backup`: copies the store of a gateway, running or not. */
 
 import path from 'node:path'
+import { isDatabase } from '../../store/driver-package.ts'
 import { StoreError } from '../../store/port.ts'
 import { backupSqliteStore } from '../../store/sqlite/index.ts'
 import { CommandFailure, sentence } from '../command-failure.ts'
 import { loadOrFail } from '../configuration.ts'
 import type { CommandOptions, Io } from '../io.ts'
 import { shellWord } from '../pasted.ts'
-import { isDatabase } from './store-copy.ts'
 
 export async function storeBackup(target: string, options: CommandOptions, io: Io): Promise<number> {
   const file = path.resolve(io.cwd, target)

@@ -17,7 +17,10 @@ import {
   createSourceStorage,
   sourcesFolder,
 } from '../../sources/index.ts'
-import { CommandFailure } from '../command-failure.ts'
+import { isDatabase } from '../../store/driver-package.ts'
+import { StoreError } from '../../store/port.ts'
+import { openSourceValues } from '../../store/source-values.ts'
+import { CommandFailure, storeFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { type Io, paintFor, wrapText } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -74,7 +77,9 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const configured = { ...found, mailbox: usable(found.mailbox, connector) }
   const { store, dataDir } = settings.gateway
   const folder = path.join(sourcesFolder(dataDir), 'gmail')
-  await using shared = store === 'sqlite' ? undefined : await openValues(store)
+  await using shared = isDatabase(store)
+    ? await openSourceValues({ location: store, configFile: file })
+    : undefined
   const storage = shared ? createSharedStorage(shared)('gmail', folder) : createSourceStorage(folder)
   const known = { wanted, config: configured.mailbox, ...(await knownBefore(storage)) }
   const asked = prompts === undefined ? wanted : await ask(prompts, { ...known, ...connector }, io)
@@ -84,12 +89,6 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const advice = await adviceFor(configuration, connection, io)
   for (const warning of advice.warnings) steps.warn(warning)
   return { mailbox: connection.config, watchEnds: await watchEndOf(storage), changed, advice }
-
-  /** What a cluster stores for its sources. */
-  async function openValues(location: string) {
-    const { openSourceValues } = await import('../../store/postgres/source-values.ts')
-    return openSourceValues(location)
-  }
 
   async function connect(wanted: Values): Promise<Connection> {
     const call = new AbortController()
@@ -193,6 +192,9 @@ function reportDone(
 function setupFailure(error: unknown, io: Io) {
   if (error instanceof CommandFailure) {
     return { code: 'failed', message: error.message, exitCode: error.exitCode }
+  }
+  if (error instanceof StoreError) {
+    return { code: error.code, message: storeFailure(error).message, exitCode: 1 }
   }
   if (error instanceof PluginSetupError) return { code: error.code, message: error.message, exitCode: 1 }
   if (!isPluginError(error)) throw error

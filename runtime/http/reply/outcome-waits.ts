@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Timers } from '@reveille/engine'
-import type { Id, RunRecord, RunState, Store } from '../../store/port.ts'
+import type { Cluster, Id, RunRecord, RunState, Store } from '../../store/port.ts'
 
 /** How many senders may wait at a time, as each holds a connection. Further senders get their reply at once. */
 export const mostWaiting = 1000
@@ -34,8 +34,11 @@ export interface Waiting {
   cut(): void
 }
 
+/** Milliseconds between two looks at a run that another node may perform: its notifications may not arrive. */
+const pollMs = 1_000
+
 export interface OutcomeWaitsOptions {
-  readonly store: Pick<Store, 'changes' | 'read'>
+  readonly store: Pick<Store, 'changes' | 'read'> & { readonly cluster?: Pick<Cluster, 'isShared'> }
   readonly timers: Timers
   /** Aborted when the gateway begins to drain: every wait ends. */
   readonly draining: AbortSignal
@@ -60,6 +63,7 @@ export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOpti
     if (draining.aborted || waiters.size >= mostWaiting || outgoing.destroyed) return undefined
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()
     const timer = timers.setTimeout(() => finish({ kind: 'late' }), seconds * 1000)
+    let polling = store.cluster?.isShared ? timers.setTimeout(poll, pollMs) : undefined
     const cut = () => finish({ kind: 'cut' })
     const waiter: Waiter = { runId, seconds, end: promise, check, cut }
 
@@ -67,6 +71,7 @@ export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOpti
     function finish(end: WaitEnd): void {
       if (!waiters.delete(waiter)) return
       timers.clearTimeout(timer)
+      timers.clearTimeout(polling)
       outgoing.off('close', cut)
       if (waiters.size === 0) unsubscribe()
       resolve(end)
@@ -77,6 +82,12 @@ export function createOutcomeWaits({ store, timers, draining }: OutcomeWaitsOpti
         if (run === undefined) cut()
         else if (isOver[run.state]) finish({ kind: 'over', run })
       }, cut)
+    }
+
+    async function poll(): Promise<void> {
+      const run = await store.read.run(runId).catch(() => undefined)
+      if (run !== undefined && isOver[run.state]) finish({ kind: 'over', run })
+      else if (waiters.has(waiter)) polling = timers.setTimeout(poll, pollMs)
     }
 
     outgoing.once('close', cut)

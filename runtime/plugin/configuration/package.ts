@@ -58,6 +58,8 @@ export function readPluginPackage(specifier: string, from: readonly URL[], key: 
     new PluginSetupError('PLUGIN_MANIFEST', name, [{ key, message, hint }])
   if (description === undefined) throw refuse('names a package whose package.json is not a JSON object')
   if (!isRecord(reveille)) throw refuse('names a package without a `reveille` key in its package.json')
+  if ('driver' in reveille)
+    throw refuse('names a driver of databases', 'it needs no entry here: `gateway.store` finds its package')
   const unknown = Object.keys(reveille).find((each) => !manifestKeys.includes(each))
   if (unknown !== undefined) {
     const close = nearestName(unknown, manifestKeys)

@@ -107,7 +107,9 @@ export function poolsContract(subject: ContractSubject): void {
         // This is a round trip that writes nothing.
         await worker.resize(8)
       }
-      assert.deepEqual([store.health().commits - commits, timers - before], [0, 0])
+      // A node among others looks with each renewal of its leases, too.
+      const set = subject.isShared ? 0 : timers - before
+      assert.deepEqual([store.health().commits - commits, set], [0, 0])
       claim.again(bench.clock.now() + 500)
       const next = await worker.next()
       next.done()

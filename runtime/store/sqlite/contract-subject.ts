@@ -5,13 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { faultsSql } from '../contract/bench/soundness.ts'
 import type { ContractSubject } from '../contract.ts'
-import { databaseFile } from './database/folder.ts'
+import { databaseFile } from './folder.ts'
 import { openFaultyStore } from './store.ts'
 
 export const sqliteSubject: ContractSubject = {
   name: 'sqlite',
-  mintsOnOneNode: true,
+  isShared: false,
   async createPlace() {
     const parent = await mkdtemp(join(tmpdir(), 'reveille-store-'))
     const location = join(parent, 'data')
@@ -27,6 +28,7 @@ export const sqliteSubject: ContractSubject = {
               .map((row) => row['integrity_check']),
             ['ok'],
           )
+          assert.deepEqual(db.prepare(faultsSql()).all(), [])
         } finally {
           db.close()
         }

@@ -14,6 +14,7 @@ export function createSingleNode({
 
   return {
     node: id,
+    isShared: false,
     nodes: async () => [
       {
         id,

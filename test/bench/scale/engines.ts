@@ -1,9 +1,10 @@
 /** What is measured at claims: Reveille's store, pg-boss and graphile-worker, each of which keeps the order of a key. */
 
+import { openPostgresDriver } from '../../../plugins/postgres/driver.ts'
 import { createSampler } from '../../../runtime/store/contract/bench/samples.ts'
 import { dayOf } from '../../../runtime/store/day.ts'
 import { createIdMinter } from '../../../runtime/store/id.ts'
-import { openPostgresStore } from '../../../runtime/store/postgres/index.ts'
+import { openServerStore } from '../../../runtime/store/server.ts'
 import { installLibraries } from './libraries.ts'
 import { createPlaces, type Performed } from './places.ts'
 
@@ -30,7 +31,7 @@ const perInsert = 500
 export const reveilleStore: Engine = {
   name: 'Reveille',
   async open(location) {
-    const store = await openPostgresStore({
+    const store = await openServerStore(await openPostgresDriver({ location }), {
       location,
       now: Date.now,
       keepMs: 9e9,

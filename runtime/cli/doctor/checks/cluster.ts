@@ -1,8 +1,8 @@
 /** Checks a cluster: its nodes, its database, and whether clocks, versions and configurations agree. */
 
 import type { GatewayStatus } from '../../../api/index.ts'
+import { examineDatabase } from '../../../store/examination.ts'
 import { type DatabaseState, type NodeRecord, StoreError } from '../../../store/port.ts'
-import { examineDatabase } from '../../../store/postgres/diagnosis.ts'
 import { listed } from '../../counted.ts'
 import { differences, oldTransactionText } from '../../reading/cluster-text.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
@@ -25,10 +25,8 @@ export const clusterChecks: readonly Check[] = [
 /** Asks the database itself, as the role that the gateway has. */
 async function database(subject: Subject): Promise<readonly Result[]> {
   try {
-    const { state, skewMs, hasStore } = await examineDatabase(
-      subject.settings().gateway.store,
-      subject.io.now,
-    )
+    const place = { location: subject.settings().gateway.store, configFile: subject.file }
+    const { state, skewMs, hasStore } = await examineDatabase(place, subject.io.now)
     const fix = 'Have both machines keep their time by NTP'
     return [
       ok(

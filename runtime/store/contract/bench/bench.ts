@@ -23,8 +23,8 @@ export interface Place {
 
 export interface ContractSubject {
   readonly name: string
-  /** Whether the ids of one store come from one process, so that two of one millisecond and counter are a mistake. */
-  readonly mintsOnOneNode: boolean
+  /** Whether several stores may be open on one place. */
+  readonly isShared: boolean
   createPlace(): Promise<Place>
   open(options: StoreOptions): Promise<OpenedStore>
   /** How a child process opens the store: a module and the name of the `OpenStore` that it exports. */
@@ -41,6 +41,8 @@ export interface Bench {
   /** Closes the store, if one is open. */
   close(): Promise<void>
   open(options?: Partial<StoreOptions>): Promise<Store>
+  /** Opens another store on the same data, where that is possible. Elsewhere it is the one that is open. */
+  join(): Promise<Store>
   /** Waits for a round trip to the writer: every due task has been claimed then. */
   settled(): Promise<void>
 }
@@ -61,6 +63,16 @@ export async function createBench(t: TestContext, subject: ContractSubject): Pro
   const place = await subject.createPlace()
   const clock = createManualClock()
   let opened: OpenedStore | undefined
+  const joined: Store[] = []
+  const usual: StoreOptions = {
+    location: place.location,
+    now: clock.now,
+    setTimer: clock.setTimer,
+    keepMs: 7 * 86_400_000,
+    backlog: 1_000,
+    historyMessages: 20,
+  }
+  let given = usual
 
   const current = (): OpenedStore => {
     if (opened === undefined) throw new Error('no store is open on this bench')
@@ -74,6 +86,7 @@ export async function createBench(t: TestContext, subject: ContractSubject): Pro
   }
 
   t.after(async () => {
+    await Promise.all(joined.map((store) => store.close()))
     await close()
     await place.check()
     await place.remove()
@@ -90,16 +103,15 @@ export async function createBench(t: TestContext, subject: ContractSubject): Pro
     close,
     async open(options = {}) {
       await close()
-      opened = await subject.open({
-        location: place.location,
-        now: clock.now,
-        setTimer: clock.setTimer,
-        keepMs: 7 * 86_400_000,
-        backlog: 1_000,
-        historyMessages: 20,
-        ...options,
-      })
+      given = { ...usual, ...options }
+      opened = await subject.open(given)
       return opened.store
+    },
+    async join() {
+      if (!subject.isShared) return current().store
+      const { store } = await subject.open(given)
+      joined.push(store)
+      return store
     },
     async settled() {
       await current().store.command({ type: 'offer-route', route: undefined })

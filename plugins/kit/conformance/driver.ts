@@ -1,0 +1,401 @@
+/** Tests what every driver of a database must do. */
+
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ColumnType, Dialect, Driver, SqlValue, Table, Transaction } from '../driver.ts'
+import { within } from './deadline.ts'
+import { until } from './until.ts'
+
+export interface DriverSetup {
+  /** Opens the driver, as another process of the same database if it is shared. The suite closes it. */
+  open(): Promise<Driver>
+}
+
+export interface DriverConformance extends DriverSetup {
+  /** The name of the suite in the report. */
+  readonly name: string
+}
+
+export function driverConformance({ name, ...setup }: DriverConformance): void {
+  describe(name, () => {
+    for (const [promise, ask] of Object.entries(driverTests))
+      test(promise, async (t) => {
+        const driver = await setup.open()
+        t.after(() => driver.close())
+        await ask(driver)
+      })
+    for (const [promise, ask] of Object.entries(sharedDriverTests))
+      test(promise, async (t) => {
+        const driver = await setup.open()
+        t.after(() => driver.close())
+        if (!driver.isShared) return t.skip('its data belongs to one process')
+        const other = await setup.open()
+        t.after(() => other.close())
+        await ask(driver, other)
+      })
+  })
+}
+
+/** How many milliseconds to wait for what should not happen. */
+const whileMs = 100
+
+const types: Readonly<Record<string, ColumnType>> = {
+  id: 'id',
+  text: 'text',
+  whole: 'integer',
+  fraction: 'number',
+  bytes: 'bytes',
+}
+
+/** Creates a table with a column of each type, which may be null but for its key. */
+async function createTable({ transaction, dialect }: Driver, key = 'id'): Promise<Table> {
+  const columns = Object.fromEntries(
+    Object.entries(types).map(([column, type]) => [column, { type, isNullable: column !== key }]),
+  )
+  return create({ transaction, dialect }, { name: freshName(), columns, primaryKey: [key] })
+}
+
+/** Creates a table whose rows the database numbers. */
+async function createSequence({ transaction, dialect }: Driver): Promise<Table> {
+  const columns = {
+    number: { type: 'sequence', isNullable: false },
+    text: { type: 'text', isNullable: false },
+  } as const
+  return create({ transaction, dialect }, { name: freshName(), columns, primaryKey: ['number'] })
+}
+
+function freshName(): string {
+  return `conformance_${randomBytes(6).toString('hex')}`
+}
+
+async function create(
+  { transaction, dialect }: Pick<Driver, 'transaction' | 'dialect'>,
+  table: Table,
+): Promise<Table> {
+  await transaction(async ({ run }) => void (await run(definitionOf(table, dialect))))
+  return table
+}
+
+function definitionOf({ name, columns, primaryKey }: Table, dialect: Dialect): string {
+  const lines = Object.entries(columns).map(
+    ([column, { type, isNullable }]) => `${column} ${dialect.types[type]}${isNullable ? '' : ' NOT NULL'}`,
+  )
+  const isNumbered = Object.values(columns).some(({ type }) => type === 'sequence')
+  if (!isNumbered) lines.push(`PRIMARY KEY (${primaryKey})`)
+  return `CREATE TABLE ${name} (${lines.join(', ')}) ${dialect.tableOptions}`
+}
+
+/** A row of `createTable` with an id and a text. */
+function rowOf(text: string, id: string = randomUUID()): readonly SqlValue[] {
+  return [id, text, 1, 0.5, new Uint8Array([0])]
+}
+
+async function textsOf({ read }: Driver, { name }: Table): Promise<string[]> {
+  const rows = await read(({ all }) => all<{ text: string }>(`SELECT text FROM ${name} ORDER BY text`))
+  return rows.map(({ text }) => text)
+}
+
+const oddTexts = [
+  '',
+  ' ',
+  'NULL',
+  '{"a":[1,"\\"",null]}',
+  '{a,b}',
+  String.raw`a\b\\c\n`,
+  `it's "quoted", $1 and ?1`,
+  'line\nbreak\ttab\u0001',
+  'ä漢字😀',
+]
+
+/** The tests by name. Each is given a driver of its own. */
+export const driverTests: Readonly<Record<string, (driver: Driver) => Promise<void>>> = {
+  async 'keeps what a transaction wrote, and nothing of one whose work failed'(driver) {
+    const table = await createTable(driver)
+    const result = await driver.transaction(async ({ insert }) => insert(table, [rowOf('kept')]))
+    assert.equal(result, 1, 'the result of its work is handed on')
+    const failed = driver.transaction(async ({ insert }) => {
+      await insert(table, [rowOf('undone')])
+      throw new Error('its work failed')
+    })
+    await assert.rejects(failed)
+    assert.deepEqual(await textsOf(driver, table), ['kept'])
+  },
+
+  async 'undoes what nested work did that failed, and nothing else'(driver) {
+    const table = await createTable(driver)
+    await driver.transaction(async (tx) => {
+      await tx.insert(table, [rowOf('before')])
+      await tx.nested(() => tx.insert(table, [rowOf('nested')]))
+      const failed = tx.nested(async () => {
+        await tx.insert(table, [rowOf('undone')])
+        await tx.nested(() => tx.insert(table, [rowOf('undone too')]))
+        throw new Error('its work failed')
+      })
+      await assert.rejects(failed, { message: 'its work failed' })
+      await tx.insert(table, [rowOf('later')])
+    })
+    assert.deepEqual(await textsOf(driver, table), ['before', 'later', 'nested'])
+  },
+
+  async 'continues after a statement of nested work that was refused'(driver) {
+    const table = await createTable(driver)
+    await driver.transaction(async (tx) => {
+      const row = rowOf('first')
+      await tx.insert(table, [row])
+      await assert.rejects(tx.nested(() => tx.insert(table, [row])))
+      await tx.insert(table, [rowOf('second')])
+    })
+    assert.deepEqual(await textsOf(driver, table), ['first', 'second'])
+  },
+
+  async 'reads each value as it was written'(driver) {
+    const table = await createTable(driver)
+    const numbers = [0, -1, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
+    const rows = oddTexts.map((text, index) => [
+      randomUUID(),
+      text,
+      numbers[index % numbers.length] as number,
+      [0.5, -1e-7, 1e300][index % 3] as number,
+      new Uint8Array(randomBytes(index * 100)),
+    ])
+    rows.push([randomUUID(), null, null, null, null] as never)
+    await driver.transaction(async ({ insert }) => assert.equal(await insert(table, rows), rows.length))
+    for (const [id, text, whole, fraction, bytes] of rows) {
+      const sql = `SELECT text, whole, fraction, bytes FROM ${table.name} WHERE id = ?1`
+      const [row] = await driver.read(({ all }) => all<Record<string, unknown>>(sql, [id as string]))
+      assert.ok(row)
+      assert.deepEqual([row['text'], row['whole'], row['fraction']], [text, whole, fraction])
+      assert.deepEqual(row['bytes'] && [...(row['bytes'] as Uint8Array)], bytes && [...(bytes as Uint8Array)])
+    }
+    const [sum] = await driver.read(({ all }) =>
+      all<{ count: unknown; sum: unknown }>(
+        `SELECT count(*) AS count, sum(whole) AS sum FROM ${table.name} WHERE whole = 0`,
+      ),
+    )
+    assert.deepEqual([sum?.count, sum?.sum], [2, 0], 'counts and sums are numbers')
+  },
+
+  async 'takes a parameter that is repeated, in any order, and says how many rows changed'(driver) {
+    const table = await createTable(driver)
+    await driver.transaction(async (tx) => {
+      await tx.insert(
+        table,
+        ['a', 'b', 'c'].map((text) => rowOf(text)),
+      )
+      const sql = `UPDATE ${table.name} SET whole = ?2 WHERE whole <> ?2 AND (text = ?1 OR text = ?3 OR text = ?1)`
+      assert.equal(await tx.run(sql, ['a', 7, 'b']), 2)
+      assert.equal(await tx.run(sql, ['a', 7, 'b']), 0)
+      const rows = await tx.all(`SELECT text FROM ${table.name} WHERE whole = ?1 AND whole >= ?1`, [7])
+      assert.equal(rows.length, 2)
+    })
+  },
+
+  async 'numbers rows in the order in which they are inserted'(driver) {
+    const table = await createSequence(driver)
+    const texts = Array.from({ length: 500 }, () => randomBytes(4).toString('hex'))
+    await driver.transaction(async ({ insert }) => {
+      await insert(
+        table,
+        texts.slice(0, 300).map((text) => [text]),
+      )
+      for (const text of texts.slice(300)) await insert(table, [[text]])
+    })
+    const rows = await driver.read(({ all }) =>
+      all<{ number: number; text: string }>(`SELECT number, text FROM ${table.name} ORDER BY number`),
+    )
+    assert.deepEqual(
+      rows.map(({ text }) => text),
+      texts,
+    )
+    assert.ok(rows.every(({ number }) => Number.isSafeInteger(number)))
+  },
+
+  async 'skips a row whose key is taken where that was asked for, and refuses it elsewhere'(driver) {
+    const table = await createTable(driver)
+    const [known, fresh] = [rowOf('known'), rowOf('fresh')]
+    await driver.transaction(async ({ insert }) => {
+      await insert(table, [known])
+      assert.equal(await insert(table, [], 'IGNORE'), 0)
+      assert.equal(await insert(table, [known, fresh], 'IGNORE'), 1)
+    })
+    await assert.rejects(driver.transaction(async ({ insert }) => insert(table, [rowOf('other'), known])))
+    assert.deepEqual(await textsOf(driver, table), ['fresh', 'known'])
+  },
+
+  async 'finds the rows of a list'(driver) {
+    const table = await createTable(driver)
+    const rows = oddTexts.map((text, index) => [randomUUID(), text, index, null, null])
+    await driver.transaction(async ({ insert }) => void (await insert(table, rows)))
+    const lists = { id: rows.map(([id]) => id), text: oddTexts, whole: rows.map(([, , whole]) => whole) }
+    for (const [column, values] of Object.entries(lists)) {
+      const among = driver.dialect.among('?1', types[column] as ColumnType)
+      const sql = `SELECT whole FROM ${table.name} WHERE ${column} IN ${among} ORDER BY whole`
+      const find = (list: unknown) =>
+        driver.read(({ all }) => all<{ whole: number }>(sql, [list as string[]]))
+      assert.deepEqual(await find([]), [])
+      for (const count of [1, 3, values.length]) {
+        const found = await find([...values.slice(0, count), ...values.slice(0, 1)])
+        assert.deepEqual(
+          found.map(({ whole }) => whole),
+          rows.slice(0, count).map(([, , whole]) => whole),
+          `${count} by ${column}`,
+        )
+      }
+    }
+  },
+
+  async 'compares texts by their bytes'(driver) {
+    const table = await createTable(driver)
+    const texts = ['', ' b', 'A', 'B', 'Z', '_', 'a', 'a b', 'aB', 'ab', 'z', 'Ä', 'ä', '～', '😀']
+    const rows = texts.toReversed().map((text) => rowOf(text))
+    await driver.transaction(async ({ insert }) => void (await insert(table, rows)))
+    assert.deepEqual(await textsOf(driver, table), texts)
+    const sql = `SELECT count(*) AS count FROM ${table.name} WHERE (text, whole) > (?1, ?2)`
+    const [row] = await driver.read(({ all }) => all<{ count: number }>(sql, ['Z', 1]))
+    assert.equal(row?.count, texts.length - 1 - texts.indexOf('Z'))
+  },
+
+  async 'shows no value of a statement in an error'(driver) {
+    const table = await createTable(driver, 'text')
+    const row = rowOf('a value that nobody may see')
+    const failed = driver.transaction(async ({ insert }) => insert(table, [row, row]))
+    await assert.rejects(failed, (error: Error) => !error.message.includes('nobody may see'))
+  },
+
+  async 'tells the time'(driver) {
+    const at = await driver.clock()
+    assert.ok(Number.isSafeInteger(at), 'in whole milliseconds')
+    assert.ok(Math.abs(at - Date.now()) < 60_000, 'since the Unix epoch')
+  },
+
+  async 'does nothing any more once it is closed'(driver) {
+    const table = await createTable(driver)
+    await driver.close()
+    await assert.rejects(driver.transaction(async ({ insert }) => insert(table, [rowOf('late')])))
+    await assert.rejects(driver.read(({ all }) => all('SELECT 1 AS one')))
+  },
+}
+
+/** The tests of drivers whose data is shared. Each is given those of two processes. */
+export const sharedDriverTests: Readonly<Record<string, (driver: Driver, other: Driver) => Promise<void>>> = {
+  async 'runs transactions at one time, and keeps a locked key from all others'(driver, other) {
+    const table = await createTable(driver)
+    await driver.transaction(async ({ insert }) => void (await insert(table, [rowOf('counter')])))
+    const increment = async (tx: Transaction) => {
+      await tx.lock(['counter', 'another', 'counter'])
+      const [row] = await tx.all<{ whole: number }>(`SELECT whole FROM ${table.name}`)
+      await tx.run(`UPDATE ${table.name} SET whole = ?1`, [(row?.whole ?? 0) + 1])
+    }
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) => (index % 2 ? driver : other).transaction(increment)),
+    )
+    const [row] = await driver.read(({ all }) => all<{ whole: number }>(`SELECT whole FROM ${table.name}`))
+    assert.equal(row?.whole, 41)
+  },
+
+  async 'lets any number share a key, and keeps it from who wants it alone'(driver, other) {
+    await using held = new AsyncDisposableStack()
+    const hold = (of: Driver, key: string, mode?: 'shared') => holdKey(held, of, key, mode)
+    const endFirst = await within(hold(driver, 'key', 'shared'), 'the first one has the key')
+    const endSecond = await within(hold(other, 'key', 'shared'), 'the second one has it too')
+    await within(hold(driver, 'another key'), 'another key is free')
+    let isHeld = false
+    const alone = hold(other, 'key').then(() => {
+      isHeld = true
+    })
+    alone.catch(() => undefined)
+    await endFirst()
+    await pause(whileMs)
+    assert.equal(isHeld, false)
+    await endSecond()
+    await within(alone, 'the key is free')
+  },
+
+  async 'runs transactions again that wait for each other'(driver, other) {
+    const table = await createTable(driver)
+    const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+    const cross = (of: Driver, own: 0 | 1) =>
+      of.transaction(async (tx) => {
+        await tx.lock([`key ${own}`])
+        met[own].resolve()
+        await met[own === 0 ? 1 : 0].promise
+        await tx.lock([`key ${1 - own}`])
+        await tx.insert(table, [rowOf(`${own}`)])
+      })
+    await Promise.all([cross(driver, 0), cross(other, 1)])
+    assert.deepEqual(await textsOf(driver, table), ['0', '1'])
+  },
+
+  async 'finds locked rows, and passes them over where that was asked for'(driver, other) {
+    const table = await createTable(driver)
+    await driver.transaction(
+      async ({ insert }) =>
+        void (await insert(
+          table,
+          ['a', 'b', 'c'].map((text) => rowOf(text)),
+        )),
+    )
+    const first = (of: Driver) =>
+      `SELECT text FROM ${table.name} ORDER BY text LIMIT 1 ${of.dialect.skipLocked}`
+    const taken = await driver.transaction(async ({ all }) => {
+      const [mine] = await all<{ text: string }>(first(driver))
+      const [theirs] = await other.transaction((tx) => tx.all<{ text: string }>(first(other)))
+      return [mine?.text, theirs?.text]
+    })
+    assert.deepEqual(taken, ['a', 'b'])
+  },
+
+  async 'hears what others send, once it has said that something may have been missed'(driver, other) {
+    const heard = { driver: [] as string[], other: [] as string[] }
+    let gaps = 0
+    driver.listen(
+      (text) => heard.driver.push(text),
+      () => (gaps += 1),
+    )
+    other.listen(
+      (text) => heard.other.push(text),
+      () => (gaps += 1),
+    )
+    await until(
+      () => gaps >= 2,
+      () => 'it listens',
+    )
+    const sent = [...oddTexts.filter((text) => text !== ''), 'x'.repeat(7_900)]
+    for (const text of sent) await other.notify(text)
+    await driver.notify('done')
+    await until(
+      () => heard.driver.length >= sent.length && heard.other.length >= 1,
+      () => 'everything is heard',
+    )
+    assert.deepEqual(heard, { driver: sent, other: ['done'] })
+  },
+
+  async 'describes its server'(driver) {
+    assert.match((await driver.describe())?.version ?? '', /^\d/)
+  },
+}
+
+/** Begins a transaction that holds a key until it is told to end. */
+async function holdKey(
+  held: AsyncDisposableStack,
+  { transaction }: Driver,
+  key: string,
+  mode?: 'shared',
+): Promise<() => Promise<void>> {
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const done = transaction(async ({ lock }) => {
+    await lock([key], mode)
+    begun.resolve()
+    await ended.promise
+  })
+  done.catch(begun.reject)
+  const end = () => {
+    ended.resolve()
+    return done
+  }
+  held.defer(end)
+  await begun.promise
+  return end
+}

@@ -1,0 +1,280 @@
+/** The driver for PostgreSQL. */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Driver, DriverOptions, SqlValue, Statements, Transaction } from '@reveille/kit'
+import { type Connection, createConnections, type Times, usualTimes } from './connections.ts'
+import { driverErrorOf, grants, isCollision, isLost, stateOf, unavailable } from './errors.ts'
+import { createNotifications } from './notifications.ts'
+import { dialect, send } from './statements.ts'
+import { beginTransaction, type Running, type Trace } from './transaction.ts'
+
+/** How often a transaction is run that collides with others, and how often one whose connection is lost. */
+const mostCollisions = 20
+const mostLosses = 3
+/** How long is waited at most before a transaction is run again. Milliseconds. */
+const maxPauseMs = 20
+/** Milliseconds between two questions for an unclear commit. They double with each. */
+const askPauseMs = 50
+const maxAskPauseMs = 1_000
+
+const sql = {
+  clock: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at',
+  notify: `SELECT pg_notify('reveille', ?1)`,
+  hasSchema: `SELECT has_schema_privilege(oid, 'USAGE') AS "isUsable" FROM pg_catalog.pg_namespace WHERE nspname = 'reveille'`,
+  status: 'SELECT pg_xact_status(?1::xid8) AS status',
+  /** Ends a transaction whose COMMIT has not arrived. */
+  endIdle: `SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
+    WHERE backend_xid = (?1::xid8)::xid AND state LIKE 'idle in transaction%'`,
+  version: `SELECT split_part(current_setting('server_version'), ' ', 1) AS version`,
+  /**
+   * A role sees what other roles do only with \`pg_read_all_stats\`. A session that only has read so far, and is between two statements,
+   * holds nothing back. What was prepared for two phases has no session.
+   */
+  oldest: `SELECT (extract(epoch FROM clock_timestamp() - since) * 1000)::bigint AS age, by FROM (
+      SELECT xact_start AS since, concat_ws(' ', coalesce(nullif(application_name, ''), usename), '(process ' || pid || ', ' || state || ')') AS by
+      FROM pg_catalog.pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+      UNION ALL
+      SELECT prepared, 'the prepared transaction ' || gid FROM pg_catalog.pg_prepared_xacts WHERE database = current_database()
+    ) AS transactions ORDER BY since LIMIT 1`,
+}
+
+/** Nothing of the transaction has happened, and it may succeed when it is run again. */
+class Undone extends Error {}
+
+export interface PostgresDriverOptions extends DriverOptions {
+  /** For tests. */
+  readonly times?: Partial<Times>
+  /** For tests, which change it. */
+  readonly faults?: Faults
+}
+
+/** What a test can make go wrong with the next commits that have written something. */
+export interface Faults {
+  next?: 'commit-fails' | 'answer-lost' | undefined
+  isFull?: boolean
+  /** Transactions that insert into this table are left alone. */
+  readonly except?: string
+}
+
+/** @throws DriverError which says why the database cannot be used */
+export async function openPostgresDriver({
+  location,
+  times,
+  faults = {},
+}: PostgresDriverOptions): Promise<Driver> {
+  const connections = createConnections(location, { ...usualTimes, ...times })
+  const closing = new AbortController()
+  const notifications = createNotifications(connections, notify)
+
+  async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt(work)
+      } catch (error) {
+        if (!(error instanceof Undone)) throw error
+        const most = isCollision(error.cause) ? mostCollisions : mostLosses
+        if (tries >= most) throw driverErrorOf(error.cause)
+        await pause(Math.random() * maxPauseMs)
+      }
+    }
+  }
+
+  async function attempt<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    const connection = await connections.take()
+    const running = beginTransaction(connection)
+    let result: Result
+    try {
+      result = await work(running.tx)
+      await running.ready()
+      if (isConcerned(running)) failBefore(faults)
+    } catch (error) {
+      await running.rollBack()
+      const doomed = running.doomed()
+      connection.release(isLost(doomed))
+      throw doomed === undefined ? error : new Undone('', { cause: doomed })
+    }
+    try {
+      await running.commit()
+      if (isConcerned(running)) failAfter(faults)
+    } catch (error) {
+      connection.release(isLost(error))
+      if (!isLost(error)) throw isCollision(error) ? new Undone('', { cause: error }) : driverErrorOf(error)
+      if (!(await wasCommitted(await running.trace()))) throw new Undone('', { cause: error })
+      return result
+    }
+    connection.release()
+    return result
+  }
+
+  function isConcerned({ hasWritten, inserted }: Running): boolean {
+    return hasWritten() && (faults.except === undefined || !inserted.has(faults.except))
+  }
+
+  /** Asks until it is known whether a transaction was committed. */
+  async function wasCommitted(trace: Trace): Promise<boolean> {
+    if (trace.number === undefined) return true
+    for (let ms = askPauseMs; !closing.signal.aborted; ms = Math.min(2 * ms, maxAskPauseMs)) {
+      const known = await read((statements, session) => outcomeOf(trace, statements, session.run)).catch(
+        notYet,
+      )
+      if (known !== undefined) return known
+      await pause(ms, undefined, { signal: closing.signal }).catch(() => undefined)
+    }
+    throw unavailable('the store was closed before it was known whether a transaction was committed')
+  }
+
+  async function read<Result>(
+    work: (statements: Statements, session: Connection['session']) => Promise<Result>,
+  ): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      const connection = await connections.take()
+      const { client, session, release } = connection
+      let failure: unknown
+      const statements = session.isPooled
+        ? beginTransaction(connection).tx
+        : plain(connection, (error) => (failure ??= error))
+      try {
+        return await work(statements, session)
+      } catch (error) {
+        failure ??= (error as Error).cause
+        if (!isLost(failure) || tries >= mostLosses) throw error
+      } finally {
+        if (session.isPooled) await client.query('COMMIT').catch((error) => (failure ??= error))
+        release(isLost(failure))
+      }
+    }
+  }
+
+  function one<Row>(text: string, values?: readonly SqlValue[]): Promise<Row | undefined> {
+    return read(async ({ all }) => (await all<Row>(text, values))[0])
+  }
+
+  async function notify(text: string): Promise<void> {
+    await one(sql.notify, [text]).catch(() => undefined)
+  }
+
+  const driver: Driver = {
+    dialect,
+    isShared: true,
+    transaction,
+    read,
+    async clock() {
+      return (await one<{ at: number }>(sql.clock))?.at ?? 0
+    },
+    notify: notifications.send,
+    listen: notifications.listen,
+    async describe() {
+      const server = await one<{ version: string }>(sql.version)
+      const oldest = await one<{ age: number; by: string }>(sql.oldest)
+      return {
+        version: server?.version ?? '',
+        ...(oldest && { oldestTransaction: { ageMs: Math.max(0, oldest.age), by: oldest.by } }),
+      }
+    },
+    async close() {
+      closing.abort()
+      notifications.close()
+      await connections.close()
+    },
+  }
+  try {
+    await createSchema(driver)
+  } catch (error) {
+    await driver.close()
+    throw error
+  }
+  return driver
+}
+
+/** Statements without a transaction around them. */
+function plain(connection: Connection, onError: (error: unknown) => void): Statements {
+  async function statement(text: string, values?: readonly SqlValue[]) {
+    try {
+      return await send(connection, text, values)
+    } catch (error) {
+      onError(error)
+      throw driverErrorOf(error)
+    }
+  }
+  return {
+    async all<Row>(text: string, values?: readonly SqlValue[]) {
+      return (await statement(text, values)).rows as Row[]
+    },
+    async run(text, values) {
+      return (await statement(text, values)).rowCount ?? 0
+    },
+  }
+}
+
+/**
+ * Returns whether a transaction was committed; undefined if it may still be. A number that the server has not given yet, or that it has
+ * given to another transaction, was given before a crash, which has undone that transaction if none of its rows is there.
+ * @throws DriverError if nothing but its number is known of it, and that is not enough
+ */
+async function outcomeOf(
+  { number, row, run }: Trace,
+  { all }: Statements,
+  runNow: string,
+): Promise<boolean | undefined> {
+  const status = await statusOf(all, number as string)
+  if (status === 'aborted') return false
+  if (run === runNow) {
+    if (status === 'committed') return true
+    await all(sql.endIdle, [number as string])
+    return undefined
+  }
+  if (row !== undefined) return (await all(...row)).length > 0
+  throw new Unknowable()
+}
+
+async function statusOf(all: Statements['all'], number: string): Promise<string | null | undefined> {
+  try {
+    return (await all<{ status: string | null }>(sql.status, [number]))[0]?.status
+  } catch (error) {
+    if (stateOf((error as Error).cause) === '22023') return 'aborted'
+    throw error
+  }
+}
+
+class Unknowable extends Error {}
+
+/** What is not known because the server cannot be asked is asked again. */
+function notYet(error: unknown): undefined {
+  if (error instanceof Unknowable)
+    throw unavailable('the server was restarted during a commit, which may have happened', { cause: error })
+  return undefined
+}
+
+function failBefore(faults: Faults): void {
+  const isFailing = faults.next === 'commit-fails'
+  if (isFailing) faults.next = undefined
+  if (!isFailing && faults.isFull !== true) return
+  const code = isFailing ? '58030' : '53100'
+  throw driverErrorOf(Object.assign(new Error('as a test asked for'), { severity: 'ERROR', code }))
+}
+
+function failAfter(faults: Faults): void {
+  if (faults.next !== 'answer-lost') return
+  faults.next = undefined
+  throw new Error('the answer was lost, as a test asked for')
+}
+
+/** @throws DriverError if the role may not use the schema, or there is none and the role may not create it */
+async function createSchema(driver: Driver): Promise<void> {
+  const [schema] = await driver.read(({ all }) => all<{ isUsable: boolean }>(sql.hasSchema))
+  if (schema?.isUsable) return
+  if (schema !== undefined) throw unavailable('the database role lacks a privilege', { fix: grants })
+  try {
+    await driver.transaction(async (tx) => {
+      await tx.lock(['schema'])
+      await tx.run('CREATE SCHEMA IF NOT EXISTS reveille')
+    })
+  } catch (error) {
+    if (stateOf((error as Error).cause) !== '42501') throw error
+    throw unavailable('the database has no store yet, and this role may not make one', {
+      cause: error,
+      fix: 'Start one node as the owner of the database, or GRANT CREATE ON DATABASE to this role.',
+    })
+  }
+}

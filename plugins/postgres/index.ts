@@ -1,0 +1,3 @@
+/** The driver for PostgreSQL. */
+
+export { openPostgresDriver as openDriver } from './driver.ts'

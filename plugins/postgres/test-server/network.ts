@@ -1,0 +1,106 @@
+/** A network between a store and its database for tests: connections through it can be cut, held up, and kept from being made. */
+
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+export interface Network {
+  /** The address of the database through this network. */
+  readonly url: string
+  /** Cuts all connections. */
+  cut(): void
+  /** Nothing arrives any more, in neither direction, and nothing is cut. What is sent meanwhile is kept. */
+  silence(): void
+  /** All connections that are silent stay so for ever; new ones work. */
+  forget(): void
+  /** What was kept arrives, and everything after it. */
+  restore(): void
+  /** Calls `happened` instead of passing on the next COMMIT, or the answer to it. `pass` passes it on. */
+  catchCommit(what: 'question' | 'answer', happened: (pass: () => void) => void): void
+  close(): Promise<void>
+}
+
+/** How COMMIT, and the answer to it, look on the wire, which is not encrypted. */
+const commits = { question: Buffer.from('Q\0\0\0\x0bCOMMIT\0'), answer: Buffer.from('C\0\0\0\x0bCOMMIT\0') }
+
+/** The server's process and its secret, as a client is told at its start. */
+const backendKey = Buffer.from('K\0\0\0\x0c')
+
+export interface NetworkOptions {
+  /** Clients are told of another process than the one that serves them, as a pooler does. Default: false. */
+  readonly isPooler?: boolean
+}
+
+export async function createNetwork(
+  url: string,
+  { isPooler = false }: NetworkOptions = {},
+): Promise<Network> {
+  const to = new URL(url)
+  const pairs = new Set<Socket>()
+  let isSilent = false
+  let kept: (() => void)[] = []
+  let caught:
+    | { readonly what: keyof typeof commits; readonly happened: (pass: () => void) => void }
+    | undefined
+
+  function carry(from: Socket, into: Socket, what: keyof typeof commits): void {
+    pairs.add(from)
+    from.on('error', () => {})
+    from.once('close', () => {
+      pairs.delete(from)
+      into.destroy()
+    })
+    from.on('data', (chunk: Buffer) => {
+      if (isPooler && what === 'answer') hideProcess(chunk)
+      const pass = () => void into.write(chunk)
+      if (caught?.what === what && chunk.includes(commits[what])) {
+        const { happened } = caught
+        caught = undefined
+        happened(pass)
+      } else if (isSilent) kept.push(pass)
+      else pass()
+    })
+  }
+
+  const server = createServer((client) => {
+    const database = connect(Number(to.port), to.hostname)
+    carry(client, database, 'question')
+    carry(database, client, 'answer')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const through = new URL(url)
+  through.port = String((server.address() as { port: number }).port)
+
+  function cut(): void {
+    for (const socket of pairs) socket.destroy()
+  }
+
+  return {
+    url: through.href,
+    cut,
+    silence() {
+      isSilent = true
+    },
+    forget() {
+      isSilent = false
+      kept = []
+      for (const socket of pairs) socket.removeAllListeners('data').removeAllListeners('close')
+    },
+    restore() {
+      isSilent = false
+      for (const pass of kept.splice(0)) pass()
+    },
+    catchCommit(what, happened) {
+      caught = { what, happened }
+    },
+    async close() {
+      cut()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function hideProcess(chunk: Buffer): void {
+  const at = chunk.indexOf(backendKey)
+  if (at >= 0 && at + 9 <= chunk.length) chunk.writeInt32BE(chunk.readInt32BE(at + 5) + 1_000_000, at + 5)
+}

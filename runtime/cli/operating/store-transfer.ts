@@ -1,0 +1,152 @@
+/** `reveille store export` and `import`: moves a store that no gateway uses, also into another database. */
+
+import { createReadStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { Settings } from '@reveille/engine'
+import type { Driver } from '@reveille/kit'
+import { createStoredValues } from '../../sources/index.ts'
+import { isDatabase, openDriver } from '../../store/driver-package.ts'
+import { StoreError } from '../../store/port.ts'
+import { openOffline } from '../../store/sqlite/offline.ts'
+import { exportStore, importStore, type RowCounts, type TransferOptions } from '../../store/transfer.ts'
+import { CommandFailure, storeFailure } from '../command-failure.ts'
+import { loadOrFail } from '../configuration.ts'
+import { counted } from '../counted.ts'
+import type { CommandOptions, Io } from '../io.ts'
+import { createBar } from '../progress-bar.ts'
+
+export async function storeExport(target: string, options: CommandOptions, io: Io): Promise<number> {
+  const isOutput = target === '-'
+  if (isOutput && options.json) throw new CommandFailure(2, 'With --json the export needs a file.')
+  return await transfer({ options, io, creates: false }, async (driver, moving) => {
+    if (isOutput) {
+      await exportStore(driver, (line) => io.out(line), moving)
+      return undefined
+    }
+    const counts = await writeFile(path.resolve(io.cwd, target), (write) =>
+      exportStore(driver, write, moving),
+    )
+    return { file: path.resolve(io.cwd, target), counts, done: 'Exported', where: `to ${target}` }
+  })
+}
+
+export async function storeImport(source: string, options: CommandOptions, io: Io): Promise<number> {
+  const input = source === '-' ? ((await io.input?.()) ?? new Uint8Array()) : undefined
+  const file = path.resolve(io.cwd, source)
+  if (source !== '-') await checkReadable(file)
+  const chunks = () => (input === undefined ? createReadStream(file) : [Buffer.from(input)])
+  return await transfer({ options, io, creates: true }, async (driver, moving) => {
+    const counts = await importStore(driver, () => linesOf(chunks()), moving)
+    const [shown, where] = source === '-' ? ['-', 'from standard input'] : [file, `from ${source}`]
+    return { file: shown, counts, done: 'Imported', where }
+  })
+}
+
+interface Transferred {
+  readonly file: string
+  readonly counts: RowCounts
+  readonly done: string
+  readonly where: string
+}
+
+async function transfer(
+  { options, io, creates }: { readonly options: CommandOptions; readonly io: Io; readonly creates: boolean },
+  move: (driver: Driver, moving: TransferOptions) => Promise<Transferred | undefined>,
+): Promise<number> {
+  const { settings } = await loadOrFail(options, io)
+  const bar = createBar(options.json ? { ...io, columns: undefined } : io)
+  const onProgress = (done: number, total: number) =>
+    bar.show(done, total, `${Math.floor((100 * done) / Math.max(1, total))} % of ${total} rows`)
+  let driver: Driver | undefined
+  try {
+    driver = await openStore(settings, creates, io)
+    const { dataDir, store } = settings.gateway
+    const outside = isDatabase(store) ? undefined : createStoredValues(dataDir)
+    const made = await move(driver, { onProgress, ...(outside && { outside }) })
+    bar.clear()
+    if (made === undefined) return 0
+    const { file, counts, done, where } = made
+    const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    const parts = `${counted(counts['requests'] ?? 0, 'request')} and ${counted(counts['runs'] ?? 0, 'run')}`
+    io.out(
+      options.json
+        ? `${JSON.stringify({ file, counts }, null, 2)}\n`
+        : `${done} ${counted(total, 'row')} ${where}, among them ${parts}.\n`,
+    )
+    return 0
+  } catch (error) {
+    bar.clear()
+    throw error instanceof StoreError ? storeFailure(error) : error
+  } finally {
+    await driver?.close()
+  }
+}
+
+async function openStore({ file, gateway }: Settings, creates: boolean, io: Io): Promise<Driver> {
+  const { dataDir, store } = gateway
+  if (isDatabase(store)) return await openDriver({ location: store, configFile: file })
+  return openOffline({ location: dataDir, creates, now: io.now })
+}
+
+/** Writes a new file, for its owner alone, which appears whole or not at all. */
+async function writeFile<Made>(
+  file: string,
+  fill: (write: (text: string) => Promise<void>) => Promise<Made>,
+): Promise<Made> {
+  const draft = `${file}.${process.pid}.part`
+  try {
+    // Fails if it exists, and holds its name until it is replaced.
+    await (await open(file, 'wx', 0o600)).close()
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new CommandFailure(
+      1,
+      isTaken
+        ? `${file} exists already: name a file that does not.`
+        : `${file} cannot be written: ${(error as Error).message}.`,
+      { cause: error },
+    )
+  }
+  try {
+    const handle = await open(draft, 'wx', 0o600)
+    try {
+      const made = await fill(async (text) => void (await handle.appendFile(text)))
+      await handle.sync()
+      await rename(draft, file)
+      return made
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    await rm(draft, { force: true })
+    await rm(file, { force: true })
+    throw error
+  }
+}
+
+/** Splits at line feeds alone: texts may hold other separators of lines. */
+async function* linesOf(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer[] = []
+  for await (const chunk of chunks) {
+    let from = 0
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      const line = Buffer.concat([...rest, chunk.subarray(from, end)]).toString()
+      rest = []
+      from = end + 1
+      if (line !== '') yield line
+    }
+    rest.push(chunk.subarray(from))
+  }
+  const last = Buffer.concat(rest).toString()
+  if (last !== '') yield last
+}
+
+/** @throws CommandFailure */
+async function checkReadable(file: string): Promise<void> {
+  try {
+    await (await open(file)).close()
+  } catch (cause) {
+    throw new CommandFailure(1, `${file} cannot be read: ${(cause as Error).message}.`, { cause })
+  }
+}

@@ -1,0 +1,178 @@
+/** Carries out the commands of the admin surface and of the gateway itself. Each is one transaction, or a part of one. */
+
+import type { Context } from './context.ts'
+import { refuseOverBacklog } from './counters.ts'
+import {
+  cancelledAt,
+  pendingAgain,
+  retriedAt,
+  taskOf,
+  unknown,
+  whyNotCancel,
+  whyNotReplay,
+  whyNotResume,
+  whyNotRetry,
+  withOrder,
+  wrongState,
+} from './decisions.ts'
+import type { Command, CommandResult, Route, RunRecord, SetRoute } from './port.ts'
+import { addTasks, cancelTask, deleteTask, expediteTask, findTask, isSessionOpen } from './queue/tasks.ts'
+import { endCoalescing } from './records/coalescing.ts'
+import { forgetRequests } from './records/forgetting.ts'
+import { changeIssues } from './records/issues.ts'
+import { beginJob, cancelJob, nextItems, settleItems } from './records/jobs.ts'
+import { columnOfText, textOfColumn } from './records/rows.ts'
+import {
+  changeRun,
+  findDelivery,
+  findRun,
+  insertDelivery,
+  readDelivery,
+  readRun,
+  updateDelivery,
+} from './records/runs.ts'
+import { tables } from './schema.ts'
+import { firstRunOf, runTask } from './tasks.ts'
+
+type Of<Type extends Command['type']> = Command & { readonly type: Type }
+
+const done: CommandResult = { ok: true }
+
+const commands: {
+  readonly [Type in Command['type']]: (tx: Context, command: Of<Type>) => Promise<CommandResult>
+} = {
+  cancel: cancelRun,
+  resume: (tx, command) =>
+    queueAgain(tx, command, whyNotResume, () => ({ state: 'queued', error: undefined })),
+  retry: (tx, command) => queueAgain(tx, command, whyNotRetry, (run) => retriedAt(run, command.at)),
+
+  /** @throws StoreError `BACKLOG` */
+  async send(tx, { delivery, task }) {
+    // A delivery that is sent again may have ended already: it gets no second task.
+    if ((await readDelivery(tx, delivery.id)) !== undefined) return done
+    refuseOverBacklog(tx.counters, tx.limits)
+    await insertDelivery(tx, delivery)
+    await addTasks(tx, [task])
+    return done
+  },
+
+  async 'replay-delivery'(tx, { delivery: id, at, to, task, by }) {
+    const delivery = await findDelivery(tx, id)
+    if (delivery === undefined) return unknown('delivery')
+    const reason = whyNotReplay(delivery, to)
+    if (reason !== undefined) return wrongState(reason)
+    await updateDelivery(tx, pendingAgain(delivery, to, at, by))
+    await addTasks(tx, [task])
+    return done
+  },
+
+  'set-route': (tx, { route, by = '' }) => writeRoute(tx, route, by),
+
+  async 'offer-route'(tx, { route }) {
+    await tx.lock(['route'])
+    const [current] = await tx.all<{ set_by: string | null }>('SELECT set_by FROM route')
+    if (typeof current?.set_by === 'string') return { ok: false, reason: 'the route was set by hand' }
+    return writeRoute(tx, route, null)
+  },
+
+  async schedule(tx, { task }) {
+    await addTasks(tx, [task])
+    return done
+  },
+
+  async expedite(tx, { task, dueAt }) {
+    await expediteTask(tx, task, dueAt)
+    return done
+  },
+
+  forget: forgetRequests,
+  'job-begin': beginJob,
+  'job-next': nextItems,
+  'job-settle': settleItems,
+  'job-cancel': cancelJob,
+  issues: changeIssues,
+}
+
+export function runCommand(tx: Context, command: Command): Promise<CommandResult> {
+  const ofType: (tx: Context, command: never) => Promise<CommandResult> = commands[command.type]
+  return ofType(tx, command as never)
+}
+
+/** Locks the task before the run, as a claim does that settles. */
+export async function cancelRun(tx: Context, command: Of<'cancel'>): Promise<CommandResult> {
+  const { run: id, at } = command
+  const kind = (await readRun(tx, id))?.kind
+  if (kind === undefined) return unknown('run')
+  const key = taskOf({ id, kind })
+  const found = await findTask(tx, key)
+  const run = (await findRun(tx, id)) as RunRecord
+  // The run may have been queued again until it was locked.
+  const task = found ?? (await findTask(tx, key))
+  const reason = whyNotCancel(run)
+  if (reason !== undefined) return wrongState(reason)
+  const order = withOrder(run, command)
+  if (run.state !== 'parked' && task !== undefined && task.leased_by !== null) {
+    await changeRun(tx, { id, cancelRequestedAt: run.cancelRequestedAt ?? at, ...order })
+    await cancelTask(tx, task)
+    return done
+  }
+  if (kind === 'run' && task !== undefined && task.leased_by === null) await deleteTask(tx, task)
+  await changeRun(tx, { ...cancelledAt(run, at), ...order })
+  return done
+}
+
+async function queueAgain(
+  tx: Context,
+  command: Of<'resume' | 'retry'>,
+  whyNot: (run: RunRecord) => string | undefined,
+  changesOf: (run: RunRecord) => Partial<RunRecord>,
+): Promise<CommandResult> {
+  const { run: id, at } = command
+  const run = await findRun(tx, id)
+  if (run === undefined) return unknown('run')
+  const reason = whyNot(run)
+  if (reason !== undefined) return wrongState(reason)
+  const { sessionKey, pool } = run
+  const isInLane = firstRunOf(sessionKey) !== id || (await isSessionOpen(tx, sessionKey))
+  await changeRun(tx, { id, ...changesOf(run), ...withOrder(run, command) })
+  await addTasks(tx, [
+    runTask({ id, sessionKey, lane: isInLane, dueAt: at, ...(pool !== undefined && { pool }) }),
+  ])
+  // The new task was never claimed, so requests could join the run again; it has read those that joined before.
+  await endCoalescing(tx, id)
+  return done
+}
+
+/** Writes the last route of the main session: one that an operator set wins over the configured one. */
+async function writeRoute(
+  tx: Context,
+  route: Route | undefined,
+  setBy: string | null,
+): Promise<CommandResult> {
+  await tx.lock(['route'])
+  await tx.run('DELETE FROM route')
+  if (route === undefined) return done
+  const { channel, to } = route
+  await tx.insert(tables.route, [
+    [
+      1,
+      columnOfText(channel),
+      to === undefined ? null : columnOfText(to),
+      setBy === null ? null : columnOfText(setBy),
+    ],
+  ])
+  return done
+}
+
+export async function readRoute({ all }: Pick<Context, 'all'>): Promise<SetRoute | undefined> {
+  const [row] = await all<{ channel: string; target: string | null; set_by: string | null }>(
+    'SELECT channel, target, set_by FROM route',
+  )
+  if (row === undefined) return undefined
+  const { channel, target, set_by: by } = row
+  return {
+    channel: textOfColumn(channel),
+    ...(target !== null && { to: textOfColumn(target) }),
+    ...(by && { by: textOfColumn(by) }),
+  }
+}

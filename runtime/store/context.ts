@@ -1,0 +1,177 @@
+/** What every function that changes the store works in: one transaction, and what is noted to be done once it has committed. */
+
+import type { Dialect, Driver, Transaction } from '@reveille/kit'
+import type { OutcomeWithoutEffect } from './counters.ts'
+import { type Change, type Id, StoreError, type StoreLimits, type StoreOptions } from './port.ts'
+import { tables } from './schema.ts'
+
+/** What is counted, so that no limit costs a count. */
+export type Counted = OutcomeWithoutEffect | 'backlog' | 'pending' | 'pendingNow' | 'keptBytes'
+
+export type Counters = Record<Counted, number>
+
+export type Limits = StoreLimits & Pick<StoreOptions, 'mostWithoutEffect'>
+
+export interface Context extends Transaction {
+  readonly dialect: Dialect
+  readonly isShared: boolean
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+  /** How far this process's clock is ahead of the database's. */
+  readonly skewMs: number
+  /** This process. */
+  readonly node: Id
+  /** The counts of all nodes, with what this transaction has added. */
+  readonly counters: Counters
+  readonly limits: Limits
+  /** Adds to a count. */
+  count(name: Counted, by: number): void
+  /** Notes a change for listeners. */
+  changed(type: Change['type'], id: string, state: string, stage?: string): void
+  /** Notes that a task may be due at this time. */
+  due(at: number): void
+  /** Notes that the run's holder has to be told of a cancel. */
+  cancelled(task: string): void
+}
+
+/** What was noted in a transaction. */
+export interface Notes {
+  /** Four values for each change: type, id, state and stage. */
+  readonly changes: (string | undefined)[]
+  readonly counts: Map<Counted, number>
+  /** The earliest time at which a new task is due; Infinity for none. */
+  dueAt: number
+  readonly cancelled: string[]
+}
+
+export interface ContextOptions {
+  readonly driver: Pick<Driver, 'dialect' | 'isShared'>
+  readonly node: Id
+  readonly skewMs: number
+  readonly limits: Limits
+  readonly counters: Counters
+  /** Whether somebody listens to changes. */
+  readonly isListening: boolean
+}
+
+/** Makes the context of a transaction, and what it notes. */
+export function createContext(
+  tx: Transaction,
+  now: number,
+  { driver: { dialect, isShared }, node, skewMs, limits, counters, isListening }: ContextOptions,
+): { readonly context: Context; readonly notes: Notes } {
+  const notes: Notes = { changes: [], counts: new Map(), dueAt: Number.POSITIVE_INFINITY, cancelled: [] }
+  const counted = { ...counters }
+  /** Keys that are locked for this transaction alone. */
+  let locked: ReadonlySet<string> = new Set()
+  const context: Context = {
+    all: (sql, values) => tx.all(sql, values),
+    run: (sql, values) => tx.run(sql, values),
+    insert: (table, rows, onConflict) => tx.insert(table, rows, onConflict),
+    async lock(keys, mode) {
+      const missing = keys.filter((key) => !locked.has(key))
+      if (missing.length === 0) return
+      await tx.lock(missing, mode)
+      if (mode === undefined) locked = new Set([...locked, ...missing])
+    },
+    /** What was noted is undone too. */
+    async nested(work) {
+      const before = {
+        ...notes,
+        changes: notes.changes.length,
+        counts: [...notes.counts],
+        cancelled: notes.cancelled.length,
+      }
+      const countedBefore = { ...counted }
+      const lockedBefore = locked
+      try {
+        return await tx.nested(work)
+      } catch (error) {
+        locked = lockedBefore
+        notes.changes.length = before.changes
+        notes.cancelled.length = before.cancelled
+        notes.counts.clear()
+        for (const [name, by] of before.counts) notes.counts.set(name, by)
+        notes.dueAt = before.dueAt
+        Object.assign(counted, countedBefore)
+        throw error
+      }
+    },
+    dialect,
+    isShared,
+    now,
+    skewMs,
+    node,
+    limits,
+    counters: counted,
+    count(name, by) {
+      if (by === 0) return
+      counted[name] += by
+      notes.counts.set(name, (notes.counts.get(name) ?? 0) + by)
+    },
+    changed(type, id, state, stage) {
+      if (isListening) notes.changes.push(type, id, state, stage)
+    },
+    due(at) {
+      notes.dueAt = Math.min(notes.dueAt, at)
+    },
+    cancelled(task) {
+      notes.cancelled.push(task)
+    },
+  }
+  return { context, notes }
+}
+
+/** Writes what was counted, as the last statement of a transaction. */
+export async function writeCounts(
+  { run, node }: Pick<Context, 'run' | 'node'>,
+  { counts }: Notes,
+): Promise<void> {
+  const changed = [...counts].filter(([, by]) => by !== 0).toSorted()
+  if (changed.length === 0) return
+  const rows = changed.map((_, index) => `(?1, ?${2 * index + 2}, ?${2 * index + 3})`)
+  await run(
+    `INSERT INTO counts (node, name, value) VALUES ${rows.join(', ')}
+     ON CONFLICT (node, name) DO UPDATE SET value = counts.value + excluded.value`,
+    [node, ...changed.flat()],
+  )
+}
+
+export const noCounts: Readonly<Counters> = {
+  ignored: 0,
+  skipped: 0,
+  duplicate: 0,
+  failed: 0,
+  refused: 0,
+  backlog: 0,
+  pending: 0,
+  pendingNow: 0,
+  keptBytes: 0,
+}
+
+/** In the place of a node's id: what earlier processes have counted. */
+export const noNode = '00000000-0000-0000-0000-000000000000'
+
+/** Sums up what earlier processes have counted, where there is no other one. */
+export async function foldCounts(tx: Pick<Context, 'all' | 'run' | 'insert'>): Promise<void> {
+  const counts = await readCounts(tx)
+  await tx.run(`DELETE FROM counts WHERE name <> 'commits'`)
+  await tx.insert(
+    tables.counts,
+    Object.keys(noCounts).map((name) => [noNode, name, counts[name as Counted]]),
+  )
+}
+
+/** Reads the counts of all nodes, but for one. */
+export async function readCounts({ all }: Pick<Context, 'all'>, butFor?: Id): Promise<Counters> {
+  const rows = await all<{ name: Counted; value: number }>(
+    `SELECT name, sum(value) AS value FROM counts ${butFor === undefined ? '' : 'WHERE node <> ?1'} GROUP BY name`,
+    butFor === undefined ? [] : [butFor],
+  )
+  return { ...noCounts, ...Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)])) }
+}
+
+/** An error whose call has written nothing. */
+export function isHarmless(error: unknown): error is StoreError {
+  return error instanceof StoreError && (error.code === 'BACKLOG' || error.code === 'LEASE_LOST')
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import pg from 'pg'
+import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
+import { openDriver } from './driver-package.ts'
+import { examineDatabase } from './examination.ts'
+import { migrate } from './schema.ts'
+
+const role = 'reveille_examined'
+const configFile = join(import.meta.dirname, 'reveille.yaml')
+const examine = (location: string, now: () => number = Date.now) =>
+  examineDatabase({ location, configFile }, now)
+
+test('a database is examined: its version, the clock, the oldest transaction, and what the role may not do', async (t) => {
+  const { url: location, drop } = await testPostgres()
+  assert.equal((await examine(location)).hasStore, false)
+  const driver = await openDriver({ location, configFile })
+  await migrate(driver)
+  await driver.close()
+  const client = new pg.Client({ connectionString: location, application_name: 'a forgotten report' })
+  await client.connect()
+  t.after(async () => {
+    await client.query(`ROLLBACK; DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    await client.end()
+    await drop()
+  })
+  const of = new URL(location)
+  of.username = role
+  await client.query(`CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA reveille TO ${role}`)
+  await client.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA reveille TO ${role}`)
+  await client.query(`REVOKE DELETE ON reveille.tasks FROM ${role}`)
+  await assert.rejects(examine(of.href), {
+    code: 'STORE_UNAVAILABLE',
+    message: 'the database role lacks a privilege: DELETE on tasks',
+    fix: /^As the owner: GRANT/,
+  })
+  await client.query(`GRANT DELETE ON reveille.tasks, reveille.runs TO ${role}`)
+  await examine(of.href)
+
+  // A transaction has a place in the log once it has written.
+  await client.query('BEGIN; CREATE TEMPORARY TABLE written (one int)')
+  const { state, skewMs, hasStore } = await examine(location, () => Date.now() + 60_000)
+  assert.equal(hasStore, true)
+  assert.match(state.version, /^\d+(\.\d+)?$/)
+  assert.match(state.oldestTransaction?.by ?? '', /^a forgotten report \(process \d+, idle in transaction\)$/)
+  assert.ok(Math.abs(skewMs - 60_000) < 5000, `${skewMs}`)
+  await client.query('ROLLBACK; UPDATE reveille.meta SET version = version + 2')
+  await assert.rejects(examine(location), { code: 'SCHEMA_NEWER' })
+})
+
+test('a database that does not answer is said so, without its password', async () => {
+  await assert.rejects(examine('postgres://ada:hunter2hunter2@127.0.0.1:1/none'), (error: Error) => {
+    assert.equal(error.message, 'nothing takes connections at 127.0.0.1:1')
+    return true
+  })
+})

@@ -1,0 +1,120 @@
+/** Knows this process's worker pools and their open claims. Changes of a transaction are made here once it has committed. */
+
+import { type ClaimedTask, StoreError, type TaskKind, type Work, type WorkOptions } from '../port.ts'
+import type { Offer } from './claiming.ts'
+import { claimedTask, type LeaseToken, type TaskRow } from './tasks.ts'
+
+export interface ClaimName {
+  readonly workerPool: number
+  readonly claim: number
+}
+
+/** A claim with what its task works with. If that could not be read, the holder's own load says why. */
+export interface LoadedClaim extends ClaimName {
+  readonly task: ClaimedTask
+  readonly work?: Work
+}
+
+interface WorkerPool {
+  readonly kinds: readonly TaskKind[]
+  readonly isOwned: boolean
+  concurrency: number
+  limits: ReadonlyMap<string, number>
+  isPaused: boolean
+}
+
+export interface OpenClaim extends ClaimName {
+  readonly token: LeaseToken
+  readonly task: ClaimedTask
+}
+
+export type Claims = ReturnType<typeof createClaims>
+
+export function createClaims() {
+  const workerPools = new Map<number, WorkerPool>()
+  const open = new Map<number, OpenClaim>()
+  let last = 0
+
+  function openOf(workerPool: number): number {
+    let count = 0
+    for (const claim of open.values()) if (claim.workerPool === workerPool) count += 1
+    return count
+  }
+
+  return {
+    register(
+      id: number,
+      {
+        kinds,
+        concurrency,
+        pools = {},
+        owned = false,
+      }: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools' | 'owned'>,
+    ) {
+      const limits = new Map(Object.entries(pools))
+      workerPools.set(id, { kinds, isOwned: owned, concurrency, limits, isPaused: false })
+    },
+
+    /**
+     * A pool keeps the claims it holds, even if they are more than the new limit. Without `pools` their limits stay. Returns whether
+     * there may be room for more.
+     */
+    resize(id: number, concurrency: number, pools?: WorkOptions['pools']): boolean {
+      const workerPool = workerPools.get(id)
+      if (workerPool === undefined) return false
+      const grows = concurrency > workerPool.concurrency || pools !== undefined
+      workerPool.concurrency = concurrency
+      if (pools !== undefined) workerPool.limits = new Map(Object.entries(pools))
+      return grows
+    },
+
+    /** Makes no further claims for the pool. */
+    pause(id: number) {
+      const workerPool = workerPools.get(id)
+      if (workerPool !== undefined) workerPool.isPaused = true
+    },
+
+    /** Returns the worker pools with room for further claims. `settled` are claims that the transaction settles. */
+    offers(settled: readonly number[] = []): Offer[] {
+      return [...workerPools].flatMap(([workerPool, { kinds, isOwned, concurrency, limits, isPaused }]) => {
+        const freed = settled.filter((claim) => open.get(claim)?.workerPool === workerPool).length
+        const free = concurrency - openOf(workerPool) + freed
+        return isPaused || free <= 0 ? [] : { workerPool, kinds, free, limits, isOwned }
+      })
+    },
+
+    /** The kinds of tasks that are claimed here. */
+    kinds: (): readonly TaskKind[] => [
+      ...new Set([...workerPools.values()].flatMap(({ kinds, isPaused }) => (isPaused ? [] : kinds))),
+    ],
+
+    /** Notes a task that was claimed for a worker pool. */
+    take(workerPool: number, row: TaskRow): OpenClaim {
+      last += 1
+      const token = { sequence: row.sequence, claims: row.claims }
+      const claim = { workerPool, claim: last, token, task: claimedTask(row) }
+      open.set(last, claim)
+      return claim
+    },
+
+    /** @throws StoreError `LEASE_LOST` */
+    find(claim: number): OpenClaim {
+      const found = open.get(claim)
+      if (found === undefined)
+        throw new StoreError('LEASE_LOST', 'the claim was settled before, or taken back')
+      return found
+    },
+
+    /** The lane of a claim's task. */
+    laneOf: (claim: number): string | undefined => open.get(claim)?.task.lane,
+
+    /** Forgets claims that were settled or lost. */
+    end(claims: readonly number[]) {
+      for (const claim of claims) open.delete(claim)
+    },
+
+    ofTask: (key: string): readonly OpenClaim[] => [...open.values()].filter(({ task }) => task.key === key),
+
+    all: (): readonly OpenClaim[] => [...open.values()],
+  }
+}

@@ -1,0 +1,450 @@
+/**
+ * What a process that shares its database does beside posts: it says that it is alive, renews the leases of its claims, frees those of
+ * nodes that are gone, takes leadership, and tells the others what it has committed. Nothing that it knows of other nodes decides
+ * anything: leases are rows, by the database's clock.
+ */
+
+import type { Driver } from '@reveille/kit'
+import { type Context, type Notes, readCounts } from '../context.ts'
+import type { Core } from '../core.ts'
+import {
+  type Cluster,
+  type Id,
+  type Lead,
+  type Leadership,
+  type NodeRecord,
+  StoreError,
+  type StoreOptions,
+  type Takeover,
+} from '../port.ts'
+import type { Happened } from '../protocol.ts'
+import { cancelPartialJobs } from '../records/jobs.ts'
+import { columnOfText, textOfColumn } from '../records/rows.ts'
+import { tables } from '../schema.ts'
+import {
+  freeExpired,
+  freeTasks,
+  giveUpLease,
+  type LeaseTimes,
+  nextExpiry,
+  renewLeases,
+  takeLease,
+} from './claiming.ts'
+import { createSourceValues } from './source-values.ts'
+
+export interface ClusterOptions {
+  readonly driver: Driver
+  readonly core: Core
+  readonly id: Id
+  readonly node: NonNullable<StoreOptions['node']>
+  readonly times: LeaseTimes
+  readonly clock: DatabaseClock
+  readonly now: () => number
+  onHappened(happened: Partial<Happened>): void
+  onTakeover?(takeover: Takeover): void
+}
+
+/** The database's clock as it was asked for last, and what has passed since. */
+export type DatabaseClock = ReturnType<typeof createDatabaseClock>
+
+export function createDatabaseClock(driver: Pick<Driver, 'clock'>, now: () => number) {
+  let asked = { clock: 0, at: 0, skewMs: 0 }
+  return {
+    async ask(): Promise<void> {
+      const [before, start] = [now(), performance.now()]
+      const clock = await driver.clock()
+      const took = performance.now() - start
+      asked = { clock, at: start + took / 2, skewMs: Math.round(before + took / 2 - clock) }
+    },
+    now: () => asked.clock + performance.now() - asked.at,
+    /** How far this process's clock is ahead. */
+    skewMs: () => asked.skewMs,
+  }
+}
+
+interface Follower {
+  readonly run: (lead: Lead) => void
+  end?: AbortController
+}
+
+/** What one node leads. The store itself leads its retention. */
+type Led = Leadership | 'retention'
+
+/** Milliseconds within which what was committed is gathered for one notification. */
+const gatherMs = 10
+/** A notification holds as many changes. What does not fit is left out: a listener that must not miss anything reads. */
+const maxChanges = 100
+const retryMs = 250
+
+/** What one notification says. The names are short, because the room is. */
+interface Payload {
+  readonly n: Id
+  /** When the next new task is due, by the database's clock. */
+  readonly d?: number
+  /** Changes, four values for each. */
+  readonly c?: readonly (string | null)[]
+  /** Tasks whose runs were cancelled. */
+  readonly x?: readonly string[]
+  /** The node has given up something that it led. */
+  readonly f?: true
+}
+
+export async function joinCluster(options: ClusterOptions) {
+  const { driver, core, id, node, times, clock, now } = options
+  const led = new Map<Led, { readonly followers: Set<Follower>; isLeading: boolean }>()
+  let live: Parameters<Cluster['report']>[0] | undefined
+  let startedAt = 0
+  let renewedAt = Number.NEGATIVE_INFINITY
+  /** Since when no renewal was late. Where this node could not renew for a while, perhaps no node could. */
+  let steadySince = performance.now()
+  let renewing: Promise<void> | undefined
+  /** Leased rows of this node that no claim here knew at the last renewal. */
+  let unknown: ReadonlySet<number> = new Set()
+  let wakeUp: 'notify' | 'poll' = 'poll'
+  let isClosed = false
+  let pending: { dueAt: number; changes: (string | undefined)[]; cancelled: string[] } = emptyNews()
+  let sending: NodeJS.Timeout | undefined
+  let takingOver: NodeJS.Timeout | undefined
+
+  const isFresh = () => performance.now() - renewedAt < times.holdMs
+
+  async function renew(): Promise<void> {
+    // A node that closes does not join again.
+    if (isClosed) return
+    renewing ??= renewOnce().finally(() => {
+      renewing = undefined
+    })
+    await renewing
+  }
+
+  async function renewOnce(): Promise<void> {
+    const begun = performance.now()
+    if (!isFresh()) steadySince = begun
+    // The others get the whole time to come back.
+    const waitMs = times.expireMs - (begun - steadySince)
+    await clock.ask()
+    const before = core.claims.all()
+    const { made } = await core.transact(now(), async (tx) => {
+      await writeNode(tx)
+      const leased = await renewLeases(tx, { times, clock: clock.now() })
+      const known = new Set(core.claims.all().map(({ token }) => token.sequence))
+      const ghosts = [...leased.keys()].filter((sequence) => !known.has(sequence))
+      await freeTasks(
+        tx,
+        ghosts.filter((sequence) => unknown.has(sequence)),
+      )
+      const freed = waitMs > 0 ? new Map<Id, number>() : await freeExpired(tx, clock.now())
+      const names = await namesOfNodes(tx)
+      // One that still holds something is named once that is taken over.
+      await tx.run(
+        `DELETE FROM nodes WHERE renewed_at < ?1
+         AND NOT EXISTS (SELECT 1 FROM tasks WHERE leased_by IS NOT NULL AND leased_by = nodes.id)`,
+        [Math.round(clock.now() - times.expireMs)],
+      )
+      await cancelPartialJobs(tx, 'SELECT id FROM nodes')
+      const leads = await contend(tx)
+      return {
+        leased,
+        ghosts,
+        freed,
+        names,
+        leads,
+        counters: await readCounts(tx, id),
+        cancelled: await cancelledKeys(tx),
+        expiry: await nextExpiry(tx),
+      }
+    })
+    renewAt(Math.max(made.expiry, clock.now() + waitMs))
+    // What kept a task from being claimed elsewhere may be over.
+    core.noteDue(0)
+    renewedAt = begun
+    unknown = new Set(made.ghosts)
+    core.setForeignCounters(made.counters)
+    for (const [what, isOurs] of made.leads) isOurs ? begin(what) : end(what)
+    const lost = before.filter(({ token: lease }) => made.leased.get(lease.sequence) !== lease.claims)
+    // What was settled meanwhile is not lost.
+    const open = new Set(core.claims.all().map(({ claim }) => claim))
+    const stillLost = lost.filter(({ claim }) => open.has(claim))
+    core.claims.end(stillLost.map(({ claim }) => claim))
+    const cancelled = made.cancelled.flatMap((key) => core.claims.ofTask(key))
+    options.onHappened({ lost: stillLost, cancelled })
+    if (stillLost.length > 0) options.onTakeover?.({ node: node.name, isSelf: true, tasks: stillLost.length })
+    for (const [of, tasks] of made.freed) {
+      if (of !== id) options.onTakeover?.({ node: made.names.get(of) ?? of, isSelf: false, tasks })
+    }
+  }
+
+  /** Takes over as soon as a lease of another node has expired. */
+  function renewAt(expiry: number): void {
+    clearTimeout(takingOver)
+    if (isClosed || expiry === Number.POSITIVE_INFINITY) return
+    takingOver = setTimeout(
+      () => void renew().catch(() => undefined),
+      Math.max(retryMs, expiry - clock.now()),
+    ).unref()
+  }
+
+  async function writeNode(tx: Context): Promise<void> {
+    const at = Math.round(clock.now())
+    startedAt ||= at
+    await tx.run('DELETE FROM nodes WHERE id = ?1', [id])
+    await tx.insert(tables.nodes, [
+      [
+        id,
+        columnOfText(node.name),
+        columnOfText(node.version),
+        node.role,
+        live === undefined ? null : JSON.stringify(live),
+        startedAt,
+        at,
+        clock.skewMs(),
+        wakeUp,
+      ],
+    ])
+  }
+
+  async function namesOfNodes({ all }: Context): Promise<ReadonlyMap<Id, string>> {
+    const rows = await all<{ id: Id; name: string }>('SELECT id, name FROM nodes')
+    return new Map(rows.map(({ id: each, name }) => [each, textOfColumn(name)]))
+  }
+
+  async function cancelledKeys({ all }: Context): Promise<string[]> {
+    const rows = await all<{ key: string }>('SELECT key FROM tasks WHERE leased_by = ?1 AND cancelled = 1', [
+      id,
+    ])
+    return rows.map(({ key }) => textOfColumn(key))
+  }
+
+  /** Takes or renews the leads that this node wants. */
+  async function contend(tx: Context): Promise<ReadonlyMap<Led, boolean>> {
+    const wanted = [...led].filter(([, { followers }]) => followers.size > 0).map(([what]) => what)
+    const leads = new Map<Led, boolean>()
+    for (const what of wanted.toSorted())
+      leads.set(what, await takeLease(tx, `lead:${what}`, { times, clock: clock.now() }))
+    return leads
+  }
+
+  function begin(what: Led): void {
+    const lead = led.get(what)
+    if (lead === undefined) return
+    lead.isLeading = true
+    for (const follower of lead.followers) start(follower)
+  }
+
+  function start(follower: Follower): void {
+    if (follower.end !== undefined) return
+    const ending = new AbortController()
+    follower.end = ending
+    follower.run({
+      signal: ending.signal,
+      async hold() {
+        await hold()
+        ending.signal.throwIfAborted()
+      },
+    })
+  }
+
+  function end(what: Led): void {
+    const lead = led.get(what)
+    if (lead === undefined || !lead.isLeading) return
+    lead.isLeading = false
+    for (const follower of lead.followers) {
+      follower.end?.abort(new StoreError('LEASE_LOST', `another node may lead ${what}`))
+      delete follower.end
+    }
+  }
+
+  /** Resolves while no other node can have taken over what this one holds. */
+  async function hold(): Promise<void> {
+    while (!isFresh()) {
+      if (isClosed) throw new StoreError('DRAINING', 'the store is closed')
+      await renew().catch(() => new Promise((resolve) => setTimeout(resolve, retryMs).unref()))
+    }
+  }
+
+  function tick(): void {
+    if (isClosed) return
+    if (!isFresh()) for (const what of led.keys()) end(what)
+    if (performance.now() - renewedAt + tickMs / 2 >= times.renewMs) void renew().catch(() => undefined)
+  }
+
+  /** Sends what was committed, soon. */
+  function announce({ dueAt, changes, cancelled }: Notes): void {
+    if (dueAt === Number.POSITIVE_INFINITY && changes.length === 0 && cancelled.length === 0) return
+    pending.dueAt = Math.min(pending.dueAt, dueAt)
+    pending.changes.push(...changes)
+    pending.cancelled.push(...cancelled)
+    sending ??= setTimeout(() => void send(), gatherMs).unref()
+  }
+
+  async function send(isFree = false): Promise<void> {
+    const { dueAt, changes, cancelled } = pending
+    pending = emptyNews()
+    sending = undefined
+    const base = {
+      n: id,
+      ...(isFree && { f: true as const }),
+      ...(dueAt < Number.POSITIVE_INFINITY && { d: dueAt - clock.skewMs() }),
+    }
+    const shown = changes.slice(0, 4 * maxChanges).map((value) => value ?? null)
+    const payload: Payload = {
+      ...base,
+      ...(shown.length > 0 && { c: shown }),
+      ...(cancelled.length > 0 && { x: cancelled }),
+    }
+    const text = JSON.stringify(payload)
+    await driver
+      .notify(Buffer.byteLength(text) <= maxBytes ? text : JSON.stringify(base))
+      .catch(() => undefined)
+  }
+
+  function receive(text: string): void {
+    const { n, d, c = [], x = [], f }: Payload = JSON.parse(text)
+    wakeUp = 'notify'
+    if (n === id) return
+    if (d !== undefined) core.noteDue(d + clock.skewMs())
+    if (f === true) void renew().catch(() => undefined)
+    const cancelled = x.flatMap((key) => core.claims.ofTask(key))
+    options.onHappened({ changes: c.map((value) => value ?? undefined), cancelled })
+  }
+
+  /** Looks without having been told. */
+  function look(): void {
+    if (isClosed) return
+    core.noteDue(0)
+    options.onHappened({})
+  }
+
+  led.set('retention', { followers: new Set([{ run: sweep }]), isLeading: false })
+  await renew()
+  const tickMs = Math.min(1_000, times.renewMs / 2)
+  const timer = setInterval(tick, tickMs).unref()
+  driver.listen(receive, look)
+  /** Deletes old history while this node leads that. */
+  function sweep({ signal }: Lead): void {
+    core.setSweeps(true)
+    options.onHappened({})
+    signal.addEventListener('abort', () => core.setSweeps(false), { once: true })
+  }
+
+  function lead(what: Led, run: (lead: Lead) => void): () => void {
+    const found = led.get(what) ?? { followers: new Set<Follower>(), isLeading: false }
+    led.set(what, found)
+    const follower: Follower = { run }
+    found.followers.add(follower)
+    if (found.isLeading) start(follower)
+    else void renew().catch(() => undefined)
+    return () => {
+      found.followers.delete(follower)
+      follower.end?.abort(new StoreError('LEASE_LOST', `this node gave up ${what}`))
+      if (found.followers.size > 0 || !found.isLeading) return
+      found.isLeading = false
+      core
+        .transact(now(), (tx) => giveUpLease(tx, `lead:${what}`))
+        .then(() => send(true))
+        .catch(() => undefined)
+    }
+  }
+
+  const ownLeads = () => [...led].filter(([, { isLeading }]) => isLeading).map(([what]) => what)
+
+  const cluster: Cluster = {
+    node: id,
+    isShared: true,
+    async nodes() {
+      await clock.ask()
+      return await driver.read(async ({ all }) => {
+        const rows = await all<NodeRow>(
+          'SELECT * FROM nodes WHERE renewed_at >= ?1 ORDER BY started_at, id',
+          [Math.round(clock.now() - times.expireMs)],
+        )
+        const leases = await all<{ name: string; owner: Id }>(
+          'SELECT name, owner FROM leases WHERE until > ?1',
+          [Math.round(clock.now())],
+        )
+        return rows.map((row) => {
+          const isSelf = row.id === id
+          const shown = isSelf && live !== undefined ? { ...row, live: JSON.stringify(live) } : row
+          return nodeOf(shown, isSelf, isSelf ? ownLeads() : leadsOf(leases, row.id))
+        })
+      })
+    },
+    report(next) {
+      live = next
+      void renew().catch(() => undefined)
+    },
+    lead,
+    sourceValues: createSourceValues(driver.read, (work) => core.transact(now(), work)),
+    database: () => driver.describe(),
+  }
+
+  return {
+    cluster,
+    hold,
+    announce,
+    /** Gives up what this node holds, so that others begin at once. */
+    async close(): Promise<void> {
+      isClosed = true
+      clearInterval(timer)
+      clearTimeout(sending)
+      clearTimeout(takingOver)
+      for (const what of led.keys()) end(what)
+      await renewing?.catch(() => undefined)
+      await core
+        .transact(now(), async (tx) => {
+          await tx.run('DELETE FROM nodes WHERE id = ?1', [id])
+          await tx.run('DELETE FROM leases WHERE owner = ?1', [id])
+          const rows = await tx.all<{ sequence: number }>('SELECT sequence FROM tasks WHERE leased_by = ?1', [
+            id,
+          ])
+          await freeTasks(
+            tx,
+            rows.map(({ sequence }) => sequence),
+          )
+        })
+        .catch(() => undefined)
+      await send(true)
+    },
+  }
+}
+
+/** The most bytes of a notification; see `Driver.notify`. */
+const maxBytes = 7_900
+
+function emptyNews(): { dueAt: number; changes: (string | undefined)[]; cancelled: string[] } {
+  return { dueAt: Number.POSITIVE_INFINITY, changes: [], cancelled: [] }
+}
+
+interface NodeRow {
+  readonly id: Id
+  readonly name: string
+  readonly version: string
+  readonly role: NodeRecord['role']
+  readonly live: string | null
+  readonly started_at: number
+  readonly renewed_at: number
+  readonly skew_ms: number
+  readonly wake_up: 'notify' | 'poll'
+}
+
+function nodeOf(row: NodeRow, isSelf: boolean, leads: readonly string[]): NodeRecord {
+  return {
+    id: row.id,
+    name: textOfColumn(row.name),
+    version: textOfColumn(row.version),
+    role: row.role,
+    ...(row.live !== null && JSON.parse(row.live)),
+    startedAt: row.started_at,
+    renewedAt: row.renewed_at,
+    skewMs: row.skew_ms,
+    wakeUp: row.wake_up,
+    leads: leads.filter((what) => what !== 'retention'),
+    isSelf,
+  }
+}
+
+function leadsOf(leases: readonly { readonly name: string; readonly owner: Id }[], node: Id): string[] {
+  return leases
+    .filter(({ name, owner }) => owner === node && name.startsWith('lead:'))
+    .map(({ name }) => name.slice('lead:'.length))
+}

@@ -1,0 +1,278 @@
+/**
+ * Keeps the queue: due times, lanes, leases, and what becomes of a task when its claim settles.
+ *
+ * A task is *ready* when it has no lane or is the head of its lane, *leased* once a node has claimed it, and then it is *finished* (its
+ * row is deleted, and the next task of the lane is ready) or *postponed* (ready again, with another due time, and still the head). An
+ * expired lease makes the task ready again, as one that was interrupted. `leased_by` and `claims` together are the lease token.
+ *
+ * A transaction that adds a task to a lane or deletes one holds the lane's lock, so that the order of a lane is that of its sequence
+ * numbers. A task without a subject is shared by all that schedule it: they hold the lock of its kind in mode `shared`, and a
+ * transaction that claims holds it alone, so that nobody relies on a task that is being claimed.
+ */
+
+import type { Context } from '../context.ts'
+import { type ClaimedTask, type Id, type NewTask, StoreError, type TaskKind } from '../port.ts'
+import { columnOfText, type RowValues, textOfColumn } from '../records/rows.ts'
+import { tables } from '../schema.ts'
+import { firstTaskOf, laneOf } from '../tasks.ts'
+
+export interface TaskRow {
+  readonly sequence: number
+  readonly key: string
+  readonly kind: TaskKind
+  readonly lane: string | null
+  readonly pool: string
+  readonly due_at: number
+  readonly subject: Id | null
+  readonly ready: number
+  readonly attempt: number
+  readonly claims: number
+  readonly held: number
+  readonly again_at: number | null
+  readonly interrupted: number
+  readonly cancelled: number
+  readonly leased_by: Id | null
+}
+
+/** The task of a node, as long as no other claim was made of it. */
+export interface LeaseToken {
+  readonly sequence: number
+  readonly claims: number
+}
+
+/** The time by which tasks are due now. Due times are kept by the database's clock, wherever a task was accepted. */
+export function dueNow({ now, skewMs }: Context): number {
+  return now - skewMs
+}
+
+export const isBacklog = (kind: string): boolean => kind === 'run' || kind === 'delivery'
+
+/**
+ * Adds tasks. One that is there already takes the earlier due time, unless it waits for its next attempt; a claimed one is scheduled
+ * once more when its claim settles.
+ */
+export async function addTasks(tx: Context, tasks: readonly NewTask[]): Promise<void> {
+  if (tasks.length === 0) return
+  const wanted = earliestOfEach(tasks)
+  const shared = wanted.filter(({ subject }) => subject === undefined)
+  if (shared.length > 0) await tx.lock([...new Set(shared.map(({ kind }) => `kind:${kind}`))], 'shared')
+  const rows = await findTasks(
+    tx,
+    wanted.map(({ key }) => key),
+  )
+  const missing = wanted.filter(({ key }) => !rows.has(key))
+  for (const { key, dueAt } of wanted) {
+    const row = rows.get(key)
+    if (row !== undefined) await bringForward(tx, row, dueAt)
+  }
+  await insertTasks(tx, missing)
+}
+
+/** Inserts tasks of new keys. Fails if one of them is taken. */
+export async function insertTasks(tx: Context, tasks: readonly NewTask[]): Promise<void> {
+  if (tasks.length === 0) return
+  const occupied = new Set(await occupiedLanes(tx, await lockLanes(tx, tasks)))
+  const rows: RowValues[] = []
+  for (const task of tasks) {
+    const lane = task.lane === undefined ? null : columnOfText(task.lane)
+    const isReady = lane === null || !occupied.has(lane)
+    if (lane !== null) occupied.add(lane)
+    if (isReady) tx.due(task.dueAt)
+    rows.push(rowOfTask({ ...task, dueAt: task.dueAt - tx.skewMs }, lane, isReady))
+  }
+  await tx.insert(tables.tasks, rows)
+  tx.count('backlog', tasks.filter(({ kind }) => isBacklog(kind)).length)
+}
+
+function rowOfTask(task: NewTask, lane: string | null, isReady: boolean): RowValues {
+  const { key, kind, dueAt, subject = null, pool = '' } = task
+  const fresh = { attempt: 1, claims: 0, held: 0, again_at: null, interrupted: 0, cancelled: 0 }
+  return [
+    ...[columnOfText(key), kind, lane, columnOfText(pool), dueAt, subject, isReady ? 1 : 0],
+    ...Object.values(fresh),
+    null,
+    null,
+  ]
+}
+
+/** Of several tasks with one key the earliest due time counts. */
+function earliestOfEach(tasks: readonly NewTask[]): readonly NewTask[] {
+  if (tasks.length === 1) return tasks
+  const byKey = new Map<string, NewTask>()
+  for (const task of tasks) {
+    const before = byKey.get(task.key)
+    if (before === undefined || task.dueAt < before.dueAt) byKey.set(task.key, task)
+  }
+  return [...byKey.values()]
+}
+
+/** Locks the lanes of tasks. Returns them encoded. */
+export async function lockLanes(
+  tx: Context,
+  tasks: readonly Pick<NewTask, 'lane'>[],
+): Promise<readonly string[]> {
+  const lanes = [...new Set(tasks.flatMap(({ lane }) => (lane === undefined ? [] : columnOfText(lane))))]
+  if (lanes.length > 0) await tx.lock(lanes.map((lane) => `lane:${lane}`))
+  return lanes
+}
+
+/**
+ * Returns those of some locked lanes, encoded, that have a task. The first run of a session with a generated key is put into the
+ * session's lane, as no other run could know the key before.
+ */
+export async function occupiedLanes(tx: Context, lanes: readonly string[]): Promise<ReadonlySet<string>> {
+  if (lanes.length === 0) return new Set()
+  for (const lane of lanes) {
+    const first = firstTaskOf(textOfColumn(lane))
+    if (first !== undefined)
+      await tx.run('UPDATE tasks SET lane = ?1 WHERE key = ?2 AND lane IS NULL', [lane, first])
+  }
+  const rows = await tx.all<{ lane: string }>(
+    `SELECT DISTINCT lane FROM tasks WHERE lane IN ${tx.dialect.among('?1', 'text')}`,
+    [lanes],
+  )
+  return new Set(rows.map(({ lane }) => lane))
+}
+
+/** Returns whether a session has an open task: one of its lane, or its first run, which may be in another lane. */
+export async function isSessionOpen(tx: Context, session: string): Promise<boolean> {
+  const lane = laneOf(session)
+  if ((await occupiedLanes(tx, await lockLanes(tx, [{ lane }]))).size > 0) return true
+  const first = firstTaskOf(lane)
+  return first !== undefined && (await findTasks(tx, [first])).size > 0
+}
+
+async function findTasks(tx: Context, keys: readonly string[]): Promise<ReadonlyMap<string, TaskRow>> {
+  const [first] = keys
+  const rows =
+    first !== undefined && keys.length === 1
+      ? await tx.all<TaskRow>('SELECT * FROM tasks WHERE key = ?1', [columnOfText(first)])
+      : await tx.all<TaskRow>(`SELECT * FROM tasks WHERE key IN ${tx.dialect.among('?1', 'text')}`, [
+          keys.map(columnOfText),
+        ])
+  return new Map(rows.map((row) => [textOfColumn(row.key), row]))
+}
+
+/** Finds a task, and keeps other transactions from changing it. */
+export async function findTask(tx: Context, key: string): Promise<TaskRow | undefined> {
+  const [row] = await tx.all<TaskRow>(`SELECT * FROM tasks WHERE key = ?1 ${tx.dialect.forUpdate}`, [
+    columnOfText(key),
+  ])
+  return row
+}
+
+async function bringForward(tx: Context, row: TaskRow, wanted: number): Promise<void> {
+  const dueAt = wanted - tx.skewMs
+  if (row.leased_by !== null) {
+    if (row.again_at !== null && row.again_at <= dueAt) return
+    await tx.run('UPDATE tasks SET again_at = ?1 WHERE sequence = ?2', [dueAt, row.sequence])
+  } else if (row.held === 0 && dueAt < row.due_at) await moveTask(tx, row, dueAt)
+}
+
+async function moveTask(tx: Context, row: TaskRow, dueAt: number): Promise<void> {
+  await tx.run('UPDATE tasks SET due_at = ?1 WHERE sequence = ?2', [dueAt, row.sequence])
+  if (row.ready === 1) tx.due(dueAt + tx.skewMs)
+}
+
+/** Moves a task that waits for its next attempt to an earlier time. Does nothing for any other task. */
+export async function expediteTask(tx: Context, key: string, wanted: number): Promise<void> {
+  const dueAt = wanted - tx.skewMs
+  const row = await findTask(tx, key)
+  if (row !== undefined && row.leased_by === null && row.held === 1 && dueAt < row.due_at)
+    await moveTask(tx, row, dueAt)
+}
+
+/** Moves a task that is not due yet to another time. Returns false if the task was ever claimed, or is gone. */
+export async function deferTask(tx: Context, key: string, dueAt: number): Promise<boolean> {
+  const row = await findTask(tx, key)
+  if (row === undefined || row.claims > 0) return false
+  if (row.due_at > dueNow(tx)) await moveTask(tx, row, dueAt - tx.skewMs)
+  return true
+}
+
+export type TaskState = 'open' | 'claimed' | 'gone'
+
+/** Returns `open` for a task that waits to be claimed, for the first time or again. */
+export function stateOf(row: TaskRow | undefined): TaskState {
+  if (row === undefined) return 'gone'
+  return row.leased_by === null ? 'open' : 'claimed'
+}
+
+/** Deletes a task. The next one of its lane is ready then. */
+export async function deleteTask(tx: Context, row: TaskRow): Promise<void> {
+  if (row.lane !== null) await tx.lock([`lane:${row.lane}`])
+  await tx.run('DELETE FROM tasks WHERE sequence = ?1', [row.sequence])
+  if (isBacklog(row.kind)) tx.count('backlog', -1)
+  if (row.lane === null) return
+  const [head] = await tx.all<TaskRow>(`SELECT * FROM tasks WHERE lane = ?1 ORDER BY sequence LIMIT 1`, [
+    row.lane,
+  ])
+  if (head === undefined || head.ready === 1 || head.leased_by !== null) return
+  await tx.run('UPDATE tasks SET ready = 1 WHERE sequence = ?1', [head.sequence])
+  tx.due(head.due_at + tx.skewMs)
+}
+
+/** Finds the task of a claim, and keeps other transactions from changing it. @throws StoreError `LEASE_LOST` */
+export async function leasedTask(tx: Context, { sequence, claims }: LeaseToken): Promise<TaskRow> {
+  const [row] = await tx.all<TaskRow>(
+    `SELECT * FROM tasks WHERE sequence = ?1 AND claims = ?2 AND leased_by = ?3 ${tx.dialect.forUpdate}`,
+    [sequence, claims, tx.node],
+  )
+  if (row === undefined)
+    throw new StoreError('LEASE_LOST', 'the claim was settled before, or another node has taken it over')
+  return row
+}
+
+/** Deletes a task whose claim settled as done, or schedules it again if that was requested meanwhile. */
+export async function finishTask(tx: Context, row: TaskRow): Promise<void> {
+  await deleteTask(tx, row)
+  noteRoom(tx, row)
+  if (row.again_at !== null) await insertTasks(tx, [{ ...newTask(row), dueAt: row.again_at + tx.skewMs }])
+}
+
+/** A task of a pool that has a limit may be claimed now, here or on another node. */
+function noteRoom(tx: Context, { pool }: TaskRow): void {
+  if (pool !== '') tx.due(tx.now)
+}
+
+/** Schedules a task whose claim settled as `again`. `counts`: this was an attempt. */
+export async function postponeTask(tx: Context, row: TaskRow, dueAt: number, counts: boolean): Promise<void> {
+  await tx.run(
+    `UPDATE tasks SET leased_by = NULL, leased_until = NULL, ready = 1, interrupted = 0, cancelled = 0, held = 1, again_at = NULL,
+     due_at = ?1, attempt = attempt + ?2 WHERE sequence = ?3`,
+    [dueAt - tx.skewMs, counts ? 1 : 0, row.sequence],
+  )
+  tx.due(dueAt)
+  noteRoom(tx, row)
+}
+
+/** Tells the holder of a claim that its run was cancelled. */
+export async function cancelTask(tx: Context, row: TaskRow): Promise<void> {
+  await tx.run('UPDATE tasks SET cancelled = 1 WHERE sequence = ?1', [row.sequence])
+  tx.cancelled(textOfColumn(row.key))
+}
+
+/** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
+export async function shiftTasks(tx: Context, ms: number): Promise<void> {
+  await tx.run('UPDATE tasks SET due_at = due_at - ?1, again_at = again_at - ?1', [ms])
+}
+
+function newTask(row: TaskRow): NewTask {
+  return {
+    key: textOfColumn(row.key),
+    kind: row.kind,
+    dueAt: row.due_at,
+    ...(row.lane !== null && { lane: textOfColumn(row.lane) }),
+    ...(row.subject !== null && { subject: row.subject }),
+    ...(row.pool !== '' && { pool: textOfColumn(row.pool) }),
+  }
+}
+
+export function claimedTask(row: TaskRow): ClaimedTask {
+  return {
+    ...newTask(row),
+    attempt: row.attempt,
+    claims: row.claims,
+    interrupted: row.interrupted === 1,
+  }
+}

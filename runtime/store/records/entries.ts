@@ -1,0 +1,370 @@
+/** Accepts entries: a request with the records of its actions, their dedupe keys and their tasks, committed whole or not at all. */
+
+import type { Context } from '../context.ts'
+import { refuseOverBacklog, refuseOverEvents } from '../counters.ts'
+import { repetitionOf } from '../decisions.ts'
+import {
+  type Acceptance,
+  type Dedupe,
+  type Entry,
+  type Id,
+  type NewAction,
+  type NewTask,
+  type RequestRecord,
+  type RunError,
+  type RunRecord,
+  StoreError,
+} from '../port.ts'
+import { addTasks, insertTasks, isBacklog, isSessionOpen, lockLanes } from '../queue/tasks.ts'
+import { withOutcomes } from '../requests.ts'
+import { tables } from '../schema.ts'
+import { laneOf } from '../tasks.ts'
+import { dropOverBounds } from './bounds.ts'
+import { createCoalescing, joinedTo, type PlainJoin } from './coalescing.ts'
+import { indexLate } from './lookups.ts'
+import { changedRow, type RowValues, rowOfEvent, rowOfRequest, rowOfRun } from './rows.ts'
+
+type Outcome = Acceptance['actions'][number]
+
+/** An entry as rows, in a form that can be sent to another thread. */
+export interface PlainEntry {
+  readonly id: Id
+  readonly outcome: RequestRecord['outcome']
+  /** Bytes of what is kept beside the record. */
+  readonly kept: number | null
+  readonly row: RowValues
+  readonly actions: readonly PlainAction[]
+}
+
+export interface PlainAction {
+  readonly type: 'run' | 'event'
+  readonly id: Id
+  readonly row: RowValues
+  readonly tasks: readonly NewTask[]
+  /** For an event: whether it asks for a heartbeat now. */
+  readonly isUrgent?: boolean
+  readonly dedupe?: Dedupe
+  readonly join?: PlainJoin
+  /** The run is refused if another one of this session is open. */
+  readonly rejectsIfBusy?: string
+  /** The session of a run. */
+  readonly session?: string
+}
+
+const columns = Object.keys(tables.requests.columns)
+const [outcomeAt, keptAt] = [columns.indexOf('outcome'), columns.indexOf('kept')]
+
+export function plainRequest(request: RequestRecord): PlainEntry {
+  const row = rowOfRequest(request)
+  return { id: request.id, outcome: request.outcome, kept: row[keptAt] as number | null, row, actions: [] }
+}
+
+export function plainEntry({ request, actions }: Entry): PlainEntry {
+  return { ...plainRequest(request), actions: actions.map(plainAction) }
+}
+
+function plainAction(action: NewAction): PlainAction {
+  const { tasks, dedupe } = action
+  const common = { id: action.record.id, tasks, ...(dedupe && { dedupe }) }
+  if (action.type === 'event') {
+    const isUrgent = action.record.mode === 'now'
+    return { type: 'event', ...common, row: rowOfEvent(action.record), isUrgent }
+  }
+  const { record, join, busy } = action
+  const { message, prompt, sessionKey, coalesce } = record
+  return {
+    type: 'run',
+    ...common,
+    row: rowOfRun(record),
+    session: sessionKey,
+    ...(join && { join: { ...join, deadline: coalesce?.deadline ?? join.dueAt, message, prompt } }),
+    ...(busy === 'reject' && { rejectsIfBusy: sessionKey }),
+  }
+}
+
+/**
+ * Accepts entries, and returns for each its acceptance, the error for which it alone is refused, or undefined if all of its actions were
+ * accepted. It fails as a whole if one of them is at fault, or was accepted before.
+ */
+export async function acceptEntries(
+  tx: Context,
+  entries: readonly PlainEntry[],
+): Promise<(Acceptance | StoreError | undefined)[]> {
+  const actions = entries.flatMap((entry) => entry.actions)
+  const batch = await createBatch(tx, actions)
+  const answers: (Acceptance | StoreError | undefined)[] = []
+  for (const entry of entries) answers.push(await batch.accept(entry))
+  await batch.write()
+  return answers
+}
+
+async function createBatch(tx: Context, actions: readonly PlainAction[]) {
+  const seen = await reserveKeys(
+    tx,
+    actions.flatMap(({ dedupe }) => dedupe ?? []),
+  )
+  const coalescing = await createCoalescing(
+    tx,
+    actions.flatMap(({ join }) => join?.key ?? []),
+  )
+  const busy = await busySessions(tx, actions)
+  const requests: { readonly entry: PlainEntry; readonly row: RowValues }[] = []
+  const runs: RowValues[] = []
+  const events: RowValues[] = []
+  const tasks: NewTask[] = []
+  const planned = { backlog: 0, pending: 0, urgent: 0 }
+
+  function whyRefused({ actions }: PlainEntry): StoreError | undefined {
+    try {
+      const { counters, limits } = tx
+      if (actions.length > 0) refuseOverBacklog({ backlog: counters.backlog + planned.backlog }, limits)
+      if (actions.some(({ type }) => type === 'event'))
+        refuseOverEvents({ pending: counters.pending + planned.pending }, limits)
+      return undefined
+    } catch (error) {
+      return error as StoreError
+    }
+  }
+
+  async function acceptAction(action: PlainAction, request: Id): Promise<Outcome> {
+    const before = action.dedupe && seen.find(action.dedupe, action.id)
+    if (before !== undefined) return before
+    const outcome = await insertAction(action, request)
+    if (action.dedupe !== undefined) seen.keep(action.dedupe, outcome.id, request)
+    return outcome
+  }
+
+  async function insertAction(action: PlainAction, request: Id): Promise<Outcome & { readonly id: Id }> {
+    const { id, type, join, rejectsIfBusy } = action
+    const run = join && (await coalescing.join(id, join, request))
+    if (run !== undefined) {
+      tx.changed('run', run, 'queued', 'accepted')
+      return { outcome: 'joined', id: run }
+    }
+    if (rejectsIfBusy !== undefined && busy.has(rejectsIfBusy)) {
+      runs.push(busyRow(action.row, tx.now))
+      tx.changed('run', id, 'cancelled', 'cancelled')
+      return { outcome: 'busy', id }
+    }
+    if (join !== undefined) coalescing.begin(id, join, action.tasks[0]?.dueAt ?? join.dueAt)
+    if (type === 'run') {
+      runs.push(action.row)
+      tx.changed('run', id, 'queued', 'accepted')
+      busy.add(action.session ?? '')
+    } else {
+      events.push(action.row)
+      tx.changed('event', id, 'pending')
+      planned.pending += 1
+      if (action.isUrgent) planned.urgent += 1
+    }
+    tasks.push(...action.tasks)
+    planned.backlog += action.tasks.filter(({ kind }) => isBacklog(kind)).length
+    return { outcome: 'accepted', id }
+  }
+
+  return {
+    async accept(entry: PlainEntry): Promise<Acceptance | StoreError | undefined> {
+      const refusal = whyRefused(entry)
+      if (refusal !== undefined) return refusal
+      const outcomes: Outcome[] = []
+      for (const action of entry.actions) outcomes.push(await acceptAction(action, entry.id))
+      const isWhole = outcomes.every(({ outcome }) => outcome === 'accepted')
+      requests.push(isWhole ? { entry, row: entry.row } : withOutcome(entry, outcomes))
+      return isWhole ? undefined : { actions: outcomes }
+    },
+
+    async write(): Promise<void> {
+      if (runs.length > 0) await tx.insert(tables.runs, runs)
+      if (events.length > 0) await tx.insert(tables.events, events)
+      tx.count('pending', planned.pending)
+      tx.count('pendingNow', planned.urgent)
+      await coalescing.write()
+      await seen.write()
+      await insertTasks(
+        tx,
+        tasks.flatMap((task) =>
+          task.subject === undefined ? [] : { ...task, dueAt: coalescing.dueAt(task.subject) ?? task.dueAt },
+        ),
+      )
+      await addTasks(
+        tx,
+        tasks.filter(({ subject }) => subject === undefined),
+      )
+      await addRequests(
+        tx,
+        requests.map(({ entry, row }) => ({
+          ...entry,
+          row,
+          outcome: row[outcomeAt] as RequestRecord['outcome'],
+        })),
+      )
+    },
+  }
+}
+
+/** Writes requests that are only noted, or those of accepted entries. */
+export async function addRequests(tx: Context, requests: readonly PlainEntry[]): Promise<void> {
+  if (requests.length === 0) return
+  await tx.insert(
+    tables.requests,
+    requests.map(({ row }) => row),
+  )
+  for (const { id, outcome } of requests) tx.changed('request', id, outcome)
+  await dropOverBounds(tx, requests)
+  await indexLate(
+    tx,
+    requests.map(({ id }) => id),
+  )
+}
+
+const busyError: RunError = {
+  code: 'BUSY',
+  message: 'another run of its session is queued or under way',
+  retryable: true,
+}
+
+const runColumns = Object.keys(tables.runs.columns)
+
+/** Records the run as cancelled. It gets no task. */
+function busyRow(row: RowValues, now: number): RowValues {
+  const changes = { stage: 'cancelled', error: busyError, cancelledAt: now }
+  return row
+    .with(runColumns.indexOf('state'), 'cancelled')
+    .with(runColumns.indexOf('changes'), JSON.stringify(changes))
+}
+
+/** Returns those sessions that have an open task, of the actions that are refused then. */
+async function busySessions(tx: Context, actions: readonly PlainAction[]): Promise<Set<string>> {
+  const sessions = new Set(actions.flatMap(({ rejectsIfBusy }) => rejectsIfBusy ?? []))
+  if (sessions.size > 1)
+    await lockLanes(
+      tx,
+      [...sessions].map((session) => ({ lane: laneOf(session) })),
+    )
+  const busy = new Set<string>()
+  for (const session of sessions) if (await isSessionOpen(tx, session)) busy.add(session)
+  return busy
+}
+
+function withOutcome(entry: PlainEntry, outcomes: readonly Outcome[]) {
+  return { entry, row: changedRow(entry.row, (request) => withOutcomes(request, outcomes)) }
+}
+
+interface DedupeRow {
+  readonly key: string
+  readonly digest: string | null
+  readonly original: Id
+  readonly request: Id
+}
+
+const nameOf = ({ scope, key }: Pick<Dedupe, 'scope' | 'key'>) => JSON.stringify([scope, key])
+
+/** Locks the dedupe keys of a batch and reads what they stand for. */
+async function reserveKeys(tx: Context, all: readonly Dedupe[]) {
+  const names = [...new Set(all.map(nameOf))]
+  const rows = new Map<string, DedupeRow>()
+  const fresh = new Map<string, { readonly row: DedupeRow; readonly until: number }>()
+  if (names.length > 0) {
+    await tx.lock(names.map((name) => `dedupe:${name}`))
+    const found = await tx.all<DedupeRow>(
+      `SELECT key, digest, original, request FROM dedupe WHERE key IN ${tx.dialect.among('?1', 'text')} AND until > ?2`,
+      [names, tx.now],
+    )
+    for (const row of found) rows.set(row.key, row)
+  }
+  return {
+    /** Returns what the action is if its key came before. */
+    find(dedupe: Dedupe, id: Id): Outcome | undefined {
+      const row = rows.get(nameOf(dedupe))
+      if (row === undefined) return undefined
+      return row.original === id ? { outcome: 'accepted', id } : repetitionOf(dedupe, row)
+    },
+    /** Notes what the first action with this key became. */
+    keep(dedupe: Dedupe, original: Id, request: Id) {
+      const key = nameOf(dedupe)
+      const row = { key, digest: dedupe.bodyDigest ?? null, original, request }
+      rows.set(key, row)
+      fresh.set(key, { row, until: dedupe.until })
+    },
+    async write() {
+      if (fresh.size === 0) return
+      await tx.run(`DELETE FROM dedupe WHERE key IN ${tx.dialect.among('?1', 'text')}`, [[...fresh.keys()]])
+      await tx.insert(
+        tables.dedupe,
+        [...fresh.values()].map(({ row: { key, digest, original, request }, until }) => [
+          key,
+          digest,
+          until,
+          original,
+          request,
+        ]),
+      )
+    },
+  }
+}
+
+/**
+ * Answers an entry that is on disk already, because its first answer was lost. Returns undefined for one that is not.
+ * @throws StoreError `BAD_ENTRY` if the id of the request was used for another one
+ */
+export async function answerAgain(tx: Context, { id, actions }: PlainEntry): Promise<Acceptance | undefined> {
+  const [row] = await tx.all<{ record: string }>('SELECT record FROM requests WHERE id = ?1', [id])
+  if (row === undefined) return undefined
+  const record: Pick<RequestRecord, 'actions'> = JSON.parse(row.record)
+  const seen = await reserveKeys(
+    tx,
+    actions.flatMap(({ dedupe }) => dedupe ?? []),
+  )
+  const outcomes: Outcome[] = []
+  for (const [index, action] of actions.entries()) {
+    const outcome =
+      (await insertedBefore(tx, action)) ??
+      (await joinedBefore(tx, action, record.actions[index]?.id)) ??
+      (action.dedupe && seen.find(action.dedupe, action.id))
+    if (outcome === undefined)
+      throw new StoreError('BAD_ENTRY', 'the id of this request was used for another one')
+    outcomes.push(outcome)
+  }
+  return { actions: outcomes }
+}
+
+async function insertedBefore(tx: Context, { type, id }: PlainAction): Promise<Outcome | undefined> {
+  if (type === 'event') {
+    const [event] = await tx.all('SELECT id FROM events WHERE id = ?1', [id])
+    return event === undefined ? undefined : { outcome: 'accepted', id }
+  }
+  const [run] = await tx.all<Pick<RunRecord, 'state'> & { changes: string | null }>(
+    'SELECT state, changes FROM runs WHERE id = ?1',
+    [id],
+  )
+  if (run === undefined) return undefined
+  const { error }: Partial<RunRecord> = JSON.parse(run.changes ?? '{}')
+  return { outcome: run.state === 'cancelled' && error?.code === busyError.code ? 'busy' : 'accepted', id }
+}
+
+/** `named` is what the request's record says: a run that more than 1,000 requests joined does not know all of them. */
+async function joinedBefore(
+  tx: Context,
+  { id, join, dedupe }: PlainAction,
+  named: Id | undefined,
+): Promise<Outcome | undefined> {
+  if (join === undefined) return undefined
+  const run = (await joinedTo(tx, id)) ?? (dedupe === undefined ? named : undefined)
+  return run === undefined || run === id ? undefined : { outcome: 'joined', id: run }
+}
+
+/** Notes on the record that its sender was answered 503 before the commit that kept it ended. */
+export async function refusedBeforeCommit(tx: Context, id: Id): Promise<void> {
+  const [row] = await tx.all<{ record: string }>('SELECT record FROM requests WHERE id = ?1', [id])
+  if (row === undefined) return
+  const record = {
+    ...JSON.parse(row.record),
+    status: 503,
+    reason: 'its sender was answered 503, as the commit that kept it took too long',
+  }
+  await tx.run('UPDATE requests SET code = ?1, record = ?2 WHERE id = ?3', [
+    'STORE_UNAVAILABLE',
+    JSON.stringify(record),
+    id,
+  ])
+}

@@ -1,0 +1,228 @@
+/** Turns records into rows and back. The values of a row are in the order of its table's columns; see `schema.ts`. */
+
+import type { SqlValue } from '@reveille/kit'
+import type { DeliveryRecord, EventRecord, Id, RequestRecord, RunRecord } from '../port.ts'
+import { textOfTrace } from '../requests.ts'
+import { tables } from '../schema.ts'
+
+export type RowValues = readonly SqlValue[]
+
+const escapeCharacter = '\u0001'
+
+/**
+ * Texts from outside may hold NUL and halves of surrogate pairs, which no database keeps in a column of text. Such a text is stored as
+ * JSON behind an escape character, so that it can be compared and is read back as it was.
+ */
+export function columnOfText(text: string): string {
+  const isPlain = text.isWellFormed() && !text.includes('\0') && !text.startsWith(escapeCharacter)
+  return isPlain ? text : `${escapeCharacter}${JSON.stringify(text)}`
+}
+
+export function textOfColumn(value: string): string {
+  return value.startsWith(escapeCharacter) ? JSON.parse(value.slice(1)) : value
+}
+
+function columnOf(text: string | undefined): string | null {
+  return text === undefined ? null : columnOfText(text)
+}
+
+export interface RequestRow {
+  readonly id: Id
+  readonly outcome: RequestRecord['outcome']
+  readonly endpoint: string
+  readonly mapping: string | null
+  readonly code: string | null
+  readonly client: string | null
+  readonly delivery: string | null
+  readonly replay_of: Id | null
+  readonly generation: number
+  readonly digest: string | null
+  readonly node: string | null
+  readonly received_at: number
+  /** JSON of all other fields. */
+  readonly record: string
+  /** In lists, whether the body is kept: 1 or 0. */
+  readonly has_body?: number
+  readonly body?: Uint8Array | null
+  readonly head?: string | null
+  readonly trace?: string | null
+}
+
+const requestColumns = Object.keys(tables.requests.columns)
+const knownColumns = requestColumns.slice(0, requestColumns.indexOf('record') + 1).join(', ')
+
+/** The columns of a list, and those of one request. */
+export const listedRequest = `${knownColumns}, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body`
+export const wholeRequest = `${knownColumns}, body, head, trace`
+
+export function rowOfRequest(request: RequestRecord): RowValues {
+  const { body, head, trace } = request
+  const keptHead = body === undefined || head === undefined ? null : JSON.stringify(head)
+  const keptTrace = trace === undefined ? null : textOfTrace(trace)
+  return [
+    request.id,
+    request.outcome,
+    columnOfText(request.endpoint),
+    columnOf(request.mapping),
+    columnOf(request.code),
+    columnOf(request.client),
+    columnOf(request.deliveryId),
+    request.replayOf ?? null,
+    request.generation,
+    columnOf(request.generationDigest),
+    columnOf(request.node),
+    request.receivedAt,
+    otherFields(request),
+    body === undefined && trace === undefined
+      ? null
+      : (body?.byteLength ?? 0) + byteLength(keptHead) + byteLength(keptTrace),
+    // A copy: a Buffer is a view of a pool, and cloning it would clone the whole pool.
+    body === undefined ? null : new Uint8Array(body),
+    keptHead,
+    keptTrace,
+  ]
+}
+
+/** JSON of the fields of a request that have no column of their own. */
+function otherFields(request: RequestRecord): string {
+  const {
+    id: _id,
+    outcome: _outcome,
+    endpoint: _endpoint,
+    mapping: _mapping,
+    code: _code,
+    ...named
+  } = request
+  const { client: _client, deliveryId: _delivery, replayOf: _original, generation: _number, ...found } = named
+  const { generationDigest: _digest, node: _node, receivedAt: _at, bodyKept: _kept, ...kept } = found
+  const { body: _body, head: _head, trace: _trace, ...others } = kept
+  return JSON.stringify(others)
+}
+
+function byteLength(text: string | null): number {
+  return text === null ? 0 : Buffer.byteLength(text)
+}
+
+export function requestOf(row: RequestRow): RequestRecord {
+  const { has_body, body, head, trace } = row
+  const { status, bodyBytes, timings, actions, by, ...others } = JSON.parse(row.record)
+  return {
+    id: row.id,
+    endpoint: textOfColumn(row.endpoint),
+    generation: row.generation,
+    outcome: row.outcome,
+    status,
+    ...(row.code !== null && { code: textOfColumn(row.code) }),
+    ...(row.mapping !== null && { mapping: textOfColumn(row.mapping) }),
+    ...(row.client !== null && { client: textOfColumn(row.client) }),
+    ...(row.delivery !== null && { deliveryId: textOfColumn(row.delivery) }),
+    ...(row.replay_of !== null && { replayOf: row.replay_of }),
+    ...(by !== undefined && { by }),
+    ...(row.digest !== null && { generationDigest: textOfColumn(row.digest) }),
+    ...(row.node !== null && { node: textOfColumn(row.node) }),
+    bodyBytes,
+    receivedAt: row.received_at,
+    timings,
+    actions,
+    ...others,
+    ...(has_body === 1 && { bodyKept: true }),
+    ...(body != null && { body }),
+    ...(head != null && { head: JSON.parse(head) }),
+    ...(trace != null && { trace: JSON.parse(trace) }),
+  }
+}
+
+/** Makes the row of a request that is not written yet with what its actions became; `change` does not change what is kept beside it. */
+export function changedRow(row: RowValues, change: (request: RequestRecord) => RequestRecord): RowValues {
+  const {
+    body: _body,
+    head: _head,
+    trace: _trace,
+    kept: _kept,
+    ...fields
+  } = Object.fromEntries(requestColumns.map((name, index) => [name, row[index]]))
+  const changed = rowOfRequest(change(requestOf(fields as unknown as RequestRow)))
+  const first = requestColumns.indexOf('kept')
+  return [...changed.slice(0, first), ...row.slice(first)]
+}
+
+export interface RunRow {
+  readonly id: Id
+  readonly state: RunRecord['state']
+  readonly record: string
+  readonly changes: string | null
+}
+
+export const wholeRun = 'id, state, record, changes'
+
+export function rowOfRun(run: RunRecord): RowValues {
+  const { id, kind, state, sessionKey, endpoint, createdAt } = run
+  return [id, kind, state, columnOfText(sessionKey), columnOf(endpoint), createdAt, JSON.stringify(run), null]
+}
+
+export function runOf({ record, changes, state }: RunRow): RunRecord {
+  const run = JSON.parse(record)
+  if (changes !== null) Object.assign(run, JSON.parse(changes))
+  run.state = state
+  // Null stands for a field that was removed.
+  for (const name in run) if (run[name] === null) delete run[name]
+  return run
+}
+
+export interface EventRow {
+  readonly id: Id
+  readonly pending: 1 | null
+  readonly consumed_at: number | null
+  readonly consumed_by: Id | null
+  readonly forgotten_at: number | null
+  readonly record: string
+}
+
+export const wholeEvent = 'id, pending, consumed_at, consumed_by, forgotten_at, record'
+
+export function rowOfEvent({ state, consumedAt, consumedBy, forgottenAt, ...event }: EventRecord): RowValues {
+  return [
+    event.id,
+    state === 'pending' ? 1 : null,
+    event.mode === 'now' ? 0 : 1,
+    event.createdAt,
+    consumedAt ?? null,
+    consumedBy ?? null,
+    forgottenAt ?? null,
+    JSON.stringify(event),
+  ]
+}
+
+export function eventOf(row: EventRow): EventRecord {
+  return {
+    ...JSON.parse(row.record),
+    state: row.pending === null ? 'consumed' : 'pending',
+    ...(row.consumed_at !== null && { consumedAt: row.consumed_at }),
+    ...(row.consumed_by !== null && { consumedBy: row.consumed_by }),
+    ...(row.forgotten_at !== null && { forgottenAt: row.forgotten_at }),
+  }
+}
+
+export interface DeliveryRow {
+  readonly record: string
+}
+
+export function rowOfDelivery(delivery: DeliveryRecord): RowValues {
+  const { id, state, channel } = delivery
+  return [id, state, columnOfText(channel), JSON.stringify(delivery)]
+}
+
+export function deliveryOf({ record }: DeliveryRow): DeliveryRecord {
+  return JSON.parse(record)
+}
+
+/** The smallest id of a millisecond. All ids that were minted before it sort below it. */
+export function idOfTime(time: number): Id {
+  const hex = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+/** Returns the millisecond in which an id was minted. */
+export function timeOfId(id: Id): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}

@@ -1,0 +1,118 @@
+/** Adds up what turns have cost: by day (UTC) and scope for budgets, and by mapping, model and session for reports. */
+
+import type { Statements } from '@reveille/kit'
+import type { Context } from '../context.ts'
+import { dayOf } from '../day.ts'
+import type { Cost, CostOptions, Effects, Spent, SpentToday, Work } from '../port.ts'
+import {
+  allRuns,
+  type CostRow,
+  costOf,
+  costOrders,
+  costsKeptMs,
+  microsOf,
+  mostCounted,
+  nothingSpent,
+  type SpentRow,
+  spentToday,
+} from '../spending.ts'
+import { columnOfText, textOfColumn } from './rows.ts'
+
+/** Sums stop at the largest exact number. */
+function added(table: string, columns: readonly string[]): string {
+  const sum = (column: string) => {
+    const total = `${table}.${column} + excluded.${column}`
+    return `${column} = CASE WHEN ${total} > ${mostCounted} THEN ${mostCounted} ELSE ${total} END`
+  }
+  return columns.map(sum).join(', ')
+}
+
+/** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
+export async function addSpent(tx: Context, spend: NonNullable<Effects['spend']>): Promise<void> {
+  const { day, budget, runs, tokens, usd, of = {}, reported = [] } = spend
+  const micros = microsOf(usd ?? 0)
+  const scopes = [
+    [allRuns, reported.includes('all')],
+    ...(budget === undefined ? [] : [[budget, reported.includes('budget')]]),
+  ] as const
+  for (const [scope, isReported] of scopes)
+    await tx.run(
+      `INSERT INTO spent (day, scope, runs, tokens, reported, micros) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+       ON CONFLICT (day, scope) DO UPDATE SET ${added('spent', ['runs', 'tokens', 'micros'])},
+       reported = CASE WHEN excluded.reported = 1 THEN 1 ELSE spent.reported END`,
+      [day, columnOfText(scope as string), runs, tokens, isReported ? 1 : 0, micros],
+    )
+  if (runs === 0) return
+  const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(columnOfText)
+  await tx.run(
+    `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+     ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${added('costs', ['runs', 'tokens', 'micros', 'unpriced'])}`,
+    [day, ...names, runs, tokens, micros, usd === undefined ? runs : 0],
+  )
+}
+
+/** Reads what was spent on the day of `now`: by all runs and, if one is named, by a policy's budget. */
+export async function readSpent(
+  statements: Statements,
+  now: number,
+  budget?: string,
+): Promise<NonNullable<Work['spent']>> {
+  const { day, all, budgets } = await readDay(statements, now)
+  return { day, all, ...(budget !== undefined && { budget: budgets[budget] ?? nothingSpent }) } as {
+    day: string
+    all: Spent
+    budget?: Spent
+  }
+}
+
+/** Reads what was spent on the day of `now`, by all runs and by every policy that has spent something. */
+export async function readDay({ all }: Statements, now: number): Promise<SpentToday> {
+  const day = dayOf(now)
+  const rows = await all<SpentRow & { scope: string }>(
+    'SELECT scope, runs, tokens, reported, micros FROM spent WHERE day = ?1 ORDER BY scope',
+    [day],
+  )
+  return spentToday(
+    day,
+    rows.map((row) => ({ ...row, scope: textOfColumn(row.scope) })),
+  )
+}
+
+/** Reads a page of what turns have cost, from its `skip`-th group on. */
+export async function readCosts(
+  { all }: Statements,
+  { by, since = '', until = '9' }: CostOptions,
+  limit: number,
+  skip: number,
+): Promise<Cost[]> {
+  const rows = await all<CostRow>(
+    `SELECT ${by} AS name, sum(runs) AS runs, sum(tokens) AS tokens, sum(micros) AS micros, sum(unpriced) AS unpriced
+     FROM costs WHERE day >= ?1 AND day <= ?2 GROUP BY ${by} ORDER BY ${costOrders[by]} LIMIT ?3 OFFSET ?4`,
+    [since, until, limit, skip],
+  )
+  return rows.map(({ name, runs, tokens, micros, unpriced }) =>
+    costOf({
+      name: textOfColumn(name),
+      runs: Number(runs),
+      tokens: Number(tokens),
+      micros: Number(micros),
+      unpriced: Number(unpriced),
+    }),
+  )
+}
+
+/** Forgets the sessions of days before `cutoff`, whose costs count without a session from then on, and all costs of days long ago. */
+export async function pruneCosts(tx: Context, cutoff: string): Promise<void> {
+  const [old] = await tx.all(`SELECT 1 FROM costs WHERE day < ?1 AND session <> '' LIMIT 1`, [cutoff])
+  if (old !== undefined) {
+    await tx.run(
+      `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced)
+       SELECT day, mapping, model, '', sum(runs), sum(tokens), sum(micros), sum(unpriced) FROM costs
+       WHERE day < ?1 AND session <> '' GROUP BY day, mapping, model
+       ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${added('costs', ['runs', 'tokens', 'micros', 'unpriced'])}`,
+      [cutoff],
+    )
+    await tx.run(`DELETE FROM costs WHERE day < ?1 AND session <> ''`, [cutoff])
+  }
+  await tx.run('DELETE FROM costs WHERE day < ?1', [dayOf(Math.max(0, tx.now - costsKeptMs))])
+}

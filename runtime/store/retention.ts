@@ -1,0 +1,309 @@
+/**
+ * Deletes ended history older than `keepMs`, and bodies over their limit, in slices of a few milliseconds.
+ *
+ * A pass walks every table from its oldest row, by id, and stops at the age limit. It skips rows that are old and still open. A request
+ * is deleted when nothing that it caused is left.
+ */
+
+import type { Table } from '@reveille/kit'
+import type { Context } from './context.ts'
+import { dayMs, dayOf } from './day.ts'
+import type { Id, RequestRecord, RunRecord } from './port.ts'
+import { countRemoved, dropBodies, dropBriefBodies } from './records/bounds.ts'
+import { dropLookups, indexSome } from './records/lookups.ts'
+import {
+  columnOfText,
+  type DeliveryRow,
+  deliveryOf,
+  idOfTime,
+  type RunRow,
+  runOf,
+  textOfColumn,
+  wholeRun,
+} from './records/rows.ts'
+import { subtractTurns } from './records/sessions.ts'
+import { pruneCosts } from './records/spending.ts'
+import { tables } from './schema.ts'
+import { firstTaskOf, laneOf } from './tasks.ts'
+
+/** Milliseconds between two passes. */
+const passPauseMs = 60_000
+/** Milliseconds between two slices of one pass. */
+const slicePauseMs = 20
+/** The longest time that a slice may hold a transaction open. Milliseconds. */
+const sliceMs = 2
+/** How many rows a step examines at one time. */
+const stride = 20
+/** How many turns are deleted at one time: a session may have very many, each with long messages. */
+const maxTurns = 100
+
+/**
+ * Examines up to `stride` rows after `after`. Returns the place of the last one, or undefined at the end. A step that deletes what it
+ * finds returns the empty string while there may be more.
+ */
+type Step = (tx: Context, after: string, cutoff: number) => Promise<string | undefined>
+
+export type Retention = ReturnType<typeof createRetention>
+
+/** `now` is the time at open; the first pass begins a minute later. `elapsed` is the clock that measures slices. */
+export function createRetention(now: number, elapsed: () => number = () => performance.now()) {
+  let index = 0
+  let after = ''
+  let nextAt = now + passPauseMs
+
+  return {
+    /** When the next slice may run. */
+    get nextAt() {
+      return nextAt
+    },
+    async sweep(tx: Context) {
+      const until = elapsed() + sliceMs
+      while (elapsed() < until) {
+        const step = steps[index]
+        if (step === undefined) {
+          index = 0
+          nextAt = tx.now + passPauseMs
+          return
+        }
+        const last = await step(tx, after, tx.now - tx.limits.keepMs)
+        after = last ?? ''
+        if (last === undefined) index += 1
+      }
+      nextAt = tx.now + slicePauseMs
+    },
+    /** Begins a pass at once, because less is kept than before. */
+    begin(at: number) {
+      index = 0
+      after = ''
+      nextAt = at
+    },
+    /** Moves the next slice, because the clock was set back by `ms` milliseconds. */
+    shift(ms: number) {
+      nextAt -= ms
+    },
+    /** Begins the pass again, because the transaction of the last slice was undone. */
+    restart() {
+      index = 0
+      after = ''
+    },
+  }
+}
+
+/** Returns those of some old rows that are deleted. */
+type Gone<Row> = (tx: Context, rows: readonly Row[], cutoff: number) => Promise<readonly Id[]>
+
+/** Walks a table in the order of its ids, below the ids of the age limit. */
+function recordStep<Row extends { readonly id: Id }>(
+  { name }: Table,
+  columns: string,
+  gone: Gone<Row>,
+): Step {
+  return async (tx, after, cutoff) => {
+    const rows = await tx.all<Row>(
+      `SELECT ${columns} FROM ${name} WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ${stride}`,
+      [after === '' ? idOfTime(0) : after, idOfTime(cutoff)],
+    )
+    const ids = await gone(tx, rows, cutoff)
+    if (ids.length > 0) await tx.run(`DELETE FROM ${name} WHERE id IN ${tx.dialect.among('?1', 'id')}`, [ids])
+    return rows.length < stride ? undefined : rows.at(-1)?.id
+  }
+}
+
+async function idsIn(
+  { all, dialect }: Context,
+  { name }: Table,
+  ids: readonly Id[],
+): Promise<ReadonlySet<Id>> {
+  if (ids.length === 0) return new Set()
+  const rows = await all<{ id: Id }>(`SELECT id FROM ${name} WHERE id IN ${dialect.among('?1', 'id')}`, [ids])
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function taskKeys({ all, dialect }: Context, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set()
+  const rows = await all<{ key: string }>(
+    `SELECT key FROM tasks WHERE key IN ${dialect.among('?1', 'text')}`,
+    [keys],
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
+const deliveryStep = recordStep<DeliveryRow & { readonly id: Id }>(
+  tables.deliveries,
+  'id, record',
+  async (_tx, rows, cutoff) =>
+    rows.flatMap((row) => {
+      const { state, endedAt, createdAt } = deliveryOf(row)
+      return state !== 'pending' && (endedAt ?? createdAt) < cutoff ? row.id : []
+    }),
+)
+
+const runStep = recordStep<RunRow>(tables.runs, wholeRun, async (tx, rows, cutoff) => {
+  const ended = rows
+    .filter(({ state }) => state !== 'queued' && state !== 'running')
+    .map(runOf)
+    .filter(({ ranAt, cancelledAt, createdAt }) => (ranAt ?? cancelledAt ?? createdAt) < cutoff)
+  const tasks = await taskKeys(
+    tx,
+    ended.map(({ id }) => `run:${id}`),
+  )
+  const deliveries = await idsIn(
+    tx,
+    tables.deliveries,
+    ended.flatMap(({ deliveryIds }) => deliveryIds),
+  )
+  const isOpen = ({ id, deliveryIds }: RunRecord) =>
+    tasks.has(`run:${id}`) || deliveryIds.some((each) => deliveries.has(each))
+  const gone = ended.filter((run) => !isOpen(run))
+  for (const { id, coalesce } of gone) {
+    if (coalesce === undefined) continue
+    await tx.run('DELETE FROM joined WHERE run = ?1', [id])
+    await tx.run('DELETE FROM coalesced WHERE run = ?1', [id])
+  }
+  return gone.map(({ id }) => id)
+})
+
+const eventStep = recordStep<{
+  id: Id
+  pending: number | null
+  consumed_at: number | null
+  created_at: number
+}>(tables.events, 'id, pending, consumed_at, created_at', async (_tx, rows, cutoff) =>
+  rows.flatMap(({ id, pending, consumed_at, created_at }) =>
+    pending === null && (consumed_at ?? created_at) < cutoff ? id : [],
+  ),
+)
+
+const requestStep = recordStep<{ id: Id; outcome: string; kept: number | null; record: string }>(
+  tables.requests,
+  'id, outcome, kept, record',
+  async (tx, rows) => {
+    const actions = rows.map(({ record }) =>
+      (JSON.parse(record) as RequestRecord).actions.map(({ id }) => id),
+    )
+    const ids = actions.flat()
+    const left = new Set([...(await idsIn(tx, tables.runs, ids)), ...(await idsIn(tx, tables.events, ids))])
+    const gone = rows.filter((_, index) => actions[index]?.every((id) => !left.has(id)))
+    for (const { outcome, kept } of gone) countRemoved(tx, outcome, kept)
+    return gone.map(({ id }) => id)
+  },
+)
+
+/** Deletes the oldest bodies after their limit was lowered, and those that are kept for a short while. */
+const bodyStep: Step = async (tx) =>
+  (await dropBodies(tx, stride)) || (await dropBriefBodies(tx, stride)) ? '' : undefined
+
+/** Deletes old turns. A summary has the time of its last message, so it stays. */
+const turnStep: Step = async (tx, _after, cutoff) => {
+  const rows = await tx.all<{ session: string; number: number }>(
+    `SELECT session, number FROM turns WHERE at < ?1 ORDER BY at LIMIT ${stride}`,
+    [cutoff],
+  )
+  for (const { session, number } of rows) {
+    await tx.run('DELETE FROM turns WHERE session = ?1 AND number = ?2', [session, number])
+    await subtractTurns(tx, session, 1)
+  }
+  return rows.length < stride ? undefined : ''
+}
+
+/** Deletes a session with a generated key whole, once its last turn is older than `sessionIdleMs`. One with an open run stays. */
+const idleStep: Step = async (tx, after) => {
+  const { sessionIdleMs } = tx.limits
+  if (sessionIdleMs === undefined) return undefined
+  const [lastAt, last] = after === '' ? [0, ''] : (JSON.parse(after) as [number, string])
+  const rows = await tx.all<{ session: string; last_at: number }>(
+    `SELECT session, last_at FROM sessions WHERE is_generated = 1 AND (last_at, session) > (?1, ?2) AND last_at < ?3
+     ORDER BY last_at, session LIMIT ${stride}`,
+    [lastAt, last, tx.now - sessionIdleMs],
+  )
+  for (const { session } of rows) {
+    if (await isOccupied(tx, laneOf(textOfColumn(session)))) continue
+    if (!(await deleteTurns(tx, session))) return after
+    await tx.run('DELETE FROM runner_states WHERE session = ?1', [session])
+  }
+  const end = rows.at(-1)
+  return rows.length < stride || end === undefined ? undefined : JSON.stringify([end.last_at, end.session])
+}
+
+async function isOccupied({ all }: Context, lane: string): Promise<boolean> {
+  const rows = await all('SELECT 1 FROM tasks WHERE lane = ?1 OR key = ?2 LIMIT 1', [
+    columnOfText(lane),
+    firstTaskOf(lane) ?? '',
+  ])
+  return rows.length > 0
+}
+
+/** Deletes turns of a session. Returns whether none is left. */
+async function deleteTurns(tx: Context, session: string): Promise<boolean> {
+  const removed = await tx.run(
+    `DELETE FROM turns WHERE session = ?1 AND number IN (SELECT number FROM turns WHERE session = ?1 ORDER BY number LIMIT ${maxTurns})`,
+    [session],
+  )
+  await subtractTurns(tx, session, removed)
+  return removed < maxTurns
+}
+
+/** Deletes old runner states of sessions without turns. */
+const runnerStateStep: Step = async (tx, _after, cutoff) => {
+  await tx.run(
+    'DELETE FROM runner_states WHERE at < ?1 AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.session = runner_states.session)',
+    [cutoff],
+  )
+  return undefined
+}
+
+const dedupeStep: Step = async (tx) => {
+  const removed = await tx.run(
+    `DELETE FROM dedupe WHERE key IN (SELECT key FROM dedupe WHERE until <= ?1 ORDER BY until LIMIT ${maxTurns})`,
+    [tx.now],
+  )
+  return removed < maxTurns ? undefined : ''
+}
+
+/** Deletes old days. Two days always stay, for a clock that is set back. */
+const spentStep: Step = async (tx, _after, cutoff) => {
+  const day = dayOf(Math.max(0, Math.min(cutoff, tx.now - 2 * dayMs)))
+  await tx.run('DELETE FROM spent WHERE day < ?1', [day])
+  await pruneCosts(tx, day)
+  return undefined
+}
+
+/** Deletes ended replay jobs, whose items go first. */
+const jobStep: Step = async (tx, _after, cutoff) => {
+  const [job] = await tx.all<{ id: Id }>(
+    `SELECT id FROM jobs WHERE state <> 'running' AND ended_at < ?1 LIMIT 1`,
+    [cutoff],
+  )
+  if (job === undefined) return undefined
+  const removed = await tx.run(
+    `DELETE FROM job_items WHERE job = ?1 AND number IN (SELECT number FROM job_items WHERE job = ?1 LIMIT ${maxTurns})`,
+    [job.id],
+  )
+  if (removed < maxTurns) await tx.run('DELETE FROM jobs WHERE id = ?1', [job.id])
+  return ''
+}
+
+const issueStep: Step = async (tx, _after, cutoff) => {
+  await tx.run(`DELETE FROM issues WHERE state = 'resolved' AND resolved_at < ?1`, [cutoff])
+  return undefined
+}
+
+/** Indexes the requests of the last minutes, and forgets what leads to deleted ones. */
+const lookupStep: Step = async (tx) => ((await indexSome(tx)) || (await dropLookups(tx)) ? '' : undefined)
+
+/** A record is deleted before what it belongs to: deliveries before their run, runs and events before their request. */
+const steps: readonly Step[] = [
+  deliveryStep,
+  runStep,
+  eventStep,
+  requestStep,
+  bodyStep,
+  turnStep,
+  idleStep,
+  runnerStateStep,
+  dedupeStep,
+  spentStep,
+  jobStep,
+  issueStep,
+  lookupStep,
+]

@@ -1,0 +1,410 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import { openPostgresDriver } from '../../plugins/postgres/driver.ts'
+import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
+import { startManualWorker } from './contract/bench/manual-worker.ts'
+import { createSampler, idOf } from './contract/bench/samples.ts'
+import { createIdMinter } from './id.ts'
+import type { Lead, Store, Takeover } from './port.ts'
+import type { LeaseTimes } from './queue/claiming.ts'
+import { openServerStore } from './server.ts'
+import { migrated } from './server-subject.ts'
+
+/** As usual. */
+const nodeTimes: LeaseTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
+const quick: LeaseTimes = { renewMs: 50, expireMs: 400, holdMs: 300 }
+/** As if the process were stopped: it never renews its leases by itself. */
+const paused: LeaseTimes = { renewMs: 1e9, expireMs: 400, holdMs: 100 }
+const sample = createSampler({ mintId: createIdMinter(Date.now), clock: { now: Date.now } })
+
+/** Opens nodes on one new database, which are closed at the end. */
+async function openNodes(t: TestContext, ...times: LeaseTimes[]) {
+  const { url, drop } = await testPostgres(migrated)
+  const operator = new pg.Client({ connectionString: url })
+  await operator.connect()
+  const query = async (text: string) => (await operator.query(text)).rows
+  const options = { location: url, now: Date.now, keepMs: 86_400_000, backlog: 10_000, historyMessages: 10 }
+  const nodes: Store[] = []
+  const takeovers: Takeover[] = []
+  const onTakeover = (takeover: Takeover) => void takeovers.push(takeover)
+  const join = async (each: LeaseTimes) => {
+    const name = `node ${nodes.length + 1}`
+    const driver = await openPostgresDriver({ location: url })
+    const node = await openServerStore(driver, {
+      ...options,
+      leases: each,
+      onTakeover,
+      node: { name, version: '1.0.0', role: 'all' },
+    })
+    nodes.push(node)
+    return node
+  }
+  for (const each of times) await join(each)
+  t.after(async () => {
+    await Promise.all(nodes.map((node) => node.close()))
+    await operator.end()
+    await drop()
+  })
+  // Each knows of the others from here on.
+  await Promise.all(nodes.map((node) => knows(node, nodes.length)))
+  return { nodes, query, join, takeovers }
+}
+
+async function knows(node: Store, count: number): Promise<void> {
+  while ((await node.cluster.nodes()).length < count) await wait(5)
+}
+
+const settled = (store: Store) => store.command({ type: 'offer-route', route: undefined })
+
+test('what a node still writes is refused after another one has taken over, which goes on with its claims', async (t) => {
+  const { nodes, join } = await openNodes(t, paused)
+  const [first] = nodes as [Store]
+  const [run, next] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+  assert.ok(run && next)
+  await first.accept(sample.entry(run, next))
+  const worker = startManualWorker(first, ['run'])
+  const lost = await worker.next()
+  await lost.checkpoint({ run: { id: idOf(run), stage: 'running' } })
+  const second = await join(quick)
+  const claim = await startManualWorker(second, ['run']).next()
+  assert.deepEqual([claim.task.subject, claim.task.attempt, claim.task.interrupted], [idOf(run), 1, true])
+  await assert.rejects(lost.checkpoint({ run: { id: idOf(run), reply: 'too late' } }), { code: 'LEASE_LOST' })
+  assert.equal(lost.lease.aborted, true)
+  await assert.rejects(lost.hold(), { code: 'LEASE_LOST' })
+  lost.settle({ done: true, effects: { run: { id: idOf(run), reply: 'too late' } } })
+  await settled(first)
+  assert.equal((await second.read.run(idOf(run)))?.reply, undefined)
+  claim.settle({ done: true, effects: { run: { id: idOf(run), reply: 'in time' } } })
+  await settled(second)
+  assert.equal((await first.read.run(idOf(run)))?.reply, 'in time')
+})
+
+test('a node that was taken for dead loses its claims before it starts anything, and goes on', async (t) => {
+  const { nodes, join, takeovers } = await openNodes(t, paused)
+  const [first] = nodes as [Store]
+  const [run, other] = [sample.runAction(), sample.runAction()]
+  await first.accept(sample.entry(run))
+  const worker = startManualWorker(first, ['run'])
+  const lost = await worker.next()
+  const second = await join(quick)
+  // Asking whether the claim holds would renew it.
+  while (takeovers.length === 0) await setImmediate()
+  // It would take over the new node as well, which does not renew its row either.
+  await second.close()
+  await assert.rejects(lost.hold(), { code: 'LEASE_LOST' })
+  assert.deepEqual(takeovers, [
+    { node: 'node 1', isSelf: false, tasks: 1 },
+    { node: 'node 1', isSelf: true, tasks: 1 },
+  ])
+  await first.accept(sample.entry(other))
+  const ids = [await worker.next(), await worker.next()].map(({ task }) => task.subject)
+  assert.deepEqual(new Set(ids), new Set([idOf(run), idOf(other)]))
+})
+
+test('a node that performs what another one accepted shows no negative counts', async (t) => {
+  const { nodes } = await openNodes(t, quick, quick)
+  const [accepting, performing] = nodes as [Store, Store]
+  const worker = startManualWorker(performing, ['run'])
+  for (let number = 0; number < 5; number += 1) {
+    await accepting.accept(sample.entry(sample.runAction(), sample.eventAction()))
+    const claim = await worker.next()
+    claim.settle({ done: true, effects: { run: { id: String(claim.task.subject), state: 'succeeded' } } })
+    await settled(performing)
+    const { backlog, events } = performing.health()
+    assert.ok(backlog >= 0 && events >= 0, `backlog ${backlog}, events ${events}`)
+  }
+})
+
+test('a node that closes does not join again, whatever it still reports', async (t) => {
+  const { nodes, join, query, takeovers } = await openNodes(t, quick)
+  for (let round = 0; round < 5; round += 1) {
+    const leaving = await join(quick)
+    let isClosed = false
+    const closing = leaving.close().finally(() => {
+      isClosed = true
+    })
+    while (!isClosed) {
+      leaving.cluster.report({ generation: 1, digest: String(round) })
+      await setImmediate()
+    }
+    await closing
+  }
+  assert.deepEqual(takeovers, [])
+  assert.equal((await query('SELECT FROM reveille.nodes')).length, nodes.length - 5)
+})
+
+test('runs of one session go in order, one at a time, however many nodes accept and perform', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
+  const sessions = ['a', 'b', 'c', 'd', 'e']
+  const performed = new Map<string, string[]>(sessions.map((key) => [key, []]))
+  const open = new Set<string>()
+  const accepted = new Map<string, string[]>(sessions.map((key) => [key, []]))
+  const count = 20 * sessions.length
+  const done = Promise.withResolvers<void>()
+  let ended = 0
+  const byNode = [0, 0]
+  for (const [index, node] of nodes.entries()) {
+    node.work({
+      kinds: ['run'],
+      concurrency: 3,
+      async perform(claim) {
+        const { run } = await claim.load()
+        const key = run?.sessionKey ?? ''
+        assert.equal(open.has(key), false, `two runs of ${key} at a time`)
+        open.add(key)
+        performed.get(key)?.push(run?.id ?? '')
+        await claim.checkpoint({ run: { id: run?.id ?? '', stage: 'running' } })
+        open.delete(key)
+        byNode[index] = (byNode[index] ?? 0) + 1
+        ended += 1
+        if (ended === count) done.resolve()
+        return { done: true, effects: { run: { id: run?.id ?? '', state: 'succeeded', stage: 'delivered' } } }
+      },
+      onFault: done.reject,
+    })
+  }
+  await Promise.all(
+    sessions.map(async (sessionKey) => {
+      for (let number = 0; number < 20; number += 1) {
+        const action = sample.runAction({ sessionKey })
+        await nodes[number % 2]?.accept(sample.entry(action))
+        accepted.get(sessionKey)?.push(idOf(action))
+      }
+    }),
+  )
+  await done.promise
+  assert.deepEqual(performed, accepted)
+  assert.ok(
+    byNode.every((each) => each > 0),
+    `both nodes perform: ${byNode}`,
+  )
+})
+
+test('no more tasks of a pool are performed at one time than its limit, on all nodes together', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
+  const [first, second] = nodes as [Store, Store]
+  let open = 0
+  let ended = 0
+  const done = Promise.withResolvers<void>()
+  for (const node of nodes)
+    node.work({
+      kinds: ['run'],
+      concurrency: 5,
+      pools: { github: 2 },
+      async perform() {
+        open += 1
+        assert.ok(open <= 2, `${open} at one time`)
+        await setImmediate()
+        open -= 1
+        ended += 1
+        if (ended === 20) done.resolve()
+        return { done: true, effects: {} }
+      },
+      onFault: done.reject,
+    })
+  for (let number = 0; number < 10; number += 1) {
+    for (const node of [first, second]) {
+      const action = sample.runAction()
+      const tasks = action.tasks.map((task) => ({ ...task, pool: 'github' }))
+      await node.accept(sample.entry({ ...action, tasks }))
+    }
+  }
+  await done.promise
+})
+
+test('a key that two nodes see at the same time is accepted once, and a burst on both is one run', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
+  for (let round = 0; round < 10; round += 1) {
+    const dedupe = { scope: 's', key: `${round}`, until: Date.now() + 60_000 }
+    const accepted = await Promise.all(
+      nodes.map((node) => node.accept(sample.entry(sample.runAction({}, { dedupe })))),
+    )
+    const outcomes = accepted.map(({ actions }) => actions[0]?.outcome).sort()
+    assert.deepEqual(outcomes, ['accepted', 'duplicate'])
+  }
+  const joined = await Promise.all(
+    [0, 1, 0, 1, 0, 1].map((index) =>
+      nodes[index]?.accept(sample.entry(sample.coalescedAction({ windowMs: 60_000, maxWaitMs: 60_000 }))),
+    ),
+  )
+  const ids = new Set(joined.map((each) => each?.actions[0] && 'id' in each.actions[0] && each.actions[0].id))
+  assert.equal(ids.size, 1)
+  assert.equal((await nodes[0]?.read.run([...ids][0] as string))?.coalesce?.count, 6)
+})
+
+test('what one node accepts another one performs at once, and its listeners hear of it', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
+  const [first, second] = nodes as [Store, Store]
+  const over = new AbortController()
+  const changes = second.changes({ signal: over.signal })
+  const worker = startManualWorker(second, ['run'])
+  const action = sample.runAction()
+  await first.accept(sample.entry(action))
+  const claim = await worker.next()
+  assert.equal(claim.task.subject, idOf(action))
+  for await (const change of changes) if (change.id === idOf(action)) break
+  over.abort()
+  await claim.checkpoint({ run: { id: idOf(action), state: 'running', stage: 'running' } })
+  const cancelled = new Promise((resolve) => claim.cancel.addEventListener('abort', resolve))
+  assert.deepEqual(await first.command({ type: 'cancel', run: idOf(action), at: Date.now() }), { ok: true })
+  await cancelled
+  claim.done()
+})
+
+test('a node that leads is followed by another one, after it has closed or was taken for dead', async (t) => {
+  const { nodes, join } = await openNodes(t, paused, quick)
+  const [first, second] = nodes as [Store, Store]
+  const leading = Promise.withResolvers<Lead>()
+  first.cluster.lead('sources', leading.resolve)
+  const lead = await leading.promise
+  const following = Promise.withResolvers<Lead>()
+  second.cluster.lead('sources', following.resolve)
+  await (await following.promise).hold()
+  await assert.rejects(lead.hold(), { code: 'LEASE_LOST' })
+  assert.deepEqual((await second.cluster.nodes()).find(({ isSelf }) => isSelf)?.leads, ['sources'])
+  const last = Promise.withResolvers<Lead>()
+  const third = await join(quick)
+  third.cluster.lead('sources', last.resolve)
+  await second.close()
+  await (await last.promise).hold()
+})
+
+test('what a dead node held is taken over when its row expires, without waiting for a renewal', async (t) => {
+  const { nodes, join } = await openNodes(t, paused)
+  const [first] = nodes as [Store]
+  await first.accept(sample.entry(sample.runAction()))
+  await startManualWorker(first, ['run']).next()
+  const led = new Promise<Lead>((resolve) => first.cluster.lead('sources', resolve))
+  await led
+  const second = await join({ renewMs: 1e9, expireMs: 300, holdMs: 1e9 })
+  const lead = new Promise<Lead>((resolve) => second.cluster.lead('sources', resolve))
+  assert.equal((await startManualWorker(second, ['run']).next()).task.interrupted, true)
+  await (await lead).hold()
+})
+
+test('what a closing node gives back goes on elsewhere at once', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
+  const [first, second] = nodes as [Store, Store]
+  await first.accept(sample.entry(sample.runAction()))
+  await startManualWorker(first, ['run']).next()
+  await new Promise<Lead>((resolve) => first.cluster.lead('sources', resolve))
+  const worker = startManualWorker(second, ['run'])
+  const lead = new Promise<Lead>((resolve) => second.cluster.lead('sources', resolve))
+  const closedAt = performance.now()
+  await first.close()
+  await Promise.all([worker.next(), lead])
+  assert.ok(performance.now() - closedAt < nodeTimes.renewMs - 1_000)
+})
+
+test('while a node drains, others perform the tasks of the pools that it owned', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
+  const [first, second] = nodes as [Store, Store]
+  const performed = [0, 1].map(() => Promise.withResolvers<void>())
+  const workers = nodes.map((node, index) =>
+    node.work({
+      kinds: ['delivery'],
+      concurrency: index === 0 ? 1 : 0,
+      owned: true,
+      async perform() {
+        performed[index]?.resolve()
+        return { done: true, effects: {} }
+      },
+    }),
+  )
+  const send = async () => {
+    const { runId: _runId, ...delivery } = sample.delivery({ channel: 'slack', to: 'C1' })
+    const task = { ...sample.deliveryTask(delivery), dueAt: Date.now() }
+    await first.command({ type: 'send', delivery, task })
+  }
+  await send()
+  await performed[0]?.promise
+  await workers[1]?.resize(1)
+  await workers[0]?.drain(0)
+  await send()
+  await performed[1]?.promise
+  assert.deepEqual((await second.cluster.nodes()).length, 2)
+})
+
+test('tasks whose pace has to hold in the cluster are performed by one node at a time', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
+  const by = new Set<number>()
+  let ended = 0
+  const done = Promise.withResolvers<void>()
+  for (const [index, node] of nodes.entries())
+    node.work({
+      kinds: ['delivery'],
+      concurrency: 4,
+      owned: true,
+      async perform() {
+        by.add(index)
+        ended += 1
+        if (ended === 20) done.resolve()
+        return { done: true, effects: {} }
+      },
+      onFault: done.reject,
+    })
+  for (let number = 0; number < 20; number += 1) {
+    const { runId: _runId, ...delivery } = sample.delivery({ channel: 'slack', to: `C${number % 3}` })
+    await nodes[number % 2]?.command({
+      type: 'send',
+      delivery,
+      task: { ...sample.deliveryTask(delivery), dueAt: Date.now() },
+    })
+  }
+  await done.promise
+  assert.equal(by.size, 1)
+})
+
+test('every connection of a node may be cut at any time: nothing that was answered is lost or doubled', async (t) => {
+  const { nodes, query } = await openNodes(t, nodeTimes)
+  const [store] = nodes as [Store]
+  const performed = new Map<string, number>()
+  store.work({
+    kinds: ['run'],
+    concurrency: 4,
+    async perform({ task }) {
+      performed.set(task.subject ?? '', (performed.get(task.subject ?? '') ?? 0) + 1)
+      return {
+        done: true,
+        effects: { run: { id: task.subject ?? '', state: 'succeeded', stage: 'delivered' } },
+      }
+    },
+  })
+  const answered: string[] = []
+  const accepting = Array.from({ length: 150 }, async (_, number) => {
+    await wait(number * 4)
+    const action = sample.runAction()
+    const entry = sample.entry(action)
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await store.accept(entry)
+        answered.push(idOf(action))
+        return
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, 'STORE_UNAVAILABLE')
+        assert.ok(tries < 50)
+        await wait(20)
+      }
+    }
+  })
+  for (let cut = 0; cut < 12; cut += 1) {
+    await wait(50)
+    await query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    )
+  }
+  await Promise.all(accepting)
+  while (store.health().backlog > 0) await wait(20)
+  assert.equal(answered.length, 150)
+  for (const id of answered) {
+    const run = await store.read.run(id)
+    assert.equal(run?.state, 'succeeded', id)
+  }
+  assert.deepEqual(
+    [...performed].filter(([, times]) => times !== 1),
+    [],
+    'no run was performed twice',
+  )
+})

@@ -1,0 +1,128 @@
+/** Defines for the store's contract how to open the store on PostgreSQL, and where its data is. */
+
+import assert from 'node:assert/strict'
+import pg from 'pg'
+import { type Faults, openPostgresDriver } from '../../plugins/postgres/driver.ts'
+import { testPostgres } from '../../plugins/postgres/test-server/index.ts'
+import { faultsSql } from './contract/bench/soundness.ts'
+import type { ContractSubject } from './contract.ts'
+import type { OpenStore, StoreOptions } from './port.ts'
+import type { LeaseTimes } from './queue/claiming.ts'
+import { migrate, tables } from './schema.ts'
+import { openServerStore } from './server.ts'
+
+/** A node that was killed is found soon, and no test takes as long as a lease. */
+const leases: LeaseTimes = { renewMs: 500, expireMs: 4_000, holdMs: 3_000 }
+
+/** A database with the schema, from which those of the tests are copied. */
+export const migrated = {
+  name: 'store',
+  async fill(url: string): Promise<void> {
+    const driver = await openPostgresDriver({ location: url })
+    await migrate(driver)
+    await driver.close()
+  },
+}
+
+interface TestClock {
+  readonly now: () => number
+  last: number
+  /** By how much it was set back. */
+  backMs: number
+}
+
+/** The clocks of tests, by place. The database's clock is not theirs, and is never set back. */
+const clocks = new Map<string, TestClock>()
+/** Milliseconds; see `createCore`. */
+const tolerated = 1_000
+
+function skewOf({ location, now }: StoreOptions): () => number {
+  const known = clocks.get(location)
+  const clock = known?.now === now ? known : { now, last: now(), backMs: 0 }
+  clocks.set(location, clock)
+  return () => {
+    const at = now()
+    if (clock.last - at > tolerated) clock.backMs += clock.last - at
+    clock.last = at
+    return -clock.backMs
+  }
+}
+
+/** Databases that a test has used, and that are empty again: to make one takes longer than most tests. */
+const free: { readonly url: string; readonly client: IdleClient }[] = []
+
+/** Types leave out that a connection need not keep its process alive. */
+type IdleClient = pg.Client & { ref(): void; unref(): void }
+
+export const postgresSubject: ContractSubject = {
+  name: 'postgres',
+  isShared: true,
+  async createPlace() {
+    const { client, url } = free.pop() ?? (await createDatabase())
+    return {
+      location: url,
+      check: () => use(client, check),
+      async remove() {
+        await use(client, empty)
+        clocks.delete(url)
+        free.push({ client, url })
+      },
+    }
+  },
+  async open(options) {
+    const faults: Faults = { except: 'nodes' }
+    const driver = await openPostgresDriver({ location: options.location, faults })
+    const store = await openServerStore(driver, { leases, skewMs: skewOf(options), ...options })
+    return {
+      store,
+      async fault(fault) {
+        // What was handed in before is written as it was then.
+        await store.command({ type: 'expedite', task: 'none', dueAt: 0 }).catch(() => undefined)
+        if (fault === 'disk-full') faults.isFull = true
+        else if (fault === 'disk-freed') faults.isFull = false
+        else faults.next = fault
+      },
+    }
+  },
+  opener: { module: import.meta.url, name: 'openOnPostgres' },
+}
+
+/** Opens the store on PostgreSQL, as a child process of a test does. */
+export const openOnPostgres: OpenStore = async (options) =>
+  await openServerStore(await openPostgresDriver({ location: options.location }), {
+    leases,
+    skewMs: skewOf(options),
+    ...options,
+  })
+
+async function createDatabase() {
+  const { url } = await testPostgres(migrated)
+  const client = new pg.Client({ connectionString: url }) as IdleClient
+  client.on('error', () => undefined)
+  await client.connect()
+  client.unref()
+  return { url, client }
+}
+
+async function use(client: IdleClient, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  client.ref()
+  try {
+    await work(client)
+  } finally {
+    client.unref()
+  }
+}
+
+async function empty(client: pg.Client): Promise<void> {
+  const names = Object.keys(tables).map((name) => `reveille.${name}`)
+  await client.query(names.map((name) => `DELETE FROM ${name};`).join(' '))
+}
+
+/** What is open is leased or can be claimed, and the counts are those of the rows. */
+async function check(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(faultsSql('reveille.'))
+  assert.deepEqual(
+    rows.map(({ wrong }) => wrong),
+    [],
+  )
+}

@@ -1,0 +1,84 @@
+/** The store on a database that several processes share: the core runs in this one, over the driver of a package. */
+
+import { randomUUID } from 'node:crypto'
+import type { Driver } from '@reveille/kit'
+import { createCore } from './core.ts'
+import type { Store, StoreOptions } from './port.ts'
+import type { Happened } from './protocol.ts'
+import { createQueries } from './queries.ts'
+import { createDatabaseClock, joinCluster } from './queue/cluster.ts'
+import type { Ask, Queries } from './reading.ts'
+import { migrate } from './schema.ts'
+import { assembleStore } from './store.ts'
+
+/** How many posts are under way at one time, each in a transaction of its own. */
+const maxUnanswered = 4
+/** A post holds locks that others wait for, so it is short. */
+const maxActions = 128
+const defaultTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
+
+/** Opens the store on a driver, which is closed with it. @throws StoreError */
+export async function openServerStore(driver: Driver, options: StoreOptions): Promise<Store> {
+  const { now, leases: times = defaultTimes, node = { name: '', version: '', role: 'all' } } = options
+  const id = randomUUID()
+  return await assembleStore(options, async (handlers) => {
+    await migrate(driver)
+    const clock = createDatabaseClock(driver, now)
+    await clock.ask()
+    let cluster: Awaited<ReturnType<typeof joinCluster>> | undefined
+    const core = createCore({
+      driver,
+      node: id,
+      now: now(),
+      limits: options,
+      historyMessages: options.historyMessages,
+      times,
+      time: now,
+      clock: clock.now,
+      skewMs: options.skewMs ?? clock.skewMs,
+      onHappened: handlers.onHappened,
+      onCommit: (notes) => cluster?.announce(notes),
+    })
+    const opened = await core.open()
+    const happen = (part: Partial<Happened>) =>
+      handlers.onHappened({ claims: [], cancelled: [], lost: [], changes: [], ...part, state: core.state() })
+    cluster = await joinCluster({
+      driver,
+      core,
+      id,
+      node,
+      times,
+      clock,
+      now,
+      onHappened: happen,
+      ...(options.onTakeover && { onTakeover: options.onTakeover }),
+    })
+    const joined = cluster
+    const ask: Ask = (name, ...args) =>
+      driver.read((statements) => {
+        const query = createQueries(statements, driver.dialect.among)[name] as (
+          ...given: unknown[]
+        ) => unknown
+        return Promise.resolve(query(...args))
+      }) as Promise<Awaited<ReturnType<Queries[typeof name]>>>
+    return {
+      opened,
+      engine: {
+        cluster: joined.cluster,
+        hold: joined.hold,
+        maxUnanswered,
+        maxActions,
+        post(post) {
+          void core.run(post).then(handlers.onReply)
+        },
+        ask,
+        watch: () => undefined,
+        async close() {
+          await joined.close()
+          await driver.close()
+        },
+        abandon: () => void driver.close(),
+      },
+    }
+  })
+}
