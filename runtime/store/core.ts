@@ -130,12 +130,14 @@ export function createCore(options: CoreOptions) {
     work: (tx: Context, notes: Notes) => Promise<Made>,
     isErasing = false,
   ): Promise<{ readonly made: Made; readonly notes: Notes }> {
+    // Read with the time, as both change when the clock is set.
+    const skewMs = options.skewMs?.() ?? 0
     const run = async (tx: Transaction) => {
       const { context, notes } = createContext(tx, now, {
         counters: counters(),
         driver,
         node,
-        skewMs: options.skewMs?.() ?? 0,
+        skewMs,
         limits,
         isListening: isListening || driver.isShared,
       })

@@ -39,6 +39,7 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
       onHappened: handlers.onHappened,
       onCommit: (notes) => cluster?.announce(notes),
     })
+    let accepted: Promise<unknown> = Promise.resolve()
     const opened = await core.open()
     const happen = (part: Partial<Happened>) =>
       handlers.onHappened({ claims: [], cancelled: [], lost: [], changes: [], ...part, state: core.state() })
@@ -69,7 +70,11 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
         maxUnanswered,
         maxActions,
         post(post) {
-          void core.run(post).then(handlers.onReply)
+          // Entries are committed in the order in which they came.
+          const isAccepting = post.actions.some(({ type }) => type === 'accept')
+          const replied = isAccepting ? accepted.then(() => core.run(post)) : core.run(post)
+          if (isAccepting) accepted = replied
+          void replied.then(handlers.onReply)
         },
         ask,
         watch: () => undefined,
