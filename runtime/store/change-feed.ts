@@ -3,8 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Change } from './port.ts'
 
-export type ChangeFeed = ReturnType<typeof createChangeFeed>
-
 /** How many changes are remembered. A listener that falls further behind skips to the oldest of them. */
 const most = 8_192
 

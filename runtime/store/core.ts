@@ -118,7 +118,7 @@ export function createCore(options: CoreOptions) {
       pending,
       commits,
       wakeAt:
-        shown !== undefined && driver.isShared === false
+        shown !== undefined && !driver.isShared
           ? Number.POSITIVE_INFINITY
           : Math.min(nextAt, sweeps ? retention.nextAt : Number.POSITIVE_INFINITY),
     }
@@ -413,9 +413,10 @@ export function createCore(options: CoreOptions) {
     }
   }
 
-  /** Claims due tasks in a transaction of their own. */
   let claiming: Promise<void> | undefined
   let isClaimWanted = false
+
+  /** Claims due tasks in a transaction of their own. */
   async function claimApart(): Promise<void> {
     isClaimWanted = true
     claiming ??= keepClaiming().finally(() => {
@@ -474,12 +475,12 @@ export function createCore(options: CoreOptions) {
     /** Frees what an earlier process had claimed, and reads what is counted. Called once, before the first post. */
     async open() {
       const { made } = await transact(options.now, async (tx) => {
-        if (!driver.isShared) await foldCounts(tx)
-        foreign = await readCounts(tx)
         if (!driver.isShared) {
+          await foldCounts(tx)
           await freeExpired(tx, options.now)
           await cancelPartialJobs(tx, 'SELECT id FROM nodes')
         }
+        foreign = await readCounts(tx)
         const [jobs] = await tx.all(`SELECT 1 FROM jobs WHERE state = 'running' LIMIT 1`)
         const [issues] = await tx.all(`SELECT 1 FROM issues WHERE state <> 'resolved' LIMIT 1`)
         return {

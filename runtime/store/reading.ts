@@ -50,7 +50,6 @@ export interface ListQuery {
   readonly limit: number
 }
 
-/** Records are JSON, or what is parsed of it. */
 export interface GotRecord {
   readonly record: unknown
   readonly body?: Uint8Array
@@ -66,8 +65,6 @@ export interface GotRecord {
 export interface GotPage {
   readonly records: readonly unknown[]
   readonly isCut: boolean
-  /** For a page that was cut: the last id that was looked at. Default: that of its last record. */
-  readonly through?: Id
 }
 
 /** The place of an issue in the list. The next page begins behind it. */
@@ -167,10 +164,10 @@ export function createReader(
     // One record more than asked for shows whether there is a next page.
     const query = { table, filters, before: cursor, limit: limit + 1, ...times }
     const none: GotPage = { records: [], isCut: false }
-    const { records, isCut, through } = onDisk ? await ask('list', query) : none
-    const found = records.map((record) => recordOf<Item>(record))
+    const { records, isCut } = onDisk ? await ask('list', query) : none
+    const found = records as readonly Item[]
     // Records older than a page that was cut belong to the next page.
-    const end = isCut ? (through ?? found.at(-1)?.id ?? '') : ''
+    const end = isCut ? (found.at(-1)?.id ?? '') : ''
     const remembered = inMemory(limit + 1).filter((item) => item.id > end)
     const all = found.concat(remembered).sort((a, b) => (a.id < b.id ? 1 : -1))
     const items = all.slice(0, limit)
@@ -286,13 +283,9 @@ export function createReader(
   }
 }
 
-function recordOf<Item>(record: unknown): Item {
-  return typeof record === 'string' ? JSON.parse(record) : (record as Item)
-}
-
 function wholeOf<Item>({ record, body, head, trace }: GotRecord): Item {
   return {
-    ...recordOf<Item>(record),
+    ...(record as Item),
     ...(body && { body }),
     ...(head && { head: JSON.parse(head) }),
     ...(trace && { trace: JSON.parse(trace) }),
@@ -301,7 +294,7 @@ function wholeOf<Item>({ record, body, head, trace }: GotRecord): Item {
 
 /** A run's coalesced requests are written on its record when it starts. Until then they are counted here. */
 function runOf({ record, coalesced, joined }: GotRecord): RunRecord {
-  const run: RunRecord = { ...recordOf<RunRecord>(record), ...(joined && { joined }) }
+  const run: RunRecord = { ...(record as RunRecord), ...(joined && { joined }) }
   const { coalesce } = run
   if (coalesce === undefined || coalesce.count !== undefined) return run
   return { ...run, coalesce: { ...coalesce, ...coalesced } }

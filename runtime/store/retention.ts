@@ -43,8 +43,6 @@ const maxTurns = 100
  */
 type Step = (tx: Context, after: string, cutoff: number) => Promise<string | undefined>
 
-export type Retention = ReturnType<typeof createRetention>
-
 /** `now` is the time at open; the first pass begins a minute later. `elapsed` is the clock that measures slices. */
 export function createRetention(now: number, elapsed: () => number = () => performance.now()) {
   let index = 0
