@@ -99,6 +99,7 @@ const gaps = [
 export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [
     ['timers.ts', 'yield.ts', 'boundary/', 'payload/', 'providers/'],
+    ['threads/'],
     ['config/'],
     ['regex/', 'transform/', 'verify/'],
     ['resolve/'],

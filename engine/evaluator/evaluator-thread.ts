@@ -9,6 +9,7 @@ import type { Place } from '../config/diagnostic/diagnostic.ts'
 import { type Containment, ContainmentLimit } from '../resolve/containment.ts'
 import type { HookRequest } from '../resolve/decision.ts'
 import type { CallTransform, ResolveOptions } from '../resolve/resolve.ts'
+import type { ThreadData } from '../threads/thread.ts'
 import {
   type TransformAnswer,
   type TransformCall,
@@ -22,7 +23,6 @@ import {
   type SliceContent,
   type SliceEntry,
   slots,
-  type ThreadData,
   type ToThread,
 } from './protocol.ts'
 

@@ -8,11 +8,11 @@ import { randomInt } from 'node:crypto'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { Decided } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
+import { createMemoryWatch } from '../threads/memory-watch.ts'
+import { programFile, startThread, type Thread } from '../threads/thread.ts'
 import type { Timers } from '../timers.ts'
-import { createMemoryWatch } from '../transform/host/memory-watch.ts'
 import { type TransformAnswer, type TransformCall, TransformError } from '../transform/port.ts'
-import { type FromThread, phases, type SliceContent } from './protocol.ts'
-import { startThread, type Thread } from './thread.ts'
+import { type FromThread, phases, type SliceContent, slots, type ToThread } from './protocol.ts'
 
 /** A small machine has this many cores. Each thread holds some 30 MB. */
 const mostThreads = 2
@@ -97,7 +97,7 @@ interface Job {
 
 /** A thread of the pool, with its current job. */
 interface Member {
-  readonly thread: Thread
+  readonly thread: Thread<ToThread, FromThread>
   /** The loaded slices, with the last used one at the end. */
   readonly slices: Set<number>
   job: Job | undefined
@@ -144,10 +144,15 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   }
 
   function addMember(): Member {
-    const thread = startThread({
-      onMessage: (message) => handleMessage(member, message),
-      onEnd: () => restartJob(member),
+    const thread = startThread<ToThread, FromThread>({
+      program: programFile('./evaluator-thread.ts', import.meta.url),
+      name: 'evaluator',
+      slots: Object.keys(slots).length,
     })
+    thread.owner = {
+      heard: (message) => handleMessage(member, message),
+      lost: () => restartJob(member),
+    }
     const member: Member = {
       thread,
       slices: new Set(),
@@ -175,7 +180,8 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     job.attempts += 1
     member.job = job
     member.checks = 0
-    thread.resetWork()
+    // A thread that ends while it loads must not seem to have ended during the work of the last request.
+    Atomics.store(thread.shared, slots.work, 0)
     const {
       payload: _payload,
       unwrapped: _unwrapped,
@@ -235,7 +241,9 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
   }
 
   function isOverdue(member: Member): boolean {
-    const { work, phase } = member.thread.progress()
+    const { shared } = member.thread
+    const work = Atomics.load(shared, slots.work)
+    const phase = Atomics.load(shared, slots.phase)
     if (phase === phases.waiting || work !== member.work) member.checks = 0
     member.work = work
     member.checks += 1
@@ -248,7 +256,9 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     member.isEnding = true
     memory.remove(member)
     timers.clearTimeout(member.idleTimer)
-    await member.thread.end()
+    const ended = member.thread.end()
+    restartJob(member)
+    await ended
     members.delete(member)
     dispatch()
   }
@@ -259,7 +269,7 @@ export function createEvaluators({ timers }: EvaluatorsOptions): Evaluators {
     member.job = undefined
     if (!member.isEnding) void end(member)
     if (job === undefined) return
-    const { work } = member.thread.progress()
+    const work = Atomics.load(member.thread.shared, slots.work)
     if (isClosed || work === 0 || job.attempts === mostAttempts) {
       job.result.reject(new EvaluationEnded('the request takes more time or memory than one may'))
       return

@@ -1,18 +1,11 @@
 /** Defines the messages between the main thread and an evaluator thread. */
 
-import type { MessagePort } from 'node:worker_threads'
 import type { Catalog } from '../compile/snapshot.ts'
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { Decided } from '../resolve/explain/explain.ts'
 import type { Explanation } from '../resolve/explain/trace.ts'
 import type { TransformAnswer, TransformCall, TransformError } from '../transform/port.ts'
-
-export interface ThreadData {
-  readonly port: MessagePort
-  /** The shared memory, with the places of `slots`. */
-  readonly shared: Int32Array
-}
 
 /** The places in the memory that both sides see. */
 export const slots = {
@@ -23,10 +16,10 @@ export const slots = {
 } as const
 
 export const phases = {
-  /** The thread has nothing to do, or awaits a transform, so no deadline runs. */
-  waiting: 0,
   /** The thread is starting, or compiling mappings. */
-  loading: 1,
+  loading: 0,
+  /** The thread has nothing to do, or awaits a transform, so no deadline runs. */
+  waiting: 1,
   resolving: 2,
 } as const
 

@@ -1,9 +1,12 @@
 /** This is the program of the thread that parses changed files, so that the gateway's own thread never waits for one. */
 
-import { parentPort } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
+import type { ThreadData } from '../../threads/thread.ts'
 import { parseText, type WrittenText } from './parse-text.ts'
 
-parentPort?.on('message', (written: WrittenText) => {
+const { port } = workerData as ThreadData
+
+port.on('message', (written: WrittenText) => {
   const parsed = parseText(written)
-  parentPort?.postMessage(parsed, 'nodes' in parsed ? [parsed.nodes.buffer as ArrayBuffer] : [])
+  port.postMessage(parsed, 'nodes' in parsed ? [parsed.nodes.buffer as ArrayBuffer] : [])
 })

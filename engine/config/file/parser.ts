@@ -1,6 +1,7 @@
 /** Decides where a text is parsed: in place until the first snapshot is served, and then in a thread with a deadline. */
 
-import { Worker } from 'node:worker_threads'
+import { createSerialThread, ThreadEndedError } from '../../threads/serial-thread.ts'
+import { programFile } from '../../threads/thread.ts'
 import { type ParsedText, parseText, type TextParser, type WrittenText } from './parse-text.ts'
 import { ReadError } from './reading.ts'
 
@@ -23,67 +24,23 @@ export function createThreadParser({
   idleMs = 60_000,
   deadlineMs = 20_000,
 }: ThreadOptions = {}): ThreadParser {
-  let thread: Worker | undefined
-  let fail: ((error: ReadError) => void) | undefined
-  let idle: NodeJS.Timeout | undefined
-  let ended: Promise<unknown> = Promise.resolve()
-  let last: Promise<unknown> = Promise.resolve()
-  let isClosed = false
-
-  function start(): Worker {
-    const worker = new Worker(threadFile())
-    const lose = () => {
-      if (thread === worker) end('could not be parsed: the thread that did it ended')
-    }
-    return worker.on('error', lose).on('exit', lose)
-  }
-
-  function end(reason: string): void {
-    clearTimeout(idle)
-    const leaving = thread
-    thread = undefined
-    fail?.(new ReadError('FILE_TOO_LARGE', reason))
-    if (leaving) ended = Promise.all([ended, leaving.terminate()])
-  }
-
-  async function parseNext(written: WrittenText): Promise<ParsedText> {
-    if (isClosed) throw new ReadError('FILE_UNREADABLE', whileClosing)
-    clearTimeout(idle)
-    thread ??= start()
-    const { promise, resolve, reject } = Promise.withResolvers<ParsedText>()
-    const late = setTimeout(() => end(`takes longer than ${deadlineMs / 1000} seconds to parse`), deadlineMs)
-    fail = reject
-    thread.ref()
-    thread.once('message', resolve).postMessage(written)
-    try {
-      return await promise
-    } finally {
-      clearTimeout(late)
-      fail = undefined
-      // An idle thread must not keep the process alive.
-      thread?.unref()
-      if (thread) idle = setTimeout(() => end(''), idleMs).unref()
-    }
-  }
-
+  const program = programFile('./parse-thread.ts', import.meta.url)
+  const thread = createSerialThread<WrittenText, ParsedText>({ program, name: 'parser', idleMs, deadlineMs })
+  const errors = {
+    late: ['FILE_TOO_LARGE', `takes longer than ${deadlineMs / 1000} seconds to parse`],
+    lost: ['FILE_TOO_LARGE', 'could not be parsed: the thread that did it ended'],
+    closed: ['FILE_UNREADABLE', 'was not parsed, since the gateway stops'],
+  } as const
   return {
-    parse(written) {
-      const parsed = last.then(() => parseNext(written))
-      last = parsed.catch(() => {})
-      return parsed
+    async parse(written) {
+      try {
+        return await thread.ask(written)
+      } catch (error) {
+        if (!(error instanceof ThreadEndedError)) throw error
+        const [code, message] = errors[error.reason]
+        throw new ReadError(code, message)
+      }
     },
-    async close() {
-      isClosed = true
-      end(whileClosing)
-      await last
-      await ended
-    },
+    close: () => thread.close(),
   }
-}
-
-const whileClosing = 'was not parsed, since the gateway stops'
-
-/** The thread's program lies beside this module, as a source or as a bundle. */
-function threadFile(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './parse-thread.ts' : './parse-thread.js', import.meta.url)
 }

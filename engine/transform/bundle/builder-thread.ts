@@ -6,8 +6,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { parentPort } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { stop } from 'esbuild'
+import type { ThreadData } from '../../threads/thread.ts'
 import { type BuildRequest, type BuildResult, buildModule } from './module-build.ts'
 
 export type ToThread = BuildRequest | 'end'
@@ -16,6 +17,7 @@ export type FromThread = BuildResult | Error
 /** The processes that esbuild started, because esbuild does not wait for their end. */
 const processes = new Set<ChildProcess>()
 let isEnding = false
+const { port } = workerData as ThreadData
 
 subscribe('child_process', (message) => {
   const { process: child } = message as { readonly process: ChildProcess }
@@ -23,15 +25,15 @@ subscribe('child_process', (message) => {
   child.once('exit', () => processes.delete(child))
 })
 
-parentPort?.on('message', async (message: ToThread) => {
+port.on('message', async (message: ToThread) => {
   if (message === 'end') {
     isEnding = true
     await endProcesses()
-    parentPort?.close()
+    port.close()
     return
   }
   const answer: FromThread = await buildWithRetry(message).catch((error: Error) => new Error(error.message))
-  parentPort?.postMessage(answer)
+  port.postMessage(answer)
 })
 
 /** Tries a second time, because the bundler's process may have been killed, for example for lack of memory. */

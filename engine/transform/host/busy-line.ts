@@ -4,8 +4,8 @@ import type { Profiler } from 'node:inspector'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { WorkerThread } from '../worker/protocol.ts'
 import { sourcePlace } from './source-place.ts'
-import type { Thread } from './thread.ts'
 
 /** Takes some twenty samples. */
 const sampleMs = 20
@@ -19,7 +19,7 @@ export interface BusyLine {
 }
 
 /** @param file of the bundle; absolute */
-export async function findBusyLine(thread: Thread, file: string): Promise<BusyLine> {
+export async function findBusyLine(thread: WorkerThread, file: string): Promise<BusyLine> {
   const giveUp = new AbortController()
   try {
     const profile = await Promise.race([

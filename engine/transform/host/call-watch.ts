@@ -1,14 +1,13 @@
 /** Watches the time of one call: whether it has begun, and its deadline. */
 
 import type { Timers } from '../../timers.ts'
-import { phases, slots } from '../worker/protocol.ts'
-import type { Thread } from './thread.ts'
+import { phases, slots, type WorkerThread } from '../worker/protocol.ts'
 
 /** How long the thread may be busy with what an earlier call left behind. */
 const beginMs = 250
 
 export interface CallWatchOptions {
-  readonly thread: Thread
+  readonly thread: WorkerThread
   readonly timers: Timers
   readonly timeoutMs: number
   /** Whether this process is being debugged; a call that stands at a breakpoint has no deadline. */
@@ -52,6 +51,6 @@ export function watchCall(options: CallWatchOptions): () => void {
 }
 
 /** Takes the newest call back unless it has begun. @returns whether it was taken back */
-export function takeBack({ shared }: Thread): boolean {
+export function takeBack({ shared }: WorkerThread): boolean {
   return Atomics.compareExchange(shared, slots.phase, phases.posted, phases.takenBack) === phases.posted
 }

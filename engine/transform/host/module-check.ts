@@ -5,13 +5,13 @@
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
+import type { WorkerThread } from '../worker/protocol.ts'
 import {
   createModuleWorker,
   type Loaded,
   type ModuleWorkerOptions,
   type WorkerOwner,
 } from './module-worker.ts'
-import type { Thread } from './thread.ts'
 
 export interface CheckedModule {
   /** What its worker needs besides a thread. */
@@ -26,11 +26,11 @@ const mostHeld = 100 * 1_048_576
 /** `isGivenUp`: whether the results are not needed any more. Never rejects. */
 export async function checkModules(
   modules: readonly CheckedModule[],
-  take: () => Thread,
+  take: () => WorkerThread,
   isGivenUp: () => boolean,
 ): Promise<void> {
   /** The thread that has loaded modules, and may load another one. */
-  let shared: Thread | undefined
+  let shared: WorkerThread | undefined
 
   async function load({ options, limits }: CheckedModule): Promise<Loaded> {
     const thread = shared ?? take()
@@ -50,7 +50,7 @@ export async function checkModules(
   async function stop(): Promise<void> {
     const stopped = shared
     shared = undefined
-    await stopped?.stop()
+    await stopped?.end()
   }
 
   for (const module of modules) {

@@ -5,19 +5,24 @@
  * may run in it; a call under way fails in the first two cases and is answered in the third.
  */
 
+import type { MemoryWatch } from '../../threads/memory-watch.ts'
 import type { Timers } from '../../timers.ts'
 import type { TransformErrorCode } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
-import type { ErrorReport, FromWorker, ModuleExports } from '../worker/protocol.ts'
+import {
+  type ErrorReport,
+  type FromWorker,
+  type ModuleExports,
+  slots,
+  type WorkerThread,
+} from '../worker/protocol.ts'
 import { findBusyLine } from './busy-line.ts'
 import { type Call, orderOf, secondsOf, transformError } from './call.ts'
 import { takeBack, watchCall } from './call-watch.ts'
 import type { Mask } from './mask.ts'
-import type { MemoryWatch } from './memory-watch.ts'
 import type { Output } from './output.ts'
 import { readAnswer } from './read-answer.ts'
 import { sourcePlace } from './source-place.ts'
-import type { Thread } from './thread.ts'
 
 export interface ModuleWorker {
   load(memoryMb: number): Promise<Loaded>
@@ -50,7 +55,7 @@ export interface ModuleWorkerOptions {
   readonly isDry: boolean
   /** The module that is named with output outside of calls. */
   readonly module: string
-  readonly thread: Thread
+  readonly thread: WorkerThread
   readonly owner: WorkerOwner
   readonly timers: Timers
   readonly memory: MemoryWatch
@@ -110,6 +115,10 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     memory.add(worker, { thread, limitMb: memoryMb, exceeded })
     thread.post({ type: 'load', file, isDry: options.isDry })
     return promise
+  }
+
+  function takeDroppedLines(): number {
+    return Atomics.exchange(thread.shared, slots.droppedLines, 0)
   }
 
   function loadFailed(text: string): void {
@@ -186,8 +195,8 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   function stop(after?: Promise<unknown>): void {
     if (hasEnded) return
     hasEnded = true
-    output.dropped(module, thread.takeDroppedLines())
-    const gone = after === undefined ? thread.stop(owner) : after.then(() => thread.stop(owner))
+    output.dropped(module, takeDroppedLines())
+    const gone = after === undefined ? thread.end(owner) : after.then(() => thread.end(owner))
     leaving.add(gone)
     void gone.then(() => leaving.delete(gone))
     owner.ended(worker)
@@ -223,7 +232,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   function settle(message: Message<'answered' | 'failed'>, call: Call): void {
     release()
     isRetiring ||= message.memory > call.limits.memoryMb * 1_048_576
-    output.dropped(module, thread.takeDroppedLines())
+    output.dropped(module, takeDroppedLines())
     if (isRetiring) stop()
     else owner.idle(worker)
     const answer = message.type === 'answered' ? readAnswer(message.answer) : undefined

@@ -4,8 +4,10 @@
  * process.
  */
 
+import { programFile, startThread } from '../../threads/thread.ts'
 import type { Timers } from '../../timers.ts'
-import { startThread, type Thread } from './thread.ts'
+import { slots, type WorkerThread } from '../worker/protocol.ts'
+import { isFromWorker } from './message-check.ts'
 
 /** A new spare starts a little later, because the processor is busy right after a reload or a lost worker. */
 const refillMs = 50
@@ -14,9 +16,25 @@ const firstMs = 200
 /** A reload ends the workers of a changed module, and the new ones start with its next call. */
 const lingerMs = 60_000
 
+/** A thread that is ended leaves within milliseconds, unless it is in native code. */
+const abandonMs = 1_000
+
+function startWorker(timers: Timers): WorkerThread {
+  const thread: WorkerThread = startThread({
+    program: programFile('../worker/transform-worker.ts', import.meta.url),
+    name: 'transform',
+    slots: Object.keys(slots).length,
+    accepts: isFromWorker,
+    abandonMs,
+    timers,
+  })
+  thread.keepAlive(true)
+  return thread
+}
+
 export interface WarmSpare {
   /** Returns the spare at once; without one, a thread that starts now. */
-  take(): Thread
+  take(): WorkerThread
   /** There is a spare until `release` has been called as often, and for a minute longer. */
   hold(): void
   release(): void
@@ -24,7 +42,7 @@ export interface WarmSpare {
 }
 
 export function createWarmSpare(timers: Timers): WarmSpare {
-  let spare: Thread | undefined
+  let spare: WorkerThread | undefined
   let holders = 0
   let isWanted = false
   let refillTimer: unknown
@@ -34,7 +52,7 @@ export function createWarmSpare(timers: Timers): WarmSpare {
     refillTimer ??= timers.setTimeout(() => {
       refillTimer = undefined
       if (!isWanted || spare !== undefined) return
-      const started = startThread(timers)
+      const started = startWorker(timers)
       spare = started
       started.owner = {
         heard() {},
@@ -51,12 +69,12 @@ export function createWarmSpare(timers: Timers): WarmSpare {
     refillTimer = lingerTimer = undefined
     const dropped = spare
     spare = undefined
-    await dropped?.stop()
+    await dropped?.end()
   }
 
   return {
     take() {
-      const taken = spare ?? startThread(timers)
+      const taken = spare ?? startWorker(timers)
       spare = undefined
       if (isWanted) refill()
       return taken

@@ -1,15 +1,12 @@
 /** The protocol between the main thread and a worker: messages over a port of their own, and a few shared numbers. */
 
-import type { MessagePort } from 'node:worker_threads'
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import type { Thread } from '../../threads/thread.ts'
 import type { TransformCall } from '../port.ts'
 import type { OpenClawWord } from './openclaw.ts'
 
-/** What a worker is started with. The worker hides both from the module. */
-export interface WorkerData {
-  readonly port: MessagePort
-  readonly shared: Int32Array
-}
+/** The thread of a worker. */
+export type WorkerThread = Thread<ToWorker, FromWorker>
 
 /** The positions of the shared numbers. */
 export const slots = { phase: 0, droppedLines: 1 } as const
@@ -120,12 +117,4 @@ export interface ErrorReport {
   /** The stack, mapped to the author's sources. */
   readonly stack?: string
   readonly place?: Place
-}
-
-/** The worker's program, which lies beside this module as a source, in a package or in a bundle. */
-export function workerFile(): URL {
-  return new URL(
-    import.meta.url.endsWith('.ts') ? './transform-worker.ts' : './transform-worker.js',
-    import.meta.url,
-  )
 }

@@ -8,6 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setSourceMapsSupport } from 'node:module'
 import { getHeapStatistics } from 'node:v8'
 import { workerData } from 'node:worker_threads'
+import type { ThreadData } from '../../threads/thread.ts'
 import { createContext, isBaseEdited } from './context.ts'
 import { reportError } from './error-report.ts'
 import { describeExports, findExport, loadModule, type Namespace } from './exports.ts'
@@ -24,14 +25,13 @@ import {
   phases,
   slots,
   type ToWorker,
-  type WorkerData,
 } from './protocol.ts'
 import { type Refused, refusalIn, refuseOutside } from './refusals.ts'
 import { BadAnswer, writeAnswer } from './write-answer.ts'
 
-start(workerData as WorkerData)
+start(workerData as ThreadData)
 
-function start(data: WorkerData): void {
+function start(data: ThreadData): void {
   const { port, shared } = data
   for (const name of Object.keys(data)) Reflect.deleteProperty(data, name)
   const { compareExchange } = Atomics

@@ -4,7 +4,7 @@
  */
 
 import type { ResourceLimits, Worker } from 'node:worker_threads'
-import type { Timers } from '../../timers.ts'
+import type { Timers } from '../timers.ts'
 
 /**
  * V8 ends the whole process when one allocation finds no room below a worker's limit: a list of a hundred thousand
@@ -30,7 +30,7 @@ const checkMs = 50
 /** The garbage that V8 leaves in a worker before it collects: 80 to 120 MB were seen in programs that hold next to nothing. */
 const garbageBytes = 160 * 1_048_576
 /** What is above the limit in so many checks in a row, which take two seconds, is not garbage. */
-const mostChecks = 40
+const maxChecks = 40
 
 interface Watched {
   readonly thread: { memory(): Promise<number | undefined> }
@@ -71,7 +71,7 @@ export function createMemoryWatch(timers: Timers): MemoryWatch {
   function judge(entry: { readonly watched: Watched; excess: number }, bytes: number): void {
     const limit = entry.watched.limitMb * 1_048_576
     entry.excess = bytes > limit ? entry.excess + 1 : 0
-    if (bytes > limit + garbageBytes || entry.excess >= mostChecks) entry.watched.exceeded()
+    if (bytes > limit + garbageBytes || entry.excess >= maxChecks) entry.watched.exceeded()
   }
 
   return {

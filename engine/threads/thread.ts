@@ -1,0 +1,173 @@
+/**
+ * Starts one thread, passes on its messages, notices its end, and ends it. A thread is always in one of these states:
+ *
+ * running -> ending (by its owner) -> ended, or abandoned and ended later
+ *         -> lost (it ended on its own, or broke its protocol)
+ */
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { backgroundTimers, type Timers } from '../timers.ts'
+import { bytesHeldBy, threadLimits } from './memory-watch.ts'
+
+/** The `workerData` of every program. Messages go over a port of their own, which code in the thread need not reach. */
+export interface ThreadData {
+  readonly port: MessagePort
+  readonly shared: Int32Array
+}
+
+export interface ThreadOptions {
+  /** The file of the thread's program, as {@link programFile} returns it. */
+  readonly program: URL
+  readonly name: string
+  /** The number of integers that both sides share. Default: 0. */
+  readonly slots?: number
+  /** Checks the messages of a thread that runs foreign code. Default: every message is accepted. */
+  readonly accepts?: (message: unknown) => boolean
+  /** Posted in place of terminating the thread, which then has 2 s to end on its own. */
+  readonly farewell?: unknown
+  /** A thread in native code does not end. It is abandoned after this long. Default: never. Milliseconds. */
+  readonly abandonMs?: number
+  readonly timers?: Timers
+}
+
+export interface ThreadOwner<From> {
+  heard(message: From): void
+  /** `reason` continues the sentence `its thread …`. */
+  lost(reason: string): void
+}
+
+export interface Thread<To = unknown, From = unknown> {
+  readonly shared: Int32Array
+  /** Called with the events of the thread until it is ended. */
+  owner: ThreadOwner<From>
+  post(message: To, transfer?: readonly ArrayBuffer[]): void
+  /** Passes on at once the messages that have arrived. */
+  drain(): void
+  /** Whether the thread keeps the process alive. It does not when it starts. */
+  keepAlive(isNeeded: boolean): void
+  /** The bytes that the thread holds, garbage included; undefined if it ended. Waits while it is in native code. */
+  memory(): Promise<number | undefined>
+  /** V8's profile as JSON, for as long as `during` takes; undefined if this Node cannot profile, or the thread ended. */
+  profile(during: () => Promise<unknown>): Promise<string | undefined>
+  /** Resolves when the thread has ended, or was abandoned. */
+  end(events?: { abandoned(): void; returned(): void }): Promise<void>
+}
+
+const farewellMs = 2_000
+
+/** Returns the file `name`, such as `./parse-thread.ts`, beside the module at `base`: as a source, in a package or in a bundle. */
+export function programFile(name: string, base: string): URL {
+  return new URL(base.endsWith('.ts') ? name : name.replace(/\.ts$/, '.js'), base)
+}
+
+export function startThread<To, From>(options: ThreadOptions): Thread<To, From> {
+  const { program, name, slots = 0, accepts = () => true, farewell, abandonMs } = options
+  const { timers = backgroundTimers } = options
+  const { port1: port, port2 } = new MessageChannel()
+  const shared = new Int32Array(new SharedArrayBuffer(4 * slots))
+  const worker = new Worker(program, {
+    workerData: { port: port2, shared } satisfies ThreadData,
+    transferList: [port2],
+    name,
+    // Programs print nothing on purpose, and what a transform prints comes as messages.
+    stdout: true,
+    stderr: true,
+    execArgv: [],
+    resourceLimits: threadLimits,
+  })
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+  let state: 'running' | 'ending' | 'lost' = 'running'
+  let hasExited = false
+  let lastError: string | undefined
+
+  const thread: Thread<To, From> = {
+    shared,
+    owner: { heard: () => {}, lost: () => {} },
+    post: (message, transfer = []) => port.postMessage(message, transfer),
+    drain() {
+      while (state === 'running') {
+        const received = receiveMessageOnPort(port)
+        if (received === undefined) return
+        hear(received.message)
+      }
+    },
+    keepAlive(isNeeded) {
+      if (isNeeded) worker.ref()
+      else worker.unref()
+    },
+    memory: () => bytesHeldBy(worker),
+    async profile(during) {
+      // Node 24.8 and newer.
+      const { startCpuProfile } = worker as Partial<typeof worker>
+      if (startCpuProfile === undefined) return undefined
+      try {
+        const profiling = await startCpuProfile.call(worker)
+        await during()
+        return await profiling.stop()
+      } catch {
+        return undefined
+      }
+    },
+    end(events) {
+      if (state !== 'running') return left
+      state = 'ending'
+      // The last messages of a thread are read after its exit, and one of them has led here.
+      if (!hasExited) terminate(events)
+      port.close()
+      return left
+    },
+  }
+
+  function terminate(events?: { abandoned(): void; returned(): void }): void {
+    worker.ref()
+    if (farewell === undefined) void worker.terminate()
+    else port.postMessage(farewell)
+    const late = farewell === undefined ? undefined : setTimeout(() => void worker.terminate(), farewellMs)
+    let isAbandoned = false
+    const abandon = () => {
+      isAbandoned = true
+      worker.unref()
+      events?.abandoned()
+      leave()
+    }
+    const timer = abandonMs === undefined ? undefined : timers.setTimeout(abandon, abandonMs)
+    worker.once('exit', () => {
+      clearTimeout(late)
+      timers.clearTimeout(timer)
+      if (isAbandoned) events?.returned()
+    })
+  }
+
+  function hear(message: unknown): void {
+    if (state !== 'running') return
+    if (accepts(message)) thread.owner.heard(message as From)
+    else lose('posted what no worker posts')
+  }
+
+  function lose(reason: string): void {
+    if (state !== 'running') return
+    thread.owner.lost(reason)
+    void thread.end()
+  }
+
+  port.on('message', hear)
+  port.on('messageerror', () => lose('posted what cannot be read'))
+  // A transform cannot reach `port`, but `parentPort`, past the guard in front of it.
+  worker.on('message', () => lose('posted to parentPort, which is not for transforms'))
+  worker.on('error', (error: unknown) => {
+    lastError = error instanceof Error ? error.message : String(error)
+  })
+  worker.on('exit', (code) => {
+    hasExited = true
+    leave()
+    // The messages that it sent before it ended still count.
+    thread.drain()
+    if (state !== 'running') return
+    state = 'lost'
+    port.close()
+    thread.owner.lost(lastError === undefined ? `ended with the code ${code}` : `ended: ${lastError}`)
+  })
+  worker.unref()
+  port.unref()
+  return thread
+}
