@@ -2,19 +2,6 @@
 
 import type { Context } from './context.ts'
 import { refuseOverBacklog } from './counters.ts'
-import {
-  cancelledAt,
-  pendingAgain,
-  retriedAt,
-  taskOf,
-  unknown,
-  whyNotCancel,
-  whyNotReplay,
-  whyNotResume,
-  whyNotRetry,
-  withOrder,
-  wrongState,
-} from './decisions.ts'
 import type { Command, CommandResult, Route, RunRecord, SetRoute } from './port.ts'
 import { addTasks, cancelTask, deleteTask, expediteTask, findTask, isSessionOpen } from './queue/tasks.ts'
 import { endCoalescing } from './records/coalescing.ts'
@@ -31,19 +18,23 @@ import {
   readRun,
   updateDelivery,
 } from './records/runs.ts'
+import { done, unknown, wrongState } from './results.ts'
 import { tables } from './schema.ts'
-import { firstRunOf, runTask } from './tasks.ts'
+import { firstRunOf, heartbeatKey, onlyParked, runTask } from './tasks.ts'
 
 type Of<Type extends Command['type']> = Command & { readonly type: Type }
-
-const done: CommandResult = { ok: true }
 
 const commands: {
   readonly [Type in Command['type']]: (tx: Context, command: Of<Type>) => Promise<CommandResult>
 } = {
   cancel: cancelRun,
   resume: (tx, command) =>
-    queueAgain(tx, command, whyNotResume, () => ({ state: 'queued', error: undefined })),
+    queueAgain(
+      tx,
+      command,
+      ({ state }) => (state === 'parked' ? undefined : `only a parked run can be resumed: it is ${state}`),
+      () => ({ state: 'queued', error: undefined }),
+    ),
   retry: (tx, command) => queueAgain(tx, command, whyNotRetry, (run) => retriedAt(run, command.at)),
 
   /** @throws StoreError `BACKLOG` */
@@ -56,15 +47,7 @@ const commands: {
     return done
   },
 
-  async 'replay-delivery'(tx, { delivery: id, at, to, task, by }) {
-    const delivery = await findDelivery(tx, id)
-    if (delivery === undefined) return unknown('delivery')
-    const reason = whyNotReplay(delivery, to)
-    if (reason !== undefined) return wrongState(reason)
-    await updateDelivery(tx, pendingAgain(delivery, to, at, by))
-    await addTasks(tx, [task])
-    return done
-  },
+  'replay-delivery': replayDelivery,
 
   'set-route': (tx, { route, by = '' }) => writeRoute(tx, route, by),
 
@@ -72,7 +55,7 @@ const commands: {
     await tx.lock(['route'])
     const [current] = await tx.all<{ set_by: string | null }>('SELECT set_by FROM route')
     if (typeof current?.set_by === 'string') return { ok: false, reason: 'the route was set by hand' }
-    return writeRoute(tx, route, null)
+    return writeRoute(tx, route, undefined)
   },
 
   async schedule(tx, { task }) {
@@ -103,21 +86,33 @@ export async function cancelRun(tx: Context, command: Of<'cancel'>): Promise<Com
   const { run: id, at } = command
   const kind = (await readRun(tx, id))?.kind
   if (kind === undefined) return unknown('run')
-  const key = taskOf({ id, kind })
+  // All heartbeats share one task, which outlives the heartbeat that is cancelled.
+  const key = kind === 'heartbeat' ? heartbeatKey : `run:${id}`
   const found = await findTask(tx, key)
   const run = (await findRun(tx, id)) as RunRecord
   // The run may have been queued again until it was locked.
   const task = found ?? (await findTask(tx, key))
-  const reason = whyNotCancel(run)
-  if (reason !== undefined) return wrongState(reason)
+  const { stage, state, attempts } = run
+  if (stage !== 'accepted' && stage !== 'running') return wrongState(`its turn is over: it is ${state}`)
   const order = withOrder(run, command)
-  if (run.state !== 'parked' && task !== undefined && task.leased_by !== null) {
+  if (state !== 'parked' && task !== undefined && task.leased_by !== null) {
     await changeRun(tx, { id, cancelRequestedAt: run.cancelRequestedAt ?? at, ...order })
     await cancelTask(tx, task)
     return done
   }
   if (kind === 'run' && task !== undefined && task.leased_by === null) await deleteTask(tx, task)
-  await changeRun(tx, { ...cancelledAt(run, at), ...order })
+  await changeRun(tx, {
+    id,
+    state: 'cancelled',
+    stage: 'cancelled',
+    error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
+    // The process did not survive an attempt that is still open.
+    attempts: attempts.map((attempt) =>
+      attempt.outcome === undefined ? { ...attempt, endedAt: at, outcome: 'interrupted' } : attempt,
+    ),
+    cancelledAt: at,
+    ...order,
+  })
   return done
 }
 
@@ -130,7 +125,7 @@ async function queueAgain(
   const { run: id, at } = command
   const run = await findRun(tx, id)
   if (run === undefined) return unknown('run')
-  const reason = whyNot(run)
+  const reason = whyNot(run) ?? (run.forgottenAt === undefined ? undefined : 'what it was asked is forgotten')
   if (reason !== undefined) return wrongState(reason)
   const { sessionKey, pool } = run
   const isInLane = firstRunOf(sessionKey) !== id || (await isSessionOpen(tx, sessionKey))
@@ -143,24 +138,91 @@ async function queueAgain(
   return done
 }
 
+function whyNotRetry({ kind, state }: RunRecord): string | undefined {
+  if (kind === 'heartbeat') return 'it is a heartbeat, and a failed one is tried again automatically'
+  return state === 'failed' || state === 'timed-out'
+    ? undefined
+    : `only a failed or timed-out run can be retried: it is ${state}`
+}
+
+/** The record keeps how the run had ended, and drops every field about that end. */
+function retriedAt(
+  { state, error, attempts, retries = [], summaryEventId }: RunRecord,
+  at: number,
+): Partial<RunRecord> {
+  const before = {
+    at,
+    state: state === 'timed-out' ? state : ('failed' as const),
+    ...(error && { error }),
+    attempts: attempts.length,
+    ...(summaryEventId !== undefined && { summaryEventId }),
+  }
+  return {
+    state: 'queued',
+    stage: 'accepted',
+    retries: [...retries, before],
+    error: undefined,
+    cancelRequestedAt: undefined,
+    startedAt: undefined,
+    ranAt: undefined,
+    summarisedAt: undefined,
+    deliveredAt: undefined,
+    summaryEventId: undefined,
+    deliveryIds: [],
+  }
+}
+
+/** Adds an order to those that a run had. */
+function withOrder(
+  { orders = [] }: RunRecord,
+  { type: order, at, by }: Of<'cancel' | 'resume' | 'retry'>,
+): Pick<RunRecord, 'orders'> {
+  return by === undefined ? {} : { orders: [...orders, { order, at, by }] }
+}
+
+async function replayDelivery(
+  tx: Context,
+  { delivery: id, at, to, task, by }: Of<'replay-delivery'>,
+): Promise<CommandResult> {
+  const delivery = await findDelivery(tx, id)
+  if (delivery === undefined) return unknown('delivery')
+  if (delivery.state !== 'parked') return wrongState(onlyParked(delivery.state))
+  if (delivery.forgottenAt !== undefined) return wrongState('its text is forgotten')
+  const isElsewhere = to.channel !== delivery.channel || to.to !== delivery.to
+  if (isElsewhere && delivery.receipts.length > 0)
+    return wrongState('a part of it has arrived somewhere else')
+  // What it is and what has arrived of it stays. Every field about its fate goes.
+  const { runId, text, receipts, generation, createdAt } = delivery
+  await updateDelivery(tx, {
+    id,
+    ...(runId !== undefined && { runId }),
+    state: 'pending',
+    ...to,
+    text,
+    receipts,
+    attempts: 0,
+    generation,
+    createdAt,
+    nextAt: at,
+    ...(by !== undefined && { by }),
+  })
+  await addTasks(tx, [task])
+  return done
+}
+
 /** Writes the last route of the main session: one that an operator set wins over the configured one. */
 async function writeRoute(
   tx: Context,
   route: Route | undefined,
-  setBy: string | null,
+  setBy: string | undefined,
 ): Promise<CommandResult> {
   await tx.lock(['route'])
   await tx.run('DELETE FROM route')
   if (route === undefined) return done
-  const { channel, to } = route
-  await tx.insert(tables.route, [
-    [
-      1,
-      columnOfText(channel),
-      to === undefined ? null : columnOfText(to),
-      setBy === null ? null : columnOfText(setBy),
-    ],
-  ])
+  const values = [route.channel, route.to, setBy].map((each) =>
+    each === undefined ? null : columnOfText(each),
+  )
+  await tx.insert(tables.route, [[1, ...values]])
   return done
 }
 

@@ -79,7 +79,7 @@ export function isId(text: string): boolean {
 }
 
 /** How many records of each kind are searched for the end of an id. */
-export const mostSearched = 500
+export const maxSearched = 500
 /** Fewer characters would name nearly anything. */
 const shortestEnd = 4
 

@@ -4,7 +4,7 @@
  */
 
 import { cut } from '../cut.ts'
-import { isNamedBy, mostSearched } from './id.ts'
+import { isNamedBy, maxSearched } from './id.ts'
 import type { Id, RequestFilters, RequestRecord } from './port.ts'
 
 export type RefusedRequests = ReturnType<typeof createRefusedRequests>
@@ -63,7 +63,7 @@ export function createRefusedRequests() {
       if (ring.has(text)) return [text]
       const isWanted = isNamedBy(text)
       return [...ring.values()]
-        .slice(-mostSearched)
+        .slice(-maxSearched)
         .filter(({ id, deliveryId }) => isWanted(id) || deliveryId === text)
         .map(({ id }) => id)
         .reverse()

@@ -1,6 +1,6 @@
 /** What every store makes of a request: the record of what its actions became, and a trace that is not too long. */
 
-import type { Acceptance, Id, RequestRecord, RequestTrace } from './port.ts'
+import type { Acceptance, Dedupe, Id, RequestRecord, RequestTrace } from './port.ts'
 
 type Outcome = Acceptance['actions'][number]
 
@@ -67,4 +67,15 @@ export function textOfTrace(trace: RequestTrace): string {
     count += 1
   }
   return cutTo(count)
+}
+
+/** What an action is whose key came before. `digest` is that of the original's body. */
+export function repetitionOf(
+  { bodyDigest, isGiven }: Dedupe,
+  before: { readonly digest: string | null; readonly original: Id; readonly request: Id },
+): Extract<Outcome, { readonly original: Id }> {
+  const { digest, original, request } = before
+  const differs = bodyDigest !== undefined && digest !== null && digest !== bodyDigest
+  const outcome = differs && isGiven ? 'conflict' : 'duplicate'
+  return { outcome, original, request, ...(differs && !isGiven && { hasOtherBody: true }) }
 }

@@ -5,9 +5,8 @@ import type { Driver } from '@reveille/kit'
 import { createCore } from './core.ts'
 import type { Store, StoreOptions } from './port.ts'
 import type { Happened } from './protocol.ts'
-import { createQueries } from './queries.ts'
 import { createDatabaseClock, joinCluster } from './queue/cluster.ts'
-import type { Ask, Queries } from './reading.ts'
+import { answer } from './reading.ts'
 import { migrate } from './schema.ts'
 import { assembleStore } from './store.ts'
 
@@ -55,13 +54,6 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
       ...(options.onTakeover && { onTakeover: options.onTakeover }),
     })
     const joined = cluster
-    const ask: Ask = (name, ...args) =>
-      driver.read((statements) => {
-        const query = createQueries(statements, driver.dialect.among)[name] as (
-          ...given: unknown[]
-        ) => unknown
-        return Promise.resolve(query(...args))
-      }) as Promise<Awaited<ReturnType<Queries[typeof name]>>>
     return {
       opened,
       engine: {
@@ -76,7 +68,7 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
           if (isAccepting) accepted = replied
           void replied.then(handlers.onReply)
         },
-        ask,
+        ask: (question) => driver.read((statements) => answer(statements, driver.dialect.among, question)),
         watch: () => undefined,
         async close() {
           await joined.close()

@@ -12,7 +12,7 @@ import {
   type StoreOptions,
 } from './port.ts'
 import type { CoreState, Happened, Opened, Post, Reply } from './protocol.ts'
-import { type Ask, createReader } from './reading.ts'
+import { createReader, type Question } from './reading.ts'
 import { createRefusedRequests } from './refused-requests.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
@@ -26,7 +26,7 @@ export interface Engine {
   readonly maxActions: number
   /** Hands over a post. Its reply goes to `onReply` of the handlers. */
   post(post: Post): void
-  readonly ask: Ask
+  readonly ask: (question: Question) => Promise<unknown>
   /** Called once a second. `isIdle` says that the core has nothing to do. */
   watch(isIdle: boolean): void
   /** Puts the store into a new file after the disk has failed. Resolves when that has been tried. */

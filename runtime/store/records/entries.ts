@@ -2,7 +2,6 @@
 
 import type { Context } from '../context.ts'
 import { refuseOverBacklog, refuseOverEvents } from '../counters.ts'
-import { repetitionOf } from '../decisions.ts'
 import {
   type Acceptance,
   type Dedupe,
@@ -16,7 +15,7 @@ import {
   StoreError,
 } from '../port.ts'
 import { addTasks, insertTasks, isBacklog, isSessionOpen, lockLanes } from '../queue/tasks.ts'
-import { withOutcomes } from '../requests.ts'
+import { repetitionOf, withOutcomes } from '../requests.ts'
 import { tables } from '../schema.ts'
 import { laneOf } from '../tasks.ts'
 import { dropOverBounds } from './bounds.ts'

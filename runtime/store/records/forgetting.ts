@@ -4,18 +4,10 @@
  */
 
 import type { Context } from '../context.ts'
-import {
-  type Consequences,
-  doneBut,
-  refuseOverMostForgotten,
-  type ShowedBy,
-  type ShownEvent,
-  showedByOf,
-  whyNotErase,
-} from '../decisions.ts'
 import { isId } from '../id.ts'
 import type { Command, CommandResult, Id, RequestRecord, RunRecord } from '../port.ts'
-import { findTask, stateOf, type TaskState } from '../queue/tasks.ts'
+import { findTask } from '../queue/tasks.ts'
+import { doneBut, refuseOver } from '../results.ts'
 import { heartbeatKey } from '../tasks.ts'
 import { dropKept } from './bounds.ts'
 import { forgetJoined } from './coalescing.ts'
@@ -25,13 +17,27 @@ import { forgetTurn } from './sessions.ts'
 
 type Forget = Command & { readonly type: 'forget' }
 
-interface FoundEvent extends ShownEvent {
-  readonly id: Id
-  readonly urgency: number
+/** What became of one request. */
+interface Consequences {
+  readonly runs: Map<Id, RunRecord>
+  readonly events: Map<Id, EventRow>
 }
 
+interface EventRow {
+  readonly pending: 1 | null
+  readonly urgency: number
+  readonly consumed_by: Id | null
+  readonly record: string
+}
+
+/** The heartbeats that showed each event without success. Only the one that consumed an event is named by it. */
+type ShowedBy = ReadonlyMap<Id, readonly Id[]>
+
+/** How many requests one command forgets. */
+const maxForgotten = 500
+
 export async function forgetRequests(tx: Context, { requests, at, by }: Forget): Promise<CommandResult> {
-  refuseOverMostForgotten(requests.length)
+  refuseOver(requests.length, maxForgotten, 'requests')
   // A heartbeat that ends at this moment is waited for, and none begins: it would show what is forgotten.
   await tx.lock(['kind:heartbeat'])
   await findTask(tx, heartbeatKey)
@@ -44,16 +50,18 @@ export async function forgetRequests(tx: Context, { requests, at, by }: Forget):
   return doneBut(requests.length, refused)
 }
 
-/** Finds heartbeats by the events that they showed without success. */
 async function unsuccessfulHeartbeats({ all }: Context, requests: readonly Id[]): Promise<ShowedBy> {
+  const showedBy = new Map<Id, Id[]>()
   const oldest = requests.filter(isId).toSorted()[0]
-  if (oldest === undefined) return new Map()
+  if (oldest === undefined) return showedBy
   const rows = await all<RunRow>(
     `SELECT ${wholeRun} FROM runs WHERE state IN ('running', 'failed', 'timed-out', 'cancelled', 'parked')
      AND state <> 'queued' AND state <> 'succeeded' AND kind = 'heartbeat' AND id > ?1`,
     [oldest],
   )
-  return showedByOf(rows.map(runOf))
+  for (const { id, eventIds = [] } of rows.map(runOf))
+    for (const event of eventIds) showedBy.set(event, [...(showedBy.get(event) ?? []), id])
+  return showedBy
 }
 
 /** Returns why a request was not forgotten. */
@@ -72,16 +80,10 @@ async function forgetRequest(
   if (row === undefined) return 'there is no such request on disk'
   const record: Pick<RequestRecord, 'actions'> = JSON.parse(row.record)
   const found = await follow(tx, record.actions, showedBy)
-  const states = await taskStates(tx, [...found.runs.keys()])
-  const unsent = await unsentOf(tx, found.runs.values())
-  const reason = whyNotErase(
-    found,
-    (key) => states.get(key) ?? 'gone',
-    (delivery) => unsent.has(delivery),
-  )
+  const reason = await whyNotErase(tx, found)
   if (reason !== undefined) return reason
   for (const run of found.runs.values()) await eraseRun(tx, run, at)
-  for (const event of found.events.values()) await forgetEvent(tx, event, at)
+  for (const [event, row] of found.events) await forgetEvent(tx, event, row, at)
   await dropKept(tx, [{ id, kept: row.kept }])
   const marked = { forgottenAt: at, ...(by !== undefined && { forgottenBy: by }), ...record }
   await tx.run('UPDATE requests SET record = ?1 WHERE id = ?2', [JSON.stringify(marked), id])
@@ -94,8 +96,8 @@ async function follow(
   tx: Context,
   actions: RequestRecord['actions'],
   showedBy: ShowedBy,
-): Promise<Consequences<FoundEvent>> {
-  const found: Consequences<FoundEvent> = { runs: new Map(), events: new Map() }
+): Promise<Consequences> {
+  const found: Consequences = { runs: new Map(), events: new Map() }
 
   async function followRun(id: Id): Promise<void> {
     const run = found.runs.has(id) ? undefined : await findRun(tx, id)
@@ -107,10 +109,14 @@ async function follow(
 
   /** The heartbeat that consumed an event has shown its text, and so has one that failed before. */
   async function followEvent(id: Id): Promise<void> {
-    const event = found.events.has(id) ? undefined : await shownEvent(tx, id)
+    if (found.events.has(id)) return
+    const [event] = await tx.all<EventRow>(
+      `SELECT pending, urgency, consumed_by, record FROM events WHERE id = ?1 ${tx.dialect.forUpdate}`,
+      [id],
+    )
     if (event === undefined) return
     found.events.set(id, event)
-    if (event.consumedBy !== undefined) await followRun(event.consumedBy)
+    if (event.consumed_by !== null) await followRun(event.consumed_by)
     for (const heartbeat of showedBy.get(id) ?? []) await followRun(heartbeat)
   }
 
@@ -122,34 +128,21 @@ async function follow(
   return found
 }
 
-async function shownEvent(tx: Context, id: Id): Promise<FoundEvent | undefined> {
-  const [row] = await tx.all<{ pending: 1 | null; urgency: number; consumed_by: Id | null }>(
-    `SELECT pending, urgency, consumed_by FROM events WHERE id = ?1 ${tx.dialect.forUpdate}`,
-    [id],
-  )
-  return (
-    row && {
-      id,
-      urgency: row.urgency,
-      isPending: row.pending !== null,
-      consumedBy: row.consumed_by ?? undefined,
-    }
-  )
-}
-
-/** The states of the tasks of runs, and of the heartbeat. */
-async function taskStates(tx: Context, runs: readonly Id[]): Promise<ReadonlyMap<string, TaskState>> {
-  const states = new Map<string, TaskState>()
-  for (const key of [heartbeatKey, ...runs.map((id) => `run:${id}`)])
-    states.set(key, stateOf(await findTask(tx, key)))
-  return states
-}
-
-async function unsentOf(tx: Context, runs: Iterable<RunRecord>): Promise<ReadonlySet<Id>> {
-  const unsent = new Set<Id>()
-  for (const { deliveryIds } of runs)
-    for (const id of deliveryIds) if ((await findDelivery(tx, id))?.state === 'pending') unsent.add(id)
-  return unsent
+/** Returns why what became of a request cannot be erased now. */
+async function whyNotErase(tx: Context, { runs, events }: Consequences): Promise<string | undefined> {
+  const heartbeat = await findTask(tx, heartbeatKey)
+  for (const { id, kind, state, deliveryIds } of runs.values()) {
+    const isOpen =
+      state === 'queued' || state === 'running' || (await findTask(tx, `run:${id}`)) !== undefined
+    if (isOpen && kind === 'heartbeat') return `the heartbeat ${id}, which shows it, is under way`
+    if (isOpen) return `its run ${id} is ${state}`
+    for (const delivery of deliveryIds)
+      if ((await findDelivery(tx, delivery))?.state === 'pending')
+        return `the delivery ${delivery} is not sent yet`
+  }
+  const isPending = [...events.values()].some(({ pending }) => pending !== null)
+  const isClaimed = heartbeat !== undefined && heartbeat.leased_by !== null
+  return isPending && isClaimed ? 'a heartbeat is under way' : undefined
 }
 
 async function eraseRun(tx: Context, { id, sessionKey, deliveryIds }: RunRecord, at: number): Promise<void> {
@@ -160,14 +153,12 @@ async function eraseRun(tx: Context, { id, sessionKey, deliveryIds }: RunRecord,
 }
 
 /** Erases the texts of an event. If it is pending it is consumed, so that no heartbeat shows an empty one. */
-async function forgetEvent(tx: Context, { id, isPending, urgency }: FoundEvent, at: number): Promise<void> {
-  const [row] = await tx.all<{ record: string }>('SELECT record FROM events WHERE id = ?1', [id])
-  const record = { ...JSON.parse(row?.record ?? '{}'), text: '', prompt: '' }
+async function forgetEvent(tx: Context, id: Id, { pending, urgency, record }: EventRow, at: number) {
   await tx.run(
     `UPDATE events SET record = ?1, pending = NULL, consumed_at = coalesce(consumed_at, ?2), forgotten_at = coalesce(forgotten_at, ?2)
      WHERE id = ?3`,
-    [JSON.stringify(record), at, id],
+    [JSON.stringify({ ...JSON.parse(record), text: '', prompt: '' }), at, id],
   )
-  if (isPending) countPending(tx, urgency, -1)
+  if (pending !== null) countPending(tx, urgency, -1)
   tx.changed('event', id, 'consumed')
 }

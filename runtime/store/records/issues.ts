@@ -1,16 +1,63 @@
 /** Keeps issues: open problems, each once however often it occurs, until they are resolved. */
 
-import type { Statements } from '@reveille/kit'
 import type { Context } from '../context.ts'
-import { doneBut, type IssueRow, issueOf, issueState, issueStates, ranksPerState } from '../decisions.ts'
-import { type Command, type CommandResult, type IssueChange, type IssueRecord, severities } from '../port.ts'
+import {
+  type AlertWay,
+  type Command,
+  type CommandResult,
+  type IssueChange,
+  type IssueRecord,
+  severities,
+} from '../port.ts'
 import { addTasks } from '../queue/tasks.ts'
-import type { IssuePlace, IssueQuery } from '../reading.ts'
+import { doneBut } from '../results.ts'
 import { tables } from '../schema.ts'
 import { columnOfText, textOfColumn } from './rows.ts'
 import { insertEvent } from './runs.ts'
 
 type Seen = Extract<IssueChange, { readonly count: number }>
+
+/**
+ * Selects issues with their state at a time: a muted one is open again as soon as its time is over. `rank` and `age` sort them: the open
+ * and the muted ones by severity, then the resolved ones; of equals, the newest first.
+ */
+export function issuesAt(now: string): string {
+  const shown = `CASE WHEN state = 'muted' AND muted_until <= ${now} THEN 'open' ELSE state END`
+  const rank = `CASE shown WHEN 'open' THEN severity WHEN 'muted' THEN severity + ${severities.length} ELSE ${2 * severities.length} END`
+  return `(SELECT *, ${rank} AS rank, -last AS age FROM (SELECT *, ${shown} AS shown FROM issues) AS states) AS issues`
+}
+
+interface IssueRow
+  extends Pick<IssueRecord, 'key' | 'code' | 'subject' | 'cause' | 'count' | 'first' | 'last'> {
+  readonly shown: IssueRecord['state']
+  /** An index in `severities`. */
+  readonly severity: number
+  /** JSON. */
+  readonly next: string
+  readonly muted_until: number | null
+  readonly resolved_at: number | null
+  /** The day on which an event about it was posted last. */
+  readonly said_on: string | null
+  /** Joined by commas. */
+  readonly alerted: string
+}
+
+export function issueOf(row: IssueRow): IssueRecord {
+  const { code, count, first, last, shown: state } = row
+  const [key, subject, cause] = [row.key, row.subject, row.cause].map(textOfColumn) as [
+    string,
+    string,
+    string,
+  ]
+  return {
+    ...{ key, code, subject, cause, next: JSON.parse(row.next), count, first, last, state },
+    severity: severities[row.severity] ?? 'failing',
+    ...(state === 'muted' && row.muted_until !== null && { mutedUntil: row.muted_until }),
+    ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
+    ...(row.said_on !== null && { saidOn: row.said_on }),
+    ...(row.alerted !== '' && { alerted: row.alerted.split(',') as AlertWay[] }),
+  }
+}
 
 export async function changeIssues(
   tx: Context,
@@ -29,44 +76,18 @@ export async function changeIssues(
 /** Opens an issue, counts it up, or opens a resolved one again; a muted one stays muted. Its event is posted at most once a day. */
 async function countIssue(tx: Context, { key: text, say, ...seen }: Seen, at: number): Promise<void> {
   const key = columnOfText(text)
-  const severity = severities.indexOf(seen.severity)
-  const { code, next } = seen
   const [subject, cause] = [columnOfText(seen.subject), columnOfText(seen.cause)]
-  const [before] = await tx.all<IssueRow>('SELECT * FROM issues WHERE key = ?1', [key])
-  const isMuted = before !== undefined && issueState(before, at) === 'muted'
-  if (before === undefined) {
-    const fresh = [
-      code,
-      severity,
-      subject,
-      cause,
-      JSON.stringify(next),
-      seen.count,
-      at,
-      at,
-      'open',
-      null,
-      null,
-      null,
-      '',
-    ]
-    await tx.insert(tables.issues, [[key, ...fresh]])
-  } else {
+  const fields = [seen.code, severities.indexOf(seen.severity), subject, cause, JSON.stringify(seen.next)]
+  const [before] = await tx.all<IssueRow>(`SELECT * FROM ${issuesAt('?1')} WHERE key = ?2`, [at, key])
+  if (before === undefined)
+    await tx.insert(tables.issues, [[key, ...fields, seen.count, at, at, 'open', null, null, null, '']])
+  else
     await tx.run(
       `UPDATE issues SET code = ?2, severity = ?3, subject = ?4, cause = ?5, next = ?6, count = ?7, last = ?8 WHERE key = ?1`,
-      [
-        key,
-        code,
-        severity,
-        subject,
-        cause,
-        JSON.stringify(next),
-        before.count + seen.count,
-        Math.max(before.last, at),
-      ],
+      [key, ...fields, before.count + seen.count, Math.max(before.last, at)],
     )
-    if (!isMuted && before.state !== 'open') await setState(tx, key, ['open', null, null])
-  }
+  const isMuted = before?.shown === 'muted'
+  if (before !== undefined && !isMuted) await setState(tx, key, ['open', null, null])
   tx.changed('issue', text, isMuted ? 'muted' : 'open')
   if (isMuted || say === undefined || before?.said_on === say.day) return
   await insertEvent(tx, say.event)
@@ -92,47 +113,4 @@ async function setState(
 ): Promise<boolean> {
   const sql = 'UPDATE issues SET state = ?1, muted_until = ?2, resolved_at = ?3 WHERE key = ?4'
   return (await tx.run(sql, [...values, key])) > 0
-}
-
-/** Issues are few, so a list sorts all of them. A muted issue is open again as soon as its time is over. */
-async function readAll({ all }: Statements, now: number) {
-  const rows = await all<IssueRow>('SELECT * FROM issues')
-  return rows.map((row) => {
-    const issue = issueOf(
-      {
-        ...row,
-        key: textOfColumn(row.key),
-        subject: textOfColumn(row.subject),
-        cause: textOfColumn(row.cause),
-      },
-      now,
-    )
-    const state = issueStates.indexOf(issue.state)
-    const rank = state * ranksPerState + (issue.state === 'resolved' ? 0 : row.severity)
-    return { issue, place: [rank, issue.last, issue.key] as IssuePlace }
-  })
-}
-
-export async function readIssue(
-  statements: Statements,
-  key: string,
-  now: number,
-): Promise<IssueRecord | undefined> {
-  const all = await readAll(statements, now)
-  return all.find(({ issue }) => issue.key === key)?.issue
-}
-
-export async function readIssues(statements: Statements, { limit, state, after }: IssueQuery, now: number) {
-  const all = await readAll(statements, now)
-  return all
-    .filter(
-      ({ issue, place }) =>
-        (state === undefined || issue.state === state) && (after === undefined || inOrder(after, place) < 0),
-    )
-    .toSorted((a, b) => inOrder(a.place, b.place))
-    .slice(0, limit)
-}
-
-function inOrder([rank, last, key]: IssuePlace, [otherRank, otherLast, otherKey]: IssuePlace): number {
-  return rank - otherRank || otherLast - last || (key < otherKey ? -1 : key > otherKey ? 1 : 0)
 }

@@ -2,13 +2,13 @@
 
 import type { Statements } from '@reveille/kit'
 import type { Context } from '../context.ts'
-import { withoutTexts } from '../decisions.ts'
 import { isId } from '../id.ts'
 import {
   type DeliveryRecord,
   type Effects,
   type EventRecord,
   type Id,
+  type RunError,
   type RunRecord,
   StoreError,
 } from '../port.ts'
@@ -78,6 +78,20 @@ export async function forgetRun(tx: Context, id: Id, at: number): Promise<void> 
     id,
   ])
   tx.changed('run', id, row.state, changes.stage ?? 'accepted')
+}
+
+/** Returns a run's fields without its texts. Codes and times stay. */
+function withoutTexts(fields: Partial<RunRecord>): Partial<RunRecord> {
+  const { name: _name, reply: _reply, warnings: _warnings, error, attempts, retries, ...rest } = fields
+  const forgotten = (old: RunError) => ({ ...old, message: 'forgotten' })
+  return {
+    ...rest,
+    ...(error && { error: forgotten(error) }),
+    ...(retries && {
+      retries: retries.map((retry) => ({ ...retry, ...(retry.error && { error: forgotten(retry.error) }) })),
+    }),
+    ...(attempts && { attempts: attempts.map(({ reason: _reason, ...attempt }) => attempt) }),
+  }
 }
 
 /** Inserts an event. Does nothing if it is there already. */

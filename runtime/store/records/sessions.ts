@@ -3,12 +3,16 @@
 import type { Statements } from '@reveille/kit'
 import { takeRows } from '../bounded-rows.ts'
 import type { Context } from '../context.ts'
-import type { Effects, Id, SessionMessage } from '../port.ts'
+import type { Effects, Id, SessionMessage, SessionSummary } from '../port.ts'
 import { tables } from '../schema.ts'
 import { firstRunOf } from '../tasks.ts'
-import { columnOfText } from './rows.ts'
+import { columnOfText, textOfColumn } from './rows.ts'
 
 type Turn = NonNullable<Effects['append']>[number]
+
+export function sessionOf(row: { session: string; turns: number; last_at: number }): SessionSummary {
+  return { key: textOfColumn(row.session), turns: row.turns, lastAt: row.last_at }
+}
 
 /** Appends a turn once, however often it is sent. */
 export async function appendTurn(tx: Context, { session: text, turn, messages }: Turn): Promise<void> {

@@ -2,35 +2,37 @@
 
 import type { Statements } from '@reveille/kit'
 import type { Context } from '../context.ts'
-import { dayOf } from '../day.ts'
+import { dayMs, dayOf } from '../day.ts'
 import type { Cost, CostOptions, Effects, Spent, SpentToday, Work } from '../port.ts'
-import {
-  allRuns,
-  type CostRow,
-  costOf,
-  costOrders,
-  costsKeptMs,
-  microsOf,
-  mostCounted,
-  nothingSpent,
-  type SpentRow,
-  spentToday,
-} from '../spending.ts'
 import { columnOfText, textOfColumn } from './rows.ts'
 
-/** Sums stop at the largest exact number. */
+/** The scope of all runs together. No policy has this name. */
+const allRuns = ''
+
+/** How long costs are kept, so that a year can be compared with the one before. */
+const costsKeptMs = 400 * dayMs
+
+const nothingSpent: Spent = { runs: 0, tokens: 0, usd: 0, reported: false }
+
+/** Money is counted in millionths of a dollar, because sums of whole numbers are exact. */
+const microsPerUsd = 1_000_000
+
+/** Sums stop at the largest exact number: a larger one could not be read again. */
 function added(table: string, columns: readonly string[]): string {
+  const max = Number.MAX_SAFE_INTEGER
   const sum = (column: string) => {
     const total = `${table}.${column} + excluded.${column}`
-    return `${column} = CASE WHEN ${total} > ${mostCounted} THEN ${mostCounted} ELSE ${total} END`
+    return `${column} = CASE WHEN ${total} > ${max} THEN ${max} ELSE ${total} END`
   }
   return columns.map(sum).join(', ')
 }
 
+const addToCosts = `ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${added('costs', ['runs', 'tokens', 'micros', 'unpriced'])}`
+
 /** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
 export async function addSpent(tx: Context, spend: NonNullable<Effects['spend']>): Promise<void> {
   const { day, budget, runs, tokens, usd, of = {}, reported = [] } = spend
-  const micros = microsOf(usd ?? 0)
+  const micros = Math.min(Math.round((usd ?? 0) * microsPerUsd), Number.MAX_SAFE_INTEGER)
   const scopes = [
     [allRuns, reported.includes('all')],
     ...(budget === undefined ? [] : [[budget, reported.includes('budget')]]),
@@ -46,7 +48,7 @@ export async function addSpent(tx: Context, spend: NonNullable<Effects['spend']>
   const names = [of.mapping ?? '', of.model ?? '', of.session ?? ''].map(columnOfText)
   await tx.run(
     `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-     ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${added('costs', ['runs', 'tokens', 'micros', 'unpriced'])}`,
+     ${addToCosts}`,
     [day, ...names, runs, tokens, micros, usd === undefined ? runs : 0],
   )
 }
@@ -58,24 +60,25 @@ export async function readSpent(
   budget?: string,
 ): Promise<NonNullable<Work['spent']>> {
   const { day, all, budgets } = await readDay(statements, now)
-  return { day, all, ...(budget !== undefined && { budget: budgets[budget] ?? nothingSpent }) } as {
-    day: string
-    all: Spent
-    budget?: Spent
-  }
+  return { day, all, ...(budget !== undefined && { budget: budgets[budget] ?? nothingSpent }) }
 }
 
 /** Reads what was spent on the day of `now`, by all runs and by every policy that has spent something. */
 export async function readDay({ all }: Statements, now: number): Promise<SpentToday> {
   const day = dayOf(now)
-  const rows = await all<SpentRow & { scope: string }>(
+  const rows = await all<{ scope: string; runs: number; tokens: number; reported: number; micros: number }>(
     'SELECT scope, runs, tokens, reported, micros FROM spent WHERE day = ?1 ORDER BY scope',
     [day],
   )
-  return spentToday(
-    day,
-    rows.map((row) => ({ ...row, scope: textOfColumn(row.scope) })),
+  const byScope = new Map(
+    rows.map(({ scope, runs, tokens, reported, micros }): [string, Spent] => [
+      textOfColumn(scope),
+      { runs, tokens, usd: micros / microsPerUsd, reported: reported === 1 },
+    ]),
   )
+  const total = byScope.get(allRuns) ?? nothingSpent
+  byScope.delete(allRuns)
+  return { day, all: total, budgets: Object.fromEntries(byScope) }
 }
 
 /** Reads a page of what turns have cost, from its `skip`-th group on. */
@@ -85,20 +88,19 @@ export async function readCosts(
   limit: number,
   skip: number,
 ): Promise<Cost[]> {
-  const rows = await all<CostRow>(
+  const order = by === 'day' ? 'name DESC' : 'micros DESC, tokens DESC, name'
+  const rows = await all<Omit<Cost, 'usd'> & { readonly micros: number }>(
     `SELECT ${by} AS name, sum(runs) AS runs, sum(tokens) AS tokens, sum(micros) AS micros, sum(unpriced) AS unpriced
-     FROM costs WHERE day >= ?1 AND day <= ?2 GROUP BY ${by} ORDER BY ${costOrders[by]} LIMIT ?3 OFFSET ?4`,
+     FROM costs WHERE day >= ?1 AND day <= ?2 GROUP BY ${by} ORDER BY ${order} LIMIT ?3 OFFSET ?4`,
     [since, until, limit, skip],
   )
-  return rows.map(({ name, runs, tokens, micros, unpriced }) =>
-    costOf({
-      name: textOfColumn(name),
-      runs: Number(runs),
-      tokens: Number(tokens),
-      micros: Number(micros),
-      unpriced: Number(unpriced),
-    }),
-  )
+  return rows.map(({ name, runs, tokens, micros, unpriced }) => ({
+    name: textOfColumn(name),
+    runs: Number(runs),
+    tokens: Number(tokens),
+    unpriced: Number(unpriced),
+    usd: Number(micros) / microsPerUsd,
+  }))
 }
 
 /** Forgets the sessions of days before `cutoff`, whose costs count without a session from then on, and all costs of days long ago. */
@@ -109,7 +111,7 @@ export async function pruneCosts(tx: Context, cutoff: string): Promise<void> {
       `INSERT INTO costs (day, mapping, model, session, runs, tokens, micros, unpriced)
        SELECT day, mapping, model, '', sum(runs), sum(tokens), sum(micros), sum(unpriced) FROM costs
        WHERE day < ?1 AND session <> '' GROUP BY day, mapping, model
-       ON CONFLICT (day, mapping, model, session) DO UPDATE SET ${added('costs', ['runs', 'tokens', 'micros', 'unpriced'])}`,
+       ${addToCosts}`,
       [cutoff],
     )
     await tx.run(`DELETE FROM costs WHERE day < ?1 AND session <> ''`, [cutoff])

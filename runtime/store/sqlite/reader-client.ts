@@ -2,8 +2,8 @@
 
 import { Worker } from 'node:worker_threads'
 import { type SetTimer, StoreError } from '../port.ts'
-import type { Ask, Queries } from '../reading.ts'
-import type { Question, ReaderAnswer } from './sqlite-reader.ts'
+import type { Question } from '../reading.ts'
+import type { ReaderAnswer, ReaderCall } from './sqlite-reader.ts'
 
 /** A question is rejected after this many calls of `watch`, which come once a second: a disk that hangs may hang a read. */
 const maxTicks = 30
@@ -33,7 +33,7 @@ export function createReaderClient(folder: string, setTimer: SetTimer) {
       const call = calls.get(answer.call)
       calls.delete(answer.call)
       if (answer.ok) call?.resolve(answer.value)
-      else call?.reject(new StoreError('STORE_UNAVAILABLE', answer.message))
+      else call?.reject(new StoreError(answer.code, answer.message))
       if (calls.size === 0) restSoon()
     })
     started.on('error', (error) => {
@@ -56,7 +56,7 @@ export function createReaderClient(folder: string, setTimer: SetTimer) {
     worker = undefined
     if (running === undefined) return ended
     const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
-    running.postMessage({ call: 0, args: [] } satisfies Question)
+    running.postMessage({ call: 0 } satisfies ReaderCall)
     ended = Promise.all([ended, exited]).then(() => undefined)
     return ended
   }
@@ -66,10 +66,7 @@ export function createReaderClient(folder: string, setTimer: SetTimer) {
     calls.clear()
   }
 
-  function ask<Name extends keyof Queries>(
-    name: Name,
-    ...args: Parameters<Queries[Name]>
-  ): Promise<Awaited<ReturnType<Queries[Name]>>> {
+  function ask(question: Question): Promise<unknown> {
     if (closed) return Promise.reject(new StoreError('DRAINING', 'the store is closed'))
     if (isSuspended)
       return Promise.reject(
@@ -79,13 +76,13 @@ export function createReaderClient(folder: string, setTimer: SetTimer) {
     const asked = worker
     return new Promise((resolve, reject) => {
       lastCall += 1
-      calls.set(lastCall, { ticks: 0, resolve: resolve as WaitingCall['resolve'], reject })
-      asked.postMessage({ call: lastCall, name, args } satisfies Question)
+      calls.set(lastCall, { ticks: 0, resolve, reject })
+      asked.postMessage({ call: lastCall, question } satisfies ReaderCall)
     })
   }
 
   return {
-    ask: ask as Ask,
+    ask,
     /** The store calls it once a second. It rejects questions that have waited too long. */
     watch() {
       for (const [number, call] of calls) {

@@ -2,22 +2,22 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createQueries } from '../queries.ts'
-import type { Queries } from '../reading.ts'
+import type { Statements } from '@reveille/kit'
+import type { StoreError } from '../port.ts'
+import { answer, type Question } from '../reading.ts'
 import { storeErrorOf } from './failure.ts'
 import { databaseFile } from './folder.ts'
 import { createStatements, dialect } from './statements.ts'
 
-/** Asks for a query. Without a name it ends the thread. */
-export interface Question {
+/** Asks a question. Without one it ends the thread. */
+export interface ReaderCall {
   readonly call: number
-  readonly name?: keyof Queries
-  readonly args: readonly unknown[]
+  readonly question?: Question
 }
 
 export type ReaderAnswer = { readonly call: number } & (
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string }
+  | { readonly ok: false; readonly code: StoreError['code']; readonly message: string }
 )
 
 const port = parentPort
@@ -26,23 +26,23 @@ if (port !== null) start(port, workerData as string)
 function start(port: NonNullable<typeof parentPort>, folder: string): void {
   const send = (answer: ReaderAnswer) => port.postMessage(answer)
   let db: DatabaseSync | undefined
-  let queries: Queries | undefined
+  let statements: Statements | undefined
 
-  async function answer({ call, name, args }: Question): Promise<void> {
-    if (name === undefined) {
+  async function take({ call, question }: ReaderCall): Promise<void> {
+    if (question === undefined) {
       db?.close()
       port.close()
       return
     }
     try {
       db ??= new DatabaseSync(databaseFile(folder), { readOnly: true, timeout: 5_000 })
-      queries ??= createQueries(createStatements(db), dialect.among)
-      const query: (...args: never[]) => unknown = queries[name]
-      send({ call, ok: true, value: await query(...(args as never[])) })
+      statements ??= createStatements(db)
+      send({ call, ok: true, value: await answer(statements, dialect.among, question) })
     } catch (error) {
-      send({ call, ok: false, message: storeErrorOf(error).message })
+      const { code, message } = storeErrorOf(error)
+      send({ call, ok: false, code: code === 'BAD_CURSOR' ? code : 'STORE_UNAVAILABLE', message })
     }
   }
 
-  port.on('message', (question: Question) => void answer(question))
+  port.on('message', (call: ReaderCall) => void take(call))
 }

@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { readCounts } from '../context.ts'
 import { type RequestRecord, StoreError } from '../port.ts'
-import { createQueries } from '../queries.ts'
+import { answer, createReader } from '../reading.ts'
+import { createRefusedRequests } from '../refused-requests.ts'
 import { schemaOf, schemaVersion } from '../schema.ts'
 import { reasonOf } from './failure.ts'
 import { databaseFile } from './folder.ts'
@@ -73,7 +74,12 @@ async function summarise(db: DatabaseSync) {
   const statements = createStatements(db)
   if ((await schemaOf(statements)) !== schemaVersion)
     throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
-  const queries = createQueries(statements, dialect.among)
+  const read = createReader(
+    (question) => answer(statements, dialect.among, question),
+    createRefusedRequests(),
+    Date.now,
+    () => undefined,
+  )
   const attempt = async <Made>(make: () => Promise<Made> | Made): Promise<Made> => {
     try {
       return await make()
@@ -86,12 +92,11 @@ async function summarise(db: DatabaseSync) {
     async requests(
       limit: number,
     ): Promise<{ readonly items: readonly RequestRecord[]; readonly more: boolean }> {
-      const query = { table: 'requests', filters: {}, limit: limit + 1 } as const
-      const { records, isCut } = await attempt(() => queries.list(query))
-      return { items: records.slice(0, limit) as RequestRecord[], more: isCut || records.length > limit }
+      const { items, next } = await attempt(() => read.requests({ limit }))
+      return { items, more: next !== undefined }
     },
-    openDeliveries: () => attempt(() => queries.openDeliveries()),
-    parkedRuns: async () => (await attempt(() => queries.openRuns())).parked,
+    openDeliveries: () => attempt(() => read.openDeliveries()),
+    parkedRuns: async () => (await attempt(() => read.openRuns())).parked,
     /** Queued runs and unsent deliveries. */
     backlog: async () => (await attempt(() => readCounts(statements))).backlog,
     close: () => db.close(),
