@@ -107,23 +107,19 @@ function recordStep<Row extends { readonly id: Id }>(
   }
 }
 
-async function idsIn(
+/** Returns those of some keys that a table has. */
+async function present(
   { all, dialect }: Context,
-  { name }: Table,
-  ids: readonly Id[],
-): Promise<ReadonlySet<Id>> {
-  if (ids.length === 0) return new Set()
-  const rows = await all<{ id: Id }>(`SELECT id FROM ${name} WHERE id IN ${dialect.among('?1', 'id')}`, [ids])
-  return new Set(rows.map(({ id }) => id))
-}
-
-async function taskKeys({ all, dialect }: Context, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  { name, columns }: Table,
+  keys: readonly string[],
+  key = 'id',
+): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set()
-  const rows = await all<{ key: string }>(
-    `SELECT key FROM tasks WHERE key IN ${dialect.among('?1', 'text')}`,
-    [keys],
-  )
-  return new Set(rows.map(({ key }) => key))
+  const among = dialect.among('?1', columns[key]?.type ?? 'text')
+  const rows = await all<{ key: string }>(`SELECT ${key} AS key FROM ${name} WHERE ${key} IN ${among}`, [
+    keys,
+  ])
+  return new Set(rows.map((row) => row.key))
 }
 
 const deliveryStep = recordStep<DeliveryRow & { readonly id: Id }>(
@@ -141,11 +137,13 @@ const runStep = recordStep<RunRow>(tables.runs, wholeRun, async (tx, rows, cutof
     .filter(({ state }) => state !== 'queued' && state !== 'running')
     .map(runOf)
     .filter(({ ranAt, cancelledAt, createdAt }) => (ranAt ?? cancelledAt ?? createdAt) < cutoff)
-  const tasks = await taskKeys(
+  const tasks = await present(
     tx,
+    tables.tasks,
     ended.map(({ id }) => `run:${id}`),
+    'key',
   )
-  const deliveries = await idsIn(
+  const deliveries = await present(
     tx,
     tables.deliveries,
     ended.flatMap(({ deliveryIds }) => deliveryIds),
@@ -180,7 +178,10 @@ const requestStep = recordStep<{ id: Id; outcome: string; kept: number | null; r
       (JSON.parse(record) as RequestRecord).actions.map(({ id }) => id),
     )
     const ids = actions.flat()
-    const left = new Set([...(await idsIn(tx, tables.runs, ids)), ...(await idsIn(tx, tables.events, ids))])
+    const left = new Set([
+      ...(await present(tx, tables.runs, ids)),
+      ...(await present(tx, tables.events, ids)),
+    ])
     const gone = rows.filter((_, index) => actions[index]?.every((id) => !left.has(id)))
     for (const { outcome, kept } of gone) countRemoved(tx, outcome, kept)
     return gone.map(({ id }) => id)
@@ -241,29 +242,12 @@ async function deleteTurns(tx: Context, session: string): Promise<boolean> {
   return removed < maxTurns
 }
 
-/** Deletes old runner states of sessions without turns. */
-const runnerStateStep: Step = async (tx, _after, cutoff) => {
-  await tx.run(
-    'DELETE FROM runner_states WHERE at < ?1 AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.session = runner_states.session)',
-    [cutoff],
-  )
-  return undefined
-}
-
 const dedupeStep: Step = async (tx) => {
   const removed = await tx.run(
     `DELETE FROM dedupe WHERE key IN (SELECT key FROM dedupe WHERE until <= ?1 ORDER BY until LIMIT ${maxTurns})`,
     [tx.now],
   )
   return removed < maxTurns ? undefined : ''
-}
-
-/** Deletes old days. Two days always stay, for a clock that is set back. */
-const spentStep: Step = async (tx, _after, cutoff) => {
-  const day = dayOf(Math.max(0, Math.min(cutoff, tx.now - 2 * dayMs)))
-  await tx.run('DELETE FROM spent WHERE day < ?1', [day])
-  await pruneCosts(tx, day)
-  return undefined
 }
 
 /** Deletes ended replay jobs, whose items go first. */
@@ -281,8 +265,17 @@ const jobStep: Step = async (tx, _after, cutoff) => {
   return ''
 }
 
-const issueStep: Step = async (tx, _after, cutoff) => {
+/** Deletes what is little: old runner states of sessions without turns, resolved issues, days of costs. */
+const smallStep: Step = async (tx, _after, cutoff) => {
+  await tx.run(
+    'DELETE FROM runner_states WHERE at < ?1 AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.session = runner_states.session)',
+    [cutoff],
+  )
   await tx.run(`DELETE FROM issues WHERE state = 'resolved' AND resolved_at < ?1`, [cutoff])
+  // Two days always stay, for a clock that is set back.
+  const day = dayOf(Math.max(0, Math.min(cutoff, tx.now - 2 * dayMs)))
+  await tx.run('DELETE FROM spent WHERE day < ?1', [day])
+  await pruneCosts(tx, day)
   return undefined
 }
 
@@ -298,10 +291,8 @@ const steps: readonly Step[] = [
   bodyStep,
   turnStep,
   idleStep,
-  runnerStateStep,
+  smallStep,
   dedupeStep,
-  spentStep,
   jobStep,
-  issueStep,
   lookupStep,
 ]

@@ -190,14 +190,6 @@ export async function deferTask(tx: Context, key: string, dueAt: number): Promis
   return true
 }
 
-export type TaskState = 'open' | 'claimed' | 'gone'
-
-/** Returns `open` for a task that waits to be claimed, for the first time or again. */
-export function stateOf(row: TaskRow | undefined): TaskState {
-  if (row === undefined) return 'gone'
-  return row.leased_by === null ? 'open' : 'claimed'
-}
-
 /** Deletes a task. The next one of its lane is ready then. */
 export async function deleteTask(tx: Context, row: TaskRow): Promise<void> {
   if (row.lane !== null) await tx.lock([`lane:${row.lane}`])

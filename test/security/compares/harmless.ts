@@ -99,7 +99,7 @@ export const harmless: readonly Harmless[] = [
   ...of('runtime/cli/doctor/checks/gateway.ts', ofContent, ['live.digest === compiled.configuration.digest']),
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
   ...of('runtime/guard/sent-messages.ts', ofWords, ['sent.get(digest)', 'sent.has(digestOf(fold(node)))']),
-  ...of('runtime/store/decisions.ts', 'names a body, whose sender has it', ['digest !== bodyDigest']),
+  ...of('runtime/store/requests.ts', 'names a body, whose sender has it', ['digest !== bodyDigest']),
   ...of('runtime/reload/start.ts', ofContent, ['loaded.configuration.digest === digest']),
   ...of('engine/reload/reloader.ts', ofContent, ['resting?.digest === digest', 'resting?.digest !== digest']),
   ...of('engine/reload/unfinished.ts', 'two configured secrets, compared when they are loaded', [
