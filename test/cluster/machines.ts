@@ -48,6 +48,12 @@ export interface Machines {
 export interface MachinesOptions {
   readonly roles: readonly NodeRole[]
   readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Does something about the server before nodes are started, and returns the address that a node gets. Default: that of the server. */
+  readonly arrange?: (server: EmbeddedServer, folder: string) => Promise<(index: number) => string>
+  /** Milliseconds by which the clock of a node is ahead. */
+  readonly clocks?: readonly number[]
   /** What a node is started with, after `node`. Default: `node.ts`, bundled. */
   readonly program?: (index: number, given: NodeArguments) => readonly string[]
 }
@@ -68,15 +74,16 @@ export async function startMachines(t: TestContext, options: MachinesOptions): P
   const database = await startEmbeddedServer({
     folder: ofDatabase,
     fsync: true,
-    settings: { autovacuum: 'on' },
+    settings: { autovacuum: 'on', ...options.settings },
   })
   stack.defer(() => database.stop('immediate'))
+  const addressOf = (await options.arrange?.(database, ofDatabase)) ?? (() => database.url)
   const witness = join(folder, 'witness')
   await writeFile(witness, '')
   const program = options.program ?? (await bundledNode(stack))
   const nodes = await Promise.all(
     options.roles.map((role, index) =>
-      install(folder, { role, index, database, witness }, { ...options, program }),
+      install(folder, { role, index, address: addressOf(index), witness }, { ...options, program }),
     ),
   )
   for (const node of nodes) stack.defer(() => node.kill('SIGKILL'))
@@ -123,7 +130,8 @@ export async function startMachines(t: TestContext, options: MachinesOptions): P
 interface Place {
   readonly role: NodeRole
   readonly index: number
-  readonly database: EmbeddedServer
+  /** Of the database. */
+  readonly address: string
   readonly witness: string
 }
 
@@ -137,7 +145,7 @@ async function bundledNode(stack: AsyncDisposableStack): Promise<Required<Machin
 
 async function install(
   folder: string,
-  { role, index, database, witness }: Place,
+  { role, index, address, witness }: Place,
   options: MachinesOptions & Required<Pick<MachinesOptions, 'program'>>,
 ): Promise<Machine> {
   const name = `${role}-${index}`
@@ -173,10 +181,14 @@ plugins: ['${fileURLToPath(new URL('./witness-plugin', import.meta.url))}']
       const env = {
         NODE_COMPILE_CACHE: join(folder, 'compiled'),
         ...process.env,
-        REVEILLE_DATABASE: database.url,
+        REVEILLE_DATABASE: address,
         REVEILLE_NODE: name,
         REVEILLE_TEST_WITNESS: witness,
         ...(options.leases && { REVEILLE_TEST_LEASES: JSON.stringify(options.leases) }),
+        ...(options.clocks && {
+          NODE_OPTIONS: `--import=${new URL('./other-clock.mjs', import.meta.url)}`,
+          REVEILLE_TEST_CLOCK: String(options.clocks[index] ?? 0),
+        }),
       }
       const started = spawn(process.execPath, options.program(index, { file, role }), {
         stdio: ['ignore', 'pipe', 'pipe'],

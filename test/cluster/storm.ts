@@ -23,10 +23,12 @@ export interface StormOptions extends Pick<MachinesOptions, 'leases'> {
 }
 
 /** Something that was done to a process, after which what it had begun may happen again. */
-interface Disturbance {
+export interface Disturbance {
   /** Absent: the database, and so all of them. */
   readonly pid?: number | undefined
   readonly at: number
+  /** What was begun before is not affected. Default: -Infinity */
+  readonly since?: number
 }
 
 const roles = ['ingress', 'ingress', 'all', 'all'] as const
@@ -105,7 +107,7 @@ async function disturb(machines: Machines, { seconds, pauseMs }: StormOptions): 
   return found
 }
 
-async function restart(node: Machine): Promise<void> {
+export async function restart(node: Machine): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
       await node.kill('SIGKILL')
@@ -118,22 +120,25 @@ async function restart(node: Machine): Promise<void> {
   }
 }
 
-interface Accepted {
+export interface Accepted {
   /** What the message says, which no other request says. */
   readonly text: string
   readonly session?: string
   readonly runId?: string
   readonly eventId?: string
+  /** When it was answered. */
+  readonly at: number
 }
 
-type Senders = ReturnType<typeof createSenders>
+export type Senders = ReturnType<typeof createSenders>
 
 /** Each session has a sender that sends one request after the other, again and again until it is answered 2xx. */
 export function createSenders(url: string, paceMs = 0) {
   const accepted: Accepted[] = []
   const waiting: (() => void)[] = []
   const unexpected: string[] = []
-  let refused = 0
+  /** When a sender was answered 503. */
+  const refusals: number[] = []
   let broken = 0
   let stopped = false
 
@@ -145,12 +150,12 @@ export function createSenders(url: string, paceMs = 0) {
         await pause(20)
       } else if (answer.status < 300) {
         const { runId, eventId } = JSON.parse(answer.text)
-        accepted.push({ text, session, runId, eventId })
+        accepted.push({ text, session, runId, eventId, at: Date.now() })
         for (const wake of waiting.splice(0)) wake()
         if (paceMs > 0) await pause(paceMs)
         return
       } else if (answer.status === 503) {
-        refused += 1
+        refusals.push(Date.now())
         await pause(50)
       } else {
         unexpected.push(`${answer.status} ${answer.text}`)
@@ -184,7 +189,8 @@ export function createSenders(url: string, paceMs = 0) {
   return {
     accepted,
     unexpected,
-    counts: () => ({ refused, broken }),
+    refusals,
+    counts: () => ({ refused: refusals.length, broken }),
     /** Resolves when so many more were answered 2xx. */
     async answered(count: number) {
       for (const wanted = accepted.length + count; accepted.length < wanted; )
@@ -200,16 +206,22 @@ export function createSenders(url: string, paceMs = 0) {
 /** A node that is paused takes connections and does not answer, so the sender gives up and comes again. Milliseconds. */
 const answerMs = 3000
 
-function post(url: string, key: string, body: object): Promise<{ status: number; text: string }> {
+export function post(
+  url: string,
+  key: string,
+  body: object,
+  { waitSeconds = 0 } = {},
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${hookToken}`,
       'content-type': 'application/json',
       'idempotency-key': key,
+      ...(waitSeconds > 0 && { prefer: `wait=${waitSeconds}` }),
     }
     const outgoing = request(
       url,
-      { method: 'POST', headers, agent: false, timeout: answerMs },
+      { method: 'POST', headers, agent: false, timeout: answerMs + waitSeconds * 1000 },
       (incoming) => {
         let text = ''
         incoming.setEncoding('utf8')
@@ -246,7 +258,7 @@ export async function everythingEnded(machines: Machines, mostMs: number): Promi
   }
 }
 
-interface Report {
+export interface Report {
   readonly accepted: number
   readonly ended: number
   readonly lost: readonly string[]
@@ -257,7 +269,7 @@ interface Report {
   readonly disturbances: number
 }
 
-async function judge(
+export async function judge(
   machines: Machines,
   accepted: readonly Accepted[],
   disturbances: readonly Disturbance[],
@@ -281,8 +293,11 @@ async function judge(
   /** Whether what a process began then may rightly have been begun again by another one. */
   const isExcused = (first: WitnessLine, next: WitnessLine) =>
     disturbances.some(
-      ({ pid, at }) =>
-        (pid === undefined || pid === first.pid) && at >= first.at - pauseSlackMs && at <= next.at,
+      ({ pid, at, since = Number.NEGATIVE_INFINITY }) =>
+        (pid === undefined || pid === first.pid) &&
+        first.at >= since &&
+        at >= first.at - pauseSlackMs &&
+        at <= next.at,
     )
 
   for (const { text, runId, eventId } of accepted) {
@@ -342,7 +357,7 @@ async function judge(
 /** A signal reaches a process a moment after it was noted. Milliseconds. */
 const pauseSlackMs = 250
 
-function formatReport(
+export function formatReport(
   { accepted, ended, again, doubled, lost, outOfOrder, disturbances }: Report,
   senders: Senders,
 ): string {
@@ -354,7 +369,7 @@ function formatReport(
   ].join(' ')
 }
 
-function assertKept(report: Report, senders: Senders): void {
+export function assertKept(report: Report, senders: Senders): void {
   assert.deepEqual(senders.unexpected, [])
   assert.ok(report.accepted > 100, 'the cluster was there')
   assert.deepEqual([report.lost, report.doubled, report.outOfOrder], [[], [], []])

@@ -6,7 +6,7 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdir, readFile, rm } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,12 @@ export interface EmbeddedServerOptions {
   readonly fsync?: boolean
   /** Further settings, such as `{ autovacuum: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>
+  /** The server begins as a copy of the data in this folder, of a server that is stopped, and follows it until it is promoted. */
+  readonly standbyOf?: { readonly folder: string; readonly port: number }
 }
+
+/** What a server needs in order to be followed. */
+export const followed = { wal_level: 'replica', max_wal_senders: '5' }
 
 /** Recovery after a crash is part of a start. Milliseconds. */
 const longestStartMs = 60_000
@@ -54,7 +59,7 @@ const withoutFsync = { fsync: 'off', full_page_writes: 'off' }
 
 /** @throws Error which says in one sentence why no server can run here */
 export async function startEmbeddedServer(options: EmbeddedServerOptions): Promise<EmbeddedServer> {
-  const { folder, fsync = false, settings = {} } = options
+  const { folder, fsync = false, settings = {}, standbyOf } = options
   const data = join(folder, 'data')
   await mkdir(folder, { recursive: true })
   const user = await unprivilegedUser()
@@ -64,9 +69,18 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     () => false,
     () => true,
   )
-  if (isNew) await initialise()
+  if (isNew && standbyOf === undefined) await initialise()
+  if (isNew && standbyOf !== undefined) await copyData(join(standbyOf.folder, 'data'), data, user)
   const port = await freePort()
-  const given = { ...usualSettings, ...(fsync ? {} : withoutFsync), ...settings }
+  const given = {
+    ...usualSettings,
+    ...(fsync ? {} : withoutFsync),
+    ...(standbyOf && {
+      ...followed,
+      primary_conninfo: `host=127.0.0.1 port=${standbyOf.port} user=postgres`,
+    }),
+    ...settings,
+  }
   let server: ChildProcess | undefined
   await start()
 
@@ -90,7 +104,7 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
     const isReady = new Promise<void>((resolve, reject) => {
       child.stderr.on('data', (chunk: Buffer) => {
         log = `${log}${chunk}`.slice(-10_000)
-        if (log.includes('database system is ready to accept connections')) resolve()
+        if (/database system is ready to accept (?:read-only )?connections/.test(log)) resolve()
       })
       child.on('error', reject)
       child.on('exit', () => reject(new Error(`postgres ended: ${firstLine(log)}`)))
@@ -117,6 +131,16 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
       await ended
     },
   }
+}
+
+async function copyData(from: string, to: string, user: User | undefined): Promise<void> {
+  await cp(from, to, { recursive: true })
+  await rm(join(to, 'postmaster.pid'), { force: true })
+  await writeFile(join(to, 'standby.signal'), '')
+  await chmod(to, 0o700)
+  if (user === undefined) return
+  const names = await readdir(to, { recursive: true })
+  for (const path of [to, ...names.map((name) => join(to, name))]) await chown(path, user.uid, user.gid)
 }
 
 /** The messages that are read are in English whatever the machine speaks. No variable of this process reaches the server. */

@@ -14,6 +14,8 @@ export interface Network {
   forget(): void
   /** What was kept arrives, and everything after it. */
   restore(): void
+  /** Connections that are made from now on reach the server of this address. */
+  switchTo(url: string): void
   /** Calls `happened` instead of passing on the next COMMIT, or the answer to it. `pass` passes it on. */
   catchCommit(what: 'question' | 'answer', happened: (pass: () => void) => void): void
   close(): Promise<void>
@@ -34,7 +36,7 @@ export async function createNetwork(
   url: string,
   { isPooler = false }: NetworkOptions = {},
 ): Promise<Network> {
-  const to = new URL(url)
+  let to = new URL(url)
   const pairs = new Set<Socket>()
   let isSilent = false
   let kept: (() => void)[] = []
@@ -88,6 +90,9 @@ export async function createNetwork(
     restore() {
       isSilent = false
       for (const pass of kept.splice(0)) pass()
+    },
+    switchTo(next) {
+      to = new URL(next)
     },
     catchCommit(what, happened) {
       caught = { what, happened }

@@ -1,6 +1,6 @@
 /** Provides a runner and a channel that write down each of their calls, with the process that made it, outside the store. */
 
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { definePlugin } from '@reveille/kit'
 
@@ -20,8 +20,12 @@ export default definePlugin({
   setup() {
     const file = process.env['REVEILLE_TEST_WITNESS']
     if (!file) throw new Error('REVEILLE_TEST_WITNESS must name the file that is written.')
+    // A test may have set the clock of this process.
+    const now = () => Math.round(performance.timeOrigin + performance.now())
     const note = (line: Pick<WitnessLine, 'what' | 'of' | 'session'>) =>
-      appendFileSync(file, `${JSON.stringify({ ...line, pid: process.pid, at: Date.now() })}\n`)
+      appendFileSync(file, `${JSON.stringify({ ...line, pid: process.pid, at: now() })}\n`)
+    const timesBegun = (run: string) =>
+      readFileSync(file, 'utf8').split(`"what":"begun","of":"${run}"`).length - 1
     return {
       channels: [
         {
@@ -38,9 +42,11 @@ export default definePlugin({
       runners: [
         {
           id: 'witness',
-          async run({ runId, sessionKey, kind }, { signal }) {
+          async run({ runId, sessionKey, kind, prompt }, { signal }) {
             if (kind === 'heartbeat') return { reply: 'HEARTBEAT_OK' }
             note({ what: 'begun', of: runId, session: sessionKey })
+            const [, times] = /not answered the first (\d+) times/.exec(prompt) ?? []
+            if (timesBegun(runId) <= Number(times ?? 0)) await pause(600_000, undefined, { signal })
             // Long enough to be hit by a kill now and then.
             await pause(5 + Math.random() * 20, undefined, { signal })
             note({ what: 'ended', of: runId, session: sessionKey })
