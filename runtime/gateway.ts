@@ -168,11 +168,13 @@ async function assemble(
   { first, configuration, lastGood }: Start,
   parts: Parts,
 ): Promise<Gateway> {
-  const { now = Date.now, watch = true, fetch = globalThis.fetch, role = 'all' } = options
+  const { now: own = Date.now, watch = true, fetch = globalThis.fetch, role = 'all' } = options
   const { settings } = configuration
   const node = { name: options.node ?? hostname(), version: packageVersion(), role }
   const isCluster = isDatabase(settings.gateway.store)
   const { dataDir } = settings.gateway
+  let sharedNow = own
+  const now = () => sharedNow()
   const mintId = createIdMinter(now)
   const randomId = createRandomIds()
   let isListening = false
@@ -223,12 +225,13 @@ async function assemble(
   const { store, failed } = await openStore({
     configuration,
     log,
-    now,
+    now: own,
     node,
     parts,
     leases: options.leases,
     onHealth: (health) => storeChanged(health),
   })
+  sharedNow = store.now
   mintId.startAfter(store.newestAt)
   parts.add(store)
   // The data folder is locked, so that from here on this process may write to it.

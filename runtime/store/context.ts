@@ -17,8 +17,6 @@ export interface Context extends Transaction {
   readonly isShared: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: number
-  /** How far this process's clock is ahead of the database's. */
-  readonly skewMs: number
   /** This process. */
   readonly node: Id
   /** The counts of all nodes, with what this transaction has added. */
@@ -47,7 +45,6 @@ export interface Notes {
 export interface ContextOptions {
   readonly driver: Pick<Driver, 'dialect' | 'isShared'>
   readonly node: Id
-  readonly skewMs: number
   readonly limits: Limits
   readonly counters: Counters
   /** Whether somebody listens to changes. */
@@ -58,7 +55,7 @@ export interface ContextOptions {
 export function createContext(
   tx: Transaction,
   now: number,
-  { driver: { dialect, isShared }, node, skewMs, limits, counters, isListening }: ContextOptions,
+  { driver: { dialect, isShared }, node, limits, counters, isListening }: ContextOptions,
 ): { readonly context: Context; readonly notes: Notes } {
   const notes: Notes = { changes: [], counts: new Map(), dueAt: Number.POSITIVE_INFINITY, cancelled: [] }
   const counted = { ...counters }
@@ -100,7 +97,6 @@ export function createContext(
     dialect,
     isShared,
     now,
-    skewMs,
     node,
     limits,
     counters: counted,

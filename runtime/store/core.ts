@@ -44,12 +44,10 @@ export interface CoreOptions {
   readonly limits: Limits
   readonly historyMessages: number
   readonly times: LeaseTimes
-  /** This process's clock. Default: that of the posts. */
+  /** The clock of the posts, which all processes share. Default: that of the last one. */
   readonly time?: () => number
   /** The database's clock. Default: that of the posts. */
   readonly clock?: () => number
-  /** How far this process's clock is ahead of it. */
-  readonly skewMs?: () => number
   /** What the driver knows of its disk. */
   readonly diskHealth?: () => Pick<Health, 'reason' | 'brief' | 'outage'> | undefined
   /** Called with what happens apart from any post. */
@@ -130,14 +128,11 @@ export function createCore(options: CoreOptions) {
     work: (tx: Context, notes: Notes) => Promise<Made>,
     isErasing = false,
   ): Promise<{ readonly made: Made; readonly notes: Notes }> {
-    // Read with the time, as both change when the clock is set.
-    const skewMs = options.skewMs?.() ?? 0
     const run = async (tx: Transaction) => {
       const { context, notes } = createContext(tx, now, {
         counters: counters(),
         driver,
         node,
-        skewMs,
         limits,
         isListening: isListening || driver.isShared,
       })
@@ -515,8 +510,8 @@ export function createCore(options: CoreOptions) {
       const claimed = driver.isShared ? workApart(post.now) : undefined
       if (driver.isShared && post.actions.some(({ type }) => type === 'give-up'))
         await transact(post.now, giveUpPools).catch(() => undefined)
-      // The answer to a command comes once what it has made due is claimed.
-      if (post.actions.some(({ type }) => type === 'command')) await claimed
+      // The answer to a command comes once what it has made due is claimed, and a pool is paused once what was being claimed has been given.
+      if (post.actions.some(({ type }) => type === 'command' || type === 'pause')) await claimed
       return { post: post.number, results, ...happened, state: state() }
     },
 

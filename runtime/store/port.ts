@@ -73,6 +73,11 @@ export interface Store {
   }
   /** The other processes that work on the same data, and what only one of them does. */
   readonly cluster: Cluster
+  /**
+   * Milliseconds since the Unix epoch, by the clock of all who share the data: the database's, and for the embedded store this process's. What
+   * is written at one node is compared with it at another, so that everything that is stored has its times from here.
+   */
+  readonly now: () => number
   /** Answers from memory. */
   health(): Health
   /**
@@ -651,8 +656,8 @@ export interface StoreOptions extends StoreLimits {
    * long after it said so it may begin what must not happen twice. Milliseconds. Default: 5,000, 15,000 and 10,000.
    */
   readonly leases?: { readonly renewMs: number; readonly expireMs: number; readonly holdMs: number }
-  /** How far this process's clock is ahead of the database's, in milliseconds. Default: the database is asked. */
-  readonly skewMs?: () => number
+  /** For tests of a store that several nodes share: stands for the database's clock, but for leases. */
+  readonly sharedNow?: () => number
   /** What the others read about this node. Default: no name, role `all`. */
   readonly node?: Pick<NodeRecord, 'name' | 'version' | 'role'>
   /** Milliseconds since the Unix epoch. */

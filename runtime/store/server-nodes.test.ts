@@ -298,6 +298,27 @@ test('what a closing node gives back goes on elsewhere at once', async (t) => {
   assert.ok(performance.now() - closedAt < nodeTimes.renewMs - 1_000)
 })
 
+test('a pool that has drained begins nothing, also nothing that was being claimed', async (t) => {
+  const { nodes } = await openNodes(t, nodeTimes)
+  const [store] = nodes as [Store]
+  for (let round = 0; round < 20; round += 1) {
+    let isDrained = false
+    const pool = store.work({
+      kinds: ['run'],
+      concurrency: 4,
+      async perform({ task: { subject: id = '' } }) {
+        assert.equal(isDrained, false, `in round ${round}`)
+        return { done: true, effects: { run: { id, state: 'succeeded', stage: 'delivered' } } }
+      },
+      onFault: (error) => assert.fail(error as Error),
+    })
+    await store.accept(sample.entry(sample.runAction()))
+    await pool.drain(5_000)
+    isDrained = true
+    await settled(store)
+  }
+})
+
 test('while a node drains, others perform the tasks of the pools that it owned', async (t) => {
   const { nodes } = await openNodes(t, nodeTimes, nodeTimes)
   const [first, second] = nodes as [Store, Store]

@@ -31,12 +31,12 @@ interface TestClock {
   backMs: number
 }
 
-/** The clocks of tests, by place. The database's clock is not theirs, and is never set back. */
+/** The clocks of tests, by place. What stands for the database's clock is never set back. */
 const clocks = new Map<string, TestClock>()
 /** Milliseconds; see `createCore`. */
 const tolerated = 1_000
 
-function skewOf({ location, now }: StoreOptions): () => number {
+function sharedClock({ location, now }: StoreOptions): () => number {
   const known = clocks.get(location)
   const clock = known?.now === now ? known : { now, last: now(), backMs: 0 }
   clocks.set(location, clock)
@@ -44,7 +44,7 @@ function skewOf({ location, now }: StoreOptions): () => number {
     const at = now()
     if (clock.last - at > tolerated) clock.backMs += clock.last - at
     clock.last = at
-    return -clock.backMs
+    return at + clock.backMs
   }
 }
 
@@ -72,7 +72,7 @@ export const postgresSubject: ContractSubject = {
   async open(options) {
     const faults: Faults = { except: 'nodes' }
     const driver = await openPostgresDriver({ location: options.location, faults })
-    const store = await openServerStore(driver, { leases, skewMs: skewOf(options), ...options })
+    const store = await openServerStore(driver, { leases, sharedNow: sharedClock(options), ...options })
     return {
       store,
       async fault(fault) {
@@ -91,7 +91,7 @@ export const postgresSubject: ContractSubject = {
 export const openOnPostgres: OpenStore = async (options) =>
   await openServerStore(await openPostgresDriver({ location: options.location }), {
     leases,
-    skewMs: skewOf(options),
+    sharedNow: sharedClock(options),
     ...options,
   })
 

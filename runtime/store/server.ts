@@ -18,12 +18,13 @@ const defaultTimes = { renewMs: 5_000, expireMs: 15_000, holdMs: 10_000 }
 
 /** Opens the store on a driver, which is closed with it. @throws StoreError */
 export async function openServerStore(driver: Driver, options: StoreOptions): Promise<Store> {
-  const { now, leases: times = defaultTimes, node = { name: '', version: '', role: 'all' } } = options
+  const { leases: times = defaultTimes, node = { name: '', version: '', role: 'all' } } = options
   const id = randomUUID()
-  return await assembleStore(options, async (handlers) => {
-    await migrate(driver)
-    const clock = createDatabaseClock(driver, now)
-    await clock.ask()
+  await migrate(driver)
+  const clock = createDatabaseClock(driver, options.now)
+  await clock.ask()
+  const now = options.sharedNow ?? (() => Math.round(clock.now()))
+  return await assembleStore({ ...options, now }, async (handlers) => {
     let cluster: Awaited<ReturnType<typeof joinCluster>> | undefined
     const core = createCore({
       driver,
@@ -34,7 +35,6 @@ export async function openServerStore(driver: Driver, options: StoreOptions): Pr
       times,
       time: now,
       clock: clock.now,
-      skewMs: options.skewMs ?? clock.skewMs,
       onHappened: handlers.onHappened,
       onCommit: (notes) => cluster?.announce(notes),
     })

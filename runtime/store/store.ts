@@ -239,6 +239,7 @@ export async function assembleStore(
     read: createReader(engine.ask, refused, now, client.noted),
     changes: changes.listen,
     cluster: engine.cluster,
+    now,
     newestAt: opened.newestAt,
     leftOpen: opened.leftOpen,
     health,

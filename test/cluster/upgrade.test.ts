@@ -4,10 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import type { RunRecord } from '../../runtime/store/port.ts'
 import { ensureBuilt } from '../../tools/build.js'
 import { startMachines } from './machines.ts'
-import { createSenders, everythingEnded } from './storm.ts'
+import { assertKept, createSenders, everythingEnded, formatReport, judge } from './storm.ts'
 
 test('nodes are replaced by those of the next version under load, one may even go back, and the one after that is refused', {
   timeout: 120_000,
@@ -24,7 +23,7 @@ test('nodes are replaced by those of the next version under load, one may even g
   const senders = createSenders(machines.url)
   t.after(() => senders.stop())
   for (const [index, node] of machines.nodes.entries()) {
-    await senders.answered(20)
+    await senders.answered(40)
     upgraded.add(index)
     await node.kill('SIGTERM')
     await node.start()
@@ -34,13 +33,12 @@ test('nodes are replaced by those of the next version under load, one may even g
   upgraded.delete(1)
   await second?.kill('SIGTERM')
   await second?.start()
-  await senders.answered(20)
+  await senders.answered(40)
   await senders.stop()
   await everythingEnded(machines, 30_000)
-  assert.deepEqual(senders.unexpected, [])
-  const runs = new Map((await machines.readAll<RunRecord>('runs')).map((run) => [run.id, run]))
-  for (const { text, runId } of senders.accepted)
-    if (runId !== undefined) assert.equal(runs.get(runId)?.state, 'succeeded', text)
+  const report = await judge(machines, senders.accepted, [])
+  t.diagnostic(formatReport(report, senders))
+  assertKept(report, senders)
 
   const operator = new pg.Client({ connectionString: machines.database.url })
   await operator.connect()

@@ -354,7 +354,7 @@ export function coalescingContract(subject: ContractSubject): void {
       let ahead = 2 * hour
       const clock = { now: () => bench.clock.now() + ahead }
       const store = await bench.open(clock)
-      const sample = createSampler({ mintId: bench.mintId, clock })
+      const sample = createSampler({ mintId: bench.mintId, clock: store })
       const accept = async (key: string) =>
         store.accept(sample.entry(sample.coalescedAction({ key, maxWaitMs: 1_500 })))
       await accept('a')

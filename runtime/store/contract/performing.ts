@@ -420,10 +420,10 @@ export function performingContract(subject: ContractSubject): void {
       let ahead = 3_600_000
       const clock = { now: () => bench.clock.now() + ahead }
       const store = await bench.open(clock)
-      const sample = createSampler({ mintId: bench.mintId, clock })
+      const sample = createSampler({ mintId: bench.mintId, clock: store })
       const actions = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       await store.accept(sample.entry(...actions))
-      await store.command({ type: 'schedule', task: heartbeatTask(clock.now() + 1_000) })
+      await store.command({ type: 'schedule', task: heartbeatTask(store.now() + 1_000) })
       ahead = 0
       const worker = startManualWorker(store, ['run', 'heartbeat'])
       for (const action of actions) {

@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts'
 import type { Id, TaskKind } from '../port.ts'
 import { textOfColumn } from '../records/rows.ts'
-import { dueNow, type TaskRow } from './tasks.ts'
+import type { TaskRow } from './tasks.ts'
 
 /** A worker pool with room for further claims. */
 export interface Offer {
@@ -52,7 +52,7 @@ export async function claimTasks(
 ): Promise<readonly TaskRow[]> {
   const due: { readonly sequence: number; readonly due_at: number }[] = []
   for (const kind of offer.kinds) {
-    const pools = (await readyPools(tx, kind)).filter(({ due_at }) => due_at <= dueNow(tx))
+    const pools = (await readyPools(tx, kind)).filter(({ due_at }) => due_at <= tx.now)
     if (pools.length > 0 && sharedKinds.has(kind)) await tx.lock([`kind:${kind}`])
     for (const pool of pools) {
       const room = Math.min(offer.free, await roomIn(tx, pool, offer, options))
@@ -121,7 +121,7 @@ function dueTasks(
   return tx.all(
     `SELECT sequence, due_at FROM tasks WHERE kind = ?1 AND pool = ?2 AND ready = 1 AND due_at <= ?3
      ORDER BY due_at, sequence LIMIT ?4 ${tx.dialect.skipLocked}`,
-    [kind, pool, dueNow(tx), limit],
+    [kind, pool, tx.now, limit],
   )
 }
 
@@ -137,7 +137,7 @@ export async function nextDue(
   let isOverdue = false
   for (const kind of kinds) {
     for (const { due_at } of await readyPools(tx, kind)) {
-      if (due_at > dueNow(tx)) at = Math.min(at, due_at + tx.skewMs)
+      if (due_at > tx.now) at = Math.min(at, due_at)
       else isOverdue = true
     }
   }

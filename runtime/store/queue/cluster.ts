@@ -47,17 +47,17 @@ export interface ClusterOptions {
 /** The database's clock as it was asked for last, and what has passed since. */
 export type DatabaseClock = ReturnType<typeof createDatabaseClock>
 
-export function createDatabaseClock(driver: Pick<Driver, 'clock'>, now: () => number) {
+export function createDatabaseClock(driver: Pick<Driver, 'clock'>, own: () => number) {
   let asked = { clock: 0, at: 0, skewMs: 0 }
   return {
     async ask(): Promise<void> {
-      const [before, start] = [now(), performance.now()]
+      const [before, start] = [own(), performance.now()]
       const clock = await driver.clock()
       const took = performance.now() - start
       asked = { clock, at: start + took / 2, skewMs: Math.round(before + took / 2 - clock) }
     },
     now: () => asked.clock + performance.now() - asked.at,
-    /** How far this process's clock is ahead. */
+    /** How far the clock of this machine is ahead. */
     skewMs: () => asked.skewMs,
   }
 }
@@ -79,7 +79,7 @@ const retryMs = 250
 /** What one notification says. The names are short, because the room is. */
 interface Payload {
   readonly n: Id
-  /** When the next new task is due, by the database's clock. */
+  /** When the next new task is due. */
   readonly d?: number
   /** Changes, four values for each. */
   readonly c?: readonly (string | null)[]
@@ -284,7 +284,7 @@ export async function joinCluster(options: ClusterOptions) {
     const base = {
       n: id,
       ...(isFree && { f: true as const }),
-      ...(dueAt < Number.POSITIVE_INFINITY && { d: dueAt - clock.skewMs() }),
+      ...(dueAt < Number.POSITIVE_INFINITY && { d: dueAt }),
     }
     const shown = changes.slice(0, 4 * maxChanges).map((value) => value ?? null)
     const payload: Payload = {
@@ -302,7 +302,7 @@ export async function joinCluster(options: ClusterOptions) {
     const { n, d, c = [], x = [], f }: Payload = JSON.parse(text)
     wakeUp = 'notify'
     if (n === id) return
-    if (d !== undefined) core.noteDue(d + clock.skewMs())
+    if (d !== undefined) core.noteDue(d)
     if (f === true) void renew().catch(() => undefined)
     const cancelled = x.flatMap((key) => core.claims.ofTask(key))
     options.onHappened({ changes: c.map((value) => value ?? undefined), cancelled })

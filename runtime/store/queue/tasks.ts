@@ -40,11 +40,6 @@ export interface LeaseToken {
   readonly claims: number
 }
 
-/** The time by which tasks are due now. Due times are kept by the database's clock, wherever a task was accepted. */
-export function dueNow({ now, skewMs }: Context): number {
-  return now - skewMs
-}
-
 export const isBacklog = (kind: string): boolean => kind === 'run' || kind === 'delivery'
 
 /**
@@ -78,7 +73,7 @@ export async function insertTasks(tx: Context, tasks: readonly NewTask[]): Promi
     const isReady = lane === null || !occupied.has(lane)
     if (lane !== null) occupied.add(lane)
     if (isReady) tx.due(task.dueAt)
-    rows.push(rowOfTask({ ...task, dueAt: task.dueAt - tx.skewMs }, lane, isReady))
+    rows.push(rowOfTask(task, lane, isReady))
   }
   await tx.insert(tables.tasks, rows)
   tx.count('backlog', tasks.filter(({ kind }) => isBacklog(kind)).length)
@@ -161,8 +156,7 @@ export async function findTask(tx: Context, key: string): Promise<TaskRow | unde
   return row
 }
 
-async function bringForward(tx: Context, row: TaskRow, wanted: number): Promise<void> {
-  const dueAt = wanted - tx.skewMs
+async function bringForward(tx: Context, row: TaskRow, dueAt: number): Promise<void> {
   if (row.leased_by !== null) {
     if (row.again_at !== null && row.again_at <= dueAt) return
     await tx.run('UPDATE tasks SET again_at = ?1 WHERE sequence = ?2', [dueAt, row.sequence])
@@ -171,12 +165,11 @@ async function bringForward(tx: Context, row: TaskRow, wanted: number): Promise<
 
 async function moveTask(tx: Context, row: TaskRow, dueAt: number): Promise<void> {
   await tx.run('UPDATE tasks SET due_at = ?1 WHERE sequence = ?2', [dueAt, row.sequence])
-  if (row.ready === 1) tx.due(dueAt + tx.skewMs)
+  if (row.ready === 1) tx.due(dueAt)
 }
 
 /** Moves a task that waits for its next attempt to an earlier time. Does nothing for any other task. */
-export async function expediteTask(tx: Context, key: string, wanted: number): Promise<void> {
-  const dueAt = wanted - tx.skewMs
+export async function expediteTask(tx: Context, key: string, dueAt: number): Promise<void> {
   const row = await findTask(tx, key)
   if (row !== undefined && row.leased_by === null && row.held === 1 && dueAt < row.due_at)
     await moveTask(tx, row, dueAt)
@@ -186,7 +179,7 @@ export async function expediteTask(tx: Context, key: string, wanted: number): Pr
 export async function deferTask(tx: Context, key: string, dueAt: number): Promise<boolean> {
   const row = await findTask(tx, key)
   if (row === undefined || row.claims > 0) return false
-  if (row.due_at > dueNow(tx)) await moveTask(tx, row, dueAt - tx.skewMs)
+  if (row.due_at > tx.now) await moveTask(tx, row, dueAt)
   return true
 }
 
@@ -201,7 +194,7 @@ export async function deleteTask(tx: Context, row: TaskRow): Promise<void> {
   ])
   if (head === undefined || head.ready === 1 || head.leased_by !== null) return
   await tx.run('UPDATE tasks SET ready = 1 WHERE sequence = ?1', [head.sequence])
-  tx.due(head.due_at + tx.skewMs)
+  tx.due(head.due_at)
 }
 
 /** Finds the task of a claim, and keeps other transactions from changing it. @throws StoreError `LEASE_LOST` */
@@ -219,7 +212,7 @@ export async function leasedTask(tx: Context, { sequence, claims }: LeaseToken):
 export async function finishTask(tx: Context, row: TaskRow): Promise<void> {
   await deleteTask(tx, row)
   noteRoom(tx, row)
-  if (row.again_at !== null) await insertTasks(tx, [{ ...newTask(row), dueAt: row.again_at + tx.skewMs }])
+  if (row.again_at !== null) await insertTasks(tx, [{ ...newTask(row), dueAt: row.again_at }])
 }
 
 /** A task of a pool that has a limit may be claimed now, here or on another node. */
@@ -232,7 +225,7 @@ export async function postponeTask(tx: Context, row: TaskRow, dueAt: number, cou
   await tx.run(
     `UPDATE tasks SET leased_by = NULL, leased_until = NULL, ready = 1, interrupted = 0, cancelled = 0, held = 1, again_at = NULL,
      due_at = ?1, attempt = attempt + ?2 WHERE sequence = ?3`,
-    [dueAt - tx.skewMs, counts ? 1 : 0, row.sequence],
+    [dueAt, counts ? 1 : 0, row.sequence],
   )
   tx.due(dueAt)
   noteRoom(tx, row)

@@ -15,7 +15,7 @@ import {
   type RunRecord,
   requestsOf,
 } from '../port.ts'
-import { deferTask, dueNow } from '../queue/tasks.ts'
+import { deferTask } from '../queue/tasks.ts'
 import { tables } from '../schema.ts'
 import { columnOfText, type RowValues } from './rows.ts'
 
@@ -80,7 +80,7 @@ export async function createCoalescing(tx: Context, all: readonly string[]) {
       const key = columnOfText(join.key)
       const row = newest.get(key)
       if (row === undefined || row.deadline === null) return undefined
-      if (!(await defer(row.run, Math.min(join.dueAt, row.deadline + tx.skewMs)))) return undefined
+      if (!(await defer(row.run, Math.min(join.dueAt, row.deadline)))) return undefined
       const { message, prompt, keep } = join
       const size = message.length + prompt.length
       const number = row.joined + 1
@@ -94,8 +94,7 @@ export async function createCoalescing(tx: Context, all: readonly string[]) {
     begin(run: Id, { key: text, deadline }: PlainJoin, dueAt: number) {
       const key = columnOfText(text)
       const number = (newest.get(key)?.number ?? 0) + 1
-      const times = { at: dueNow(tx), deadline: deadline - tx.skewMs }
-      const row = { key, number, run, ...times, joined: 0, first_kept: 1, size: 0 }
+      const row = { key, number, run, at: tx.now, deadline, joined: 0, first_kept: 1, size: 0 }
       newest.set(key, row)
       begun.set(run, { row, dueAt })
     },

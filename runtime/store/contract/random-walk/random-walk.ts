@@ -64,7 +64,7 @@ function createWalk(bench: Bench, seed: number) {
   const random = createRandom(seed)
   const upTo = (most: number) => Math.floor(random() * most)
   const pick = <Item>(items: readonly Item[]): Item | undefined => items[upTo(items.length)]
-  const sample = createSampler(bench)
+  const sample = createSampler({ mintId: bench.mintId, clock: { now: () => bench.store.now() } })
   const oracle = createOracle()
   const seen = new Map<Id, { readonly original: Id; readonly until: number }>()
   const spent = new Map<string, Spent>()
@@ -80,7 +80,7 @@ function createWalk(bench: Bench, seed: number) {
     return startManualWorker(bench.store, ['run', 'delivery'], concurrency, pools)
   }
 
-  const now = () => bench.clock.now()
+  const now = () => bench.store.now()
   const all = () => [...oracle.runs.values()]
   const runs = () => all().filter(({ kind }) => kind === 'run')
   const deliveries = () => all().filter(({ kind }) => kind === 'delivery')
@@ -405,8 +405,10 @@ function createWalk(bench: Bench, seed: number) {
   async function setBack(): Promise<void> {
     const ms = 2000 + upTo(60_000)
     clockSteps += 1
-    oracle.setBack(ms)
+    const before = now()
     bench.clock.advance(-ms)
+    // The clock that nodes share is not set back.
+    oracle.setBack(before - now())
   }
 
   const steps: readonly (readonly [weight: number, name: string, run: () => Promise<void>])[] = [
