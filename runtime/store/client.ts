@@ -6,7 +6,7 @@
 import { createNotedRequests } from './noted-requests.ts'
 import { type Acceptance, type Entry, type Id, type RequestRecord, StoreError } from './port.ts'
 import type { Action, PlainError, Post, Reply, Result } from './protocol.ts'
-import { plainEntry, plainRequest } from './records/entries.ts'
+import { idOf, plainEntry } from './records/entries.ts'
 
 export type Client = ReturnType<typeof createClient>
 
@@ -121,8 +121,8 @@ export function createClient({ now, post, maxUnanswered, maxActions, onLate, onS
 
   function settleOne({ action, resolve, reject }: Waiting, result: Result): void {
     const error = result !== undefined && 'error' in result ? storeError(result.error) : undefined
-    if (action.type === 'accept' && undecided.delete(action.entry.id))
-      onLate(action.entry.id, error === undefined)
+    if (action.type === 'accept' && undecided.delete(idOf(action.entry)))
+      onLate(idOf(action.entry), error === undefined)
     if (error === undefined) resolve(result !== undefined && 'value' in result ? result.value : undefined)
     else reject(error)
   }
@@ -132,7 +132,7 @@ export function createClient({ now, post, maxUnanswered, maxActions, onLate, onS
     stall.isOn = true
     for (const { action, failsOnStall, reject } of [...posted.values()].flat()) {
       if (!failsOnStall) continue
-      if (action.type === 'accept') undecided.add(action.entry.id)
+      if (action.type === 'accept') undecided.add(idOf(action.entry))
       reject(
         slowError(
           action.type === 'accept'
@@ -163,7 +163,10 @@ export function createClient({ now, post, maxUnanswered, maxActions, onLate, onS
       const kept = failure === undefined ? noted.add(request) : undefined
       if (kept === undefined) return
       const settled = () => noted.done(kept.id)
-      enqueue({ type: 'note', request: plainRequest(kept) }, false).then(settled, settled)
+      enqueue({ type: 'note', request: plainEntry({ request: kept, actions: [] }) }, false).then(
+        settled,
+        settled,
+      )
     },
 
     /** A noted request whose commit is under way. */

@@ -27,21 +27,14 @@ type Outcome = Acceptance['actions'][number]
 
 /** An entry as rows, in a form that can be sent to another thread. */
 export interface PlainEntry {
-  readonly id: Id
-  readonly outcome: RequestRecord['outcome']
-  /** Bytes of what is kept beside the record. */
-  readonly kept: number | null
   readonly row: RowValues
   readonly actions: readonly PlainAction[]
 }
 
 export interface PlainAction {
   readonly type: 'run' | 'event'
-  readonly id: Id
   readonly row: RowValues
   readonly tasks: readonly NewTask[]
-  /** For an event: whether it asks for a heartbeat now. */
-  readonly isUrgent?: boolean
   readonly dedupe?: Dedupe
   readonly join?: PlainJoin
   /** The run is refused if another one of this session is open. */
@@ -52,23 +45,19 @@ export interface PlainAction {
 
 const columns = Object.keys(tables.requests.columns)
 const [outcomeAt, keptAt] = [columns.indexOf('outcome'), columns.indexOf('kept')]
+const urgencyAt = Object.keys(tables.events.columns).indexOf('urgency')
 
-export function plainRequest(request: RequestRecord): PlainEntry {
-  const row = rowOfRequest(request)
-  return { id: request.id, outcome: request.outcome, kept: row[keptAt] as number | null, row, actions: [] }
-}
+/** The id of an entry's request, or of an action's record. */
+export const idOf = ({ row }: Pick<PlainEntry | PlainAction, 'row'>) => row[0] as Id
 
-export function plainEntry({ request, actions }: Entry): PlainEntry {
-  return { ...plainRequest(request), actions: actions.map(plainAction) }
+export function plainEntry({ request, actions }: Pick<Entry, 'request' | 'actions'>): PlainEntry {
+  return { row: rowOfRequest(request), actions: actions.map(plainAction) }
 }
 
 function plainAction(action: NewAction): PlainAction {
   const { tasks, dedupe } = action
-  const common = { id: action.record.id, tasks, ...(dedupe && { dedupe }) }
-  if (action.type === 'event') {
-    const isUrgent = action.record.mode === 'now'
-    return { type: 'event', ...common, row: rowOfEvent(action.record), isUrgent }
-  }
+  const common = { tasks, ...(dedupe && { dedupe }) }
+  if (action.type === 'event') return { type: 'event', row: rowOfEvent(action.record), ...common }
   const { record, join, busy } = action
   const { message, prompt, sessionKey, coalesce } = record
   return {
@@ -107,7 +96,7 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
     actions.flatMap(({ join }) => join?.key ?? []),
   )
   const busy = await busySessions(tx, actions)
-  const requests: { readonly entry: PlainEntry; readonly row: RowValues }[] = []
+  const requests: Pick<PlainEntry, 'row'>[] = []
   const runs: RowValues[] = []
   const events: RowValues[] = []
   const tasks: NewTask[] = []
@@ -126,7 +115,7 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
   }
 
   async function acceptAction(action: PlainAction, request: Id): Promise<Outcome> {
-    const before = action.dedupe && seen.find(action.dedupe, action.id)
+    const before = action.dedupe && seen.find(action.dedupe, idOf(action))
     if (before !== undefined) return before
     const outcome = await insertAction(action, request)
     if (action.dedupe !== undefined) seen.keep(action.dedupe, outcome.id, request)
@@ -134,7 +123,8 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
   }
 
   async function insertAction(action: PlainAction, request: Id): Promise<Outcome & { readonly id: Id }> {
-    const { id, type, join, rejectsIfBusy } = action
+    const { type, join, rejectsIfBusy } = action
+    const id = idOf(action)
     const run = join && (await coalescing.join(id, join, request))
     if (run !== undefined) {
       tx.changed('run', run, 'queued', 'accepted')
@@ -154,7 +144,7 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
       events.push(action.row)
       tx.changed('event', id, 'pending')
       planned.pending += 1
-      if (action.isUrgent) planned.urgent += 1
+      if (action.row[urgencyAt] === 0) planned.urgent += 1
     }
     tasks.push(...action.tasks)
     planned.backlog += action.tasks.filter(({ kind }) => isBacklog(kind)).length
@@ -166,9 +156,9 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
       const refusal = whyRefused(entry)
       if (refusal !== undefined) return refusal
       const outcomes: Outcome[] = []
-      for (const action of entry.actions) outcomes.push(await acceptAction(action, entry.id))
+      for (const action of entry.actions) outcomes.push(await acceptAction(action, idOf(entry)))
       const isWhole = outcomes.every(({ outcome }) => outcome === 'accepted')
-      requests.push(isWhole ? { entry, row: entry.row } : withOutcome(entry, outcomes))
+      requests.push(isWhole ? entry : withOutcome(entry, outcomes))
       return isWhole ? undefined : { actions: outcomes }
     },
 
@@ -189,31 +179,24 @@ async function createBatch(tx: Context, actions: readonly PlainAction[]) {
         tx,
         tasks.filter(({ subject }) => subject === undefined),
       )
-      await addRequests(
-        tx,
-        requests.map(({ entry, row }) => ({
-          ...entry,
-          row,
-          outcome: row[outcomeAt] as RequestRecord['outcome'],
-        })),
-      )
+      await addRequests(tx, requests)
     },
   }
 }
 
 /** Writes requests that are only noted, or those of accepted entries. */
-export async function addRequests(tx: Context, requests: readonly PlainEntry[]): Promise<void> {
+export async function addRequests(tx: Context, requests: readonly Pick<PlainEntry, 'row'>[]): Promise<void> {
   if (requests.length === 0) return
   await tx.insert(
     tables.requests,
     requests.map(({ row }) => row),
   )
-  for (const { id, outcome } of requests) tx.changed('request', id, outcome)
-  await dropOverBounds(tx, requests)
-  await indexLate(
+  for (const request of requests) tx.changed('request', idOf(request), request.row[outcomeAt] as string)
+  await dropOverBounds(
     tx,
-    requests.map(({ id }) => id),
+    requests.map(({ row }) => ({ outcome: row[outcomeAt] as string, kept: row[keptAt] as number | null })),
   )
+  await indexLate(tx, requests.map(idOf))
 }
 
 const busyError: RunError = {
@@ -246,7 +229,7 @@ async function busySessions(tx: Context, actions: readonly PlainAction[]): Promi
 }
 
 function withOutcome(entry: PlainEntry, outcomes: readonly Outcome[]) {
-  return { entry, row: changedRow(entry.row, (request) => withOutcomes(request, outcomes)) }
+  return { row: changedRow(entry.row, (request) => withOutcomes(request, outcomes)) }
 }
 
 interface DedupeRow {
@@ -306,8 +289,9 @@ async function reserveKeys(tx: Context, all: readonly Dedupe[]) {
  * Answers an entry that is on disk already, because its first answer was lost. Returns undefined for one that is not.
  * @throws StoreError `BAD_ENTRY` if the id of the request was used for another one
  */
-export async function answerAgain(tx: Context, { id, actions }: PlainEntry): Promise<Acceptance | undefined> {
-  const [row] = await tx.all<{ record: string }>('SELECT record FROM requests WHERE id = ?1', [id])
+export async function answerAgain(tx: Context, entry: PlainEntry): Promise<Acceptance | undefined> {
+  const { actions } = entry
+  const [row] = await tx.all<{ record: string }>('SELECT record FROM requests WHERE id = ?1', [idOf(entry)])
   if (row === undefined) return undefined
   const record: Pick<RequestRecord, 'actions'> = JSON.parse(row.record)
   const seen = await reserveKeys(
@@ -319,7 +303,7 @@ export async function answerAgain(tx: Context, { id, actions }: PlainEntry): Pro
     const outcome =
       (await insertedBefore(tx, action)) ??
       (await joinedBefore(tx, action, record.actions[index]?.id)) ??
-      (action.dedupe && seen.find(action.dedupe, action.id))
+      (action.dedupe && seen.find(action.dedupe, idOf(action)))
     if (outcome === undefined)
       throw new StoreError('BAD_ENTRY', 'the id of this request was used for another one')
     outcomes.push(outcome)
@@ -327,7 +311,9 @@ export async function answerAgain(tx: Context, { id, actions }: PlainEntry): Pro
   return { actions: outcomes }
 }
 
-async function insertedBefore(tx: Context, { type, id }: PlainAction): Promise<Outcome | undefined> {
+async function insertedBefore(tx: Context, action: PlainAction): Promise<Outcome | undefined> {
+  const { type } = action
+  const id = idOf(action)
   if (type === 'event') {
     const [event] = await tx.all('SELECT id FROM events WHERE id = ?1', [id])
     return event === undefined ? undefined : { outcome: 'accepted', id }
@@ -344,9 +330,11 @@ async function insertedBefore(tx: Context, { type, id }: PlainAction): Promise<O
 /** `named` is what the request's record says: a run that more than 1,000 requests joined does not know all of them. */
 async function joinedBefore(
   tx: Context,
-  { id, join, dedupe }: PlainAction,
+  action: PlainAction,
   named: Id | undefined,
 ): Promise<Outcome | undefined> {
+  const { join, dedupe } = action
+  const id = idOf(action)
   if (join === undefined) return undefined
   const run = (await joinedTo(tx, id)) ?? (dedupe === undefined ? named : undefined)
   return run === undefined || run === id ? undefined : { outcome: 'joined', id: run }

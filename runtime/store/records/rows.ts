@@ -83,19 +83,27 @@ export function rowOfRequest(request: RequestRecord): RowValues {
   ]
 }
 
-/** JSON of the fields of a request that have no column of their own. */
+/** Fields of a request with a column of their own, and what says whether its body is kept. */
+const fieldsInColumns: ReadonlySet<string> = new Set<keyof RequestRecord>([
+  ...([
+    'id',
+    'outcome',
+    'endpoint',
+    'mapping',
+    'code',
+    'client',
+    'deliveryId',
+    'replayOf',
+    'generation',
+  ] as const),
+  ...(['generationDigest', 'node', 'receivedAt', 'bodyKept', 'body', 'head', 'trace'] as const),
+])
+
+/** JSON of all other fields. */
 function otherFields(request: RequestRecord): string {
-  const {
-    id: _id,
-    outcome: _outcome,
-    endpoint: _endpoint,
-    mapping: _mapping,
-    code: _code,
-    ...named
-  } = request
-  const { client: _client, deliveryId: _delivery, replayOf: _original, generation: _number, ...found } = named
-  const { generationDigest: _digest, node: _node, receivedAt: _at, bodyKept: _kept, ...kept } = found
-  const { body: _body, head: _head, trace: _trace, ...others } = kept
+  const others: Record<string, unknown> = {}
+  for (const name in request)
+    if (!fieldsInColumns.has(name)) others[name] = request[name as keyof RequestRecord]
   return JSON.stringify(others)
 }
 
@@ -172,31 +180,43 @@ export function runOf({ record, changes, state }: RunRow): RunRecord {
 export interface EventRow {
   readonly id: Id
   readonly pending: 1 | null
+  readonly urgency: 0 | 1
+  readonly created_at: number
   readonly consumed_at: number | null
   readonly consumed_by: Id | null
   readonly forgotten_at: number | null
+  /** JSON of all other fields. */
   readonly record: string
 }
 
-export const wholeEvent = 'id, pending, consumed_at, consumed_by, forgotten_at, record'
+export const wholeEvent = Object.keys(tables.events.columns).join(', ')
 
-export function rowOfEvent({ state, consumedAt, consumedBy, forgottenAt, ...event }: EventRecord): RowValues {
+export function rowOfEvent(event: EventRecord): RowValues {
+  const { session, text, prompt, trusted, origin, endpoint, mapping, generation } = event
   return [
     event.id,
-    state === 'pending' ? 1 : null,
+    event.state === 'pending' ? 1 : null,
     event.mode === 'now' ? 0 : 1,
     event.createdAt,
-    consumedAt ?? null,
-    consumedBy ?? null,
-    forgottenAt ?? null,
-    JSON.stringify(event),
+    event.consumedAt ?? null,
+    event.consumedBy ?? null,
+    event.forgottenAt ?? null,
+    JSON.stringify({ session, text, prompt, trusted, origin, endpoint, mapping, generation }),
   ]
 }
 
 export function eventOf(row: EventRow): EventRecord {
+  const { session, text, prompt, trusted, ...others } = JSON.parse(row.record)
   return {
-    ...JSON.parse(row.record),
+    id: row.id,
+    session,
     state: row.pending === null ? 'consumed' : 'pending',
+    text,
+    prompt,
+    mode: row.urgency === 0 ? 'now' : 'next-heartbeat',
+    trusted,
+    ...others,
+    createdAt: row.created_at,
     ...(row.consumed_at !== null && { consumedAt: row.consumed_at }),
     ...(row.consumed_by !== null && { consumedBy: row.consumed_by }),
     ...(row.forgotten_at !== null && { forgottenAt: row.forgotten_at }),
