@@ -119,7 +119,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
  * when the session's time came no longer examines it, so that the next one deletes it a minute later.
  */
 async function untilDeleted(bench: Bench, key: string): Promise<void> {
-  for (let slice = 1; slice <= 100; slice++) {
+  for (let slice = 1; slice <= 1_000; slice++) {
     await bench.settled()
     if ((await bench.store.read.session(key)) === undefined) return
     bench.clock.advance(slice % 20 === 0 ? 60_000 : 20)

@@ -240,6 +240,7 @@ export async function cancelTask(tx: Context, row: TaskRow): Promise<void> {
 /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
 export async function shiftTasks(tx: Context, ms: number): Promise<void> {
   await tx.run('UPDATE tasks SET due_at = due_at - ?1, again_at = again_at - ?1', [ms])
+  tx.due(tx.now)
 }
 
 function newTask(row: TaskRow): NewTask {

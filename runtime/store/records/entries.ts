@@ -78,6 +78,7 @@ export async function acceptEntries(
   tx: Context,
   entries: readonly PlainEntry[],
 ): Promise<(Acceptance | StoreError | undefined)[]> {
+  if (entries.length === 0) return []
   const actions = entries.flatMap((entry) => entry.actions)
   const batch = await createBatch(tx, actions)
   const answers: (Acceptance | StoreError | undefined)[] = []

@@ -2,7 +2,8 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ExclusiveLock } from '../../exclusive-lock.ts'
-import { type Core, createCore, plainError } from '../core.ts'
+import { type Core, createCore } from '../core.ts'
+import { plainError } from '../driver-error.ts'
 import { StoreError } from '../port.ts'
 import type { Action, Happened, Opened, Post } from '../protocol.ts'
 import { migrate } from '../schema.ts'
